@@ -1,0 +1,15 @@
+//! docshape measures which document shape a MongoDB application should use.
+//!
+//! The folders are the pipeline:
+//!
+//! ```text
+//! YAML ── scenario ──► plan ──► engine ──► results ──► stats ──► report
+//!                       ▲       ▲    ▲        ▲
+//!                   generate  server record ──┘          cli drives them all
+//! ```
+
+pub mod generate;
+pub mod record;
+pub mod results;
+pub mod scenario;
+pub mod server;

@@ -1,0 +1,3 @@
+//! The `docshape` command.
+
+fn main() {}

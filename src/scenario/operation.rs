@@ -1,0 +1,36 @@
+//! What the application does, whatever the schema.
+
+use super::{Node, Spanned};
+
+/// A logical operation.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// Its name, as mixes and strategies use it.
+    pub name: Spanned<String>,
+    /// `arguments`, in order: name and CEL expression.
+    pub arguments: Vec<(Spanned<String>, Node)>,
+    /// `returns`: a type (`entity`, `value`, `[T]`, `{ set: T }`, `{ field: T }`); none for an operation that only acts.
+    pub returns: Option<Node>,
+    /// `serial`: CEL over the arguments; calls with equal values keep their order when equivalence is verified.
+    pub serial: Option<Node>,
+}
+
+/// A named mix of operations.
+#[derive(Debug, Clone)]
+pub struct Mix {
+    /// Its name.
+    pub name: Spanned<String>,
+    /// `parameters` inside the mix: values that hold while this mix runs.
+    pub parameters: Vec<(Spanned<String>, Node)>,
+    /// The operations and their weights.
+    pub weights: Vec<Weight>,
+}
+
+/// The share of one operation in a mix.
+#[derive(Debug, Clone)]
+pub struct Weight {
+    /// The operation.
+    pub operation: Spanned<String>,
+    /// CEL: a number >= 0, relative to the other weights of the mix.
+    pub weight: Node,
+}

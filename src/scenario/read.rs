@@ -1,0 +1,4 @@
+//! YAML text to a [`Scenario`](super::Scenario).
+
+/// Reads.
+pub fn read() {}

@@ -1,0 +1,70 @@
+//! The MongoDB side: the only user of the driver's client.
+
+use std::future::Future;
+
+use bson::RawDocumentBuf;
+
+/// What kind of reply a command has, and so how it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyKind {
+    /// A cursor (`find`, `aggregate`, `listIndexes`...): sent so that its batches stay raw, and drained to the end.
+    Cursor,
+    /// One small document (writes, `count`, `findAndModify`, `ping`...).
+    Single,
+}
+
+/// Everything the server answered to one command.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// The whole reply documents, one for a single reply, one per batch of a cursor (`cursor.firstBatch`, then
+    /// `cursor.nextBatch`).
+    pub batches: Vec<RawDocumentBuf>,
+}
+
+impl Reply {
+    /// Messages exchanged: one for the command, one more for each further batch.
+    pub fn round_trips(&self) -> u64 {
+        self.batches.len() as u64
+    }
+}
+
+/// Why a command did not do what it was sent for.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// What failed, as far as a caller must tell cases apart.
+    pub kind: FailureKind,
+    /// The server's or driver's words, without credentials.
+    pub message: String,
+    /// Error labels such as `TransientTransactionError`.
+    pub labels: Vec<String>,
+}
+
+/// The cases of [`Failure`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FailureKind {
+    /// The server refused with this code: a command error, the first write error of an `ok: 1` reply, or its write
+    /// concern error.
+    Server(i32),
+    /// The document or message was too large to send.
+    TooLarge,
+    /// The connection broke or could not be made: whether the command ran is unknown.
+    Network,
+    /// No answer in time: whether the command ran is unknown.
+    Timeout,
+    /// Anything else the driver refused.
+    Driver,
+}
+
+/// A server that runs commands: the real one, or a scripted one in tests.
+pub trait Target {
+    /// Runs one command on one database and reads its whole reply, `getMore`s included.
+    ///
+    /// The command carries its own read and write concern; nothing is retried.
+    fn run(
+        &self,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> impl Future<Output = Result<Reply, Failure>>;
+}
