@@ -1,11 +1,345 @@
 //! All problems at once: file, span, what to do.
 
-/// One problem.
-#[derive(Debug)]
-pub struct Diagnostic;
-/// All of them.
-#[derive(Debug)]
-pub struct Diagnostics;
-/// How bad.
-#[derive(Debug)]
-pub enum Severity {}
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::{Source, Span};
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// The scenario cannot run.
+    Error,
+    /// It can run; the author should know.
+    Warning,
+}
+
+/// One problem: what is wrong, where, and what to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnostic {
+    /// How bad.
+    pub severity: Severity,
+    /// What is wrong, lower case, naming the culprit.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What to write under the place; may be empty.
+    pub label: String,
+    /// A second place that belongs to the problem, with its label: for a duplicate key the first one.
+    pub also: Option<(Span, String)>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A problem that keeps the scenario from running.
+    pub fn error(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::of(Severity::Error, span, message.into())
+    }
+
+    /// Something that the author should know.
+    pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::of(Severity::Warning, span, message.into())
+    }
+
+    fn of(severity: Severity, span: Span, message: String) -> Diagnostic {
+        Diagnostic { severity, message, span, label: String::new(), also: None, help: None }
+    }
+
+    /// Sets the words under the place.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
+        self.label = label.into();
+        self
+    }
+
+    /// Sets a second place and its words.
+    #[must_use]
+    pub fn also(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
+        self.also = Some((span, label.into()));
+        self
+    }
+
+    /// Sets what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// All problems of one scenario, in the order found; shown in the order of the text.
+#[derive(Debug, Clone, Default)]
+pub struct Diagnostics {
+    found: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// No problems yet.
+    pub fn new() -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    /// Adds a problem. An error takes the place of a warning about the same text, so that one slip is told once.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.severity == Severity::Error {
+            self.found.retain(|other| other.severity == Severity::Error || other.span != diagnostic.span);
+        }
+        self.found.push(diagnostic);
+    }
+
+    /// Whether there is neither an error nor a warning.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// How many errors.
+    pub fn errors(&self) -> usize {
+        self.count(Severity::Error)
+    }
+
+    /// How many warnings.
+    pub fn warnings(&self) -> usize {
+        self.count(Severity::Warning)
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.found.iter().filter(|diagnostic| diagnostic.severity == severity).count()
+    }
+
+    /// Whether the scenario cannot run.
+    pub fn has_errors(&self) -> bool {
+        self.errors() > 0
+    }
+
+    /// The problems in the order of their places; at one place in the order found.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        let mut sorted: Vec<&Diagnostic> = self.found.iter().collect();
+        sorted.sort_by_key(|diagnostic| diagnostic.span.start);
+        sorted.into_iter()
+    }
+
+    /// One line on all of them: `5 problems in blog.yaml`, or `1 warning in blog.yaml` when nothing is wrong.
+    pub fn summary(&self, source: &Source) -> String {
+        let (errors, warnings) = (self.errors(), self.warnings());
+        let counted = |number: usize, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
+        let what = match (errors, warnings) {
+            (0, 0) => "no problems".to_owned(),
+            (0, _) => counted(warnings, "warning"),
+            (_, 0) => counted(errors, "problem"),
+            _ => format!("{} and {}", counted(errors, "problem"), counted(warnings, "warning")),
+        };
+        format!("{what} in {}", source.path)
+    }
+
+    /// All problems as text, each with its place, the line itself and what to do; then the [summary](Self::summary).
+    ///
+    /// Without `colour` the text is plain ASCII apart from what it quotes.
+    pub fn render(&self, source: &Source, colour: bool) -> String {
+        let renderer = if colour { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
+        let mut text = String::new();
+        for diagnostic in self.iter() {
+            text.push_str(&renderer.render(&[group(diagnostic, source)]));
+            text.push_str("\n\n");
+        }
+        text.push_str(&self.summary(source));
+        text.push('\n');
+        text
+    }
+}
+
+/// The snippet holds only the lines concerned: handing over the whole text would make many problems cost its square.
+fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
+    let text = &*source.text;
+    let primary = within_one_line(text, diagnostic.span);
+    let also = diagnostic.also.as_ref().map(|(span, label)| (within_one_line(text, *span), label));
+    let first = also.as_ref().map_or(primary.start, |(range, _)| range.start.min(primary.start));
+    let last = also.as_ref().map_or(primary.end, |(range, _)| range.end.max(primary.end));
+    let start = text[..first].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[last..].find('\n').map_or(text.len(), |newline| last + newline);
+    let moved = |range: Range<usize>| range.start - start..range.end - start;
+
+    let mut snippet = Snippet::source(&text[start..end])
+        .path(&*source.path)
+        .line_start(text[..start].matches('\n').count() + 1)
+        .annotation(AnnotationKind::Primary.span(moved(primary)).label(&*diagnostic.label));
+    if let Some((range, label)) = also {
+        snippet = snippet.annotation(AnnotationKind::Context.span(moved(range)).label(label.as_str()));
+    }
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let group = level.primary_title(&*diagnostic.message).element(snippet);
+    match &diagnostic.help {
+        Some(help) => group.element(Level::HELP.message(help.as_str())),
+        None => group,
+    }
+}
+
+/// The part of a span on its first line, at the borders of characters: a whole mapping is too much to show.
+fn within_one_line(text: &str, span: Span) -> Range<usize> {
+    let border = |offset: usize| (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let start = border(span.start);
+    let end = border(span.end).max(start);
+    let line_end = text[start..end].find('\n').map_or(end, |newline| start + newline);
+    start..start + text[start..line_end].trim_end().len()
+}
+
+/// The candidate that the author probably meant by `unknown`, if one is near enough to be worth naming.
+///
+/// Case, `_` and `-` count for nothing (`find_one` is `findOne`); else a few slips in proportion to the length; else a
+/// candidate that `unknown` begins (`insert` for `insertOne`). Of equals the first wins.
+pub(crate) fn suggest<'a>(unknown: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |word: &str| -> String {
+        word.chars().filter(|c| *c != '_' && *c != '-').flat_map(char::to_lowercase).take(64).collect()
+    };
+    let wanted = plain(unknown);
+    let allowed = (wanted.chars().count() / 3).max(1);
+    let mut nearest: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let other = plain(candidate);
+        let mut distance = strsim::osa_distance(&wanted, &other);
+        if distance > allowed && wanted.len() >= 3 && other.starts_with(&wanted) {
+            distance = allowed;
+        }
+        let is_near = distance <= allowed && distance < other.chars().count();
+        if is_near && nearest.is_none_or(|(best, _)| distance < best) {
+            nearest = Some((distance, candidate));
+        }
+    }
+    nearest.map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(text: &str, part: &str) -> Span {
+        let start = text.find(part).unwrap();
+        Span::new(start, start + part.len())
+    }
+
+    #[test]
+    fn renders_place_line_label_and_help_in_the_order_of_the_text() {
+        let text = "name: blog\ntitel: Comments\nabout: off\n";
+        let source = Source::new("blog.yaml", text);
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(Diagnostic::warning(place(text, "off"), "`off` is text here").help("quote it"));
+        diagnostics.push(
+            Diagnostic::error(place(text, "titel"), "unknown key `titel`")
+                .label("not known")
+                .help("did you mean `title`?"),
+        );
+        insta::assert_snapshot!(diagnostics.render(&source, false), @r"
+        error: unknown key `titel`
+         --> blog.yaml:2:1
+          |
+        2 | titel: Comments
+          | ^^^^^ not known
+          |
+          = help: did you mean `title`?
+
+        warning: `off` is text here
+         --> blog.yaml:3:8
+          |
+        3 | about: off
+          |        ^^^
+          |
+          = help: quote it
+
+        1 problem and 1 warning in blog.yaml
+        ");
+    }
+
+    #[test]
+    fn shows_both_places_of_a_problem_and_folds_what_lies_between() {
+        let text = "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\ng: 7\nä: 8\na: 9\n";
+        let source = Source::new("twice.yaml", text);
+        let mut diagnostics = Diagnostics::new();
+        let second = text.rfind('a').unwrap();
+        diagnostics.push(
+            Diagnostic::error(Span::new(second, second + 1), "duplicate key `a`")
+                .label("again here")
+                .also(Span::new(0, 1), "first here"),
+        );
+        insta::assert_snapshot!(diagnostics.render(&source, false), @r"
+        error: duplicate key `a`
+         --> twice.yaml:9:1
+          |
+        1 | a: 1
+          | - first here
+        ...
+        9 | a: 9
+          | ^ again here
+
+        1 problem in twice.yaml
+        ");
+    }
+
+    #[test]
+    fn an_error_replaces_the_warning_about_the_same_text() {
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(Diagnostic::warning(Span::new(2, 5), "text"));
+        diagnostics.push(Diagnostic::warning(Span::new(6, 7), "other"));
+        diagnostics.push(Diagnostic::error(Span::new(2, 5), "wrong"));
+        let messages: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+        assert_eq!(messages, ["wrong", "other"]);
+        assert_eq!((diagnostics.errors(), diagnostics.warnings()), (1, 1));
+    }
+
+    #[test]
+    fn a_span_beyond_the_text_or_inside_a_character_is_shown_all_the_same() {
+        let source = Source::new("odd.yaml", "ä: 1");
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(Diagnostic::error(Span::new(1, 2), "inside"));
+        diagnostics.push(Diagnostic::error(Span::new(90, 99), "beyond"));
+        let text = diagnostics.render(&source, false);
+        assert!(
+            text.contains("inside") && text.contains("beyond") && text.ends_with("2 problems in odd.yaml\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn colour_changes_nothing_but_colour() {
+        let source = Source::new("x.yaml", "a: 1\n");
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(Diagnostic::error(Span::new(0, 1), "wrong").help("right it"));
+        let coloured = diagnostics.render(&source, true);
+        assert!(coloured.contains("\u{1b}["));
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), diagnostics.render(&source, false));
+    }
+
+    #[test]
+    fn summary_counts_problems_and_warnings_apart() {
+        let source = Source::new("x.yaml", "a: 1\n");
+        let mut diagnostics = Diagnostics::new();
+        assert_eq!(diagnostics.summary(&source), "no problems in x.yaml");
+        diagnostics.push(Diagnostic::warning(Span::new(0, 1), "w"));
+        assert_eq!(diagnostics.summary(&source), "1 warning in x.yaml");
+        diagnostics.push(Diagnostic::error(Span::new(3, 4), "e"));
+        diagnostics.push(Diagnostic::error(Span::new(3, 4), "f"));
+        assert_eq!(diagnostics.summary(&source), "2 problems and 1 warning in x.yaml");
+    }
+
+    #[test]
+    fn suggests_what_was_probably_meant() {
+        let words = ["insertOne", "insertMany", "findOne", "find", "updateOne", "forEach", "let", "if"];
+        let cases = [
+            ("updateone", Some("updateOne")),
+            ("find_one", Some("findOne")),
+            ("insert", Some("insertOne")),
+            ("updteOne", Some("updateOne")),
+            ("foreach", Some("forEach")),
+            ("fnid", Some("find")),
+            ("remove", None),
+            ("x", None),
+            ("", None),
+        ];
+        for (unknown, wanted) in cases {
+            assert_eq!(suggest(unknown, words), wanted, "{unknown}");
+        }
+    }
+}

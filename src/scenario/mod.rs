@@ -8,14 +8,17 @@ mod entity;
 mod node;
 mod operation;
 mod read;
+mod source;
 mod step;
 mod strategy;
 
+pub(crate) use diagnostic::suggest;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use entity::{Entity, Field};
-pub use node::{Node, Scalar, Source, Span, Spanned, Tree};
+pub use node::{Node, Scalar, Tree};
 pub use operation::{Mix, Operation, Weight};
 pub use read::read;
+pub use source::{MAX_SOURCE_BYTES, Source, SourceError, Span, Spanned};
 pub use step::{CommandWord, Step, StepKind};
 pub use strategy::{Collection, Implementation, Strategy};
 
