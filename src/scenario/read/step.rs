@@ -1,0 +1,243 @@
+//! Steps.
+
+use super::fields::{Entry, Fields};
+use super::{command, value};
+use crate::scenario::node::quote;
+use crate::scenario::{
+    CommandWord, Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Step, StepKind, Tree, suggest,
+};
+
+/// Words besides the commands that this build runs.
+const WORDS: [&str; 7] = ["command", "let", "if", "forEach", "retry", "again", "return"];
+/// Words of the format that it does not run yet.
+const LATER: [&str; 5] = ["while", "try", "transaction", "abort", "bulkWrite"];
+
+const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
+const DEFAULT_ATTEMPTS: u32 = 100;
+/// Beyond this a call would hold its worker for seconds.
+const MAX_ATTEMPTS: i64 = 10_000;
+
+/// The steps under `entry`: a list of steps, or one step that stands there itself.
+pub(super) fn steps(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<Step> {
+    StepReader { diagnostics, retries: Vec::new() }.steps(entry)
+}
+
+struct StepReader<'d> {
+    diagnostics: &'d mut Diagnostics,
+    /// The `retry` steps around the present one, outermost first: whether an `again` was seen in each.
+    retries: Vec<bool>,
+}
+
+impl StepReader<'_> {
+    fn steps(&mut self, entry: &Entry) -> Vec<Step> {
+        let wanted = match &entry.1.tree {
+            Tree::List(items) if items.is_empty() => "at least one step",
+            Tree::List(items) => return items.iter().filter_map(|item| self.step(item, entry.0.span)).collect(),
+            Tree::Mapping(_) => return self.step(&entry.1, entry.0.span).into_iter().collect(),
+            Tree::Scalar(_) => "a step or a list of steps",
+        };
+        value::wrong_type(entry, wanted, &format!("{}: {EXAMPLE}", entry.0.value), self.diagnostics);
+        Vec::new()
+    }
+
+    /// One step of those under `key`, which is where to point when nothing was written.
+    fn step(&mut self, node: &Node, key: Span) -> Option<Step> {
+        let place = if node.span.is_empty() { key } else { node.span };
+        let Some(entries) = node.as_mapping() else {
+            self.diagnostics.push(
+                Diagnostic::error(place, format!("a step is a mapping, found {}", node.describe()))
+                    .label("not a step")
+                    .help(format!("write for example `{EXAMPLE}`")),
+            );
+            return None;
+        };
+        let mut words = entries.iter().filter(|(key, _)| is_step_word(&key.value));
+        let Some(word) = words.next() else {
+            self.no_step_word(entries, place);
+            return None;
+        };
+        if let Some(second) = words.next() {
+            let (one, two) = (quote(&word.0.value), quote(&second.0.value));
+            self.diagnostics.push(
+                Diagnostic::error(
+                    second.0.span,
+                    format!("a step does one thing: {one} and {two} stand in one mapping"),
+                )
+                .label("second step word")
+                .also(word.0.span, "first step word")
+                .help("make each an item of the list, with a `-` of its own"),
+            );
+            return None;
+        }
+        let kind = self.kind(entries, word)?;
+        Some(Step { span: node.span, kind })
+    }
+
+    fn no_step_word(&mut self, entries: &[Entry], place: Span) {
+        let words = || CommandWord::ALL.iter().map(|word| word.name()).chain(WORDS);
+        for (key, _) in entries {
+            if let Some(meant) = suggest(&key.value, words().chain(LATER)) {
+                self.diagnostics.push(
+                    Diagnostic::error(key.span, format!("there is no step {}", quote(&key.value)))
+                        .label("unknown step word")
+                        .help(format!("did you mean {}?", quote(meant))),
+                );
+                return;
+            }
+        }
+        let span = entries.first().map_or(place, |(key, _)| key.span);
+        let words: Vec<&str> = words().collect();
+        self.diagnostics.push(
+            Diagnostic::error(span, "this step has no step word")
+                .label("says not what to do")
+                .help(format!("a step has one of the keys {}", words.join(", "))),
+        );
+    }
+
+    fn kind(&mut self, entries: &[Entry], word: &Entry) -> Option<StepKind> {
+        let key = word.0.value.as_str();
+        if LATER.contains(&key) {
+            self.not_yet(word);
+            return Some(StepKind::Later(word.0.clone()));
+        }
+        if let Some(command) = CommandWord::ALL.iter().find(|command| command.name() == key) {
+            return command::command(*command, word, entries, self.diagnostics);
+        }
+        let mut fields = Fields::new(entries, format!("the step {}", quote(key)), word.0.span);
+        let kind = match key {
+            "command" => command::raw(&mut fields, self.diagnostics),
+            "let" => self.assignments(&mut fields),
+            "if" => self.condition(&mut fields),
+            "forEach" => self.for_each(&mut fields),
+            "retry" => self.retry(&mut fields),
+            "again" => self.again(&mut fields),
+            _ => fields
+                .optional("return")
+                .and_then(|entry| value::expression(entry, "return: reply.comments", self.diagnostics))
+                .map(StepKind::Return),
+        };
+        fields.finish(self.diagnostics);
+        kind
+    }
+
+    fn not_yet(&mut self, word: &Entry) {
+        // What stands inside would be checked by rules that this build does not have, so nothing is said about it:
+        // there may be an `again` too.
+        self.retries.iter_mut().for_each(|seen| *seen = true);
+        let word = &word.0;
+        self.diagnostics.push(
+            Diagnostic::error(word.span, format!("{} is not run by this version of docshape yet", quote(&word.value)))
+                .label("not yet")
+                .help("use the steps that it runs (docs/format.md lists them), or a later version"),
+        );
+    }
+
+    fn assignments(&mut self, fields: &mut Fields) -> Option<StepKind> {
+        let example = "let: { skip: (page - 1) * 10 }";
+        let entry = fields.optional("let")?;
+        value::filled_mapping(entry, example, self.diagnostics)?;
+        Some(StepKind::Let(value::named_expressions(entry, "a variable", example, self.diagnostics)))
+    }
+
+    fn condition(&mut self, fields: &mut Fields) -> Option<StepKind> {
+        let condition = fields
+            .optional("if")
+            .and_then(|entry| value::scalar_expression(entry, "if: reply.modified == 0", self.diagnostics));
+        let then = fields.required("then", "then: [{ return: not_found() }]", self.diagnostics);
+        let then = then.map_or_else(Vec::new, |entry| self.steps(entry));
+        let otherwise = fields.optional("else").map_or_else(Vec::new, |entry| self.steps(entry));
+        Some(StepKind::If { condition: condition?, then, otherwise })
+    }
+
+    fn for_each(&mut self, fields: &mut Fields) -> Option<StepKind> {
+        let example = "forEach: { part: product.parts }";
+        let entry = fields.optional("forEach")?;
+        let body =
+            fields.required("do", "do: [...]", self.diagnostics).map_or_else(Vec::new, |entry| self.steps(entry));
+        let [pair] = value::mapping(entry, example, self.diagnostics)? else {
+            value::wrong_type(entry, "one name and one list", example, self.diagnostics);
+            return None;
+        };
+        value::check_name(&pair.0, "a loop", self.diagnostics);
+        let list = value::expression(pair, "part: product.parts", self.diagnostics)?;
+        Some(StepKind::ForEach { name: pair.0.clone(), list, body })
+    }
+
+    fn retry(&mut self, fields: &mut Fields) -> Option<StepKind> {
+        let entry = fields.optional("retry")?;
+        let options = self.retry_options(entry);
+        self.retries.push(false);
+        let body =
+            fields.required("do", "do: [...]", self.diagnostics).map_or_else(Vec::new, |entry| self.steps(entry));
+        let has_again = self.retries.pop().unwrap_or(false);
+        let (codes, attempts) = options?;
+        if codes.is_none() && !has_again {
+            self.diagnostics.push(
+                Diagnostic::error(entry.0.span, "this `retry` never begins another attempt")
+                    .label("neither `errors` here nor `again` inside")
+                    .help("name server error codes, `retry: { errors: [11000] }`, or put `again: <condition>` inside"),
+            );
+        }
+        Some(StepKind::Retry { errors: codes.unwrap_or_default(), attempts, body })
+    }
+
+    /// `errors`, if given, and `attempts`.
+    fn retry_options(&mut self, entry: &Entry) -> Option<(Option<Vec<i32>>, u32)> {
+        let mut options = Fields::of_optional(entry, "`retry`", "retry: { errors: [11000] }", self.diagnostics)?;
+        let codes = options.optional("errors").map(|entry| self.codes(entry));
+        let attempts = options
+            .optional("attempts")
+            .and_then(|entry| value::integer(entry, 1..=MAX_ATTEMPTS, "attempts: 100", self.diagnostics))
+            .and_then(|attempts| u32::try_from(attempts).ok());
+        options.finish(self.diagnostics);
+        Some((codes, attempts.unwrap_or(DEFAULT_ATTEMPTS)))
+    }
+
+    /// Server error codes.
+    fn codes(&mut self, entry: &Entry) -> Vec<i32> {
+        let example = "errors: [11000]";
+        let Some(items) = value::list(entry, example, self.diagnostics) else { return Vec::new() };
+        if items.is_empty() {
+            value::wrong_type(entry, "at least one code", example, self.diagnostics);
+        }
+        let mut codes = Vec::with_capacity(items.len());
+        for item in items {
+            let code = match item.tree {
+                Tree::Scalar(Scalar::Int(code)) => i32::try_from(code).ok(),
+                _ => None,
+            };
+            match code {
+                Some(code) => codes.push(code),
+                None => {
+                    let item = (entry.0.clone(), item.clone());
+                    value::wrong_type(&item, "the numbers of server errors", example, self.diagnostics);
+                }
+            }
+        }
+        codes
+    }
+
+    fn again(&mut self, fields: &mut Fields) -> Option<StepKind> {
+        let entry = fields.optional("again")?;
+        match self.retries.last_mut() {
+            Some(seen) => *seen = true,
+            None => self.diagnostics.push(
+                Diagnostic::error(entry.0.span, "`again` stands outside of every `retry`")
+                    .label("nothing to attempt again")
+                    .help("put it among the steps of a `retry`: { retry: { attempts: 100 }, do: [..., { again: reply.modified == 0 }] }"),
+            ),
+        }
+        value::scalar_expression(entry, "again: reply.modified == 0", self.diagnostics).map(StepKind::Again)
+    }
+}
+
+fn is_step_word(key: &str) -> bool {
+    WORDS.contains(&key) || LATER.contains(&key) || CommandWord::ALL.iter().any(|command| command.name() == key)
+}
+
+/// The name that `as` gives to a reply.
+pub(super) fn alias(fields: &mut Fields, diagnostics: &mut Diagnostics) -> Option<Spanned<String>> {
+    let name = fields.optional("as").and_then(|entry| value::text(entry, "as: found", diagnostics))?;
+    value::check_name(&name, "a reply", diagnostics);
+    Some(name)
+}

@@ -1,0 +1,89 @@
+//! What an author is told: one broken scenario per diagnostic, with the text that `docshape check` prints.
+//!
+//! After a change of words run the test with `INSTA_UPDATE=always` and read the difference of `tests/snapshots`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use docshape::scenario::{Diagnostics, Source, read};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/broken")
+}
+
+/// The files under `tests/broken`, by name.
+fn broken_files() -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn diagnose(path: &Path) -> (Source, Diagnostics) {
+    let mut source = Source::load(path.to_str().unwrap()).unwrap();
+    source.path = path.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics);
+    assert!(scenario.is_some() || diagnostics.has_errors(), "{}: nothing read and nothing said", source.path);
+    (source, diagnostics)
+}
+
+#[test]
+fn every_broken_scenario_is_told_as_its_snapshot_says() {
+    let files = broken_files();
+    assert!(files.len() > 60, "tests/broken holds {} files", files.len());
+    for path in files {
+        let (source, diagnostics) = diagnose(&path);
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(name, diagnostics.render(&source, false));
+        });
+    }
+}
+
+#[test]
+fn every_snapshot_belongs_to_a_broken_scenario() {
+    let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    for path in fs::read_dir(snapshots).unwrap().map(|entry| entry.unwrap().path()) {
+        let text = fs::read_to_string(&path).unwrap();
+        if text.contains("source: tests/diagnostics.rs") {
+            let stem = path.file_stem().unwrap().to_str().unwrap();
+            assert!(folder().join(stem).with_extension("yaml").exists(), "{stem}.snap has no scenario");
+        }
+    }
+}
+
+#[test]
+fn every_diagnostic_says_what_to_do_in_lower_case_and_without_an_end() {
+    for path in broken_files() {
+        let (source, diagnostics) = diagnose(&path);
+        assert!(!diagnostics.is_empty(), "{} is not broken", source.path);
+        for diagnostic in diagnostics.iter() {
+            let help = diagnostic.help.as_deref().unwrap_or_default();
+            assert!(!help.is_empty(), "{}: no help for: {}", source.path, diagnostic.message);
+            for text in [diagnostic.message.as_str(), help] {
+                assert!(
+                    !text.starts_with(|c: char| c.is_uppercase()) && !text.ends_with('.'),
+                    "{}: {text}",
+                    source.path
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn five_problems_of_different_kinds_are_told_at_once() {
+    let (_, diagnostics) = diagnose(&folder().join("five_problems.yaml"));
+    let messages: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "`Blog` cannot be the name of a scenario",
+            "entity `post` has no `fields`",
+            "entity `post` has no key `feilds`",
+            "`read` wants an expression, found nothing",
+            "there is no step `findone`",
+            "the key `read` stands twice in one mapping",
+        ]
+    );
+}
