@@ -8,7 +8,9 @@
 //!                   generate  server record ──┘          cli drives them all
 //! ```
 
+pub mod engine;
 pub mod generate;
+pub mod plan;
 pub mod record;
 pub mod results;
 pub mod scenario;

@@ -1,0 +1,338 @@
+//! Runs the compiled steps of one operation on a target.
+
+use std::sync::Arc;
+
+use bson::RawDocumentBuf;
+
+use crate::plan::{Command, EvalError, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, Value, outcome, truth};
+use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+
+/// One message carries at most this many documents and bytes; the server's limits are 100,000 and 48,000,000.
+const BATCH_DOCUMENTS: usize = 100_000;
+const BATCH_BYTES: usize = 46_000_000;
+
+/// Why a call has no result.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Halt {
+    /// The server or the connection; recorded, the run goes on.
+    #[error("{label}: {failure}")]
+    Failed {
+        /// Which step.
+        label: String,
+        /// What the server said.
+        failure: Failure,
+    },
+    /// A mistake of the scenario, which ends the run.
+    #[error("{label}: {error}")]
+    Scenario {
+        /// Which step.
+        label: String,
+        /// What is wrong.
+        error: EvalError,
+    },
+}
+
+/// What a call cost besides time.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Messages exchanged.
+    pub round_trips: u64,
+    /// Attempts begun again, by cause.
+    pub retries: Vec<Retry>,
+}
+
+/// Why an attempt began again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    /// A listed server error.
+    Code(i32),
+    /// `again`.
+    Again,
+}
+
+/// One program running on one database of a target.
+#[derive(Debug)]
+pub struct Interpreter<'t, T> {
+    target: &'t T,
+    database: &'t str,
+    /// What the call has cost so far.
+    pub tally: Tally,
+}
+
+/// Where the steps go on.
+enum Flow {
+    Next,
+    Again,
+    Return(Value),
+}
+
+impl<'t, T: Target> Interpreter<'t, T> {
+    /// An interpreter for one call.
+    pub fn new(target: &'t T, database: &'t str) -> Interpreter<'t, T> {
+        Interpreter { target, database, tally: Tally::default() }
+    }
+
+    /// Runs a program; the frame holds its arguments.
+    ///
+    /// # Errors
+    /// When the server refuses or is lost, or an expression has no value. A refusal for size is a result.
+    pub async fn run(&mut self, program: &Program, frame: &mut Frame) -> Result<Value, Halt> {
+        match self.steps(&program.steps, program.reply, frame).await {
+            Ok(Flow::Return(value)) => Ok(value),
+            Ok(Flow::Next | Flow::Again) => implicit(program, frame),
+            Err(Halt::Failed { failure, .. }) if is_size(&failure) => {
+                Ok(Value::Outcome(Outcome::Refused(Arc::from("size"))))
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    async fn steps(&mut self, steps: &[Step], reply: usize, frame: &mut Frame) -> Result<Flow, Halt> {
+        for step in steps {
+            let flow = match step {
+                Step::Command(command) => {
+                    self.command(command, reply, frame).await?;
+                    Flow::Next
+                }
+                Step::Let(assignments) => {
+                    for (slot, value) in assignments {
+                        let value = value.evaluate(frame).map_err(|error| wrong("let", error))?;
+                        frame.set(*slot, value);
+                    }
+                    Flow::Next
+                }
+                Step::Again(condition) => {
+                    let again = condition.evaluate(frame).and_then(|value| truth(&value));
+                    if again.map_err(|error| wrong("again", error))? { Flow::Again } else { Flow::Next }
+                }
+                Step::Return(value) => {
+                    Flow::Return(value.evaluate(frame).map_err(|error| wrong("return", error))?)
+                }
+                // Steps that hold steps recurse, which an async function can only do through a box.
+                nested => Box::pin(self.nested(nested, reply, frame)).await?,
+            };
+            if !matches!(flow, Flow::Next) {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    async fn nested(&mut self, step: &Step, reply: usize, frame: &mut Frame) -> Result<Flow, Halt> {
+        match step {
+            Step::If { condition, then, otherwise } => {
+                let holds = condition.evaluate(frame).and_then(|value| truth(&value));
+                let branch = if holds.map_err(|error| wrong("if", error))? { then } else { otherwise };
+                self.steps(branch, reply, frame).await
+            }
+            Step::ForEach { slot, list, body } => {
+                let list = list.evaluate(frame).map_err(|error| wrong("forEach", error))?;
+                let Some(items) = list.items() else {
+                    let error = EvalError::new(format!("a list is wanted, not {}", list.kind()));
+                    return Err(wrong("forEach", error));
+                };
+                for item in items {
+                    frame.set(*slot, item);
+                    let flow = self.steps(body, reply, frame).await?;
+                    if !matches!(flow, Flow::Next) {
+                        return Ok(flow);
+                    }
+                }
+                Ok(Flow::Next)
+            }
+            Step::Retry { errors, attempts, body } => self.retry(errors, *attempts, (body, reply), frame).await,
+            _ => Ok(Flow::Next),
+        }
+    }
+
+    /// Every attempt begins with the variables that the first one began with.
+    async fn retry(
+        &mut self,
+        errors: &[i32],
+        attempts: u32,
+        (body, reply): (&[Step], usize),
+        frame: &mut Frame,
+    ) -> Result<Flow, Halt> {
+        let before = frame.snapshot();
+        for attempt in 1..=attempts {
+            let cause = match self.steps(body, reply, frame).await {
+                Ok(Flow::Again) => Retry::Again,
+                Ok(flow) => return Ok(flow),
+                Err(Halt::Failed { label, failure }) => match failure.kind {
+                    FailureKind::Server(code) if errors.contains(&code) && attempt < attempts => Retry::Code(code),
+                    _ => return Err(Halt::Failed { label, failure }),
+                },
+                Err(halt) => return Err(halt),
+            };
+            self.tally.retries.push(cause);
+            frame.restore(before.clone());
+        }
+        let message = format!("{attempts} attempts were not enough");
+        let failure = Failure { kind: FailureKind::Driver, message, labels: Vec::new() };
+        Err(Halt::Failed { label: "retry".into(), failure })
+    }
+
+    async fn command(&mut self, command: &Command, reply: usize, frame: &mut Frame) -> Result<(), Halt> {
+        let document = command.template.bind(frame).map_err(|error| wrong(&command.label, error))?;
+        let value = match &command.documents {
+            None => {
+                let answer = self.send(command, document).await?;
+                shaped(command.reply, &answer)
+            }
+            Some(documents) => {
+                let documents = documents.bind_items(frame).map_err(|error| wrong(&command.label, error))?;
+                self.insert_many(command, &document, &documents).await?
+            }
+        };
+        if let Some(alias) = command.alias {
+            frame.set(alias, value.clone());
+        }
+        frame.set(reply, value);
+        Ok(())
+    }
+
+    async fn send(&mut self, command: &Command, document: RawDocumentBuf) -> Result<Reply, Halt> {
+        let kind = if command.reply.is_cursor() { ReplyKind::Cursor } else { ReplyKind::Single };
+        match self.target.run(self.database, document, kind).await {
+            Ok(reply) => {
+                self.tally.round_trips += reply.round_trips();
+                Ok(reply)
+            }
+            Err(failure) => {
+                self.tally.round_trips += 1;
+                Err(Halt::Failed { label: command.label.clone(), failure })
+            }
+        }
+    }
+
+    /// Sends the documents in as many messages as the server's limits ask for.
+    async fn insert_many(
+        &mut self,
+        command: &Command,
+        frame_of: &RawDocumentBuf,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Value, Halt> {
+        let mut inserted = 0;
+        for batch in batches(documents, BATCH_DOCUMENTS, BATCH_BYTES) {
+            let reply = self.send(command, with_documents(frame_of, batch)).await?;
+            inserted += count(&first(&reply), "n");
+        }
+        Ok(written(0, 0, Value::Null, inserted, 0))
+    }
+}
+
+fn wrong(label: &str, error: EvalError) -> Halt {
+    Halt::Scenario { label: label.to_owned(), error }
+}
+
+fn implicit(program: &Program, frame: &Frame) -> Result<Value, Halt> {
+    match program.implicit {
+        Implicit::Reply => Ok(frame.slot(program.reply).clone()),
+        Implicit::Outcome => {
+            outcome(frame.slot(program.reply)).map_err(|words| wrong("outcome", EvalError::new(words)))
+        }
+        Implicit::Done => Ok(Value::Outcome(Outcome::Done)),
+    }
+}
+
+/// The codes with which the server, or the driver before it, refuses what is too large.
+fn is_size(failure: &Failure) -> bool {
+    match failure.kind {
+        FailureKind::Server(10334 | 17419) | FailureKind::TooLarge => true,
+        FailureKind::Server(2) => failure.message.contains("too large"),
+        _ => false,
+    }
+}
+
+/// A command with its documents put in.
+pub fn with_documents(command: &RawDocumentBuf, documents: &[RawDocumentBuf]) -> RawDocumentBuf {
+    let mut array = bson::RawArrayBuf::new();
+    for document in documents {
+        array.push(&**document);
+    }
+    let mut whole = command.clone();
+    whole.append(bson::raw::cstr!("documents"), array);
+    whole
+}
+
+/// Documents in groups that fit one message.
+pub fn batches(
+    documents: &[RawDocumentBuf],
+    most: usize,
+    bytes: usize,
+) -> impl Iterator<Item = &[RawDocumentBuf]> {
+    let mut rest = documents;
+    std::iter::from_fn(move || {
+        let mut size = 0;
+        let fits = rest.iter().take(most).take_while(|document| {
+            size += document.as_bytes().len();
+            size <= bytes
+        });
+        // A document larger than a message goes alone, so that the server says what is wrong with it.
+        let length = fits.count().max(1).min(rest.len());
+        let (batch, after) = rest.split_at(length);
+        rest = after;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
+/// The server's reply as a value of the scenario.
+fn shaped(shape: ReplyShape, reply: &Reply) -> Value {
+    match shape {
+        ReplyShape::Documents => documents(reply),
+        ReplyShape::First => documents(reply).at(0).unwrap_or(Value::Null),
+        ReplyShape::Count => documents(reply).at(0).and_then(|row| row.get("n")).unwrap_or(Value::Int(0)),
+        ReplyShape::Values => first(reply).get("values").unwrap_or_else(|| Value::list(Vec::new())),
+        ReplyShape::Insert => written(0, 0, Value::Null, count(&first(reply), "n"), 0),
+        ReplyShape::Delete => written(0, 0, Value::Null, 0, count(&first(reply), "n")),
+        ReplyShape::Update => update(&first(reply)),
+        ReplyShape::Value => first(reply).get("value").unwrap_or(Value::Null),
+        ReplyShape::Whole => Value::Document(first(reply)),
+    }
+}
+
+fn first(reply: &Reply) -> Raw {
+    Raw::new(reply.batches.first().cloned().unwrap_or_default())
+}
+
+fn batch_documents(raw: &Raw) -> Value {
+    let cursor = raw.get("cursor").unwrap_or(Value::Null);
+    cursor.get("firstBatch").or_else(|| cursor.get("nextBatch")).unwrap_or(Value::Null)
+}
+
+/// All documents of a cursor; those of a single batch stay the bytes that the server sent.
+fn documents(reply: &Reply) -> Value {
+    if let [only] = reply.batches.as_slice() {
+        return batch_documents(&Raw::new(only.clone()));
+    }
+    let mut all = Vec::new();
+    for batch in &reply.batches {
+        let documents = batch_documents(&Raw::new(batch.clone()));
+        all.extend(documents.items().into_iter().flatten());
+    }
+    Value::list(all)
+}
+
+fn count(reply: &Raw, name: &str) -> i64 {
+    match reply.get(name) {
+        Some(Value::Int(count)) => count,
+        _ => 0,
+    }
+}
+
+/// The server counts an upserted document as matched (`n`); the CRUD specification does not.
+fn update(reply: &Raw) -> Value {
+    let upserted = reply.get("upserted").and_then(|list| list.at(0)).and_then(|row| row.get("_id"));
+    let matched = count(reply, "n") - i64::from(upserted.is_some());
+    written(matched, count(reply, "nModified"), upserted.unwrap_or(Value::Null), 0, 0)
+}
+
+fn written(matched: i64, modified: i64, upserted: Value, inserted: i64, deleted: i64) -> Value {
+    Value::Map(Arc::new([
+        (Arc::from("matched"), Value::Int(matched)),
+        (Arc::from("modified"), Value::Int(modified)),
+        (Arc::from("upserted_id"), upserted),
+        (Arc::from("inserted"), Value::Int(inserted)),
+        (Arc::from("deleted"), Value::Int(deleted)),
+    ]))
+}

@@ -1,0 +1,244 @@
+//! CRUD words to server commands, as templates.
+
+use std::sync::Arc;
+
+use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree};
+
+use super::program::{Command, ReplyShape};
+use super::scope::Scope;
+use super::template::{self, Entry, Item, Key, Template};
+use super::value::Value;
+
+type Options = [(Spanned<String>, Node)];
+
+/// Read and write concern that every command carries, since raw commands ignore the client's defaults.
+#[derive(Debug, Clone)]
+pub struct Concerns {
+    /// `w` of every write.
+    pub write: String,
+    /// `level` of every read.
+    pub read: String,
+}
+
+impl Default for Concerns {
+    /// The server's own defaults since MongoDB 5.0.
+    fn default() -> Concerns {
+        Concerns { write: "majority".into(), read: "local".into() }
+    }
+}
+
+/// Compiles the options of one CRUD step into a server command.
+pub struct CommandCompiler<'r, 'a> {
+    /// The word.
+    pub word: CommandWord,
+    /// The collection, as written.
+    pub collection: &'r Spanned<String>,
+    /// The options, as written.
+    pub options: &'r Options,
+    /// The names known here.
+    pub scope: &'r mut Scope<'a>,
+    /// Where problems go.
+    pub diagnostics: &'r mut Diagnostics,
+}
+
+impl CommandCompiler<'_, '_> {
+    /// The command; `None` when there were problems.
+    pub fn compile(mut self, concerns: &Concerns) -> Option<Command> {
+        let collection = self.collection_template()?;
+        let (name, mut body, documents) = self.body()?;
+        let mut entries = vec![field(name, collection)];
+        entries.append(&mut body);
+        entries.push(if self.word.writes() {
+            constant("writeConcern", map("w", Value::text(&concerns.write)))
+        } else {
+            constant("readConcern", map("level", Value::text(&concerns.read)))
+        });
+        Some(Command {
+            label: format!("{} {}", self.word.name(), self.collection.value),
+            template: Template::Document(entries),
+            documents,
+            reply: reply_shape(self.word),
+            alias: None,
+            writes: self.word.writes(),
+        })
+    }
+
+    fn collection_template(&mut self) -> Option<Template> {
+        template::compile_text(&self.collection.value, self.collection.span, false, self.scope, self.diagnostics)
+    }
+
+    /// The command's name, its fields, and the documents that are sent apart.
+    fn body(&mut self) -> Option<(&'static str, Vec<Entry>, Option<Template>)> {
+        use CommandWord::*;
+        Some(match self.word {
+            InsertOne => {
+                let document = self.required("document")?;
+                ("insert", vec![field("documents", Template::Array(vec![Item::One(document)]))], None)
+            }
+            InsertMany => {
+                let documents = self.required("documents")?;
+                ("insert", self.copy(&[("ordered", "ordered")])?, Some(documents))
+            }
+            FindOne => {
+                let mut entries = self.find_entries()?;
+                entries.push(constant("limit", Value::Int(1)));
+                entries.push(constant("singleBatch", Value::Bool(true)));
+                ("find", entries, None)
+            }
+            Find => {
+                let mut entries = self.find_entries()?;
+                entries.append(&mut self.copy(&[("limit", "limit"), ("batchSize", "batchSize")])?);
+                ("find", entries, None)
+            }
+            Aggregate => {
+                let pipeline = self.required("pipeline")?;
+                let mut entries = vec![field("pipeline", pipeline), self.cursor()?];
+                entries.append(&mut self.copy(&[("hint", "hint"), ("collation", "collation")])?);
+                ("aggregate", entries, None)
+            }
+            CountDocuments => ("aggregate", self.count_entries()?, None),
+            Distinct => {
+                ("distinct", self.copy(&[("key", "key"), ("filter", "query"), ("collation", "collation")])?, None)
+            }
+            UpdateOne | UpdateMany | ReplaceOne => ("update", vec![self.update_entry()?], None),
+            DeleteOne | DeleteMany => {
+                let mut delete = self.copy(&[("filter", "q"), ("hint", "hint"), ("collation", "collation")])?;
+                delete.push(constant("limit", Value::Int(i64::from(self.word == DeleteOne))));
+                ("delete", vec![list_of_one("deletes", delete)], None)
+            }
+            FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete => ("findAndModify", self.modify_entries()?, None),
+        })
+    }
+
+    fn find_entries(&mut self) -> Option<Vec<Entry>> {
+        let names = ["filter", "projection", "sort", "skip", "hint", "collation"];
+        self.copy(&names.map(|name| (name, name)))
+    }
+
+    fn cursor(&mut self) -> Option<Entry> {
+        let batch = self.copy(&[("batchSize", "batchSize")])?;
+        Some(field("cursor", Template::Document(batch)))
+    }
+
+    /// `countDocuments` is an aggregation, as the CRUD specification has it.
+    fn count_entries(&mut self) -> Option<Vec<Entry>> {
+        let filter = self.optional("filter")?.unwrap_or_else(|| Template::Document(Vec::new()));
+        let mut stages = vec![Item::One(Template::Document(vec![field("$match", filter)]))];
+        for (option, stage) in [("skip", "$skip"), ("limit", "$limit")] {
+            if let Some(value) = self.optional(option)? {
+                stages.push(Item::One(Template::Document(vec![field(stage, value)])));
+            }
+        }
+        let sum = Value::Map(Arc::new([(Arc::from("_id"), Value::Int(1)), (Arc::from("n"), map("$sum", Value::Int(1)))]));
+        stages.push(Item::One(Template::Document(vec![constant("$group", sum)])));
+        let mut entries = vec![field("pipeline", Template::Array(stages)), field("cursor", Template::Document(Vec::new()))];
+        entries.append(&mut self.copy(&[("hint", "hint"), ("collation", "collation")])?);
+        Some(entries)
+    }
+
+    fn update_entry(&mut self) -> Option<Entry> {
+        let change = if self.word == CommandWord::ReplaceOne { "replacement" } else { "update" };
+        let names = [
+            ("filter", "q"),
+            (change, "u"),
+            ("upsert", "upsert"),
+            ("arrayFilters", "arrayFilters"),
+            ("hint", "hint"),
+            ("collation", "collation"),
+        ];
+        let mut update = self.copy(&names)?;
+        update.push(constant("multi", Value::Bool(self.word == CommandWord::UpdateMany)));
+        Some(list_of_one("updates", update))
+    }
+
+    fn modify_entries(&mut self) -> Option<Vec<Entry>> {
+        let names = [
+            ("filter", "query"),
+            ("sort", "sort"),
+            ("update", "update"),
+            ("replacement", "update"),
+            ("projection", "fields"),
+            ("upsert", "upsert"),
+            ("arrayFilters", "arrayFilters"),
+            ("hint", "hint"),
+            ("collation", "collation"),
+        ];
+        let mut entries = self.copy(&names)?;
+        if self.word == CommandWord::FindOneAndDelete {
+            entries.push(constant("remove", Value::Bool(true)));
+        }
+        let after = self.option("returnDocument").is_some_and(
+            |node| matches!(&node.tree, Tree::Scalar(Scalar::Text(when)) if when == "after"),
+        );
+        if after {
+            entries.push(constant("new", Value::Bool(true)));
+        }
+        Some(entries)
+    }
+
+    fn option(&self, name: &str) -> Option<&Node> {
+        self.options.iter().find(|(key, _)| key.value == name).map(|(_, node)| node)
+    }
+
+    /// `None` when the option had a problem, `Some(None)` when it is not given.
+    fn optional(&mut self, name: &str) -> Option<Option<Template>> {
+        let Some(node) = self.option(name).cloned() else { return Some(None) };
+        let pipeline = name == "pipeline" || (name == "update" && matches!(node.tree, Tree::List(_)));
+        template::compile(&node, pipeline, self.scope, self.diagnostics).map(Some)
+    }
+
+    fn required(&mut self, name: &str) -> Option<Template> {
+        match self.optional(name)? {
+            Some(template) => Some(template),
+            None => {
+                let message = format!("`{}` needs `{name}`", self.word.name());
+                self.diagnostics.push(Diagnostic::error(self.collection.span, message).help(format!("add `{name}: ...`")));
+                None
+            }
+        }
+    }
+
+    /// The given ones of these options under the server's names.
+    fn copy(&mut self, names: &[(&str, &'static str)]) -> Option<Vec<Entry>> {
+        let mut entries = Vec::new();
+        let mut good = true;
+        for (option, name) in names {
+            match self.optional(option) {
+                Some(Some(template)) => entries.push(field(name, template)),
+                Some(None) => {}
+                None => good = false,
+            }
+        }
+        good.then_some(entries)
+    }
+}
+
+fn reply_shape(word: CommandWord) -> ReplyShape {
+    use CommandWord::*;
+    match word {
+        InsertOne | InsertMany => ReplyShape::Insert,
+        FindOne => ReplyShape::First,
+        Find | Aggregate => ReplyShape::Documents,
+        CountDocuments => ReplyShape::Count,
+        Distinct => ReplyShape::Values,
+        UpdateOne | UpdateMany | ReplaceOne => ReplyShape::Update,
+        DeleteOne | DeleteMany => ReplyShape::Delete,
+        FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete => ReplyShape::Value,
+    }
+}
+
+fn field(name: &str, value: Template) -> Entry {
+    Entry::Field(Key::Fixed(name.into()), value)
+}
+
+fn constant(name: &str, value: Value) -> Entry {
+    field(name, Template::Constant(value))
+}
+
+fn map(key: &str, value: Value) -> Value {
+    Value::Map(Arc::new([(Arc::from(key), value)]))
+}
+
+fn list_of_one(name: &str, entries: Vec<Entry>) -> Entry {
+    field(name, Template::Array(vec![Item::One(Template::Document(entries))]))
+}

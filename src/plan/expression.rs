@@ -1,0 +1,384 @@
+//! Expressions: parsed by the `cel` crate, names resolved once, evaluated over raw BSON.
+//!
+//! CEL's grammar is kept; its rules for what is missing are not (format.md: a missing field, a field of null and an
+//! index out of range are null), which is why evaluation is ours. Generators are nodes of the same tree, so that
+//! they work wherever an expression does.
+
+use std::sync::Arc;
+
+use crate::generate::{Label, Seed, Stream};
+
+use super::function::Function;
+use super::generator::Generator;
+use super::record::Data;
+use super::value::Value;
+
+/// Why an expression has no value.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct EvalError {
+    message: String,
+}
+
+impl EvalError {
+    /// An error with these words.
+    pub fn new(message: impl Into<String>) -> EvalError {
+        EvalError { message: message.into() }
+    }
+}
+
+/// The variables of one evaluation, and what generators need to know.
+#[derive(Debug)]
+pub struct Frame {
+    /// The logical data.
+    pub data: Arc<Data>,
+    /// The seed that generators draw from.
+    pub seed: Seed,
+    /// The number of the record or call that draws.
+    pub ordinal: u64,
+    /// The instant that `clock()` gives, in milliseconds since the epoch.
+    pub now: i64,
+    slots: Vec<Value>,
+    /// Counts the turns of enclosing `map`s and the like, so that a generator inside draws anew in each.
+    turn: u64,
+}
+
+impl Frame {
+    /// A frame whose slots are all null.
+    pub fn new(data: &Arc<Data>, seed: Seed, ordinal: u64, slots: usize) -> Frame {
+        Frame { data: Arc::clone(data), seed, ordinal, now: 0, slots: vec![Value::Null; slots], turn: 0 }
+    }
+
+    /// The value in a slot.
+    pub fn slot(&self, slot: usize) -> &Value {
+        &self.slots[slot]
+    }
+
+    /// Puts a value into a slot, making room when an expression brings slots of its own.
+    pub fn set(&mut self, slot: usize, value: Value) {
+        if slot >= self.slots.len() {
+            self.slots.resize(slot + 1, Value::Null);
+        }
+        self.slots[slot] = value;
+    }
+
+    /// All slots, to be restored when an attempt begins again.
+    pub fn snapshot(&self) -> Vec<Value> {
+        self.slots.clone()
+    }
+
+    /// Puts a snapshot back.
+    pub fn restore(&mut self, slots: Vec<Value>) {
+        self.slots = slots;
+    }
+
+    /// The random stream of the generator with this label.
+    pub fn stream(&self, label: Label) -> Stream {
+        let seed = if self.turn == 0 { self.seed } else { self.seed.derive(label, self.turn) };
+        Stream::new(seed, label, self.ordinal)
+    }
+}
+
+/// A resolved expression.
+#[derive(Debug)]
+pub enum Expression {
+    /// A literal or a parameter.
+    Constant(Value),
+    /// A variable.
+    Slot(usize),
+    /// `operand.name`
+    Field(Box<Expression>, Arc<str>),
+    /// `operand[index]`
+    Index(Box<Expression>, Box<Expression>),
+    /// `!x`
+    Not(Box<Expression>),
+    /// `-x`
+    Negate(Box<Expression>),
+    /// Arithmetic.
+    Arithmetic(Operator, Box<Expression>, Box<Expression>),
+    /// `==` (true) or `!=` (false).
+    Equal(bool, Box<Expression>, Box<Expression>),
+    /// `<`, `<=`, `>`, `>=`: the orderings that make it true.
+    Compare(&'static [std::cmp::Ordering], Box<Expression>, Box<Expression>),
+    /// `a in b`
+    In(Box<Expression>, Box<Expression>),
+    /// `a && b`
+    And(Box<Expression>, Box<Expression>),
+    /// `a || b`
+    Or(Box<Expression>, Box<Expression>),
+    /// `a ? b : c`
+    Conditional(Box<[Expression; 3]>),
+    /// `[a, b]`
+    List(Vec<Expression>),
+    /// `{a: b}`
+    Map(Vec<(Expression, Expression)>),
+    /// A function over values.
+    Call(Function, Vec<Expression>),
+    /// A generator.
+    Generate(Box<Generator>),
+    /// `list.map(x, body)` and its kin.
+    Each(Box<Each>),
+}
+
+/// The arithmetic operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// `+`, also of strings and lists.
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`; of ints it truncates.
+    Divide,
+    /// `%`
+    Remainder,
+}
+
+/// A loop over a small list.
+#[derive(Debug)]
+pub struct Each {
+    /// What the loop makes.
+    pub kind: EachKind,
+    /// The list.
+    pub list: Expression,
+    /// The loop variable.
+    pub slot: usize,
+    /// Evaluated per element.
+    pub body: Expression,
+}
+
+/// The list macros of CEL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EachKind {
+    /// `map`
+    Map,
+    /// `filter`
+    Filter,
+    /// `all`
+    All,
+    /// `exists`
+    Exists,
+}
+
+impl Expression {
+    /// The value in this frame.
+    ///
+    /// # Errors
+    /// When an operator or function meets a value that it does not take.
+    pub fn evaluate(&self, frame: &mut Frame) -> Result<Value, EvalError> {
+        Ok(match self {
+            Expression::Constant(value) => value.clone(),
+            Expression::Slot(slot) => frame.slot(*slot).clone(),
+            Expression::Field(operand, name) => match &**operand {
+                Expression::Slot(slot) => frame.slot(*slot).get(name).unwrap_or(Value::Null),
+                other => other.evaluate(frame)?.get(name).unwrap_or(Value::Null),
+            },
+            Expression::Index(operand, index) => {
+                let (operand, index) = (operand.evaluate(frame)?, index.evaluate(frame)?);
+                element(&operand, &index)?
+            }
+            Expression::Not(x) => Value::Bool(!truth(&x.evaluate(frame)?)?),
+            Expression::Negate(x) => negate(&x.evaluate(frame)?)?,
+            Expression::Arithmetic(operator, a, b) => {
+                let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
+                operator.apply(&a, &b)?
+            }
+            Expression::Equal(wanted, a, b) => Value::Bool((a.evaluate(frame)? == b.evaluate(frame)?) == *wanted),
+            Expression::Compare(wanted, a, b) => {
+                let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
+                let order = a.compare(&b).ok_or_else(|| mismatch("compare", &a, &b))?;
+                Value::Bool(wanted.contains(&order))
+            }
+            Expression::In(item, list) => contains(&item.evaluate(frame)?, &list.evaluate(frame)?)?,
+            Expression::And(a, b) => Value::Bool(truth(&a.evaluate(frame)?)? && truth(&b.evaluate(frame)?)?),
+            Expression::Or(a, b) => Value::Bool(truth(&a.evaluate(frame)?)? || truth(&b.evaluate(frame)?)?),
+            Expression::Conditional(parts) => {
+                let branch = if truth(&parts[0].evaluate(frame)?)? { &parts[1] } else { &parts[2] };
+                branch.evaluate(frame)?
+            }
+            Expression::List(items) => {
+                Value::List(items.iter().map(|item| item.evaluate(frame)).collect::<Result<Vec<_>, _>>()?.into())
+            }
+            Expression::Map(entries) => map(entries, frame)?,
+            Expression::Call(function, arguments) => call(function, arguments, frame)?,
+            Expression::Generate(generator) => generator.draw(frame)?,
+            Expression::Each(each) => each.evaluate(frame)?,
+        })
+    }
+
+    /// Whether `test` holds for this expression or a part of it.
+    pub fn any(&self, test: &dyn Fn(&Expression) -> bool) -> bool {
+        let inside = |parts: &[&Expression]| parts.iter().any(|part| part.any(test));
+        test(self)
+            || match self {
+                Expression::Constant(_) | Expression::Slot(_) => false,
+                Expression::Field(a, _) | Expression::Not(a) | Expression::Negate(a) => inside(&[a]),
+                Expression::Index(a, b)
+                | Expression::Arithmetic(_, a, b)
+                | Expression::Equal(_, a, b)
+                | Expression::Compare(_, a, b)
+                | Expression::In(a, b)
+                | Expression::And(a, b)
+                | Expression::Or(a, b) => inside(&[a, b]),
+                Expression::Conditional(parts) => parts.iter().any(|part| part.any(test)),
+                Expression::List(items) | Expression::Call(_, items) => items.iter().any(|item| item.any(test)),
+                Expression::Map(entries) => entries.iter().any(|(key, value)| key.any(test) || value.any(test)),
+                Expression::Generate(generator) => inside(&generator.parts()),
+                Expression::Each(each) => inside(&[&each.list, &each.body]),
+            }
+    }
+
+    /// The value when it needs neither variables nor the seed.
+    pub fn constant(&self) -> Option<&Value> {
+        match self {
+            Expression::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Functions take at most four arguments; the array saves an allocation per call.
+fn call(function: &Function, arguments: &[Expression], frame: &mut Frame) -> Result<Value, EvalError> {
+    let mut values = [const { Value::Null }; 4];
+    for (value, argument) in values.iter_mut().zip(arguments) {
+        *value = argument.evaluate(frame)?;
+    }
+    (function.body)(&values[..arguments.len()]).map_err(|words| EvalError::new(format!("{}: {words}", function.name)))
+}
+
+fn map(entries: &[(Expression, Expression)], frame: &mut Frame) -> Result<Value, EvalError> {
+    let mut made = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        match key.evaluate(frame)? {
+            Value::Text(key) => made.push((key, value.evaluate(frame)?)),
+            other => return Err(EvalError::new(format!("a key of a map must be a string, not {}", other.kind()))),
+        }
+    }
+    Ok(Value::Map(made.into()))
+}
+
+impl Each {
+    fn evaluate(&self, frame: &mut Frame) -> Result<Value, EvalError> {
+        let list = self.list.evaluate(frame)?;
+        let items = list
+            .items()
+            .ok_or_else(|| EvalError::new(format!("a loop needs a list, not {}", list.kind())))?;
+        let outer = frame.turn;
+        let mut made = Vec::new();
+        let mut verdict = self.kind == EachKind::All;
+        for (turn, item) in items.enumerate() {
+            frame.turn = outer.wrapping_mul(1_000_003).wrapping_add(turn as u64 + 1);
+            frame.set(self.slot, item.clone());
+            let value = self.body.evaluate(frame)?;
+            match self.kind {
+                EachKind::Map => made.push(value),
+                EachKind::Filter if truth(&value)? => made.push(item),
+                EachKind::Filter => {}
+                EachKind::All => verdict = verdict && truth(&value)?,
+                EachKind::Exists => verdict = verdict || truth(&value)?,
+            }
+        }
+        frame.turn = outer;
+        Ok(match self.kind {
+            EachKind::Map | EachKind::Filter => Value::list(made),
+            EachKind::All | EachKind::Exists => Value::Bool(verdict),
+        })
+    }
+}
+
+/// A bool, as conditions need it.
+///
+/// # Errors
+/// When it is anything else; null is not false.
+pub fn truth(value: &Value) -> Result<bool, EvalError> {
+    match value {
+        Value::Bool(b) => Ok(*b),
+        other => Err(EvalError::new(format!("a condition must be a bool, not {}", other.kind()))),
+    }
+}
+
+fn negate(value: &Value) -> Result<Value, EvalError> {
+    match value {
+        Value::Int(i) => i.checked_neg().map(Value::Int).ok_or_else(|| EvalError::new("int overflow")),
+        Value::Double(d) => Ok(Value::Double(-d)),
+        other => Err(EvalError::new(format!("`-` does not apply to {}", other.kind()))),
+    }
+}
+
+fn element(operand: &Value, index: &Value) -> Result<Value, EvalError> {
+    match (operand, index) {
+        (_, Value::Int(position)) => Ok(operand.at(*position).unwrap_or(Value::Null)),
+        (_, Value::Text(name)) => Ok(operand.get(name).unwrap_or(Value::Null)),
+        _ => Err(EvalError::new(format!("{} is not indexed by {}", operand.kind(), index.kind()))),
+    }
+}
+
+fn contains(item: &Value, list: &Value) -> Result<Value, EvalError> {
+    if let Value::Map(entries) = list {
+        let found = matches!(item, Value::Text(key) if entries.iter().any(|(name, _)| name == key));
+        return Ok(Value::Bool(found));
+    }
+    let mut items = list.items().ok_or_else(|| mismatch("in", item, list))?;
+    Ok(Value::Bool(items.any(|other| other == *item)))
+}
+
+fn mismatch(operator: &str, a: &Value, b: &Value) -> EvalError {
+    EvalError::new(format!("`{operator}` does not apply to {} and {}", a.kind(), b.kind()))
+}
+
+impl Operator {
+    /// The operator on two values.
+    ///
+    /// # Errors
+    /// When the kinds do not go together, on overflow, and on division by zero.
+    pub fn apply(self, a: &Value, b: &Value) -> Result<Value, EvalError> {
+        match (self, a, b) {
+            (_, Value::Int(a), Value::Int(b)) => self.ints(*a, *b),
+            (_, Value::Double(a), Value::Double(b)) => Ok(Value::Double(self.doubles(*a, *b))),
+            (Operator::Add, Value::Text(a), Value::Text(b)) => Ok(Value::Text([&**a, &**b].concat().into())),
+            (Operator::Add, Value::Date(a), Value::Int(b)) => Ok(Value::Date(a + b)),
+            (Operator::Subtract, Value::Date(a), Value::Date(b)) => Ok(Value::Int(a - b)),
+            (Operator::Subtract, Value::Date(a), Value::Int(b)) => Ok(Value::Date(a - b)),
+            (Operator::Add, _, _) => match (a.items(), b.items()) {
+                (Some(first), Some(second)) => Ok(Value::list(first.chain(second).collect())),
+                _ => Err(mismatch("+", a, b)),
+            },
+            _ => Err(mismatch(self.sign(), a, b)),
+        }
+    }
+
+    fn ints(self, a: i64, b: i64) -> Result<Value, EvalError> {
+        if b == 0 && matches!(self, Operator::Divide | Operator::Remainder) {
+            return Err(EvalError::new("division by zero"));
+        }
+        let result = match self {
+            Operator::Add => a.checked_add(b),
+            Operator::Subtract => a.checked_sub(b),
+            Operator::Multiply => a.checked_mul(b),
+            Operator::Divide => a.checked_div(b),
+            Operator::Remainder => a.checked_rem(b),
+        };
+        result.map(Value::Int).ok_or_else(|| EvalError::new("int overflow"))
+    }
+
+    fn doubles(self, a: f64, b: f64) -> f64 {
+        match self {
+            Operator::Add => a + b,
+            Operator::Subtract => a - b,
+            Operator::Multiply => a * b,
+            Operator::Divide => a / b,
+            Operator::Remainder => a % b,
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            Operator::Add => "+",
+            Operator::Subtract => "-",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::Remainder => "%",
+        }
+    }
+}

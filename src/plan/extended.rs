@@ -1,0 +1,45 @@
+//! BSON types that YAML lacks, in Extended JSON v2: `{ $oid: ... }`, `{ $date: ... }`, `{ $numberDecimal: ... }`...
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::scenario::{Node, Scalar, Spanned, Tree};
+
+use super::value::Value;
+
+/// The constant that a mapping of one key spells; `None` when it is an ordinary document.
+pub fn constant(entries: &[(Spanned<String>, Node)]) -> Option<Result<Value, String>> {
+    let [(key, node)] = entries else { return None };
+    let Tree::Scalar(scalar) = &node.tree else { return None };
+    let text = match scalar {
+        Scalar::Text(text) => text.clone(),
+        Scalar::Int(i) => i.to_string(),
+        Scalar::Float(d) => d.to_string(),
+        Scalar::Bool(_) | Scalar::Null => return None,
+    };
+    // `<name>` inside is a slot, not a constant.
+    if text.starts_with('<') {
+        return None;
+    }
+    let parsed = match key.value.as_str() {
+        "$oid" => bson::oid::ObjectId::parse_str(&text).ok().map(Value::ObjectId),
+        "$date" => date(&text),
+        "$numberDecimal" => {
+            bson::Decimal128::from_str(&text).ok().map(|decimal| Value::Other(Arc::new(bson::Bson::Decimal128(decimal))))
+        }
+        "$numberInt" | "$numberLong" => text.parse().ok().map(Value::Int),
+        "$numberDouble" => text.parse().ok().map(Value::Double),
+        "$minKey" => Some(Value::Other(Arc::new(bson::Bson::MinKey))),
+        "$maxKey" => Some(Value::Other(Arc::new(bson::Bson::MaxKey))),
+        _ => return None,
+    };
+    Some(parsed.ok_or_else(|| format!("{text:?} is no value for `{}`", key.value)))
+}
+
+fn date(text: &str) -> Option<Value> {
+    let millis = match text.parse() {
+        Ok(millis) => millis,
+        Err(_) => bson::DateTime::parse_rfc3339_str(text).ok()?.timestamp_millis(),
+    };
+    Some(Value::Date(millis))
+}

@@ -1,0 +1,61 @@
+//! `like`: a strategy takes from another what it does not give itself.
+
+use crate::scenario::{Collection, Diagnostic, Diagnostics, Implementation, Spanned, Strategy};
+
+use super::resolve::nearest;
+
+/// Every strategy with what it inherits. Strategies whose `like` leads nowhere are left out, with a diagnostic.
+pub fn inherit(strategies: &[Strategy], diagnostics: &mut Diagnostics) -> Vec<Strategy> {
+    strategies.iter().filter_map(|strategy| whole(strategy, strategies, diagnostics)).collect()
+}
+
+fn whole(strategy: &Strategy, all: &[Strategy], diagnostics: &mut Diagnostics) -> Option<Strategy> {
+    let mut line = vec![strategy];
+    while let Some(like) = &line[line.len() - 1].like {
+        let Some(next) = all.iter().find(|other| other.name.value == like.value) else {
+            diagnostics.push(unknown(like, all));
+            return None;
+        };
+        if line.iter().any(|seen| seen.name.value == next.name.value) {
+            let message = format!("`like` goes round in a circle: `{}` comes from itself", next.name.value);
+            diagnostics.push(Diagnostic::error(like.span, message).help("one strategy of the circle must stand alone"));
+            return None;
+        }
+        line.push(next);
+    }
+    let mut made = strategy.clone();
+    for ancestor in &line[1..] {
+        take_collections(&mut made.collections, &ancestor.collections);
+        take_implementations(&mut made.operations, &ancestor.operations);
+        take_implementations(&mut made.state, &ancestor.state);
+        made.load = made.load.or_else(|| ancestor.load.clone());
+        for parameter in &ancestor.parameters {
+            if !made.parameters.iter().any(|(name, _)| name.value == parameter.0.value) {
+                made.parameters.push(parameter.clone());
+            }
+        }
+    }
+    Some(made)
+}
+
+fn unknown(like: &Spanned<String>, all: &[Strategy]) -> Diagnostic {
+    let known: Vec<&str> = all.iter().map(|strategy| strategy.name.value.as_str()).collect();
+    let help = nearest(&like.value, &known);
+    Diagnostic::error(like.span, format!("unknown strategy `{}`", like.value)).help(help)
+}
+
+fn take_collections(own: &mut Vec<Collection>, inherited: &[Collection]) {
+    for collection in inherited {
+        if !own.iter().any(|other| other.name.value == collection.name.value) {
+            own.push(collection.clone());
+        }
+    }
+}
+
+fn take_implementations(own: &mut Vec<Implementation>, inherited: &[Implementation]) {
+    for implementation in inherited {
+        if !own.iter().any(|other| other.name.value == implementation.name.value) {
+            own.push(implementation.clone());
+        }
+    }
+}

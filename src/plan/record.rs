@@ -1,0 +1,293 @@
+//! Logical records as pure functions of (seed, entity, ordinal).
+
+use std::sync::{Arc, OnceLock};
+
+use crate::generate::Seed;
+
+use super::expression::{EvalError, Expression, Frame};
+use super::value::{Raw, Value};
+use super::writer::Writer;
+
+/// A new record's ordinal is this plus the number of the call that makes it.
+pub const NEW: u64 = 1_000_000_000;
+
+/// The first loaded instant: 2024-01-01T00:00:00Z, in milliseconds.
+const EPOCH: i64 = 1_704_067_200_000;
+
+/// Milliseconds between the instants of consecutive records, and of consecutive calls.
+const TICK: i64 = 1_000;
+
+/// Slots of a frame that evaluates an entity's fields: `index`, `number`, the parent, then the fields in order.
+pub const INDEX_SLOT: usize = 0;
+/// See [`INDEX_SLOT`].
+pub const NUMBER_SLOT: usize = 1;
+/// See [`INDEX_SLOT`].
+pub const PARENT_SLOT: usize = 2;
+/// See [`INDEX_SLOT`].
+pub const FIELD_SLOTS: usize = 3;
+
+/// All logical data of a plan. Nothing is stored: any record can be made at any time.
+#[derive(Debug)]
+pub struct Data {
+    /// The seed of the data (calls have seeds of their own, one per round).
+    pub seed: Seed,
+    /// The entities, in the scenario's order.
+    pub entities: Vec<Entity>,
+    fault: OnceLock<EvalError>,
+}
+
+/// One entity, resolved.
+#[derive(Debug)]
+pub struct Entity {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The entity whose records own these.
+    pub parent: Option<usize>,
+    /// The entities whose records these own, each with the name that lists them.
+    pub children: Vec<(Arc<str>, usize)>,
+    /// Records in all, or per parent.
+    pub count: Expression,
+    /// The fields, in document order.
+    pub fields: Vec<Field>,
+    extent: OnceLock<Extent>,
+}
+
+/// One field of an entity, resolved.
+#[derive(Debug)]
+pub struct Field {
+    /// Its key.
+    pub name: Arc<str>,
+    /// How it is computed.
+    pub value: Expression,
+    /// Whether it needs no other field, so that it can be made alone.
+    pub alone: bool,
+}
+
+/// How many records there are, and for children where those of each parent begin.
+#[derive(Debug)]
+struct Extent {
+    count: u64,
+    offsets: Vec<u64>,
+}
+
+impl Entity {
+    /// An entity whose extent is not counted yet.
+    pub fn new(name: Arc<str>, parent: Option<usize>, count: Expression, fields: Vec<Field>) -> Entity {
+        Entity { name, parent, children: Vec::new(), count, fields, extent: OnceLock::new() }
+    }
+
+    /// Loaded records; 0 until [`Data::measure`] has counted them.
+    pub fn len(&self) -> u64 {
+        self.extent.get().map_or(0, |extent| extent.count)
+    }
+
+    /// Whether nothing is loaded.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Data {
+    /// Data whose extents are not counted yet.
+    pub fn new(seed: Seed, entities: Vec<Entity>) -> Data {
+        Data { seed, entities, fault: OnceLock::new() }
+    }
+
+    /// Counts the records of one entity; its parent and the entities that its count names must be counted before.
+    ///
+    /// # Errors
+    /// When the count is no whole number >= 0.
+    pub fn measure(self: &Arc<Data>, entity: usize) -> Result<(), EvalError> {
+        let this = &self.entities[entity];
+        let extent = match this.parent {
+            None => Extent { count: self.count(entity, 0, Value::Null)?, offsets: Vec::new() },
+            Some(parent) => {
+                let mut offsets = vec![0];
+                let mut total = 0;
+                for ordinal in 0..self.entities[parent].len() {
+                    total += self.count(entity, ordinal, self.reference(parent, ordinal))?;
+                    offsets.push(total);
+                }
+                Extent { count: total, offsets }
+            }
+        };
+        if extent.count >= NEW {
+            return Err(EvalError::new(format!("{} records are more than the {NEW} that docshape can number", extent.count)));
+        }
+        let _ = this.extent.set(extent);
+        Ok(())
+    }
+
+    fn count(self: &Arc<Data>, entity: usize, ordinal: u64, parent: Value) -> Result<u64, EvalError> {
+        let this = &self.entities[entity];
+        let mut frame = Frame::new(self, self.seed, ordinal, FIELD_SLOTS);
+        frame.set(INDEX_SLOT, Value::Int(ordinal as i64));
+        frame.set(PARENT_SLOT, parent);
+        match this.count.evaluate(&mut frame)? {
+            Value::Int(count) if count >= 0 => Ok(count as u64),
+            other => Err(EvalError::new(format!("the count of `{}` must be an int >= 0, not {other:?}", this.name))),
+        }
+    }
+
+    /// A reference to record `ordinal`: written and compared as its `_id`.
+    pub fn reference(self: &Arc<Data>, entity: usize, ordinal: u64) -> Value {
+        Value::Record(Arc::new(Record::new(self, entity, ordinal, false)))
+    }
+
+    /// Record `ordinal` whole: written and compared as its document.
+    pub fn whole(self: &Arc<Data>, entity: usize, ordinal: u64) -> Value {
+        Value::Record(Arc::new(Record::new(self, entity, ordinal, true)))
+    }
+
+    /// The instant of call `call`, after all loaded instants.
+    pub fn call_instant(&self, call: u64) -> i64 {
+        let loaded = self.entities.iter().map(Entity::len).max().unwrap_or(0);
+        EPOCH + (loaded + call) as i64 * TICK
+    }
+
+    fn record_instant(&self, ordinal: u64) -> i64 {
+        if ordinal >= NEW { self.call_instant(ordinal - NEW) } else { EPOCH + ordinal as i64 * TICK }
+    }
+
+    /// The ordinals of the children of `entity` that belong to parent `ordinal`.
+    pub fn children_of(&self, entity: usize, ordinal: u64) -> std::ops::Range<u64> {
+        match self.entities[entity].extent.get() {
+            Some(extent) if (ordinal as usize) + 1 < extent.offsets.len() => {
+                extent.offsets[ordinal as usize]..extent.offsets[ordinal as usize + 1]
+            }
+            _ => 0..0,
+        }
+    }
+
+    /// The parent's ordinal of a loaded child, and the child's number within that parent.
+    fn place_of(&self, entity: usize, ordinal: u64) -> Option<(u64, u64)> {
+        let offsets = &self.entities[entity].extent.get()?.offsets;
+        if ordinal >= *offsets.last()? {
+            return None;
+        }
+        let parent = offsets.partition_point(|offset| *offset <= ordinal) - 1;
+        Some((parent as u64, ordinal - offsets[parent]))
+    }
+
+    /// The first error met while a record was made; such a run must not be trusted.
+    pub fn fault(&self) -> Option<&EvalError> {
+        self.fault.get()
+    }
+}
+
+/// A handle to one logical record.
+#[derive(Debug)]
+pub struct Record {
+    data: Arc<Data>,
+    entity: usize,
+    ordinal: u64,
+    whole: bool,
+    document: OnceLock<Raw>,
+}
+
+impl Record {
+    fn new(data: &Arc<Data>, entity: usize, ordinal: u64, whole: bool) -> Record {
+        Record { data: Arc::clone(data), entity, ordinal, whole, document: OnceLock::new() }
+    }
+
+    /// Whether it was made here (written whole) rather than pointed at (written as its `_id`).
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The entity's position in [`Data::entities`].
+    pub fn entity(&self) -> usize {
+        self.entity
+    }
+
+    /// Its number among all records of the entity.
+    pub fn ordinal(&self) -> u64 {
+        self.ordinal
+    }
+
+    /// Its `_id`; null when the entity has none.
+    pub fn id(&self) -> Value {
+        self.get("_id").unwrap_or(Value::Null)
+    }
+
+    /// A field, the children by their name, the parent by its entity's name, `index` or `number`.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let entity = &self.data.entities[self.entity];
+        if let Some(position) = entity.fields.iter().position(|field| *field.name == *name) {
+            return Some(self.field(position));
+        }
+        if let Some((_, child)) = entity.children.iter().find(|(children, _)| **children == *name) {
+            let range = self.data.children_of(*child, self.ordinal);
+            return Some(Value::list(range.map(|ordinal| self.data.whole(*child, ordinal)).collect()));
+        }
+        match (entity.parent, name) {
+            (Some(parent), _) if *self.data.entities[parent].name == *name => Some(self.parent()),
+            (_, "index") => Some(Value::Int(self.ordinal as i64)),
+            (_, "number") => Some(Value::Int(self.number() as i64)),
+            _ => None,
+        }
+    }
+
+    /// A field as it was generated: references stay references.
+    fn field(&self, position: usize) -> Value {
+        let fields = &self.data.entities[self.entity].fields;
+        let mut frame = self.frame();
+        if !fields[position].alone {
+            for (before, field) in fields[..position].iter().enumerate() {
+                let value = self.checked(field.value.evaluate(&mut frame));
+                frame.set(FIELD_SLOTS + before, value);
+            }
+        }
+        self.checked(fields[position].value.evaluate(&mut frame))
+    }
+
+    fn parent(&self) -> Value {
+        let place = self.data.place_of(self.entity, self.ordinal);
+        match (self.data.entities[self.entity].parent, place) {
+            (Some(parent), Some((ordinal, _))) => self.data.reference(parent, ordinal),
+            _ => Value::Null,
+        }
+    }
+
+    fn number(&self) -> u64 {
+        self.data.place_of(self.entity, self.ordinal).map_or(self.ordinal, |(_, number)| number)
+    }
+
+    fn frame(&self) -> Frame {
+        let entity = &self.data.entities[self.entity];
+        let mut frame = Frame::new(&self.data, self.data.seed, self.ordinal, FIELD_SLOTS + entity.fields.len());
+        frame.now = self.data.record_instant(self.ordinal);
+        frame.set(INDEX_SLOT, Value::Int(self.ordinal as i64));
+        if entity.parent.is_some() {
+            frame.set(NUMBER_SLOT, Value::Int(self.number() as i64));
+            frame.set(PARENT_SLOT, self.parent());
+        } else {
+            frame.set(NUMBER_SLOT, Value::Int(self.ordinal as i64));
+        }
+        frame
+    }
+
+    /// Its own fields, in order; children are not part of it.
+    pub fn document(&self) -> Raw {
+        self.document.get_or_init(|| self.make()).clone()
+    }
+
+    fn make(&self) -> Raw {
+        let mut frame = self.frame();
+        let (mut writer, open) = Writer::new();
+        for (position, field) in self.data.entities[self.entity].fields.iter().enumerate() {
+            let value = self.checked(field.value.evaluate(&mut frame));
+            writer.value(&field.name, &value);
+            frame.set(FIELD_SLOTS + position, value);
+        }
+        Raw::new(writer.finish(open))
+    }
+
+    /// Record makers cannot fail for their callers; the first error is kept and stops the run.
+    fn checked(&self, result: Result<Value, EvalError>) -> Value {
+        result.unwrap_or_else(|error| {
+            let _ = self.data.fault.set(error);
+            Value::Null
+        })
+    }
+}

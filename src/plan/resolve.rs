@@ -1,0 +1,467 @@
+//! CEL text to an [`Expression`]: every name becomes a slot, a constant, a function or a generator, or a diagnostic.
+
+use std::cmp::Ordering;
+use std::sync::{Arc, OnceLock};
+
+use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
+use cel::parser::{Expression as Parsed, Parser};
+
+use crate::generate::{DEFAULT_EXPONENT, Label};
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Tree, suggest};
+
+use super::expression::{Each, EachKind, Expression, Operator};
+use super::function;
+use super::generator::{Generator, GeneratorKind};
+use super::scope::{Origin, Scope};
+use super::value::Value;
+
+/// Generators and how they are called, for messages and suggestions.
+const GENERATORS: &[(&str, &str)] = &[
+    ("uniform", "uniform(a, b), uniform(entity) or uniform(entity, from, to)"),
+    ("zipf", "zipf(entity) or zipf(entity, exponent)"),
+    ("latest", "latest(entity)"),
+    ("hotspot", "hotspot(entity, records, percent)"),
+    ("normal", "normal(mean, deviation)"),
+    ("zipf_count", "zipf_count(mean)"),
+    ("poisson_count", "poisson_count(mean)"),
+    ("oid", "oid()"),
+    ("uuid", "uuid()"),
+    ("words", "words(n)"),
+    ("text", "text(bytes)"),
+    ("bytes", "bytes(n)"),
+    ("full_name", "full_name() or full_name(n)"),
+    ("city", "city()"),
+    ("ip", "ip()"),
+    ("date_between", "date_between(a, b)"),
+    ("one_of", "one_of(list)"),
+    ("new", "new(entity)"),
+    ("sample", "sample(entity, n) or sample(list, n)"),
+    ("record", "record(entity, i)"),
+    ("all", "all(entity)"),
+    ("chain", "chain(record, field)"),
+    ("referrers", "referrers(entity.field, record)"),
+    ("clock", "clock()"),
+];
+
+const LOOPS: &[(&str, EachKind)] = &[
+    ("map", EachKind::Map),
+    ("filter", EachKind::Filter),
+    ("all", EachKind::All),
+    ("exists", EachKind::Exists),
+];
+
+/// Turns a node of the scenario into an expression: text is CEL, a list or mapping is one of expressions.
+///
+/// Problems go to `diagnostics`; `None` when there were any.
+pub fn resolve(node: &Node, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Expression> {
+    match &node.tree {
+        Tree::Scalar(Scalar::Null) => Some(Expression::Constant(Value::Null)),
+        Tree::Scalar(Scalar::Bool(b)) => Some(Expression::Constant(Value::Bool(*b))),
+        Tree::Scalar(Scalar::Int(i)) => Some(Expression::Constant(Value::Int(*i))),
+        Tree::Scalar(Scalar::Float(d)) => Some(Expression::Constant(Value::Double(*d))),
+        Tree::Scalar(Scalar::Text(text)) => resolve_text(text, node.span, scope, diagnostics),
+        Tree::List(items) => {
+            let made: Vec<_> = items.iter().map(|item| resolve(item, scope, diagnostics)).collect();
+            made.into_iter().collect::<Option<Vec<_>>>().map(Expression::List)
+        }
+        Tree::Mapping(entries) => {
+            let mut made = Vec::new();
+            for (key, value) in entries {
+                let key = Expression::Constant(Value::text(&key.value));
+                made.push(resolve(value, scope, diagnostics).map(|value| (key, value)));
+            }
+            made.into_iter().collect::<Option<Vec<_>>>().map(Expression::Map)
+        }
+    }
+}
+
+/// Turns CEL text that stands at `span` into an expression.
+pub fn resolve_text(text: &str, span: Span, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Expression> {
+    match Parser::new().parse_with_source_info(text) {
+        Ok((parsed, source)) => Resolver { source: &source, text, span, scope, diagnostics }.expression(&parsed),
+        Err(errors) => {
+            for error in errors.errors.iter().take(1) {
+                let words = error.msg.lines().next().unwrap_or("syntax error").to_owned();
+                diagnostics.push(
+                    Diagnostic::error(span, format!("bad expression `{text}`"))
+                        .label(words)
+                        .help("expressions are CEL: operators, `a ? b : c`, lists, maps, function calls; text needs quotes inside"),
+                );
+            }
+            None
+        }
+    }
+}
+
+/// The entity whose records an expression gives (alone or in a list), when that is certain.
+pub fn entity_of(expression: &Expression, scope: &Scope) -> Option<usize> {
+    match expression {
+        Expression::Field(operand, name) => scope.names.member(entity_of(operand, scope)?, name)?,
+        Expression::Index(operand, _) => entity_of(operand, scope),
+        Expression::Slot(slot) => scope.slot_entity(*slot),
+        Expression::Conditional(parts) => {
+            entity_of(&parts[1], scope).filter(|entity| Some(*entity) == entity_of(&parts[2], scope))
+        }
+        Expression::Generate(generator) => match &generator.kind {
+            GeneratorKind::UniformRecord(entity, _)
+            | GeneratorKind::Zipf(entity, ..)
+            | GeneratorKind::Latest(entity, _)
+            | GeneratorKind::Hotspot(entity, ..)
+            | GeneratorKind::New(entity)
+            | GeneratorKind::SampleRecords(entity, _)
+            | GeneratorKind::Record(entity, _)
+            | GeneratorKind::All(entity)
+            | GeneratorKind::Referrers(entity, ..) => Some(*entity),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+struct Resolver<'r, 'a> {
+    source: &'r SourceInfo,
+    text: &'r str,
+    span: Span,
+    scope: &'r mut Scope<'a>,
+    diagnostics: &'r mut Diagnostics,
+}
+
+impl Resolver<'_, '_> {
+    /// Where a part of the expression stands in the file, as well as quoting lets us know.
+    fn span_of(&self, parsed: &Parsed) -> Span {
+        let whole = self.span.end - self.span.start;
+        let quote = usize::from(whole == self.text.len() + 2);
+        match self.source.offset_for(parsed.id) {
+            Some((start, end)) if (whole == self.text.len() + 2 * quote) && start <= end && (end as usize) < self.text.len() => {
+                let base = self.span.start + quote;
+                Span { start: base + start as usize, end: base + end as usize + 1 }
+            }
+            _ => self.span,
+        }
+    }
+
+    fn problem(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<Expression> {
+        self.diagnostics.push(Diagnostic::error(span, message).help(help));
+        None
+    }
+
+    fn boxed(&mut self, parsed: &Parsed) -> Option<Box<Expression>> {
+        self.expression(parsed).map(Box::new)
+    }
+
+    fn all(&mut self, parsed: &[Parsed]) -> Option<Vec<Expression>> {
+        let made: Vec<_> = parsed.iter().map(|part| self.expression(part)).collect();
+        made.into_iter().collect()
+    }
+
+    fn expression(&mut self, parsed: &Parsed) -> Option<Expression> {
+        match &parsed.expr {
+            Expr::Literal(literal) => Some(Expression::Constant(constant(literal))),
+            Expr::Ident(name) => self.name(name, parsed),
+            Expr::Select(select) => {
+                let operand = self.expression(&select.operand)?;
+                self.check_member(&operand, &select.field, parsed)?;
+                Some(Expression::Field(Box::new(operand), Arc::from(select.field.as_str())))
+            }
+            Expr::List(list) => self.all(&list.elements).map(Expression::List),
+            Expr::Map(map) => {
+                let mut entries = Vec::new();
+                for entry in &map.entries {
+                    if let EntryExpr::MapEntry(entry) = &entry.expr {
+                        entries.push((self.expression(&entry.key)?, self.expression(&entry.value)?));
+                    }
+                }
+                Some(Expression::Map(entries))
+            }
+            Expr::Call(call) => self.call(call, parsed),
+            Expr::Struct(_) | Expr::Comprehension(_) | Expr::Unspecified => {
+                let span = self.span_of(parsed);
+                self.problem(span, "this form of CEL is not part of scenario expressions", "docs/format.md lists what is")
+            }
+        }
+    }
+
+    fn check_member(&mut self, operand: &Expression, name: &str, parsed: &Parsed) -> Option<()> {
+        let Some(entity) = entity_of(operand, self.scope) else { return Some(()) };
+        if self.scope.names.member(entity, name).is_some() {
+            return Some(());
+        }
+        let members = self.scope.names.members(entity);
+        let help = nearest(name, &members);
+        let message = format!("a record of `{}` has no `{name}`", self.scope.names.entities[entity].name);
+        let span = self.span_of(parsed);
+        self.problem(span, message, help);
+        None
+    }
+
+    fn name(&mut self, name: &str, parsed: &Parsed) -> Option<Expression> {
+        if let Some(variable) = self.scope.variable(name) {
+            return Some(Expression::Slot(variable.slot));
+        }
+        if let Some(value) = self.scope.parameter(name) {
+            return Some(Expression::Constant(value.clone()));
+        }
+        let span = self.span_of(parsed);
+        if self.scope.names.entity(name).is_some() {
+            return self.problem(
+                span,
+                format!("`{name}` is an entity, not a value here"),
+                format!("draw a record with a generator: uniform({name}), zipf({name}), new({name}), record({name}, i)"),
+            );
+        }
+        let known = self.scope.known();
+        let help = nearest(name, &known);
+        self.problem(span, format!("unknown name `{name}`"), help)
+    }
+
+    fn call(&mut self, call: &CallExpr, parsed: &Parsed) -> Option<Expression> {
+        if let Some(operator) = self.operator(call) {
+            return operator;
+        }
+        let name = call.func_name.as_str();
+        if let (Some(list), Some((_, kind))) = (&call.target, LOOPS.iter().find(|(word, _)| *word == name))
+            && call.args.len() == 2
+        {
+            return self.each(*kind, list, &call.args);
+        }
+        if call.target.is_none() && GENERATORS.iter().any(|(word, _)| *word == name) {
+            return self.generator(name, &call.args, parsed);
+        }
+        self.function(call, parsed)
+    }
+
+    /// `None` when the call is no operator.
+    fn operator(&mut self, call: &CallExpr) -> Option<Option<Expression>> {
+        use Ordering::{Equal, Greater, Less};
+        let arguments = &call.args;
+        let arithmetic = |this: &mut Self, operator| {
+            let (a, b) = (this.boxed(&arguments[0]), this.boxed(&arguments[1]));
+            Some(Expression::Arithmetic(operator, a?, b?))
+        };
+        let compare = |this: &mut Self, wanted: &'static [Ordering]| {
+            let (a, b) = (this.boxed(&arguments[0]), this.boxed(&arguments[1]));
+            Some(Expression::Compare(wanted, a?, b?))
+        };
+        let pair = |this: &mut Self, make: fn(Box<Expression>, Box<Expression>) -> Expression| {
+            let (a, b) = (this.boxed(&arguments[0]), this.boxed(&arguments[1]));
+            Some(make(a?, b?))
+        };
+        Some(match call.func_name.as_str() {
+            operators::CONDITIONAL => {
+                let made = self.all(arguments);
+                made.and_then(|parts| <[Expression; 3]>::try_from(parts).ok()).map(|parts| Expression::Conditional(Box::new(parts)))
+            }
+            operators::LOGICAL_NOT => self.boxed(&arguments[0]).map(Expression::Not),
+            operators::NEGATE => self.boxed(&arguments[0]).map(Expression::Negate),
+            operators::LOGICAL_AND => pair(self, Expression::And),
+            operators::LOGICAL_OR => pair(self, Expression::Or),
+            operators::INDEX => pair(self, Expression::Index),
+            operators::IN => pair(self, Expression::In),
+            operators::EQUALS => pair(self, |a, b| Expression::Equal(true, a, b)),
+            operators::NOT_EQUALS => pair(self, |a, b| Expression::Equal(false, a, b)),
+            operators::ADD => arithmetic(self, Operator::Add),
+            operators::SUBSTRACT => arithmetic(self, Operator::Subtract),
+            operators::MULTIPLY => arithmetic(self, Operator::Multiply),
+            operators::DIVIDE => arithmetic(self, Operator::Divide),
+            operators::MODULO => arithmetic(self, Operator::Remainder),
+            operators::LESS => compare(self, &[Less]),
+            operators::LESS_EQUALS => compare(self, &[Less, Equal]),
+            operators::GREATER => compare(self, &[Greater]),
+            operators::GREATER_EQUALS => compare(self, &[Greater, Equal]),
+            _ => return None,
+        })
+    }
+
+    fn each(&mut self, kind: EachKind, list: &Parsed, arguments: &[Parsed]) -> Option<Expression> {
+        let Expr::Ident(name) = &arguments[0].expr else {
+            let span = self.span_of(&arguments[0]);
+            return self.problem(span, "a loop needs a name first", "write it as `list.map(x, x.field)`");
+        };
+        let list = self.expression(list)?;
+        let entity = entity_of(&list, self.scope);
+        let slot = self.scope.push(name, Origin::Let, entity);
+        let body = self.expression(&arguments[1]);
+        self.scope.pop();
+        Some(Expression::Each(Box::new(Each { kind, list, slot, body: body? })))
+    }
+
+    fn function(&mut self, call: &CallExpr, parsed: &Parsed) -> Option<Expression> {
+        let name = call.func_name.as_str();
+        let Some(function) = function::find(name) else {
+            return self.unknown_function(name, parsed);
+        };
+        // `x.f(y)` and `f(x, y)` are the same call.
+        let mut arguments = Vec::new();
+        if let Some(target) = &call.target {
+            arguments.push(self.expression(target));
+        }
+        for argument in &call.args {
+            arguments.push(self.expression(argument));
+        }
+        let (least, most) = function.arity;
+        if !(least..=most).contains(&arguments.len()) {
+            let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            let span = self.span_of(parsed);
+            let given = arguments.len();
+            return self.problem(span, format!("`{name}` is called with {given} arguments"), format!("it takes {wanted}"));
+        }
+        let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
+        Some(Expression::Call(function, arguments))
+    }
+
+    fn unknown_function(&mut self, name: &str, parsed: &Parsed) -> Option<Expression> {
+        let span = self.span_of(parsed);
+        if name == "has" {
+            return self.problem(span, "`has` is not needed", "what is missing is null: write `x.field != null`");
+        }
+        if name == "earlier" {
+            return self.problem(
+                span,
+                "`earlier` is not run by this version of docshape yet",
+                "draw from the loaded records instead, as with uniform(entity)",
+            );
+        }
+        let mut known: Vec<&str> = function::FUNCTIONS.iter().map(|function| function.name).collect();
+        known.extend(GENERATORS.iter().map(|(word, _)| *word));
+        known.extend(LOOPS.iter().map(|(word, _)| *word));
+        let help = nearest(name, &known);
+        self.problem(span, format!("unknown function `{name}`"), help)
+    }
+
+    fn generator(&mut self, name: &str, arguments: &[Parsed], parsed: &Parsed) -> Option<Expression> {
+        let label = Label::new(&self.scope.next_site());
+        let kind = match self.generator_kind(name, arguments) {
+            Ok(kind) => kind?,
+            Err(()) => {
+                let usage = GENERATORS.iter().find(|(word, _)| *word == name).map_or("", |(_, usage)| usage);
+                let span = self.span_of(parsed);
+                return self.problem(span, format!("`{name}` is not called like this"), format!("write {usage}"));
+            }
+        };
+        Some(Expression::Generate(Box::new(Generator { label, kind })))
+    }
+
+    /// `Err` when the arguments do not fit the generator at all; `Ok(None)` when one of them had a problem of its own.
+    fn generator_kind(&mut self, name: &str, arguments: &[Parsed]) -> Result<Option<GeneratorKind>, ()> {
+        use GeneratorKind::*;
+        Ok(match (name, arguments) {
+            ("uniform", [entity]) => self.entity(entity).map(|entity| UniformRecord(entity, None)),
+            ("uniform", [a, b]) => both(self.expression(a), self.expression(b)).map(|(a, b)| Uniform(a, b)),
+            ("uniform", [entity, a, b]) => {
+                let entity = self.entity(entity);
+                let range = both(self.expression(a), self.expression(b));
+                both(entity, range).map(|(entity, range)| UniformRecord(entity, Some(range)))
+            }
+            ("zipf", [entity]) => self.entity(entity).map(|entity| Zipf(entity, DEFAULT_EXPONENT, OnceLock::new())),
+            ("zipf", [entity, exponent]) => both(self.entity(entity), self.constant_number(exponent))
+                .map(|(entity, exponent)| Zipf(entity, exponent, OnceLock::new())),
+            ("latest", [entity]) => self.entity(entity).map(|entity| Latest(entity, OnceLock::new())),
+            ("hotspot", [entity, records, percent]) => {
+                let entity = self.entity(entity);
+                let hot = both(self.expression(records), self.expression(percent));
+                both(entity, hot).map(|(entity, (records, percent))| Hotspot(entity, records, percent))
+            }
+            ("normal", [a, b]) => both(self.expression(a), self.expression(b)).map(|(a, b)| Normal(a, b)),
+            ("zipf_count", [mean]) => self.constant_number(mean).map(|mean| ZipfCount(mean, OnceLock::new())),
+            ("poisson_count", [mean]) => self.expression(mean).map(PoissonCount),
+            ("oid", []) => Some(ObjectId),
+            ("uuid", []) => Some(Uuid),
+            ("words", [n]) => self.expression(n).map(Words),
+            ("text", [n]) => self.expression(n).map(Text),
+            ("bytes", [n]) => self.expression(n).map(Bytes),
+            ("full_name", []) => Some(FullName(None)),
+            ("full_name", [n]) => self.expression(n).map(|n| FullName(Some(n))),
+            ("city", []) => Some(City),
+            ("ip", []) => Some(Ip),
+            ("date_between", [a, b]) => both(self.expression(a), self.expression(b)).map(|(a, b)| DateBetween(a, b)),
+            ("one_of", [list]) => self.expression(list).map(OneOf),
+            ("new", [entity]) => self.entity(entity).map(New),
+            ("sample", [from, n]) if self.names_entity(from) => {
+                both(self.entity(from), self.expression(n)).map(|(entity, n)| SampleRecords(entity, n))
+            }
+            ("sample", [from, n]) => both(self.expression(from), self.expression(n)).map(|(list, n)| SampleList(list, n)),
+            ("record", [entity, i]) => both(self.entity(entity), self.expression(i)).map(|(entity, i)| Record(entity, i)),
+            ("all", [entity]) => self.entity(entity).map(All),
+            ("chain", [record, field]) => {
+                let Expr::Literal(LiteralValue::String(field)) = &field.expr else { return Err(()) };
+                self.expression(record).map(|record| Chain(record, Arc::from(field.inner())))
+            }
+            ("referrers", [path, record]) => {
+                let Expr::Select(select) = &path.expr else { return Err(()) };
+                both(self.entity(&select.operand), self.expression(record))
+                    .map(|(entity, record)| Referrers(entity, Arc::from(select.field.as_str()), record, OnceLock::new()))
+            }
+            ("clock", []) => Some(Clock),
+            _ => return Err(()),
+        })
+    }
+
+    fn names_entity(&self, parsed: &Parsed) -> bool {
+        matches!(&parsed.expr, Expr::Ident(name) if self.scope.variable(name).is_none() && self.scope.names.entity(name).is_some())
+    }
+
+    fn entity(&mut self, parsed: &Parsed) -> Option<usize> {
+        if let Expr::Ident(name) = &parsed.expr
+            && let Some(entity) = self.scope.names.entity(name)
+        {
+            return Some(entity);
+        }
+        let entities: Vec<&str> = self.scope.names.entities.iter().map(|entity| entity.name.as_str()).collect();
+        let name = match &parsed.expr {
+            Expr::Ident(name) => name.as_str(),
+            _ => "",
+        };
+        let help = nearest(name, &entities);
+        let span = self.span_of(parsed);
+        let message = match &parsed.expr {
+            Expr::Ident(name) => format!("`{name}` is not an entity"),
+            _ => "an entity's name is wanted here".to_owned(),
+        };
+        self.problem(span, message, help);
+        None
+    }
+
+    /// A number that is known before the run: a literal or a parameter.
+    fn constant_number(&mut self, parsed: &Parsed) -> Option<f64> {
+        let expression = self.expression(parsed)?;
+        match expression.constant() {
+            Some(Value::Int(i)) => Some(*i as f64),
+            Some(Value::Double(d)) => Some(*d),
+            _ => {
+                let span = self.span_of(parsed);
+                self.problem(span, "a number or a numeric parameter is wanted here", "such as 0.99, or the name of a parameter");
+                None
+            }
+        }
+    }
+}
+
+fn both<A, B>(a: Option<A>, b: Option<B>) -> Option<(A, B)> {
+    a.zip(b)
+}
+
+fn constant(literal: &LiteralValue) -> Value {
+    match literal {
+        LiteralValue::Boolean(b) => Value::Bool(*b.inner()),
+        LiteralValue::Int(i) => Value::Int(*i.inner()),
+        LiteralValue::UInt(u) => Value::Int(i64::try_from(*u.inner()).unwrap_or(i64::MAX)),
+        LiteralValue::Double(d) => Value::Double(*d.inner()),
+        LiteralValue::String(text) => Value::text(text.inner()),
+        LiteralValue::Bytes(bytes) => Value::Binary(0, Arc::from(bytes.inner())),
+        LiteralValue::Null => Value::Null,
+    }
+}
+
+/// The help for an unknown name: the nearest known one, else all of them.
+pub fn nearest(name: &str, known: &[&str]) -> String {
+    match suggest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "nothing is known here".to_owned(),
+        None => format!("known here: {}", list_of(known)),
+    }
+}
+
+/// Names in backticks, for help texts.
+pub fn list_of(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

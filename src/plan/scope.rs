@@ -1,0 +1,169 @@
+//! The names that an expression or template may use at its place in a scenario.
+
+use std::sync::Arc;
+
+use super::value::Value;
+
+/// What the whole scenario names: the same everywhere in it.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// The entities, in order.
+    pub entities: Vec<EntityNames>,
+    /// Parameters and their values.
+    pub parameters: Vec<(Arc<str>, Value)>,
+    /// The operations, in order.
+    pub operations: Vec<String>,
+}
+
+/// What an entity's records can be asked for.
+#[derive(Debug)]
+pub struct EntityNames {
+    /// Its name.
+    pub name: String,
+    /// Its fields, and the entity whose records a field points at where that is known.
+    pub fields: Vec<(String, Option<usize>)>,
+    /// The entity that owns it.
+    pub parent: Option<usize>,
+    /// The lists of children, and their entities.
+    pub children: Vec<(String, usize)>,
+}
+
+impl Names {
+    /// The entity of this name.
+    pub fn entity(&self, name: &str) -> Option<usize> {
+        self.entities.iter().position(|entity| entity.name == name)
+    }
+
+    /// What `name` is on a record of `entity`: `None` when there is no such name, else the entity it leads to.
+    pub fn member(&self, entity: usize, name: &str) -> Option<Option<usize>> {
+        let names = &self.entities[entity];
+        if let Some((_, target)) = names.fields.iter().find(|(field, _)| field == name) {
+            return Some(*target);
+        }
+        if let Some((_, child)) = names.children.iter().find(|(list, _)| list == name) {
+            return Some(Some(*child));
+        }
+        match names.parent {
+            Some(parent) if self.entities[parent].name == name => Some(Some(parent)),
+            _ => matches!(name, "index" | "number" | "size").then_some(None),
+        }
+    }
+
+    /// All names that [`Names::member`] knows on a record of `entity`.
+    pub fn members(&self, entity: usize) -> Vec<&str> {
+        let names = &self.entities[entity];
+        let mut members: Vec<&str> = names.fields.iter().map(|(field, _)| field.as_str()).collect();
+        members.extend(names.children.iter().map(|(list, _)| list.as_str()));
+        members.extend(names.parent.map(|parent| self.entities[parent].name.as_str()));
+        members
+    }
+}
+
+/// How a variable came to be, which decides what a null in a template means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// An argument of the operation, or a name of `each`.
+    Argument,
+    /// `let` or a loop name: null is meant.
+    Let,
+    /// `as` or `reply`: null means that nothing was found.
+    Reply,
+}
+
+/// A name with a slot.
+#[derive(Debug, Clone)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// Where its value is kept.
+    pub slot: usize,
+    /// How it came to be.
+    pub origin: Origin,
+    /// The entity, when it holds a record (or a list of records) for certain.
+    pub entity: Option<usize>,
+}
+
+/// The names at one place, and the numbering of slots and generators.
+#[derive(Debug)]
+pub struct Scope<'a> {
+    /// What the whole scenario names.
+    pub names: &'a Names,
+    variables: Vec<Variable>,
+    /// The next free slot, and the most that were ever taken at once.
+    next: usize,
+    most: usize,
+    label: String,
+    sites: usize,
+}
+
+impl<'a> Scope<'a> {
+    /// An empty scope; `label` tells the generators of this place from those of others.
+    pub fn new(names: &'a Names, label: impl Into<String>) -> Scope<'a> {
+        Scope { names, variables: Vec::new(), next: 0, most: 0, label: label.into(), sites: 0 }
+    }
+
+    /// Begins a new place for generators; variables stay.
+    pub fn relabel(&mut self, label: impl Into<String>) {
+        self.label = label.into();
+        self.sites = 0;
+    }
+
+    /// The label text of the next generator.
+    pub fn next_site(&mut self) -> String {
+        self.sites += 1;
+        format!("{}#{}", self.label, self.sites)
+    }
+
+    /// Gives a name a slot: its old one when it has one already in this scope.
+    pub fn assign(&mut self, name: &str, origin: Origin, entity: Option<usize>) -> usize {
+        if let Some(variable) = self.variables.iter_mut().find(|variable| variable.name == name) {
+            variable.origin = origin;
+            // Two assignments of different kinds leave the kind open.
+            variable.entity = if variable.entity == entity { entity } else { None };
+            return variable.slot;
+        }
+        self.push(name, origin, entity)
+    }
+
+    /// Gives a name a new slot that hides an older one until [`Scope::pop`].
+    pub fn push(&mut self, name: &str, origin: Origin, entity: Option<usize>) -> usize {
+        let slot = self.next;
+        self.next += 1;
+        self.most = self.most.max(self.next);
+        self.variables.push(Variable { name: name.to_owned(), slot, origin, entity });
+        slot
+    }
+
+    /// Takes the newest name away again, and frees its slot.
+    pub fn pop(&mut self) {
+        if self.variables.pop().is_some() {
+            self.next -= 1;
+        }
+    }
+
+    /// Slots that a frame for this scope needs.
+    pub fn slots(&self) -> usize {
+        self.most
+    }
+
+    /// The variable of this name.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.iter().rev().find(|variable| variable.name == name)
+    }
+
+    /// The entity of the variable in this slot, when it is certain.
+    pub fn slot_entity(&self, slot: usize) -> Option<usize> {
+        self.variables.iter().rev().find(|variable| variable.slot == slot)?.entity
+    }
+
+    /// The value of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<&Value> {
+        self.names.parameters.iter().find(|(parameter, _)| **parameter == *name).map(|(_, value)| value)
+    }
+
+    /// Every name that stands for a value here, for suggestions.
+    pub fn known(&self) -> Vec<&str> {
+        let variables = self.variables.iter().map(|variable| variable.name.as_str());
+        variables.chain(self.names.parameters.iter().map(|(name, _)| &**name)).collect()
+    }
+}

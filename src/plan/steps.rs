@@ -1,0 +1,169 @@
+//! Steps as written to a [`Program`].
+
+use crate::scenario::{self, Diagnostic, Diagnostics, Node, Span, Spanned, StepKind};
+
+use super::command::{CommandCompiler, Concerns};
+use super::expression::Expression;
+use super::program::{Command, Implicit, Program, ReplyShape, Step};
+use super::resolve::{entity_of, nearest, resolve};
+use super::scope::{Origin, Scope};
+use super::template;
+
+/// Compiles the steps of one operation, load or state.
+pub struct StepCompiler<'r, 'a> {
+    /// The names known at the start: the arguments.
+    pub scope: Scope<'a>,
+    /// The collections that the strategy declares.
+    pub collections: &'r [String],
+    /// What every command carries.
+    pub concerns: &'r Concerns,
+    /// Where problems go.
+    pub diagnostics: &'r mut Diagnostics,
+    /// The slot of `reply`.
+    reply: usize,
+    /// How many `retry` steps enclose the current one.
+    attempts: usize,
+}
+
+impl<'r, 'a> StepCompiler<'r, 'a> {
+    /// A compiler for one program.
+    pub fn new(
+        mut scope: Scope<'a>,
+        collections: &'r [String],
+        concerns: &'r Concerns,
+        diagnostics: &'r mut Diagnostics,
+    ) -> StepCompiler<'r, 'a> {
+        let reply = scope.assign("reply", Origin::Reply, None);
+        StepCompiler { scope, collections, concerns, diagnostics, reply, attempts: 0 }
+    }
+
+    /// The program; `None` when there were problems. `returns` says whether a result is declared.
+    pub fn compile(mut self, steps: &[scenario::Step], returns: bool) -> Option<Program> {
+        let compiled = self.steps(steps)?;
+        let implicit = match compiled.as_slice() {
+            _ if returns => Implicit::Reply,
+            [Step::Command(command)] if command.writes && writes_outcome(command.reply) => Implicit::Outcome,
+            _ => Implicit::Done,
+        };
+        Some(Program { steps: compiled, slots: self.scope.slots(), reply: self.reply, implicit })
+    }
+
+    fn steps(&mut self, steps: &[scenario::Step]) -> Option<Vec<Step>> {
+        let made: Vec<_> = steps.iter().map(|step| self.step(step)).collect();
+        made.into_iter().collect()
+    }
+
+    fn expression(&mut self, node: &Node) -> Option<Expression> {
+        resolve(node, &mut self.scope, self.diagnostics)
+    }
+
+    fn step(&mut self, step: &scenario::Step) -> Option<Step> {
+        match &step.kind {
+            StepKind::Command { word, collection, options, alias } => {
+                self.check_collection(collection);
+                let compiler = CommandCompiler {
+                    word: word.value,
+                    collection,
+                    options,
+                    scope: &mut self.scope,
+                    diagnostics: self.diagnostics,
+                };
+                let command = compiler.compile(self.concerns);
+                self.with_alias(command, alias.as_ref())
+            }
+            StepKind::Raw { command, alias } => {
+                let command = template::compile(command, false, &mut self.scope, self.diagnostics).map(raw_command);
+                self.with_alias(command, alias.as_ref())
+            }
+            StepKind::Let(assignments) => self.assignments(assignments),
+            StepKind::If { condition, then, otherwise } => {
+                let condition = self.expression(condition);
+                let (then, otherwise) = (self.steps(then), self.steps(otherwise));
+                Some(Step::If { condition: condition?, then: then?, otherwise: otherwise? })
+            }
+            StepKind::ForEach { name, list, body } => self.for_each(name, list, body),
+            StepKind::Retry { errors, attempts, body } => {
+                self.attempts += 1;
+                let body = self.steps(body);
+                self.attempts -= 1;
+                Some(Step::Retry { errors: errors.clone(), attempts: *attempts, body: body? })
+            }
+            StepKind::Again(condition) => {
+                if self.attempts == 0 {
+                    self.problem(step.span, "`again` stands outside of any `retry`", "put it inside the `do` of a `retry`");
+                }
+                self.expression(condition).map(Step::Again)
+            }
+            StepKind::Return(value) => self.expression(value).map(Step::Return),
+            // The reader has said that this is not run yet.
+            StepKind::Later(_) => None,
+        }
+    }
+
+    fn problem(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::error(span, message).help(help));
+    }
+
+    /// A misspelt collection would be a new, empty one that the server makes without a word.
+    fn check_collection(&mut self, collection: &Spanned<String>) {
+        let name = &collection.value;
+        if name.contains('<') || self.collections.contains(name) {
+            return;
+        }
+        let known: Vec<&str> = self.collections.iter().map(String::as_str).collect();
+        let help = nearest(name, &known);
+        self.problem(collection.span, format!("unknown collection `{name}`"), help);
+    }
+
+    fn with_alias(&mut self, command: Option<Command>, alias: Option<&Spanned<String>>) -> Option<Step> {
+        let slot = alias.map(|alias| self.name(alias, Origin::Reply, None));
+        let mut command = command?;
+        command.alias = slot.flatten();
+        Some(Step::Command(Box::new(command)))
+    }
+
+    /// A name that a step gives; hiding an argument is an error.
+    fn name(&mut self, name: &Spanned<String>, origin: Origin, entity: Option<usize>) -> Option<usize> {
+        let taken = self.scope.variable(&name.value).is_some_and(|variable| variable.origin == Origin::Argument);
+        if taken || name.value == "reply" {
+            let what = if taken { "an argument" } else { "the last command's reply" };
+            self.problem(name.span, format!("`{}` is {what} already", name.value), "choose another name");
+            return None;
+        }
+        Some(self.scope.assign(&name.value, origin, entity))
+    }
+
+    fn assignments(&mut self, assignments: &[(Spanned<String>, Node)]) -> Option<Step> {
+        let mut made = Vec::new();
+        for (name, value) in assignments {
+            let value = self.expression(value);
+            let entity = value.as_ref().and_then(|value| entity_of(value, &self.scope));
+            let slot = self.name(name, Origin::Let, entity);
+            made.push(slot.zip(value));
+        }
+        made.into_iter().collect::<Option<Vec<_>>>().map(Step::Let)
+    }
+
+    fn for_each(&mut self, name: &Spanned<String>, list: &Node, body: &[scenario::Step]) -> Option<Step> {
+        let list = self.expression(list);
+        let entity = list.as_ref().and_then(|list| entity_of(list, &self.scope));
+        let slot = self.name(name, Origin::Let, entity);
+        let body = self.steps(body);
+        Some(Step::ForEach { slot: slot?, list: list?, body: body? })
+    }
+}
+
+fn writes_outcome(reply: ReplyShape) -> bool {
+    matches!(reply, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete)
+}
+
+fn raw_command(template: template::Template) -> Command {
+    Command {
+        label: "command".into(),
+        template,
+        documents: None,
+        reply: ReplyShape::Whole,
+        alias: None,
+        writes: true,
+    }
+}

@@ -1,0 +1,525 @@
+//! Documents with `<name>` slots, compiled once; binding one writes BSON in a single pass.
+
+use std::sync::Arc;
+
+use bson::RawDocumentBuf;
+
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Tree};
+
+use super::expression::{EvalError, Expression, Frame};
+use super::extended;
+use super::resolve::{entity_of, nearest, resolve};
+use super::scope::{Origin, Scope};
+use super::value::{Raw, Value};
+use super::writer::{Writer, index_key};
+
+/// A BSON value with slots.
+#[derive(Debug)]
+pub enum Template {
+    /// No slot inside; nested documents and arrays are encoded already.
+    Constant(Value),
+    /// `<path>` alone: the typed value.
+    Slot(Path),
+    /// Text with slots inside.
+    Text(Vec<Piece>),
+    /// A document.
+    Document(Vec<Entry>),
+    /// An array.
+    Array(Vec<Item>),
+}
+
+/// A variable or parameter, and the fields that lead from it to the value.
+#[derive(Debug)]
+pub struct Path {
+    base: Base,
+    fields: Vec<Arc<str>>,
+    written: Arc<str>,
+    /// Null means that nothing was found, rather than that null is meant.
+    found: bool,
+    /// In a pipeline a text that begins with `$` would be read as a field.
+    guarded: bool,
+}
+
+#[derive(Debug)]
+enum Base {
+    Slot(usize),
+    Constant(Value),
+}
+
+/// A part of a text.
+#[derive(Debug)]
+pub enum Piece {
+    /// As written.
+    Literal(Box<str>),
+    /// A slot.
+    Slot(Path),
+}
+
+/// A part of a document.
+#[derive(Debug)]
+pub enum Entry {
+    /// A key and its value.
+    Field(Key, Template),
+    /// `...: <path>`: the fields of a document, except those that a later key names.
+    Spread(Path, Vec<Box<str>>),
+}
+
+/// A key, perhaps with slots.
+#[derive(Debug)]
+pub enum Key {
+    /// As written.
+    Fixed(Box<str>),
+    /// With slots.
+    Text(Vec<Piece>),
+}
+
+/// A part of an array.
+#[derive(Debug)]
+pub enum Item {
+    /// One element.
+    One(Template),
+    /// `{ forEach: { x: list }, item }`: an element per item of a list.
+    Each {
+        /// The loop name's slot.
+        slot: usize,
+        /// The list.
+        list: Expression,
+        /// The element.
+        item: Template,
+    },
+}
+
+impl Path {
+    /// The value.
+    ///
+    /// # Errors
+    /// When a field is missing on the way, or nothing was found to take it from.
+    pub fn value(&self, frame: &Frame) -> Result<Value, EvalError> {
+        let base = match &self.base {
+            Base::Slot(slot) => frame.slot(*slot),
+            Base::Constant(value) => value,
+        };
+        let mut value = match self.fields.first() {
+            None => base.clone(),
+            Some(first) => base.get(first).ok_or_else(|| self.missing(first))?,
+        };
+        for field in self.fields.iter().skip(1) {
+            value = value.get(field).ok_or_else(|| self.missing(field))?;
+        }
+        if self.found && self.fields.is_empty() && value.is_null() {
+            return Err(EvalError::new(format!(
+                "`<{}>` is null: nothing was found (assign it with `let` where null is meant)",
+                self.written
+            )));
+        }
+        match &value {
+            Value::Text(text) if self.guarded && text.starts_with('$') => Err(EvalError::new(format!(
+                "`<{}>` is {text:?}: in a pipeline that would be a field; wrap it as {{ $literal: <{}> }}",
+                self.written, self.written
+            ))),
+            _ => Ok(value),
+        }
+    }
+
+    fn missing(&self, field: &str) -> EvalError {
+        EvalError::new(format!(
+            "`<{}>` has no value: `{field}` is missing (assign it with `let` where null is meant)",
+            self.written
+        ))
+    }
+}
+
+impl Template {
+    /// The document with its slots filled.
+    ///
+    /// # Errors
+    /// When a slot has no value, or the template is not a document.
+    pub fn bind(&self, frame: &mut Frame) -> Result<RawDocumentBuf, EvalError> {
+        match self {
+            Template::Document(entries) => {
+                let (mut writer, open) = Writer::new();
+                write_entries(entries, &mut writer, frame)?;
+                Ok(writer.finish(open))
+            }
+            Template::Constant(Value::Document(raw)) => Ok(raw.document().to_owned()),
+            Template::Slot(path) => match path.value(frame)? {
+                Value::Document(raw) => Ok(raw.document().to_owned()),
+                Value::Record(record) => Ok(record.document().document().to_owned()),
+                map @ Value::Map(_) => {
+                    let (mut writer, open) = Writer::new();
+                    for (key, value) in map.entries() {
+                        writer.value(&key, &value);
+                    }
+                    Ok(writer.finish(open))
+                }
+                other => Err(EvalError::new(format!("a document is wanted, not {}", other.kind()))),
+            },
+            _ => Err(EvalError::new("a document is wanted here")),
+        }
+    }
+
+    /// Writes the value under a key.
+    ///
+    /// # Errors
+    /// When a slot has no value.
+    pub fn write(&self, key: &str, writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
+        match self {
+            Template::Constant(value) => writer.value(key, value),
+            Template::Slot(path) => writer.value(key, &path.value(frame)?),
+            Template::Text(pieces) => writer.text(key, &text_of(pieces, frame)?),
+            Template::Document(entries) => {
+                let open = writer.begin_document(key);
+                write_entries(entries, writer, frame)?;
+                writer.end(open);
+            }
+            Template::Array(items) => {
+                let open = writer.begin_array(key);
+                write_items(items, writer, frame)?;
+                writer.end(open);
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of an array template as documents of their own.
+    ///
+    /// # Errors
+    /// When a slot has no value, or an element is no document.
+    pub fn bind_items(&self, frame: &mut Frame) -> Result<Vec<RawDocumentBuf>, EvalError> {
+        let (mut writer, open) = Writer::new();
+        self.write("items", &mut writer, frame)?;
+        let bound = Raw::new(writer.finish(open));
+        let items = bound.get("items").unwrap_or(Value::Null);
+        let items = items.items().ok_or_else(|| EvalError::new("a list of documents is wanted here"))?;
+        items
+            .map(|item| match item {
+                Value::Document(raw) => Ok(raw.document().to_owned()),
+                other => Err(EvalError::new(format!("a list of documents is wanted, but it has {}", other.kind()))),
+            })
+            .collect()
+    }
+}
+
+fn write_entries(entries: &[Entry], writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
+    for entry in entries {
+        match entry {
+            Entry::Field(Key::Fixed(key), value) => value.write(key, writer, frame)?,
+            Entry::Field(Key::Text(pieces), value) => {
+                let key = text_of(pieces, frame)?;
+                value.write(&key, writer, frame)?;
+            }
+            Entry::Spread(path, hidden) => spread(path, hidden, writer, frame)?,
+        }
+    }
+    Ok(())
+}
+
+fn spread(path: &Path, hidden: &[Box<str>], writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
+    let value = match path.value(frame)? {
+        // A spread takes the fields of a reference too: what is written then is the record's content.
+        Value::Record(record) => Value::Document(record.document()),
+        other => other,
+    };
+    match &value {
+        Value::Document(raw) if hidden.is_empty() => {
+            let bytes = raw.bytes();
+            writer.copy(&bytes[4..bytes.len() - 1]);
+        }
+        Value::Document(_) | Value::Map(_) => {
+            for (key, field) in value.entries() {
+                if !hidden.iter().any(|name| **name == *key) {
+                    writer.value(&key, &field);
+                }
+            }
+        }
+        other => {
+            return Err(EvalError::new(format!("`...: <{}>` needs a document, not {}", path.written, other.kind())));
+        }
+    }
+    Ok(())
+}
+
+fn write_items(items: &[Item], writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
+    let mut position = 0;
+    for part in items {
+        match part {
+            Item::One(item) => {
+                index_key(position, |key| item.write(key, writer, frame))?;
+                position += 1;
+            }
+            Item::Each { slot, list, item } => {
+                let list = list.evaluate(frame)?;
+                let elements = list.items().ok_or_else(|| EvalError::new(format!("forEach needs a list, not {}", list.kind())))?;
+                for element in elements {
+                    frame.set(*slot, element);
+                    index_key(position, |key| item.write(key, writer, frame))?;
+                    position += 1;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn text_of(pieces: &[Piece], frame: &Frame) -> Result<String, EvalError> {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Literal(literal) => text.push_str(literal),
+            Piece::Slot(path) => {
+                let value = path.value(frame)?.referenced();
+                let written = match &value {
+                    Value::Text(part) => {
+                        text.push_str(part);
+                        Ok(())
+                    }
+                    Value::Int(i) => write!(text, "{i}"),
+                    Value::Bool(b) => write!(text, "{b}"),
+                    Value::ObjectId(id) => write!(text, "{id}"),
+                    other => {
+                        return Err(EvalError::new(format!(
+                            "`<{}>` is {}: inside a text only a string, int, bool or id can stand",
+                            path.written,
+                            other.kind()
+                        )));
+                    }
+                };
+                written.map_err(|_| EvalError::new("out of memory for a text"))?;
+            }
+        }
+    }
+    if text.contains('\0') {
+        return Err(EvalError::new("a text or key may not contain a zero byte"));
+    }
+    Ok(text)
+}
+
+/// Compiles a node of the scenario; `guarded` when it is (part of) a pipeline.
+///
+/// Problems go to `diagnostics`; `None` when there were any.
+pub fn compile(node: &Node, guarded: bool, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Template> {
+    match &node.tree {
+        Tree::Scalar(Scalar::Text(text)) => compile_text(text, node.span, guarded, scope, diagnostics),
+        Tree::Scalar(scalar) => Some(Template::Constant(constant(scalar))),
+        Tree::List(items) => compile_list(items, guarded, scope, diagnostics),
+        Tree::Mapping(entries) => match extended::constant(entries) {
+            Some(Ok(value)) => Some(Template::Constant(value)),
+            Some(Err(words)) => {
+                diagnostics.push(Diagnostic::error(node.span, words).help("Extended JSON v2, such as { $oid: 24 hex digits }"));
+                None
+            }
+            None => compile_document(entries, guarded, scope, diagnostics),
+        },
+    }
+}
+
+fn constant(scalar: &Scalar) -> Value {
+    match scalar {
+        Scalar::Null => Value::Null,
+        Scalar::Bool(b) => Value::Bool(*b),
+        Scalar::Int(i) => Value::Int(*i),
+        Scalar::Float(d) => Value::Double(*d),
+        Scalar::Text(text) => Value::text(text),
+    }
+}
+
+/// Compiles text in which `<path>` may stand.
+pub fn compile_text(
+    text: &str,
+    span: Span,
+    guarded: bool,
+    scope: &mut Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<Template> {
+    let mut pieces = pieces(text, span, guarded, scope, diagnostics)?;
+    Some(match pieces.len() {
+        0 => Template::Constant(Value::text("")),
+        1 => match pieces.remove(0) {
+            Piece::Literal(literal) => Template::Constant(Value::text(&literal)),
+            Piece::Slot(path) => Template::Slot(path),
+        },
+        _ => Template::Text(pieces),
+    })
+}
+
+fn pieces(text: &str, span: Span, guarded: bool, scope: &Scope, diagnostics: &mut Diagnostics) -> Option<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut good = true;
+    let mut rest = text;
+    let mut literal = String::new();
+    while let Some(start) = rest.find('<') {
+        let Some(length) = path_length(&rest[start..]) else {
+            literal.push_str(&rest[..=start]);
+            rest = &rest[start + 1..];
+            continue;
+        };
+        literal.push_str(&rest[..start]);
+        if !literal.is_empty() {
+            pieces.push(Piece::Literal(std::mem::take(&mut literal).into()));
+        }
+        match path(&rest[start + 1..start + length - 1], span, scope, diagnostics) {
+            Some(mut path) => {
+                // A slot inside a longer text cannot turn that text into a field unless it comes first.
+                path.guarded = guarded && pieces.is_empty();
+                pieces.push(Piece::Slot(path));
+            }
+            None => good = false,
+        }
+        rest = &rest[start + length..];
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() {
+        pieces.push(Piece::Literal(literal.into()));
+    }
+    good.then_some(pieces)
+}
+
+/// The length of `<identifier.identifier...>` at the start of `text`; `None` when it is another `<`.
+fn path_length(text: &str) -> Option<usize> {
+    let end = text.find('>')?;
+    let inside = &text[1..end];
+    let identifier = |part: &str| {
+        let mut characters = part.chars();
+        characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+            && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    inside.split('.').all(identifier).then_some(end + 1)
+}
+
+fn path(written: &str, span: Span, scope: &Scope, diagnostics: &mut Diagnostics) -> Option<Path> {
+    let mut parts = written.split('.');
+    let first = parts.next()?;
+    let fields: Vec<Arc<str>> = parts.map(Arc::from).collect();
+    let (base, found, mut entity) = match (scope.variable(first), scope.parameter(first)) {
+        (Some(variable), _) => (Base::Slot(variable.slot), variable.origin == Origin::Reply, variable.entity),
+        (None, Some(value)) => (Base::Constant(value.clone()), false, None),
+        (None, None) => {
+            let known = scope.known();
+            let help = nearest(first, &known);
+            diagnostics.push(Diagnostic::error(span, format!("unknown name `<{written}>`")).help(help));
+            return None;
+        }
+    };
+    for field in &fields {
+        let Some(of) = entity else { break };
+        let Some(member) = scope.names.member(of, field) else {
+            let members = scope.names.members(of);
+            let help = nearest(field, &members);
+            let message = format!("`<{written}>`: a record of `{}` has no `{field}`", scope.names.entities[of].name);
+            diagnostics.push(Diagnostic::error(span, message).help(help));
+            return None;
+        };
+        entity = member;
+    }
+    Some(Path { base, fields, written: Arc::from(written), found, guarded: false })
+}
+
+fn compile_list(items: &[Node], guarded: bool, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Template> {
+    let mut made = Vec::new();
+    for item in items {
+        made.push(match for_each(item) {
+            Some((name, list, body)) => compile_each(name, (list, body), guarded, scope, diagnostics),
+            None => compile(item, guarded, scope, diagnostics).map(Item::One),
+        });
+    }
+    let made = made.into_iter().collect::<Option<Vec<_>>>()?;
+    let all_constant = made.iter().all(|item| matches!(item, Item::One(Template::Constant(_))));
+    if !all_constant {
+        return Some(Template::Array(made));
+    }
+    let values = made.into_iter().filter_map(|item| match item {
+        Item::One(Template::Constant(value)) => Some(value),
+        _ => None,
+    });
+    Some(Template::Constant(encoded(&Value::list(values.collect()))))
+}
+
+/// The parts of `{ forEach: { x: list }, item: ... }`.
+fn for_each(node: &Node) -> Option<(&str, &Node, &Node)> {
+    let Tree::Mapping(entries) = &node.tree else { return None };
+    let find = |name: &str| entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
+    match (entries.len(), find("forEach").map(|each| &each.tree), find("item")) {
+        (2, Some(Tree::Mapping(each)), Some(item)) if each.len() == 1 => Some((&each[0].0.value, &each[0].1, item)),
+        _ => None,
+    }
+}
+
+fn compile_each(
+    name: &str,
+    (list, body): (&Node, &Node),
+    guarded: bool,
+    scope: &mut Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<Item> {
+    let list = resolve(list, scope, diagnostics);
+    let entity = list.as_ref().and_then(|list| entity_of(list, scope));
+    let slot = scope.push(name, Origin::Let, entity);
+    let item = compile(body, guarded, scope, diagnostics);
+    scope.pop();
+    Some(Item::Each { slot, list: list?, item: item? })
+}
+
+type Entries = [(crate::scenario::Spanned<String>, Node)];
+
+fn compile_document(entries: &Entries, guarded: bool, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Template> {
+    let mut made = Vec::new();
+    for (position, (key, value)) in entries.iter().enumerate() {
+        made.push(if key.value == "..." {
+            let later = entries[position + 1..].iter().map(|(key, _)| key.value.as_str().into()).collect();
+            compile_spread(value, later, scope, diagnostics)
+        } else {
+            let guarded = (guarded || key.value == "$expr") && key.value != "$literal";
+            let value = compile(value, guarded, scope, diagnostics);
+            let key = compile_key(&key.value, key.span, scope, diagnostics);
+            key.zip(value).map(|(key, value)| Entry::Field(key, value))
+        });
+    }
+    let made = made.into_iter().collect::<Option<Vec<_>>>()?;
+    let mut constants = Vec::new();
+    for entry in &made {
+        match entry {
+            Entry::Field(Key::Fixed(key), Template::Constant(value)) => constants.push((Arc::from(&**key), value.clone())),
+            _ => return Some(Template::Document(made)),
+        }
+    }
+    Some(Template::Constant(encoded(&Value::Map(constants.into()))))
+}
+
+fn compile_spread(
+    value: &Node,
+    later: Vec<Box<str>>,
+    scope: &mut Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<Entry> {
+    let template = match &value.tree {
+        Tree::Scalar(Scalar::Text(text)) => compile_text(text, value.span, false, scope, diagnostics)?,
+        _ => Template::Constant(Value::Null),
+    };
+    match template {
+        Template::Slot(path) => Some(Entry::Spread(path, later)),
+        _ => {
+            diagnostics.push(
+                Diagnostic::error(value.span, "`...` spreads one document")
+                    .help("write it as `...: <name>`, the name of a record or document"),
+            );
+            None
+        }
+    }
+}
+
+fn compile_key(key: &str, span: Span, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Key> {
+    let mut pieces = pieces(key, span, false, scope, diagnostics)?;
+    Some(match pieces.as_mut_slice() {
+        [Piece::Literal(literal)] => Key::Fixed(std::mem::take(literal)),
+        [] => Key::Fixed("".into()),
+        _ => Key::Text(pieces),
+    })
+}
+
+/// A constant list or map as raw BSON, so that binding only copies it.
+fn encoded(value: &Value) -> Value {
+    let (mut writer, open) = Writer::new();
+    writer.value("value", value);
+    Raw::new(writer.finish(open)).get("value").unwrap_or(Value::Null)
+}

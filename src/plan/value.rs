@@ -1,0 +1,270 @@
+//! Values of scenario variables: scalars, raw BSON kept as the server sent it, and logical records.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use bson::oid::ObjectId;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use super::record::Record;
+
+/// A value of a scenario variable. Cloning copies at most a pointer and a count.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// Null, and whatever is missing.
+    Null,
+    /// A bool.
+    Bool(bool),
+    /// An int32 or int64.
+    Int(i64),
+    /// A double.
+    Double(f64),
+    /// A string.
+    Text(Arc<str>),
+    /// An ObjectId.
+    ObjectId(ObjectId),
+    /// Milliseconds since the Unix epoch.
+    Date(i64),
+    /// Binary data and its subtype.
+    Binary(u8, Arc<[u8]>),
+    /// Any other BSON scalar (decimal, timestamp, regular expression...), carried and compared, never computed with.
+    Other(Arc<bson::Bson>),
+    /// A document inside a reply or a generated record.
+    Document(Raw),
+    /// An array inside a reply or a generated record.
+    Array(Raw),
+    /// A list made by an expression.
+    List(Arc<[Value]>),
+    /// A map made by an expression, in order.
+    Map(Arc<[(Arc<str>, Value)]>),
+    /// A logical record: whole where it was made, a reference where it is pointed at.
+    Record(Arc<Record>),
+    /// What an operation came to.
+    Outcome(Outcome),
+}
+
+/// What an operation came to, other than a value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// `done()`
+    Done,
+    /// `same()`: nothing had to change.
+    Same,
+    /// `not_found()`
+    NotFound,
+    /// `refused("reason")`
+    Refused(Arc<str>),
+}
+
+/// A shared slice of BSON: one document or array inside a larger buffer.
+#[derive(Debug, Clone)]
+pub struct Raw {
+    buffer: Arc<RawDocumentBuf>,
+    start: usize,
+    end: usize,
+}
+
+impl Raw {
+    /// A whole document.
+    pub fn new(document: RawDocumentBuf) -> Raw {
+        let end = document.as_bytes().len();
+        Raw { buffer: Arc::new(document), start: 0, end }
+    }
+
+    /// The bytes, length prefix and final zero included.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer.as_bytes()[self.start..self.end]
+    }
+
+    /// The bytes as a document; an array's keys are `"0"`, `"1"`...
+    pub fn document(&self) -> &RawDocument {
+        RawDocument::from_bytes(self.bytes()).expect("a slice cut at element borders")
+    }
+
+    /// The part of this buffer that `inner`, found inside it, occupies.
+    fn cut(&self, inner: &[u8]) -> Raw {
+        let start = inner.as_ptr() as usize - self.buffer.as_bytes().as_ptr() as usize;
+        Raw { buffer: Arc::clone(&self.buffer), start, end: start + inner.len() }
+    }
+
+    /// A field's value; `None` when it is missing.
+    pub fn get(&self, key: &str) -> Option<Value> {
+        let found = self.document().get(key).ok()??;
+        Some(self.value(found))
+    }
+
+    /// The keys and values, in order. Malformed bytes end it.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
+        self.document().iter().map_while(Result::ok).map(|(key, value)| (key.as_str(), self.value(value)))
+    }
+
+    /// The values alone.
+    pub fn items(&self) -> impl Iterator<Item = Value> {
+        self.iter().map(|(_, value)| value)
+    }
+
+    fn value(&self, raw: RawBsonRef<'_>) -> Value {
+        match raw {
+            RawBsonRef::Document(inner) => Value::Document(self.cut(inner.as_bytes())),
+            RawBsonRef::Array(inner) => Value::Array(self.cut(inner.as_bytes())),
+            other => Value::scalar(other),
+        }
+    }
+}
+
+impl Value {
+    /// A text.
+    pub fn text(text: &str) -> Value {
+        Value::Text(Arc::from(text))
+    }
+
+    /// A list.
+    pub fn list(items: Vec<Value>) -> Value {
+        Value::List(items.into())
+    }
+
+    fn scalar(raw: RawBsonRef<'_>) -> Value {
+        match raw {
+            RawBsonRef::Null | RawBsonRef::Undefined => Value::Null,
+            RawBsonRef::Boolean(b) => Value::Bool(b),
+            RawBsonRef::Int32(i) => Value::Int(i64::from(i)),
+            RawBsonRef::Int64(i) => Value::Int(i),
+            RawBsonRef::Double(d) => Value::Double(d),
+            RawBsonRef::String(s) => Value::text(s),
+            RawBsonRef::ObjectId(id) => Value::ObjectId(id),
+            RawBsonRef::DateTime(date) => Value::Date(date.timestamp_millis()),
+            RawBsonRef::Binary(binary) => Value::Binary(binary.subtype.into(), Arc::from(binary.bytes)),
+            other => match bson::Bson::try_from(other) {
+                Ok(bson) => Value::Other(Arc::new(bson)),
+                Err(_) => Value::Null,
+            },
+        }
+    }
+
+    /// A field of a document, map or record; over a list the fields of its elements, or its length for `size`.
+    /// `None` when it is missing, null when a list has it nowhere.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        match self {
+            Value::Document(raw) => raw.get(name),
+            Value::Map(entries) => entries.iter().find(|(key, _)| **key == *name).map(|(_, value)| value.clone()),
+            Value::Record(record) => record.get(name),
+            Value::List(_) | Value::Array(_) if name == "size" => self.len().map(|len| Value::Int(len as i64)),
+            Value::List(_) | Value::Array(_) => {
+                Some(Value::list(self.items()?.map(|item| item.get(name).unwrap_or(Value::Null)).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// An element by position; `None` outside or when this is no list.
+    pub fn at(&self, position: i64) -> Option<Value> {
+        let position = usize::try_from(position).ok()?;
+        match self {
+            Value::List(items) => items.get(position).cloned(),
+            Value::Array(raw) => raw.items().nth(position),
+            _ => None,
+        }
+    }
+
+    /// The elements of a list; null counts as an empty list. `None` when this is no list.
+    pub fn items(&self) -> Option<Box<dyn Iterator<Item = Value> + '_>> {
+        match self {
+            Value::Null => Some(Box::new(std::iter::empty())),
+            Value::List(items) => Some(Box::new(items.iter().cloned())),
+            Value::Array(raw) => Some(Box::new(raw.items())),
+            _ => None,
+        }
+    }
+
+    /// The number of elements, entries, characters or bytes; `None` where that means nothing.
+    pub fn len(&self) -> Option<usize> {
+        match self {
+            Value::Null => Some(0),
+            Value::List(items) => Some(items.len()),
+            Value::Map(entries) => Some(entries.len()),
+            Value::Array(raw) | Value::Document(raw) => Some(raw.document().iter_elements().count()),
+            Value::Text(text) => Some(text.chars().count()),
+            Value::Binary(_, bytes) => Some(bytes.len()),
+            _ => None,
+        }
+    }
+
+    /// Whether this is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// The kind of value, in the words of diagnostics.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "a bool",
+            Value::Int(_) => "an int",
+            Value::Double(_) => "a double",
+            Value::Text(_) => "a string",
+            Value::ObjectId(_) => "an ObjectId",
+            Value::Date(_) => "a date",
+            Value::Binary(..) => "binary data",
+            Value::Other(_) => "a BSON scalar",
+            Value::Document(_) | Value::Map(_) => "a document",
+            Value::Array(_) | Value::List(_) => "a list",
+            Value::Record(_) => "a record",
+            Value::Outcome(_) => "an outcome",
+        }
+    }
+
+    /// A reference is compared and written as its `_id`; anything else as itself.
+    pub fn referenced(&self) -> Value {
+        match self {
+            Value::Record(record) if !record.is_whole() => record.id(),
+            Value::Record(record) => Value::Document(record.document()),
+            other => other.clone(),
+        }
+    }
+
+    /// Order of two numbers, strings, dates, ids or bools; `None` where they have none.
+    pub fn compare(&self, other: &Value) -> Option<Ordering> {
+        match (self.referenced(), other.referenced()) {
+            (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
+            (Value::Int(a), Value::Double(b)) => (a as f64).partial_cmp(&b),
+            (Value::Double(a), Value::Int(b)) => a.partial_cmp(&(b as f64)),
+            (Value::Double(a), Value::Double(b)) => a.partial_cmp(&b),
+            (Value::Text(a), Value::Text(b)) => Some(a.cmp(&b)),
+            (Value::Date(a), Value::Date(b)) => Some(a.cmp(&b)),
+            (Value::ObjectId(a), Value::ObjectId(b)) => Some(a.cmp(&b)),
+            (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(&b)),
+            (Value::Binary(_, a), Value::Binary(_, b)) => Some(a.cmp(&b)),
+            (Value::Null, Value::Null) => Some(Ordering::Equal),
+            _ => None,
+        }
+    }
+}
+
+/// Equality by value: 1 equals 1.0, a reference equals its `_id`, raw BSON equals what an expression made.
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        match (self.referenced(), other.referenced()) {
+            (Value::Other(a), Value::Other(b)) => a == b,
+            (Value::Outcome(a), Value::Outcome(b)) => a == b,
+            (a @ (Value::List(_) | Value::Array(_)), b @ (Value::List(_) | Value::Array(_))) => {
+                a.len() == b.len() && a.items().into_iter().flatten().eq(b.items().into_iter().flatten())
+            }
+            (a @ (Value::Map(_) | Value::Document(_)), b @ (Value::Map(_) | Value::Document(_))) => {
+                a.len() == b.len() && a.entries().iter().all(|(key, value)| b.get(key).as_ref() == Some(value))
+            }
+            (a, b) => a.compare(&b) == Some(Ordering::Equal),
+        }
+    }
+}
+
+impl Value {
+    /// The keys and values of a document, map or whole record; empty for anything else.
+    pub fn entries(&self) -> Vec<(Arc<str>, Value)> {
+        match self {
+            Value::Map(entries) => entries.to_vec(),
+            Value::Document(raw) => raw.iter().map(|(key, value)| (Arc::from(key), value)).collect(),
+            Value::Record(record) => Value::Document(record.document()).entries(),
+            _ => Vec::new(),
+        }
+    }
+}

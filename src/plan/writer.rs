@@ -1,0 +1,180 @@
+//! Writes BSON bytes in one pass into one buffer; nested documents are patched with their length when they end.
+
+use bson::spec::ElementType;
+use bson::RawDocumentBuf;
+
+use super::value::Value;
+
+/// A document under construction.
+#[derive(Debug)]
+pub struct Writer {
+    bytes: Vec<u8>,
+}
+
+/// Where a document's length goes once it is known.
+#[derive(Debug)]
+pub struct Open(usize);
+
+impl Writer {
+    /// Starts the outermost document.
+    pub fn new() -> (Writer, Open) {
+        let mut writer = Writer { bytes: Vec::with_capacity(256) };
+        let open = writer.open();
+        (writer, open)
+    }
+
+    fn open(&mut self) -> Open {
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; 4]);
+        Open(at)
+    }
+
+    fn header(&mut self, kind: ElementType, key: &str) {
+        debug_assert!(!key.contains('\0'));
+        self.bytes.push(kind as u8);
+        self.bytes.extend_from_slice(key.as_bytes());
+        self.bytes.push(0);
+    }
+
+    /// Starts a nested document under `key`.
+    pub fn begin_document(&mut self, key: &str) -> Open {
+        self.header(ElementType::EmbeddedDocument, key);
+        self.open()
+    }
+
+    /// Starts a nested array under `key`; its elements take the keys `"0"`, `"1"`...
+    pub fn begin_array(&mut self, key: &str) -> Open {
+        self.header(ElementType::Array, key);
+        self.open()
+    }
+
+    /// Ends what `open` began.
+    pub fn end(&mut self, open: Open) {
+        self.bytes.push(0);
+        let length = (self.bytes.len() - open.0) as u32;
+        self.bytes[open.0..open.0 + 4].copy_from_slice(&length.to_le_bytes());
+    }
+
+    /// Ends the outermost document and hands it over.
+    pub fn finish(mut self, open: Open) -> RawDocumentBuf {
+        self.end(open);
+        RawDocumentBuf::from_bytes(self.bytes).expect("the writer closes every document")
+    }
+
+    /// Copies elements that are encoded already.
+    pub fn copy(&mut self, elements: &[u8]) {
+        self.bytes.extend_from_slice(elements);
+    }
+
+    fn string(&mut self, text: &str) {
+        self.bytes.extend_from_slice(&(text.len() as u32 + 1).to_le_bytes());
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.push(0);
+    }
+
+    /// A string element.
+    pub fn text(&mut self, key: &str, text: &str) {
+        self.header(ElementType::String, key);
+        self.string(text);
+    }
+
+    /// Any value; a reference as its `_id`, a whole record as its document, an outcome as null.
+    pub fn value(&mut self, key: &str, value: &Value) {
+        match value {
+            Value::Null | Value::Outcome(_) => self.header(ElementType::Null, key),
+            Value::Bool(b) => {
+                self.header(ElementType::Boolean, key);
+                self.bytes.push(u8::from(*b));
+            }
+            Value::Int(i) => self.int(key, *i),
+            Value::Double(d) => {
+                self.header(ElementType::Double, key);
+                self.bytes.extend_from_slice(&d.to_le_bytes());
+            }
+            Value::Text(text) => self.text(key, text),
+            Value::ObjectId(id) => {
+                self.header(ElementType::ObjectId, key);
+                self.bytes.extend_from_slice(&id.bytes());
+            }
+            Value::Date(millis) => {
+                self.header(ElementType::DateTime, key);
+                self.bytes.extend_from_slice(&millis.to_le_bytes());
+            }
+            Value::Binary(subtype, bytes) => {
+                self.header(ElementType::Binary, key);
+                self.bytes.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+                self.bytes.push(*subtype);
+                self.bytes.extend_from_slice(bytes);
+            }
+            Value::Other(bson) => self.other(key, bson),
+            Value::Document(raw) => {
+                self.header(ElementType::EmbeddedDocument, key);
+                self.bytes.extend_from_slice(raw.bytes());
+            }
+            Value::Array(raw) => {
+                self.header(ElementType::Array, key);
+                self.bytes.extend_from_slice(raw.bytes());
+            }
+            Value::List(items) => self.list(key, items),
+            Value::Map(entries) => {
+                let open = self.begin_document(key);
+                for (name, item) in entries.iter() {
+                    self.value(name, item);
+                }
+                self.end(open);
+            }
+            Value::Record(_) => self.value(key, &value.referenced()),
+        }
+    }
+
+    fn int(&mut self, key: &str, int: i64) {
+        match i32::try_from(int) {
+            Ok(small) => {
+                self.header(ElementType::Int32, key);
+                self.bytes.extend_from_slice(&small.to_le_bytes());
+            }
+            Err(_) => {
+                self.header(ElementType::Int64, key);
+                self.bytes.extend_from_slice(&int.to_le_bytes());
+            }
+        }
+    }
+
+    fn list(&mut self, key: &str, items: &[Value]) {
+        let open = self.begin_array(key);
+        for (position, item) in items.iter().enumerate() {
+            index_key(position, |key| self.value(key, item));
+        }
+        self.end(open);
+    }
+
+    /// The rare scalars go through the driver's encoder.
+    fn other(&mut self, key: &str, bson: &bson::Bson) {
+        let encoded = bson::RawBson::try_from(bson.clone()).ok().and_then(|raw| {
+            let key = bson::raw::CString::try_from(key.to_owned()).ok()?;
+            let mut holder = RawDocumentBuf::new();
+            holder.append(key, raw);
+            Some(holder)
+        });
+        if let Some(holder) = encoded {
+            let bytes = holder.as_bytes();
+            self.bytes.extend_from_slice(&bytes[4..bytes.len() - 1]);
+        }
+    }
+}
+
+/// Calls `write` with the key of an array element: the position in decimal, made on the stack.
+pub fn index_key<T>(position: usize, write: impl FnOnce(&str) -> T) -> T {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    let mut rest = position;
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    write(std::str::from_utf8(&digits[start..]).unwrap_or("0"))
+}
