@@ -1,5 +1,13 @@
 //! The MongoDB side: the only user of the driver's client.
 
+pub mod client;
+pub mod embedded;
+mod failure;
+mod folder;
+mod locate;
+mod pool;
+mod server_log;
+
 use std::future::Future;
 
 use bson::RawDocumentBuf;
