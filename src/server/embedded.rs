@@ -13,9 +13,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
@@ -23,11 +22,10 @@ use tokio::time::{Instant, sleep};
 
 use super::client::{ConnectError, MongoTarget};
 use super::folder::{self, Folder};
+pub use super::launch::{EXEC_SUBCOMMAND, exec_mongod};
+use super::launch::{REPLICA_SET, command};
 pub use super::locate::{LocateError, data_home, locate};
 use super::{Failure, ReplyKind, Target, server_log};
-
-/// The hidden subcommand of the docshape binary that ends in [`exec_mongod`].
-pub const EXEC_SUBCOMMAND: &str = "exec-mongod";
 
 /// How long a start may take until the server accepts writes.
 const START: Duration = Duration::from_secs(60);
@@ -36,8 +34,6 @@ const POLL: Duration = Duration::from_millis(20);
 const PORTS: usize = 10;
 /// The smallest cache that `mongod` accepts, in GB.
 const SMALLEST_CACHE_GB: f64 = 0.25;
-/// The name of the replica set.
-const REPLICA_SET: &str = "docshape";
 
 /// What to start and how.
 #[derive(Debug, Clone)]
@@ -202,14 +198,10 @@ impl EmbeddedMongod {
         std::fs::create_dir(folder.path().join("data")).map_err(unusable)?;
         let output = File::create(folder.path().join(server_log::OUTPUT_FILE)).map_err(unusable)?;
         let errors = output.try_clone().map_err(unusable)?;
-        let child = Command::new(&options.launcher)
-            .args([EXEC_SUBCOMMAND, "--parent", &std::process::id().to_string(), "--"])
-            .arg(&options.program)
-            .args(arguments(options, folder.path(), port))
+        let child = command(options, folder.path(), port)
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors)
-            .process_group(0)
             .spawn()
             .map_err(|source| EmbeddedError::Launch { launcher: options.launcher.clone(), source })?;
         Ok(Self { child, folder, program: options.program.clone(), port, version: String::new() })
@@ -275,50 +267,6 @@ impl Drop for EmbeddedMongod {
         // The folder goes after this, with the field that owns it.
         self.end();
     }
-}
-
-/// Becomes `program`, tied to the life of `parent_pid`: the end of the hidden subcommand.
-///
-/// Asks the kernel for SIGKILL on the parent's death, makes sure that the parent did not die before that, and replaces
-/// this process. Returns only if something failed.
-pub fn exec_mongod(parent_pid: u32, program: &Path, arguments: &[OsString]) -> io::Error {
-    if let Err(error) = die_with_parent() {
-        return error;
-    }
-    if u32::try_from(nix::unistd::getppid().as_raw()) != Ok(parent_pid) {
-        return io::Error::other(format!("process {parent_pid}, which wanted the server, is gone"));
-    }
-    Command::new(program).args(arguments).exec()
-}
-
-#[cfg(target_os = "linux")]
-fn die_with_parent() -> io::Result<()> {
-    Ok(nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn die_with_parent() -> io::Result<()> {
-    Err(io::Error::other("only Linux can end the embedded server together with docshape; use --uri"))
-}
-
-fn arguments(options: &EmbeddedOptions, folder: &Path, port: u16) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = [
-        "--bind_ip=127.0.0.1",
-        "--nounixsocket",
-        "--oplogSize=4096",
-        "--setParameter=ttlMonitorSleepSecs=1",
-        // Its collector wakes up every second and writes, which is noise for whoever measures.
-        "--setParameter=diagnosticDataCollectionEnabled=false",
-    ]
-    .map(OsString::from)
-    .into();
-    arguments.push(format!("--replSet={REPLICA_SET}").into());
-    arguments.push(format!("--port={port}").into());
-    arguments.push(format!("--wiredTigerCacheSizeGB={}", options.cache_gb).into());
-    arguments.extend(["--dbpath".into(), folder.join("data").into_os_string()]);
-    arguments.extend(["--logpath".into(), folder.join(server_log::LOG_FILE).into_os_string()]);
-    arguments.extend(options.extra_arguments.iter().cloned());
-    arguments
 }
 
 fn free_port() -> io::Result<u16> {

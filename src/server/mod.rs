@@ -2,9 +2,12 @@
 
 pub mod client;
 pub mod embedded;
+pub mod facts;
 mod failure;
 mod folder;
+mod launch;
 mod locate;
+pub mod namespace;
 mod pool;
 mod server_log;
 
