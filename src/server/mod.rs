@@ -1,5 +1,16 @@
 //! The MongoDB side: the only user of the driver's client.
 
+pub mod client;
+pub mod embedded;
+pub mod facts;
+mod failure;
+mod folder;
+mod launch;
+mod locate;
+pub mod namespace;
+mod pool;
+mod server_log;
+
 use std::future::Future;
 
 use bson::RawDocumentBuf;

@@ -1,0 +1,276 @@
+//! The real target: the official driver, sending raw commands.
+//!
+//! One [`MongoTarget`] belongs to one current-thread runtime. Its pool is as large as the number of calls in flight,
+//! no larger and no smaller, and can be proven full before a window, so that no call pays for a connection.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bson::{RawDocumentBuf, rawdoc};
+use futures_util::StreamExt;
+use mongodb::options::{ClientOptions, ServerAddress};
+use mongodb::{Client, Database};
+use tokio::time::{Instant, sleep};
+
+use super::pool::PoolWatch;
+use super::{Failure, FailureKind, Reply, ReplyKind, Target, failure};
+
+/// How long to look for a server before it is called unreachable.
+const SERVER_SELECTION: Duration = Duration::from_secs(5);
+/// How long filling the pool may take: hundreds of handshakes with password hashing fit in.
+const WARM_UP: Duration = Duration::from_secs(30);
+/// The longest command that is sent, in bytes: the wire protocol's message limit less room for what the driver adds.
+const LONGEST_COMMAND: usize = 48_000_000 - 16 * 1024;
+/// Database handles kept for reuse. A run uses a handful per round; beyond this they are forgotten and made anew.
+const KEPT_HANDLES: usize = 64;
+
+/// Why no client could be made from a connection string.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The connection string is wrong.
+    #[error("the connection string is not valid: {reason}")]
+    InvalidUri {
+        /// What is wrong, without any part of the string that may be secret.
+        reason: String,
+    },
+    /// The name in a `mongodb+srv` string did not resolve, or the driver refused its options.
+    #[error("no client can be made from the connection string: {reason}")]
+    Driver {
+        /// The driver's words, without credentials.
+        reason: String,
+    },
+}
+
+/// Why the pool could not be shown to be full.
+#[derive(Debug, thiserror::Error)]
+pub enum WarmError {
+    /// The server did not answer the first ping.
+    #[error("the server at {address} did not answer a ping: {failure}")]
+    Ping {
+        /// The hosts of the connection string.
+        address: String,
+        /// Why.
+        failure: Failure,
+    },
+    /// Fewer connections than wanted came up in time.
+    #[error(
+        "only {reached} of {wanted} connections to {address} came up within {} s: does the server allow so many? \
+         (net.maxIncomingConnections, ulimit -n); fewer workers need fewer",
+        WARM_UP.as_secs()
+    )]
+    Incomplete {
+        /// The hosts of the connection string.
+        address: String,
+        /// Connections wanted.
+        wanted: usize,
+        /// Connections that were open at the end.
+        reached: usize,
+    },
+}
+
+/// A MongoDB deployment, reached through a pool of a fixed number of connections.
+pub struct MongoTarget {
+    client: Client,
+    pool_size: u32,
+    hosts: Vec<ServerAddress>,
+    watch: Arc<PoolWatch>,
+    handles: RefCell<Vec<(String, Database)>>,
+}
+
+impl MongoTarget {
+    /// Makes a client whose pool holds `pool_size` connections (at least one).
+    ///
+    /// Must be called inside the runtime that will use it. Nothing is sent yet: whether a server answers shows with
+    /// the first command, at the latest after five seconds.
+    pub async fn connect(uri: &str, pool_size: u32) -> Result<Self, ConnectError> {
+        let watch = Arc::new(PoolWatch::default());
+        let mut options = ClientOptions::parse(uri).await.map_err(|error| refused_uri(uri, &error))?;
+        let pool_size = pool_size.max(1);
+        options.app_name = Some("docshape".to_owned());
+        options.max_pool_size = Some(pool_size);
+        options.min_pool_size = Some(pool_size);
+        // An idle pool must stay full between windows.
+        options.max_idle_time = None;
+        // A hidden retry would be measured as one slow call.
+        options.retry_reads = Some(false);
+        options.retry_writes = Some(false);
+        options.max_adaptive_retries = Some(0);
+        options.server_selection_timeout = Some(SERVER_SELECTION);
+        options.connect_timeout = Some(SERVER_SELECTION);
+        options.cmap_event_handler = Some(watch.handler());
+        let hosts = options.hosts.clone();
+        let client = Client::with_options(options)
+            .map_err(|error| ConnectError::Driver { reason: failure::from_driver(&error).message })?;
+        Ok(Self { client, pool_size, hosts, watch, handles: RefCell::default() })
+    }
+
+    /// The hosts of the connection string, for messages.
+    pub fn address(&self) -> String {
+        self.hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    }
+
+    /// Opens all connections of the pool and proves that they are open.
+    ///
+    /// The driver's own warm-up silently does nothing before the server is known, hence the ping first; and it gives
+    /// up without a word when a handshake fails, hence the count of its events afterwards.
+    pub async fn warm(&self) -> Result<(), WarmError> {
+        let ping = self.run("admin", rawdoc! { "ping": 1 }, ReplyKind::Single).await;
+        ping.map_err(|failure| WarmError::Ping { address: self.address(), failure })?;
+        let wanted = self.pool_size as usize;
+        let deadline = Instant::now() + WARM_UP;
+        loop {
+            self.client.warm_connection_pool().await;
+            let reached = self.connections();
+            if reached >= wanted {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                return Err(WarmError::Incomplete { address: self.address(), wanted, reached });
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Connections that are open and past their handshake; with several servers, those to the one that has fewest.
+    pub fn connections(&self) -> usize {
+        self.watch.emptiest().unwrap_or(0)
+    }
+
+    /// Connections begun since [`connect`](Self::connect). It must not move during a window.
+    pub fn connections_created(&self) -> u64 {
+        self.watch.created()
+    }
+
+    /// A handle is an `Arc` inside, but making one copies the client's default concerns.
+    fn database(&self, name: &str) -> Database {
+        let mut handles = self.handles.borrow_mut();
+        if let Some((_, handle)) = handles.iter().find(|(known, _)| known == name) {
+            return handle.clone();
+        }
+        if handles.len() == KEPT_HANDLES {
+            handles.clear();
+        }
+        let handle = self.client.database(name);
+        handles.push((name.to_owned(), handle.clone()));
+        handle
+    }
+}
+
+impl fmt::Debug for MongoTarget {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The client's own form would show its options, credentials among them.
+        formatter
+            .debug_struct("MongoTarget")
+            .field("address", &self.address())
+            .field("pool_size", &self.pool_size)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Target for MongoTarget {
+    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+        let length = command.as_bytes().len();
+        if length > LONGEST_COMMAND {
+            // The server would close the connection without an answer.
+            let message =
+                format!("the command is {length} bytes long, more than the {LONGEST_COMMAND} that can be sent");
+            return Err(Failure::new(FailureKind::TooLarge, message));
+        }
+        let database = self.database(database);
+        match kind {
+            ReplyKind::Cursor => drain(&database, command).await,
+            ReplyKind::Single => single(&database, command).await,
+        }
+    }
+}
+
+async fn single(database: &Database, command: RawDocumentBuf) -> Result<Reply, Failure> {
+    let reply = database.run_raw_command(command).await.map_err(|error| failure::from_driver(&error))?;
+    let reply = RawDocumentBuf::try_from(&reply)
+        .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
+    failure::in_reply(&reply)?;
+    Ok(Reply { batches: vec![reply] })
+}
+
+async fn drain(database: &Database, command: RawDocumentBuf) -> Result<Reply, Failure> {
+    let mut cursor =
+        database.run_raw_cursor_command(command).batch().await.map_err(|error| failure::from_driver(&error))?;
+    let mut batches = Vec::with_capacity(1);
+    while let Some(batch) = cursor.next().await {
+        let batch = batch.map_err(|error| failure::from_driver(&error))?;
+        failure::in_reply(batch.as_raw_document())?;
+        batches.push(batch.as_raw_document().to_owned());
+    }
+    Ok(Reply { batches })
+}
+
+/// The driver quotes parts of the string that it could not read, and in a mistyped string any part may be the password.
+fn refused_uri(uri: &str, error: &mongodb::error::Error) -> ConnectError {
+    let lower = uri.to_ascii_lowercase();
+    let secrets = ["@", "password", "authmechanismproperties"].iter().any(|mark| lower.contains(mark));
+    if secrets {
+        let reason = "its parts are not shown because it holds credentials; check its form \
+                      (mongodb://user:password@host:port/?options), that special characters in the user name and the \
+                      password are percent-encoded, and that the host name of a mongodb+srv string resolves";
+        return ConnectError::InvalidUri { reason: reason.to_owned() };
+    }
+    let failure = failure::from_driver(error);
+    match failure.kind {
+        FailureKind::Network | FailureKind::Timeout => ConnectError::Driver { reason: failure.message },
+        _ => ConnectError::InvalidUri { reason: failure.message },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(uri: &str) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(MongoTarget::connect(uri, 1)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_wrong_connection_string_is_refused_with_its_reason() {
+        assert!(
+            refusal("localhost:27017").contains("connection string is not valid"),
+            "{}",
+            refusal("localhost:27017")
+        );
+        assert!(refusal("mongodb://localhost:99999999").contains("99999999"));
+    }
+
+    #[test]
+    fn a_refusal_never_shows_credentials() {
+        for uri in [
+            "mongodb://ann:s3cret/x@localhost",
+            "mongodb://ann:s3cret@localhost:port",
+            "mongodb://ann:s3cret%@localhost",
+            "mongo://ann:s3cret@localhost",
+            "mongodb://localhost/?tlsCertificateKeyFilePassword=s3cret&tls=maybe",
+        ] {
+            let text = refusal(uri);
+            assert!(!text.contains("s3cret") && !text.contains("ann"), "{uri}: {text}");
+            assert!(text.contains("percent-encoded"), "{uri}: {text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn debug_shows_hosts_and_no_credentials() {
+        let target = MongoTarget::connect("mongodb://ann:s3cret@localhost:1/?directConnection=true", 3).await.unwrap();
+        let text = format!("{target:?}");
+        assert!(text.contains("localhost:1") && text.contains("pool_size: 3"), "{text}");
+        assert!(!text.contains("s3cret") && !text.contains("ann"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_command_beyond_the_message_limit_is_refused_before_it_is_sent() {
+        // No server is needed: port 1 refuses every connection, and the answer must not wait for one.
+        let target = MongoTarget::connect("mongodb://127.0.0.1:1/?directConnection=true", 1).await.unwrap();
+        let huge = rawdoc! { "insert": "x", "pad": "x".repeat(LONGEST_COMMAND) };
+        let failure = target.run("db", huge, ReplyKind::Single).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::TooLarge);
+    }
+}

@@ -1,0 +1,278 @@
+//! A `mongod` of our own: a one-node replica set on a free loopback port, in a temporary folder.
+//!
+//! It must never outlive docshape, whatever ends docshape, and must not die before docshape has saved its results:
+//!
+//! * It runs in a process group of its own, so that Ctrl-C in the terminal reaches docshape only.
+//! * [`EmbeddedMongod`] ends it and removes its folder when dropped: at the end, on errors, in a panic.
+//! * When docshape is killed outright, the kernel kills it through the parent-death signal, which [`exec_mongod`] asks
+//!   for between fork and exec. The folder then stays until the next start, which removes it.
+//!
+//! The parent-death signal fires when the *thread* that started the child ends, so start it from the main thread.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::Duration;
+
+use bson::{RawDocumentBuf, rawdoc};
+use tokio::time::{Instant, sleep};
+
+use super::client::{ConnectError, MongoTarget};
+use super::folder::{self, Folder};
+pub use super::launch::{EXEC_SUBCOMMAND, exec_mongod};
+use super::launch::{REPLICA_SET, command};
+pub use super::locate::{LocateError, data_home, locate};
+use super::{Failure, ReplyKind, Target, server_log};
+
+/// How long a start may take until the server accepts writes.
+const START: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(20);
+/// Ports to try before giving up.
+const PORTS: usize = 10;
+/// The smallest cache that `mongod` accepts, in GB.
+const SMALLEST_CACHE_GB: f64 = 0.25;
+
+/// What to start and how.
+#[derive(Debug, Clone)]
+pub struct EmbeddedOptions {
+    /// The `mongod` program, as [`locate`] finds it.
+    pub program: PathBuf,
+    /// The docshape binary, which starts the program through its hidden subcommand.
+    pub launcher: PathBuf,
+    /// The folder in which the server's own folder is made.
+    pub temp_dir: PathBuf,
+    /// The size of the WiredTiger cache in GB, at least 0.25.
+    pub cache_gb: f64,
+    /// The first port to try; any free one when absent or taken.
+    pub port: Option<u16>,
+    /// Further arguments for `mongod`, after ours.
+    pub extra_arguments: Vec<OsString>,
+}
+
+impl EmbeddedOptions {
+    /// The usual options: a cache of 1 GB, any free port.
+    pub fn new(program: PathBuf, launcher: PathBuf, temp_dir: PathBuf) -> Self {
+        Self { program, launcher, temp_dir, cache_gb: 1.0, port: None, extra_arguments: Vec::new() }
+    }
+}
+
+/// Why the embedded server did not start, or ended.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    /// The cache size is outside what `mongod` accepts.
+    #[error("a cache of {gb} GB is not possible: --cache-gb takes {} to 10000", SMALLEST_CACHE_GB)]
+    CacheSize {
+        /// What was asked for, in GB.
+        gb: f64,
+    },
+    /// The temporary folder could not be made or removed.
+    #[error("the embedded server's folder in {} cannot be {deed}: {source}; set TMPDIR to a folder with room", path.display())]
+    Folder {
+        /// The folder, or the one that should hold it.
+        path: PathBuf,
+        /// "made" or "removed".
+        deed: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// No process could be started.
+    #[error("{} cannot be started: {source}", launcher.display())]
+    Launch {
+        /// The launcher.
+        launcher: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The program ended by itself.
+    #[error("{} ended by itself ({status}): {words}", program.display())]
+    Exited {
+        /// The `mongod` program.
+        program: PathBuf,
+        /// How it ended.
+        status: ExitStatus,
+        /// The last meaningful lines of its log.
+        words: String,
+    },
+    /// It runs but did not become ready.
+    #[error("{} was not ready after {} s; its last words: {words}", program.display(), START.as_secs())]
+    NotReady {
+        /// The `mongod` program.
+        program: PathBuf,
+        /// The last meaningful lines of its log.
+        words: String,
+    },
+    /// Every port tried was taken by someone else.
+    #[error("no free port was found on 127.0.0.1 in {PORTS} tries: {words}")]
+    NoPort {
+        /// Why the last one failed.
+        words: String,
+    },
+    /// It answered, but not as it should.
+    #[error("the embedded server refused its set-up: {0}")]
+    SetUp(#[from] Failure),
+    /// The driver refused the address.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+}
+
+/// A running server of our own. Dropping it ends the server and removes its data.
+#[derive(Debug)]
+pub struct EmbeddedMongod {
+    child: Child,
+    folder: Folder,
+    program: PathBuf,
+    port: u16,
+    version: String,
+}
+
+impl EmbeddedMongod {
+    /// Removes what dead runs left behind, starts a server, and waits until it accepts writes.
+    ///
+    /// Await it with `block_on` on the main thread; see the module's text for why.
+    pub async fn start(options: &EmbeddedOptions) -> Result<Self, EmbeddedError> {
+        if !(SMALLEST_CACHE_GB..=10_000.0).contains(&options.cache_gb) {
+            return Err(EmbeddedError::CacheSize { gb: options.cache_gb });
+        }
+        folder::sweep(&options.temp_dir);
+        let mut words = String::new();
+        for attempt in 0..PORTS {
+            let wanted = options.port.filter(|_| attempt == 0).map_or_else(free_port, Ok);
+            let port = wanted.map_err(|error| EmbeddedError::NoPort { words: error.to_string() })?;
+            let mut server = Self::launch(options, port)?;
+            match server.become_primary().await {
+                Ok(()) => return Ok(server),
+                Err(EmbeddedError::Exited { words: last, .. }) if last.contains("Address already in use") => {
+                    words = last
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(EmbeddedError::NoPort { words })
+    }
+
+    /// The connection string, good for any client on this machine.
+    pub fn uri(&self) -> String {
+        format!("mongodb://127.0.0.1:{}/?directConnection=true", self.port)
+    }
+
+    /// The version of the server, such as `6.0.5`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The process id of the server.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The folder that holds the server's data and log.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Waits until the server ends by itself, for ever if it does not, and says why it ended.
+    ///
+    /// For `docshape server start`, which keeps the server until it is told to stop.
+    pub async fn exited(&mut self) -> EmbeddedError {
+        loop {
+            if let Err(error) = self.still_running() {
+                return error;
+            }
+            sleep(POLL * 10).await;
+        }
+    }
+
+    /// Ends the server and removes its folder; an error when the folder could not be removed.
+    pub fn stop(mut self) -> Result<(), EmbeddedError> {
+        self.end();
+        let path = self.folder.path().to_owned();
+        self.folder.remove().map_err(|source| EmbeddedError::Folder { path, deed: "removed", source })
+    }
+
+    fn launch(options: &EmbeddedOptions, port: u16) -> Result<Self, EmbeddedError> {
+        let unusable = |source| EmbeddedError::Folder { path: options.temp_dir.clone(), deed: "made", source };
+        let folder = Folder::create(&options.temp_dir).map_err(unusable)?;
+        std::fs::create_dir(folder.path().join("data")).map_err(unusable)?;
+        let output = File::create(folder.path().join(server_log::OUTPUT_FILE)).map_err(unusable)?;
+        let errors = output.try_clone().map_err(unusable)?;
+        let child = command(options, folder.path(), port)
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors)
+            .spawn()
+            .map_err(|source| EmbeddedError::Launch { launcher: options.launcher.clone(), source })?;
+        Ok(Self { child, folder, program: options.program.clone(), port, version: String::new() })
+    }
+
+    async fn become_primary(&mut self) -> Result<(), EmbeddedError> {
+        let deadline = Instant::now() + START;
+        // Asking the port instead could reach a stranger who took it before our server did.
+        while !server_log::listening(self.folder.path()) {
+            self.pause(deadline).await?;
+        }
+        let target = MongoTarget::connect(&self.uri(), 1).await?;
+        let member = rawdoc! { "_id": 0, "host": format!("127.0.0.1:{}", self.port) };
+        let set = rawdoc! { "replSetInitiate": { "_id": REPLICA_SET, "members": [member] } };
+        self.ask(&target, set).await?;
+        while !writable(&self.ask(&target, rawdoc! { "hello": 1 }).await?) {
+            self.pause(deadline).await?;
+        }
+        let build = self.ask(&target, rawdoc! { "buildInfo": 1 }).await?;
+        self.version = build.get_str("version").unwrap_or("unknown").to_owned();
+        Ok(())
+    }
+
+    /// Sends an administrator's command; if the server died meanwhile, its own words explain more than the driver's.
+    async fn ask(&mut self, target: &MongoTarget, command: RawDocumentBuf) -> Result<RawDocumentBuf, EmbeddedError> {
+        let reply = target.run("admin", command, ReplyKind::Single).await;
+        if reply.is_err() {
+            self.still_running()?;
+        }
+        Ok(reply?.batches.swap_remove(0))
+    }
+
+    async fn pause(&mut self, deadline: Instant) -> Result<(), EmbeddedError> {
+        self.still_running()?;
+        if Instant::now() >= deadline {
+            let words = server_log::last_words(self.folder.path());
+            return Err(EmbeddedError::NotReady { program: self.program.clone(), words });
+        }
+        sleep(POLL).await;
+        Ok(())
+    }
+
+    fn still_running(&mut self) -> Result<(), EmbeddedError> {
+        match self.child.try_wait() {
+            Ok(Some(status)) => {
+                let words = server_log::last_words(self.folder.path());
+                Err(EmbeddedError::Exited { program: self.program.clone(), status, words })
+            }
+            // The child is ours, so that asking for its state cannot fail in a way that tells anything about it.
+            Ok(None) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The data is thrown away, so there is nothing to shut down cleanly. Does nothing the second time.
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for EmbeddedMongod {
+    fn drop(&mut self) {
+        // The folder goes after this, with the field that owns it.
+        self.end();
+    }
+}
+
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+fn writable(hello: &RawDocumentBuf) -> bool {
+    hello.get_bool("isWritablePrimary").unwrap_or(false)
+}

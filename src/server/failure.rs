@@ -1,0 +1,165 @@
+//! What went wrong, from the two places where it is said: the driver's errors and the server's `ok: 1` replies.
+
+use bson::{RawBsonRef, RawDocument};
+use mongodb::error::{Error, ErrorKind};
+
+use super::{Failure, FailureKind};
+
+/// The server's code for a failed log-in, which the driver reports without any code.
+pub(super) const AUTHENTICATION_FAILED: i32 = 18;
+
+impl Failure {
+    /// The server's code, when it was the server that refused.
+    pub fn code(&self) -> Option<i32> {
+        match self.kind {
+            FailureKind::Server(code) => Some(code),
+            _ => None,
+        }
+    }
+
+    pub(super) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), labels: Vec::new() }
+    }
+}
+
+/// Translates a driver error. Its texts hold addresses but never credentials.
+pub(super) fn from_driver(error: &Error) -> Failure {
+    let (kind, message) = match error.kind.as_ref() {
+        ErrorKind::Command(refusal) => (FailureKind::Server(refusal.code), named(&refusal.message, &refusal.code_name)),
+        ErrorKind::Authentication { message, .. } => (FailureKind::Server(AUTHENTICATION_FAILED), message.clone()),
+        ErrorKind::Io(cause) if cause.kind() == std::io::ErrorKind::TimedOut => {
+            (FailureKind::Timeout, "the connection timed out".to_owned())
+        }
+        ErrorKind::Io(cause) => (FailureKind::Network, cause.to_string()),
+        ErrorKind::ConnectionPoolCleared { message, .. }
+        | ErrorKind::ServerSelection { message, .. }
+        | ErrorKind::DnsResolve { message, .. } => (FailureKind::Network, message.clone()),
+        ErrorKind::InvalidResponse { message, .. } if message.contains("over maximum") => {
+            (FailureKind::TooLarge, message.clone())
+        }
+        other => (FailureKind::Driver, other.to_string()),
+    };
+    let mut labels: Vec<String> = error.labels().iter().cloned().collect();
+    labels.sort_unstable();
+    Failure { kind, message, labels }
+}
+
+/// Finds the failure inside a reply that says `ok: 1`: the first write error, else the write concern error.
+///
+/// The driver hands such replies out as success, so every reply must pass here. One walk over the top level, no
+/// allocation unless there is a failure.
+pub(super) fn in_reply(reply: &RawDocument) -> Result<(), Failure> {
+    let (mut write_error, mut concern_error, mut labels) = (None, None, None);
+    for element in reply {
+        let (key, value) = element.map_err(malformed)?;
+        match key.as_str() {
+            "writeErrors" => {
+                let first = value.as_array().and_then(|errors| errors.into_iter().next());
+                write_error = first.transpose().map_err(malformed)?.and_then(|error| error.as_document());
+            }
+            "writeConcernError" => concern_error = value.as_document(),
+            "errorLabels" => labels = Some(value),
+            _ => {}
+        }
+    }
+    let Some(refusal) = write_error.or(concern_error) else { return Ok(()) };
+    let mut failure = refused(refusal);
+    let own_labels = refusal.get("errorLabels").ok().flatten();
+    failure.labels = [labels, own_labels].into_iter().flatten().flat_map(texts).collect();
+    Err(failure)
+}
+
+/// Reads `{code, codeName, errmsg}`, the form of write errors and write concern errors.
+fn refused(refusal: &RawDocument) -> Failure {
+    let text = |key| refusal.get(key).ok().flatten().and_then(|value| value.as_str()).unwrap_or("");
+    let message = named(text("errmsg"), text("codeName"));
+    match refusal.get("code").ok().flatten().and_then(integer) {
+        Some(code) => Failure::new(FailureKind::Server(code), message),
+        None => Failure::new(FailureKind::Driver, format!("the server refused without a code: {message}")),
+    }
+}
+
+fn named(message: &str, code_name: &str) -> String {
+    match (message.is_empty(), code_name.is_empty()) {
+        (false, false) => format!("{message} ({code_name})"),
+        (true, _) => code_name.to_owned(),
+        (_, true) => message.to_owned(),
+    }
+}
+
+fn integer(value: RawBsonRef<'_>) -> Option<i32> {
+    match value {
+        RawBsonRef::Int32(code) => Some(code),
+        RawBsonRef::Int64(code) => i32::try_from(code).ok(),
+        // Codes of proxies arrive as doubles; the cast saturates and drops nothing of a real code.
+        RawBsonRef::Double(code) => Some(code as i32),
+        _ => None,
+    }
+}
+
+fn texts(value: RawBsonRef<'_>) -> Vec<String> {
+    let items = value.as_array().into_iter().flatten();
+    items.filter_map(|item| item.ok()?.as_str().map(str::to_owned)).collect()
+}
+
+fn malformed(error: bson::error::Error) -> Failure {
+    Failure::new(FailureKind::Driver, format!("the server's reply is not valid BSON: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::rawdoc;
+
+    use super::*;
+
+    #[test]
+    fn a_plain_reply_is_a_success() {
+        assert!(in_reply(&rawdoc! { "n": 1, "nModified": 1, "ok": 1.0 }).is_ok());
+        assert!(
+            in_reply(&rawdoc! { "cursor": { "id": 0_i64, "firstBatch": [{ "writeErrors": 1 }] }, "ok": 1.0 }).is_ok()
+        );
+    }
+
+    #[test]
+    fn the_first_write_error_counts_more_than_the_write_concern_error() {
+        let reply = rawdoc! {
+            "n": 0,
+            "writeErrors": [{ "index": 0, "code": 11000, "errmsg": "duplicate" }, { "index": 1, "code": 121, "errmsg": "x" }],
+            "writeConcernError": { "code": 64, "codeName": "WriteConcernFailed", "errmsg": "waiting" },
+            "errorLabels": ["RetryableWriteError"],
+            "ok": 1.0,
+        };
+        let failure = in_reply(&reply).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Server(11000));
+        assert_eq!(failure.message, "duplicate");
+        assert_eq!(failure.labels, ["RetryableWriteError"]);
+    }
+
+    #[test]
+    fn a_write_concern_error_alone_is_a_failure_with_its_own_labels() {
+        let reply = rawdoc! {
+            "writeConcernError": { "code": 64, "codeName": "WriteConcernFailed", "errmsg": "waiting", "errorLabels": ["A"] },
+            "errorLabels": ["B"],
+            "ok": 1.0,
+        };
+        let failure = in_reply(&reply).unwrap_err();
+        assert_eq!(failure.code(), Some(64));
+        assert_eq!(failure.message, "waiting (WriteConcernFailed)");
+        assert_eq!(failure.labels, ["B", "A"]);
+    }
+
+    #[test]
+    fn a_refusal_without_a_code_is_still_a_failure() {
+        let failure = in_reply(&rawdoc! { "writeErrors": [{ "errmsg": "odd" }], "ok": 1.0 }).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Driver);
+        assert!(failure.message.contains("odd"));
+    }
+
+    #[test]
+    fn driver_errors_keep_what_callers_tell_apart() {
+        let io = |kind: std::io::ErrorKind| from_driver(&Error::from(ErrorKind::from(std::io::Error::from(kind)))).kind;
+        assert_eq!(io(std::io::ErrorKind::TimedOut), FailureKind::Timeout);
+        assert_eq!(io(std::io::ErrorKind::ConnectionReset), FailureKind::Network);
+        assert_eq!(from_driver(&Error::custom("odd")).kind, FailureKind::Driver);
+    }
+}

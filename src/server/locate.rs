@@ -1,0 +1,127 @@
+//! Finding a `mongod` program on this machine.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Where `scripts/install-mongod.sh` puts its program, below the data home.
+const INSTALLED: &str = "docshape/mongod/6.0.5/mongod";
+
+/// Why there is no `mongod` to start.
+#[derive(Debug, thiserror::Error)]
+pub enum LocateError {
+    /// A program was named and cannot be used.
+    #[error("{origin} names {}, which is no program that can be run; {}", path.display(), WAYS)]
+    NotAProgram {
+        /// Who named it: the option or the environment variable.
+        origin: &'static str,
+        /// What it named.
+        path: PathBuf,
+    },
+    /// None was named, installed or on the path.
+    #[error("no mongod was found (--mongod, DOCSHAPE_MONGOD, the installed one, PATH); {}", WAYS)]
+    Missing,
+}
+
+const WAYS: &str = "to get a server: run scripts/install-mongod.sh, or start one with `docker compose up` and name it \
+                    with --uri, or name any replica set or sharded cluster with --uri";
+
+/// The folder for a user's data, from the values of `XDG_DATA_HOME` and `HOME`; a relative one does not count.
+pub fn data_home(xdg_data_home: Option<&OsStr>, home: Option<&OsStr>) -> Option<PathBuf> {
+    let xdg = xdg_data_home.map(PathBuf::from).filter(|path| path.is_absolute());
+    xdg.or_else(|| home.filter(|home| !home.is_empty()).map(|home| Path::new(home).join(".local/share")))
+}
+
+/// Finds the program: the first of the `--mongod` option, the value of `DOCSHAPE_MONGOD` (empty counts as unset), the
+/// one installed below `data_home`, and `mongod` in the folders of the value of `PATH`.
+///
+/// A program that was named and cannot be run is an error, never a reason to take another one.
+pub fn locate(
+    mongod_flag: Option<&Path>,
+    env_value: Option<&OsStr>,
+    data_home: Option<&Path>,
+    path_value: Option<&OsStr>,
+) -> Result<PathBuf, LocateError> {
+    let env_path = env_value.filter(|value| !value.is_empty()).map(Path::new);
+    let named = [("--mongod", mongod_flag), ("DOCSHAPE_MONGOD", env_path)];
+    if let Some((origin, path)) = named.into_iter().find_map(|(origin, path)| Some((origin, path?))) {
+        return usable(path).ok_or_else(|| LocateError::NotAProgram { origin, path: path.to_owned() });
+    }
+    let installed = data_home.and_then(|folder| usable(&folder.join(INSTALLED)));
+    let on_path = || path_value?.as_encoded_bytes().split(|&byte| byte == b':').find_map(mongod_in);
+    installed.or_else(on_path).ok_or(LocateError::Missing)
+}
+
+fn mongod_in(folder: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    // An empty entry of PATH would mean the current folder, where nobody expects a server program.
+    (!folder.is_empty()).then(|| usable(&Path::new(OsStr::from_bytes(folder)).join("mongod")))?
+}
+
+/// The absolute path, when there is a file that may be run.
+fn usable(path: &Path) -> Option<PathBuf> {
+    let metadata = path.metadata().ok()?;
+    let runnable = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
+    runnable.then(|| std::path::absolute(path).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn program(path: PathBuf) -> PathBuf {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[test]
+    fn the_first_place_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let flag = program(folder.path().join("flag/mongod"));
+        let variable = program(folder.path().join("variable/mongod"));
+        let installed = program(folder.path().join(INSTALLED));
+        let on_path = program(folder.path().join("bin/mongod"));
+        let path_value = format!("/nonexistent::{}", folder.path().join("bin").display());
+        let find = |flag: Option<&Path>, variable: &str, home: Option<&Path>| {
+            locate(flag, Some(OsStr::new(variable)), home, Some(OsStr::new(&path_value))).unwrap()
+        };
+        let variable_text = variable.to_str().unwrap();
+        assert_eq!(find(Some(&flag), variable_text, Some(folder.path())), flag);
+        assert_eq!(find(None, variable_text, Some(folder.path())), variable);
+        assert_eq!(find(None, "", Some(folder.path())), installed);
+        assert_eq!(find(None, "", None), on_path);
+    }
+
+    #[test]
+    fn a_named_program_that_does_not_run_is_an_error_though_another_exists() {
+        let folder = tempfile::tempdir().unwrap();
+        program(folder.path().join(INSTALLED));
+        let plain = folder.path().join("plain");
+        fs::write(&plain, "text").unwrap();
+        let text = locate(Some(&plain), None, Some(folder.path()), None).unwrap_err().to_string();
+        assert!(text.starts_with("--mongod names") && text.contains("plain"), "{text}");
+        let text =
+            locate(None, Some(OsStr::new("/nonexistent/mongod")), Some(folder.path()), None).unwrap_err().to_string();
+        assert!(text.starts_with("DOCSHAPE_MONGOD names /nonexistent/mongod"), "{text}");
+    }
+
+    #[test]
+    fn when_there_is_none_the_three_ways_are_named() {
+        let text = locate(None, None, None, None).unwrap_err().to_string();
+        for way in ["scripts/install-mongod.sh", "docker compose up", "--uri"] {
+            assert!(text.contains(way), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_data_home_follows_the_xdg_rules() {
+        let (home, relative) = (Some(OsStr::new("/home/ann")), Some(OsStr::new("data")));
+        assert_eq!(data_home(Some(OsStr::new("/data")), home), Some(PathBuf::from("/data")));
+        assert_eq!(data_home(relative, home), Some(PathBuf::from("/home/ann/.local/share")));
+        assert_eq!(data_home(None, None), None);
+    }
+}

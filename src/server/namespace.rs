@@ -1,0 +1,157 @@
+//! The databases that docshape makes, and the mark without which it drops none.
+
+use bson::{RawDocumentBuf, rawdoc};
+use sha2::{Digest, Sha256};
+
+use super::{Failure, ReplyKind, Target};
+
+/// The collection that holds the mark.
+pub const MARKER_COLLECTION: &str = "docshape.marker";
+/// The `_id` of the mark.
+const MARK: &str = "docshape";
+/// The longest database name in bytes.
+const LONGEST_NAME: usize = 63;
+/// Hexadecimal digits that keep shortened names apart.
+const DIGEST: usize = 6;
+/// The longest identifier that is kept whole.
+const LONGEST_ID: usize = 20;
+
+/// Why a database could not be made or dropped.
+#[derive(Debug, thiserror::Error)]
+pub enum NamespaceError {
+    /// There is one of that name already.
+    #[error("database {database} exists already; drop it, or run again for a name of its own")]
+    Exists {
+        /// The database.
+        database: String,
+    },
+    /// It holds data without our mark, so it is not ours.
+    #[error("database {database} is not dropped: it does not bear docshape's mark, so somebody else may need it")]
+    NotMarked {
+        /// The database.
+        database: String,
+    },
+    /// The server refused.
+    #[error("database {database} cannot be {deed}: {failure}")]
+    Refused {
+        /// The database.
+        database: String,
+        /// "made", "looked into" or "dropped".
+        deed: &'static str,
+        /// Why.
+        failure: Failure,
+    },
+}
+
+/// The name `docshape_<scenario>_<strategy>_<id>`, made valid for every server.
+///
+/// Names are lower case, because a server refuses two that differ only by case. A part that had to be changed or cut
+/// gets a few digits of its own, so that different parts never lead to the same name. The same parts always lead to
+/// the same name; give every run and cell its own `id`.
+pub fn database_name(scenario: &str, strategy: &str, id: &str) -> String {
+    let id = part(id, LONGEST_ID);
+    let room = LONGEST_NAME - "docshape___".len() - id.len();
+    let strategy = part(strategy, room / 2);
+    let scenario = part(scenario, room - strategy.len());
+    format!("docshape_{scenario}_{strategy}_{id}")
+}
+
+/// One part of a name, at most `longest` bytes.
+fn part(text: &str, longest: usize) -> String {
+    let plain = |symbol: char| symbol.is_ascii_lowercase() || symbol.is_ascii_digit() || symbol == '-';
+    if text.len() <= longest && !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    let digest = Sha256::digest(text.as_bytes());
+    let digits: String = digest.iter().take(DIGEST / 2).map(|byte| format!("{byte:02x}")).collect();
+    let lower = text.to_ascii_lowercase();
+    let readable = lower.chars().map(|symbol| if plain(symbol) { symbol } else { '-' });
+    let readable: String = readable.take(longest - DIGEST - 1).collect();
+    format!("{}-{digits}", readable.trim_matches('-'))
+}
+
+/// Makes a database by putting the mark of run `run` into it. Refuses one that exists.
+pub async fn create(target: &impl Target, database: &str, run: &str) -> Result<(), NamespaceError> {
+    let refused = |failure| refused(database, "made", failure);
+    if !is_empty(target, database).await.map_err(refused)? {
+        return Err(NamespaceError::Exists { database: database.to_owned() });
+    }
+    let mark = rawdoc! { "_id": MARK, "run": run };
+    let insert = rawdoc! { "insert": MARKER_COLLECTION, "documents": [mark], "writeConcern": { "w": "majority" } };
+    target.run(database, insert, ReplyKind::Single).await.map_err(refused)?;
+    Ok(())
+}
+
+/// Drops a database that bears our mark. One that does not exist is no error; one without the mark is left alone.
+pub async fn drop_marked(target: &impl Target, database: &str) -> Result<(), NamespaceError> {
+    let looked = |failure| refused(database, "looked into", failure);
+    if !is_marked(target, database).await.map_err(looked)? {
+        let absent = is_empty(target, database).await.map_err(looked)?;
+        return if absent { Ok(()) } else { Err(NamespaceError::NotMarked { database: database.to_owned() }) };
+    }
+    let drop = rawdoc! { "dropDatabase": 1, "writeConcern": { "w": "majority" } };
+    target.run(database, drop, ReplyKind::Single).await.map_err(|failure| refused(database, "dropped", failure))?;
+    Ok(())
+}
+
+async fn is_marked(target: &impl Target, database: &str) -> Result<bool, Failure> {
+    if !database.starts_with("docshape_") {
+        return Ok(false);
+    }
+    let find = rawdoc! { "find": MARKER_COLLECTION, "filter": { "_id": MARK }, "limit": 1, "singleBatch": true };
+    has_results(target, database, find).await
+}
+
+async fn is_empty(target: &impl Target, database: &str) -> Result<bool, Failure> {
+    Ok(!has_results(target, database, rawdoc! { "listCollections": 1, "nameOnly": true }).await?)
+}
+
+async fn has_results(target: &impl Target, database: &str, command: RawDocumentBuf) -> Result<bool, Failure> {
+    let reply = target.run(database, command, ReplyKind::Cursor).await?;
+    let holds = |batch: &RawDocumentBuf| {
+        let first = batch.get_document("cursor").and_then(|cursor| cursor.get_array("firstBatch"));
+        first.is_ok_and(|documents| !documents.is_empty())
+    };
+    // An empty first batch may still be followed by others, but not for these commands on one database.
+    Ok(reply.batches.iter().any(holds))
+}
+
+fn refused(database: &str, deed: &'static str, failure: Failure) -> NamespaceError {
+    NamespaceError::Refused { database: database.to_owned(), deed, failure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_parts_are_kept() {
+        assert_eq!(database_name("blog-comments", "embedded", "r1-3f9a"), "docshape_blog-comments_embedded_r1-3f9a");
+    }
+
+    #[test]
+    fn every_name_is_valid() {
+        let long = "x".repeat(200);
+        for text in ["embedded(A/A)", "Größe $ \"x\" <y>.z|?*:\\", "", &long, "a b\0c", "ends-"] {
+            for name in [database_name(text, "s", "1"), database_name("s", text, "1"), database_name(text, text, text)]
+            {
+                assert!(name.len() <= LONGEST_NAME, "{name}");
+                assert!(
+                    name.chars()
+                        .all(|symbol| symbol.is_ascii_lowercase() || symbol.is_ascii_digit() || "-_".contains(symbol)),
+                    "{name}"
+                );
+                assert!(name.starts_with("docshape_"), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn different_parts_give_different_names() {
+        let long = "x".repeat(60);
+        let longer = "x".repeat(61);
+        let texts = ["embedded", "Embedded", "embedded(A/A)", "embedded(a/a)", "embedded_a_a", "", &long, &longer];
+        let names: std::collections::HashSet<_> = texts.iter().map(|text| database_name("s", text, "1")).collect();
+        assert_eq!(names.len(), texts.len());
+    }
+}

@@ -1,0 +1,78 @@
+//! Which connections exist, from the driver's pool events.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mongodb::event::EventHandler;
+use mongodb::event::cmap::CmapEvent;
+use mongodb::options::ServerAddress;
+
+/// Counts a client's connections.
+///
+/// The lock is taken only when a pool or a connection comes or goes, never when a command borrows one.
+#[derive(Debug, Default)]
+pub(super) struct PoolWatch {
+    created: AtomicU64,
+    pools: Mutex<Vec<Pool>>,
+}
+
+/// One server's pool, as far as its events tell.
+#[derive(Debug)]
+struct Pool {
+    address: ServerAddress,
+    /// Whether the pool may hand out connections: its server was found and holds data.
+    ready: bool,
+    /// The ids of the connections that finished their handshake and are still open.
+    open: HashSet<u32>,
+}
+
+impl PoolWatch {
+    /// A handler that feeds this watch, for the client's options.
+    pub(super) fn handler(self: &Arc<Self>) -> EventHandler<CmapEvent> {
+        let watch = Arc::clone(self);
+        EventHandler::callback(move |event| watch.note(event))
+    }
+
+    /// Connections whose creation began since the client exists.
+    pub(super) fn created(&self) -> u64 {
+        self.created.load(Ordering::Relaxed)
+    }
+
+    /// Open connections of the emptiest pool that is in use; none when no server was found yet.
+    pub(super) fn emptiest(&self) -> Option<usize> {
+        self.lock().iter().filter(|pool| pool.ready).map(|pool| pool.open.len()).min()
+    }
+
+    fn note(&self, event: CmapEvent) {
+        match event {
+            CmapEvent::PoolReady(event) => self.change(event.address, |pool| pool.ready = true),
+            CmapEvent::PoolCleared(event) => self.change(event.address, |pool| pool.ready = false),
+            CmapEvent::PoolClosed(event) => self.lock().retain(|pool| pool.address != event.address),
+            CmapEvent::ConnectionCreated(_) => {
+                self.created.fetch_add(1, Ordering::Relaxed);
+            }
+            CmapEvent::ConnectionReady(event) => self.change(event.address, |pool| {
+                pool.open.insert(event.connection_id);
+            }),
+            CmapEvent::ConnectionClosed(event) => self.change(event.address, |pool| {
+                pool.open.remove(&event.connection_id);
+            }),
+            _ => {}
+        }
+    }
+
+    fn change(&self, address: ServerAddress, change: impl FnOnce(&mut Pool)) {
+        let mut pools = self.lock();
+        let place = pools.iter().position(|pool| pool.address == address).unwrap_or_else(|| {
+            pools.push(Pool { address, ready: false, open: HashSet::new() });
+            pools.len() - 1
+        });
+        change(&mut pools[place]);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Pool>> {
+        // A panic elsewhere leaves the counts as good as they were.
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

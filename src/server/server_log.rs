@@ -1,0 +1,82 @@
+//! Reading the log of an embedded server: whether it listens, and its last words when it ended.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// The log, below the server's folder.
+pub(super) const LOG_FILE: &str = "mongod.log";
+/// What the program printed before or instead of logging.
+pub(super) const OUTPUT_FILE: &str = "mongod.out";
+
+/// Lines shown when a server ended.
+const LINES: usize = 5;
+
+/// Whether the server wrote that it accepts connections on its port.
+pub(super) fn listening(folder: &Path) -> bool {
+    read(folder, LOG_FILE).contains("\"Waiting for connections\"")
+}
+
+/// The errors at the end of the log; without any, what the program printed; without that, the last log lines.
+pub(super) fn last_words(folder: &Path) -> String {
+    let log = read(folder, LOG_FILE);
+    let entries: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let errors: Vec<String> = entries.iter().filter(|entry| is_error(entry)).map(sentence).collect();
+    let printed: Vec<String> = read(folder, OUTPUT_FILE).lines().map(str::to_owned).collect();
+    let rest: Vec<String> = entries.iter().map(sentence).collect();
+    let lines = [errors, printed, rest].into_iter().find(|lines| !lines.is_empty()).unwrap_or_default();
+    match lines.as_slice() {
+        [] => "it left no log".to_owned(),
+        lines => lines[lines.len().saturating_sub(LINES)..].join("; "),
+    }
+}
+
+fn read(folder: &Path, file: &str) -> String {
+    fs::read(folder.join(file)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+fn is_error(entry: &Value) -> bool {
+    matches!(entry["s"].as_str(), Some("E" | "F"))
+}
+
+/// The message with its cause, which sits under one of several names.
+fn sentence(entry: &Value) -> String {
+    let message = entry["msg"].as_str().unwrap_or("(no message)");
+    let cause = ["error", "reason", "message"].iter().map(|name| &entry["attr"][*name]).find(|cause| !cause.is_null());
+    match cause {
+        Some(Value::String(text)) => format!("{message}: {text}"),
+        Some(other) => format!("{message}: {other}"),
+        None => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STARTED: &str = r#"{"t":{"$date":"x"},"s":"I","c":"NETWORK","id":23016,"ctx":"listener","msg":"Waiting for connections","attr":{"port":1,"ssl":"off"}}"#;
+    const TAKEN: &str = r#"{"s":"E","c":"CONTROL","id":20568,"msg":"Error setting up listener","attr":{"error":{"code":9001,"errmsg":"Address already in use"}}}"#;
+    const FATAL: &str = r#"{"s":"F","c":"STORAGE","id":1,"msg":"Cannot open","attr":{"reason":"No space left"}}"#;
+
+    #[test]
+    fn a_server_listens_when_it_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!listening(folder.path()));
+        fs::write(folder.path().join(LOG_FILE), STARTED).unwrap();
+        assert!(listening(folder.path()));
+    }
+
+    #[test]
+    fn errors_come_before_everything_else() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(last_words(folder.path()), "it left no log");
+        fs::write(folder.path().join(LOG_FILE), format!("{STARTED}\n")).unwrap();
+        assert_eq!(last_words(folder.path()), "Waiting for connections");
+        fs::write(folder.path().join(OUTPUT_FILE), "bad option\n").unwrap();
+        assert_eq!(last_words(folder.path()), "bad option");
+        fs::write(folder.path().join(LOG_FILE), format!("{STARTED}\n{TAKEN}\nnot json\n{FATAL}\n{STARTED}\n")).unwrap();
+        let words = last_words(folder.path());
+        assert!(words.contains("Address already in use") && words.ends_with("Cannot open: No space left"), "{words}");
+    }
+}
