@@ -1,1 +1,15 @@
-//! generate.
+//! Seeded data: every value is a pure function of (seed, label, ordinal), so that any worker can make record 712 or
+//! call 90,001 without having made those before.
+
+mod distribution;
+mod identifier;
+mod seed;
+mod text;
+mod vocabulary;
+
+pub use distribution::{
+    DEFAULT_EXPONENT, DistributionError, Zipf, ZipfCount, normal, poisson, uniform_float, uniform_int,
+};
+pub use identifier::{bytes, object_id, uuid};
+pub use seed::{Label, Seed, Stream};
+pub use text::{city, full_name, full_name_of, ip, text, words};

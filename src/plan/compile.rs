@@ -21,8 +21,6 @@ use super::template::{self, Template};
 use super::value::Value;
 use super::{Argument, Arm, Collection, Loop, LoopOver, Mix, Operation, Plan};
 
-type Assignments = [(Spanned<String>, Node)];
-
 /// Resolves a whole scenario: all its strategies and mixes are checked, those chosen become the plan.
 ///
 /// `Ok(None)` when the diagnostics have errors.

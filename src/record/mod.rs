@@ -1,1 +1,230 @@
-//! record.
+//! What a run measures, in memory. One [`Recorder`] per load thread and arm: the tasks of a current-thread runtime
+//! share it without locks.
+
+mod histogram;
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use histogram::{HistogramError, LatencyHistogram};
+
+/// What a call came to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CallOutcome {
+    /// A read's result, or `done()`.
+    Ok,
+    /// `same()`
+    Same,
+    /// `not_found()`
+    NotFound,
+    /// `refused("reason")`
+    Refused(Arc<str>),
+    /// The server or the connection failed.
+    Failed,
+}
+
+impl CallOutcome {
+    /// Its name in reports and on disk.
+    pub fn name(&self) -> String {
+        match self {
+            CallOutcome::Ok => "ok".into(),
+            CallOutcome::Same => "same".into(),
+            CallOutcome::NotFound => "not found".into(),
+            CallOutcome::Refused(reason) => format!("refused: {reason}"),
+            CallOutcome::Failed => "failed".into(),
+        }
+    }
+}
+
+/// One finished call.
+#[derive(Debug)]
+pub struct Call<'c> {
+    /// Which operation.
+    pub operation: usize,
+    /// What it came to.
+    pub outcome: CallOutcome,
+    /// From the moment it was sent to the end of its last reply, in nanoseconds.
+    pub service: u64,
+    /// Messages exchanged.
+    pub round_trips: u64,
+    /// Causes of the attempts that began again.
+    pub retries: &'c [Arc<str>],
+    /// Why it failed, when it did.
+    pub error: Option<&'c str>,
+}
+
+/// All that was measured of one operation.
+#[derive(Debug, Clone)]
+pub struct OperationMeasures {
+    /// Finished calls.
+    pub calls: u64,
+    /// Messages exchanged.
+    pub round_trips: u64,
+    /// Service times by outcome, of the outcomes that occurred.
+    pub outcomes: Vec<(CallOutcome, LatencyHistogram)>,
+    /// Failures by reason.
+    pub errors: BTreeMap<String, u64>,
+    /// Attempts begun again, by cause.
+    pub retries: BTreeMap<Arc<str>, u64>,
+}
+
+/// Records finished calls.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    operations: Vec<OperationMeasures>,
+    /// Service times of successful calls since the last [`Recorder::rotate`].
+    interval: Vec<LatencyHistogram>,
+    empty: LatencyHistogram,
+}
+
+impl Recorder {
+    /// A recorder for so many operations; the timeout sets the histograms' bounds.
+    pub fn new(operations: usize, timeout: Duration) -> Recorder {
+        let empty = LatencyHistogram::new(timeout);
+        let measures = OperationMeasures {
+            calls: 0,
+            round_trips: 0,
+            outcomes: Vec::new(),
+            errors: BTreeMap::new(),
+            retries: BTreeMap::new(),
+        };
+        Recorder { operations: vec![measures; operations], interval: vec![empty.clone(); operations], empty }
+    }
+
+    /// Records a finished call. The first call of an outcome makes its histogram; later ones allocate nothing.
+    pub fn record(&mut self, call: Call<'_>) {
+        let measures = &mut self.operations[call.operation];
+        measures.calls += 1;
+        measures.round_trips += call.round_trips;
+        for cause in call.retries {
+            *measures.retries.entry(Arc::clone(cause)).or_default() += 1;
+        }
+        if let Some(error) = call.error {
+            *measures.errors.entry(error.to_owned()).or_default() += 1;
+        }
+        if call.outcome == CallOutcome::Ok {
+            self.interval[call.operation].record(call.service);
+        }
+        match measures.outcomes.iter_mut().find(|(outcome, _)| *outcome == call.outcome) {
+            Some((_, histogram)) => histogram.record(call.service),
+            None => {
+                let mut histogram = self.empty.clone();
+                histogram.record(call.service);
+                measures.outcomes.push((call.outcome, histogram));
+            }
+        }
+    }
+
+    /// Ends an interval: hands out the histograms of the operations that were called, and begins the next.
+    pub fn rotate(&mut self) -> Vec<(usize, LatencyHistogram)> {
+        let empty = &self.empty;
+        let full = self.interval.iter_mut().enumerate().filter(|(_, histogram)| !histogram.is_empty());
+        full.map(|(operation, histogram)| (operation, mem::replace(histogram, empty.clone()))).collect()
+    }
+
+    /// Adds all that another recorder of the same operations has recorded, except its open interval.
+    pub fn merge(&mut self, other: &Recorder) {
+        for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
+            mine.merge(theirs);
+        }
+    }
+
+    /// What was recorded, per operation.
+    pub fn operations(&self) -> &[OperationMeasures] {
+        &self.operations
+    }
+}
+
+impl OperationMeasures {
+    fn merge(&mut self, other: &OperationMeasures) {
+        self.calls += other.calls;
+        self.round_trips += other.round_trips;
+        for (outcome, histogram) in &other.outcomes {
+            match self.outcomes.iter_mut().find(|(mine, _)| mine == outcome) {
+                Some((_, mine)) => mine.merge(histogram),
+                None => self.outcomes.push((outcome.clone(), histogram.clone())),
+            }
+        }
+        for (error, count) in &other.errors {
+            *self.errors.entry(error.clone()).or_default() += count;
+        }
+        for (cause, count) in &other.retries {
+            *self.retries.entry(Arc::clone(cause)).or_default() += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMEOUT: Duration = Duration::from_secs(10);
+
+    fn call(operation: usize, outcome: CallOutcome, service: u64) -> Call<'static> {
+        Call { operation, outcome, service, round_trips: 2, retries: &[], error: None }
+    }
+
+    #[test]
+    fn outcomes_have_histograms_of_their_own() {
+        let mut recorder = Recorder::new(2, TIMEOUT);
+        recorder.record(call(1, CallOutcome::Ok, 1_000));
+        recorder.record(call(1, CallOutcome::Same, 50));
+        recorder.record(call(1, CallOutcome::Refused("size".into()), 70));
+        recorder.record(call(1, CallOutcome::Refused("stock".into()), 80));
+        let measures = &recorder.operations()[1];
+        let counts: Vec<(String, u64)> =
+            measures.outcomes.iter().map(|(outcome, histogram)| (outcome.name(), histogram.count())).collect();
+        let wanted = [("ok", 1), ("same", 1), ("refused: size", 1), ("refused: stock", 1)];
+        assert_eq!(counts, wanted.map(|(name, count)| (name.to_owned(), count)));
+        assert_eq!((measures.calls, measures.round_trips), (4, 8));
+        assert_eq!(recorder.operations()[0].calls, 0);
+    }
+
+    #[test]
+    fn failures_never_enter_the_success_histogram() {
+        let mut recorder = Recorder::new(1, TIMEOUT);
+        recorder.record(Call { error: Some("11000"), ..call(0, CallOutcome::Failed, 9) });
+        recorder.record(Call { retries: &["112".into(), "112".into()], ..call(0, CallOutcome::Ok, 10) });
+        let measures = &recorder.operations()[0];
+        assert_eq!(measures.errors, BTreeMap::from([("11000".to_owned(), 1)]));
+        assert_eq!(measures.retries, BTreeMap::from([("112".into(), 2)]));
+        let ok = measures.outcomes.iter().find(|(outcome, _)| *outcome == CallOutcome::Ok).unwrap();
+        assert_eq!((ok.1.count(), ok.1.max()), (1, 10));
+    }
+
+    #[test]
+    fn intervals_add_up_to_the_total() {
+        let mut recorder = Recorder::new(1, TIMEOUT);
+        let mut sum = LatencyHistogram::new(TIMEOUT);
+        for service in 1..=300 {
+            recorder.record(call(0, CallOutcome::Ok, service));
+            if service % 100 == 0 {
+                for (_, interval) in recorder.rotate() {
+                    assert_eq!(interval.count(), 100);
+                    sum.merge(&interval);
+                }
+            }
+        }
+        assert!(recorder.rotate().is_empty());
+        assert_eq!(sum, recorder.operations()[0].outcomes[0].1);
+    }
+
+    #[test]
+    fn merging_equals_recording_all() {
+        let (mut all, mut a, mut b) =
+            (Recorder::new(1, TIMEOUT), Recorder::new(1, TIMEOUT), Recorder::new(1, TIMEOUT));
+        for service in 1..=100 {
+            let outcome = || if service % 3 == 0 { CallOutcome::NotFound } else { CallOutcome::Ok };
+            all.record(call(0, outcome(), service));
+            if service % 2 == 0 { a.record(call(0, outcome(), service)) } else { b.record(call(0, outcome(), service)) }
+        }
+        a.merge(&b);
+        let (all, merged) = (&all.operations()[0], &a.operations()[0]);
+        assert_eq!(all.calls, merged.calls);
+        for (outcome, histogram) in &all.outcomes {
+            assert_eq!(Some(histogram), merged.outcomes.iter().find(|(other, _)| other == outcome).map(|(_, h)| h));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What the engine tells those who watch a run.
+
+use crate::record::LatencyHistogram;
+use crate::results::RoundRecord;
+
+/// Something happened.
+#[derive(Debug)]
+pub enum Event<'e> {
+    /// The run begins.
+    Started {
+        /// Rounds to come.
+        rounds: u64,
+        /// The strategies, the reference first.
+        arms: &'e [String],
+    },
+    /// A part of a round begins for an arm.
+    Phase {
+        /// The round, from 0; `None` in the pilot.
+        round: Option<u64>,
+        /// The strategy.
+        arm: &'e str,
+        /// Which part.
+        phase: Phase,
+    },
+    /// Documents of an arm were inserted.
+    Loaded {
+        /// The strategy.
+        arm: &'e str,
+        /// How many so far in this collection.
+        documents: u64,
+    },
+    /// The pilot has set the calls of every window.
+    Planned {
+        /// Measured calls per arm and round.
+        calls: u64,
+        /// Calls before them that are not measured.
+        warmup: u64,
+    },
+    /// A slice of measured calls is over.
+    Slice {
+        /// The round, from 0.
+        round: u64,
+        /// The strategy.
+        arm: &'e str,
+        /// The strategy's measured calls in this round so far.
+        done: u64,
+        /// Of so many.
+        calls: u64,
+    },
+    /// The successful calls of one operation in one interval.
+    Interval(&'e Interval),
+    /// A round is complete.
+    Round(&'e RoundRecord),
+}
+
+/// The parts of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Databases, collections, indexes and documents are made.
+    Load,
+    /// Calls that are not recorded.
+    WarmUp,
+    /// Recorded calls.
+    Measure,
+    /// Sizes are read, databases dropped.
+    Inspect,
+}
+
+impl Phase {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Load => "load",
+            Phase::WarmUp => "warm up",
+            Phase::Measure => "measure",
+            Phase::Inspect => "inspect",
+        }
+    }
+}
+
+/// The latencies of one operation of one arm in one interval of a window.
+#[derive(Debug)]
+pub struct Interval {
+    /// The round, from 0.
+    pub round: u64,
+    /// The strategy.
+    pub arm: String,
+    /// The operation.
+    pub operation: String,
+    /// Since the run began, in seconds.
+    pub start: f64,
+    /// Length in seconds.
+    pub length: f64,
+    /// Service times of successful calls.
+    pub histogram: LatencyHistogram,
+}
+
+/// One who watches a run. It must not block: the run waits for it.
+pub trait Observer {
+    /// Something happened.
+    fn event(&self, event: &Event<'_>);
+}
+
+/// Several observers as one.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn event(&self, event: &Event<'_>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+}
+
+/// Nobody watches.
+impl Observer for () {
+    fn event(&self, _: &Event<'_>) {}
+}

@@ -1,0 +1,182 @@
+//! Sizes of collections and documents, read between the measured calls.
+
+use std::collections::BTreeMap;
+
+use bson::{RawDocumentBuf, rawdoc};
+
+use crate::plan::{Arm, LoopOver, Plan, Raw, Value, Writer};
+use crate::results::{CollectionSizes, GrowthSample};
+use crate::server::{Failure, Reply, ReplyKind, Target};
+
+/// How many of the most popular records are followed while they grow.
+const TRACKED: u64 = 3;
+
+/// Writes everything to disk, so that storage sizes are those of the data and no checkpoint falls due while calls are
+/// measured. `false` where the user has no right to, which is noted with the sizes.
+///
+/// # Errors
+/// When the server fails for another reason.
+pub async fn flush(target: &impl Target) -> Result<bool, Failure> {
+    use crate::server::FailureKind::Server;
+    match target.run("admin", rawdoc! { "fsync": 1 }, ReplyKind::Single).await {
+        Ok(_) => Ok(true),
+        // 13: not authorised; 59: no such command (mongos); 115: not supported.
+        Err(Failure { kind: Server(13 | 59 | 115), .. }) => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Sizes of all collections of an arm.
+///
+/// # Errors
+/// When the server refuses an aggregation.
+pub async fn sizes(
+    target: &impl Target,
+    database: &str,
+    arm: &Arm,
+    checkpointed: bool,
+) -> Result<Vec<CollectionSizes>, Failure> {
+    let mut all = Vec::new();
+    for collection in &arm.collections {
+        let documents = document_sizes(target, database, &collection.name).await?;
+        let stats = storage(target, database, &collection.name).await?;
+        all.push(CollectionSizes {
+            name: collection.name.clone(),
+            documents: documents.values().sum(),
+            mean: mean(&documents),
+            p50: quantile(&documents, 0.5),
+            p99: quantile(&documents, 0.99),
+            max: documents.keys().next_back().copied().unwrap_or(0),
+            size: stats.size,
+            storage: stats.storage,
+            indexes: stats.indexes,
+            checkpointed,
+        });
+    }
+    Ok(all)
+}
+
+/// How many documents have each size in bytes.
+async fn document_sizes(target: &impl Target, database: &str, collection: &str) -> Result<BTreeMap<u64, u64>, Failure> {
+    let command = rawdoc! {
+        "aggregate": collection,
+        "pipeline": [{ "$group": { "_id": { "$bsonSize": "$$ROOT" }, "n": { "$sum": 1_i64 } } }],
+        "cursor": { "batchSize": 1_000_000 },
+    };
+    let reply = target.run(database, command, ReplyKind::Cursor).await?;
+    let mut sizes = BTreeMap::new();
+    for row in rows(&reply) {
+        if let (Some(Value::Int(size)), Some(Value::Int(n))) = (row.get("_id"), row.get("n")) {
+            sizes.insert(size as u64, n as u64);
+        }
+    }
+    Ok(sizes)
+}
+
+fn mean(sizes: &BTreeMap<u64, u64>) -> f64 {
+    let documents: u64 = sizes.values().sum();
+    let bytes: u64 = sizes.iter().map(|(size, n)| size * n).sum();
+    if documents == 0 { 0.0 } else { bytes as f64 / documents as f64 }
+}
+
+/// The smallest size that at least this share of the documents does not exceed.
+fn quantile(sizes: &BTreeMap<u64, u64>, share: f64) -> u64 {
+    let documents: u64 = sizes.values().sum();
+    let rank = (documents as f64 * share).ceil() as u64;
+    let mut seen = 0;
+    for (size, n) in sizes {
+        seen += n;
+        if seen >= rank {
+            return *size;
+        }
+    }
+    0
+}
+
+struct Storage {
+    size: u64,
+    storage: u64,
+    indexes: BTreeMap<String, u64>,
+}
+
+async fn storage(target: &impl Target, database: &str, collection: &str) -> Result<Storage, Failure> {
+    let command = rawdoc! {
+        "aggregate": collection,
+        "pipeline": [{ "$collStats": { "storageStats": {} } }],
+        "cursor": {},
+    };
+    let reply = target.run(database, command, ReplyKind::Cursor).await?;
+    let mut total = Storage { size: 0, storage: 0, indexes: BTreeMap::new() };
+    // A sharded collection has a row per shard.
+    for row in rows(&reply) {
+        let stats = row.get("storageStats").unwrap_or(Value::Null);
+        total.size += number(stats.get("size"));
+        total.storage += number(stats.get("storageSize"));
+        for (name, bytes) in stats.get("indexSizes").map(|sizes| sizes.entries()).unwrap_or_default() {
+            *total.indexes.entry(name.to_string()).or_default() += number(Some(bytes));
+        }
+    }
+    Ok(total)
+}
+
+fn number(value: Option<Value>) -> u64 {
+    match value {
+        Some(Value::Int(i)) => i.max(0) as u64,
+        Some(Value::Double(d)) => d.max(0.0) as u64,
+        _ => 0,
+    }
+}
+
+fn rows(reply: &Reply) -> impl Iterator<Item = Value> + '_ {
+    reply.batches.iter().flat_map(|batch: &RawDocumentBuf| {
+        let cursor = Raw::new(batch.clone()).get("cursor").unwrap_or(Value::Null);
+        let documents = cursor.get("firstBatch").or_else(|| cursor.get("nextBatch")).unwrap_or(Value::Null);
+        documents.items().into_iter().flatten().collect::<Vec<_>>()
+    })
+}
+
+/// The sizes of the documents that hold the most popular records: those of collections with a document per record of
+/// an entity that owns others or is nobody's child.
+///
+/// # Errors
+/// When the server refuses a read.
+pub async fn growth(
+    target: &impl Target,
+    database: &str,
+    (plan, arm): (&Plan, &Arm),
+    calls: u64,
+) -> Result<Vec<GrowthSample>, Failure> {
+    let mut samples = Vec::new();
+    for collection in &arm.collections {
+        let Some([only]) = collection.loops.as_deref() else { continue };
+        let LoopOver::Entity(entity) = only.over else { continue };
+        if plan.data.entities[entity].parent.is_some() {
+            continue;
+        }
+        for ordinal in 0..TRACKED.min(plan.data.entities[entity].len()) {
+            let command = size_command(&collection.name, &plan.data.reference(entity, ordinal));
+            let reply = target.run(database, command, ReplyKind::Cursor).await?;
+            let bytes = rows(&reply).next().and_then(|row| row.get("size"));
+            samples.push(GrowthSample {
+                calls,
+                collection: collection.name.clone(),
+                label: format!("{} {ordinal}", plan.data.entities[entity].name),
+                bytes: number(bytes),
+            });
+        }
+    }
+    Ok(samples)
+}
+
+fn size_command(collection: &str, id: &Value) -> RawDocumentBuf {
+    let (mut filter, open) = Writer::new();
+    filter.value("_id", id);
+    let filter = filter.finish(open);
+    rawdoc! {
+        "find": collection,
+        "filter": filter,
+        "projection": { "_id": 0, "size": { "$bsonSize": "$$ROOT" } },
+        "limit": 1,
+        "singleBatch": true,
+    }
+}

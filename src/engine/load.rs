@@ -1,0 +1,287 @@
+//! Fills the collections of one arm.
+
+use bson::RawDocumentBuf;
+
+use crate::plan::{Arm, Collection, EvalError, Frame, LoopOver, Plan, Raw, Value, Writer};
+use crate::server::{Failure, ReplyKind, Target};
+
+use super::event::{Event, Observer};
+use super::interpret::{Halt, Interpreter, with_documents};
+
+/// A batch is sent when it has this many documents or bytes.
+const BATCH_DOCUMENTS: usize = 1_000;
+const BATCH_BYTES: usize = 4_000_000;
+
+/// Why an arm could not be filled.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The server refused.
+    #[error("strategy {arm}, collection {collection}: {failure}")]
+    Refused {
+        /// The strategy.
+        arm: String,
+        /// The collection.
+        collection: String,
+        /// Why.
+        failure: Failure,
+    },
+    /// A document has no value.
+    #[error("strategy {arm}, collection {collection}: {error}")]
+    Document {
+        /// The strategy.
+        arm: String,
+        /// The collection.
+        collection: String,
+        /// What is wrong.
+        error: EvalError,
+    },
+    /// A step after loading failed.
+    #[error("strategy {arm}, load: {halt}")]
+    Step {
+        /// The strategy.
+        arm: String,
+        /// Which step and why.
+        halt: Halt,
+    },
+}
+
+/// Fills one arm's database.
+pub struct Loader<'l, T> {
+    /// The scenario.
+    pub plan: &'l Plan,
+    /// The strategy.
+    pub arm: &'l Arm,
+    /// The server.
+    pub target: &'l T,
+    /// The arm's database, already made.
+    pub database: &'l str,
+    /// Who is told of the progress.
+    pub observer: &'l dyn Observer,
+    /// Becomes true when the user wants to stop.
+    pub stop: &'l dyn Fn() -> bool,
+}
+
+impl<T: Target> Loader<'_, T> {
+    /// Makes the collections and their indexes, fills them, and runs the `load` steps. Returns the documents inserted;
+    /// fewer when stopped.
+    ///
+    /// # Errors
+    /// When the server refuses, or a document or index has no value.
+    pub async fn run(&self) -> Result<u64, LoadError> {
+        let mut documents = 0;
+        for collection in &self.arm.collections {
+            self.create(collection).await?;
+            self.index(collection).await?;
+            documents += self.fill(collection).await?;
+            if (self.stop)() {
+                return Ok(documents);
+            }
+        }
+        if let Some(load) = &self.arm.load {
+            let mut frame = Frame::new(&self.plan.data, self.plan.data.seed, 0, load.slots);
+            let mut interpreter = Interpreter::new(self.target, self.database);
+            let run = interpreter.run(load, &mut frame).await;
+            run.map_err(|halt| LoadError::Step { arm: self.arm.name.clone(), halt })?;
+        }
+        Ok(documents)
+    }
+
+    fn refused(&self, collection: &Collection, failure: Failure) -> LoadError {
+        LoadError::Refused { arm: self.arm.name.clone(), collection: collection.name.clone(), failure }
+    }
+
+    fn wrong(&self, collection: &Collection, error: EvalError) -> LoadError {
+        LoadError::Document { arm: self.arm.name.clone(), collection: collection.name.clone(), error }
+    }
+
+    async fn create(&self, collection: &Collection) -> Result<(), LoadError> {
+        let command = bson::rawdoc! { "create": collection.name.as_str(), "writeConcern": { "w": "majority" } };
+        match self.target.run(self.database, command, ReplyKind::Single).await {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(self.refused(collection, failure)),
+        }
+    }
+
+    async fn index(&self, collection: &Collection) -> Result<(), LoadError> {
+        let mut frame = Frame::new(&self.plan.data, self.plan.data.seed, 0, collection.slots);
+        let indexes = collection.indexes.bind_items(&mut frame).map_err(|error| self.wrong(collection, error))?;
+        if indexes.is_empty() {
+            return Ok(());
+        }
+        let mut list = bson::RawArrayBuf::new();
+        for index in indexes {
+            list.push(index_document(index));
+        }
+        let mut command = bson::rawdoc! { "createIndexes": collection.name.as_str() };
+        command.append(bson::raw::cstr!("indexes"), list);
+        match self.target.run(self.database, command, ReplyKind::Single).await {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(self.refused(collection, failure)),
+        }
+    }
+
+    async fn fill(&self, collection: &Collection) -> Result<u64, LoadError> {
+        if collection.loops.is_none() {
+            return Ok(0);
+        }
+        let mut batch = Batch::default();
+        let mut inserted = 0;
+        let mut documents = Documents::new(self.plan, collection);
+        while let Some(document) = documents.next().map_err(|error| self.wrong(collection, error))? {
+            batch.push(document);
+            if batch.is_full() {
+                inserted += self.send(collection, &mut batch).await?;
+                self.observer.event(&Event::Loaded { arm: &self.arm.name, documents: inserted });
+                if (self.stop)() {
+                    return Ok(inserted);
+                }
+            }
+        }
+        inserted += self.send(collection, &mut batch).await?;
+        Ok(inserted)
+    }
+
+    async fn send(&self, collection: &Collection, batch: &mut Batch) -> Result<u64, LoadError> {
+        let documents = std::mem::take(batch).documents;
+        if documents.is_empty() {
+            return Ok(0);
+        }
+        // Nothing is measured yet and a flush follows, so a batch need not wait for the journal.
+        let command = bson::rawdoc! {
+            "insert": collection.name.as_str(),
+            "ordered": true,
+            "writeConcern": { "w": 1 },
+        };
+        match self.target.run(self.database, with_documents(&command, &documents), ReplyKind::Single).await {
+            Ok(_) => Ok(documents.len() as u64),
+            Err(failure) => Err(self.refused(collection, failure)),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Batch {
+    documents: Vec<RawDocumentBuf>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn push(&mut self, document: RawDocumentBuf) {
+        self.bytes += document.as_bytes().len();
+        self.documents.push(document);
+    }
+
+    fn is_full(&self) -> bool {
+        self.documents.len() >= BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
+    }
+}
+
+/// The documents of a collection, made one at a time by its nested loops.
+pub struct Documents<'d> {
+    collection: &'d Collection,
+    plan: &'d Plan,
+    frame: Frame,
+    /// What is left of each loop that is open, the outermost first.
+    open: Vec<Turns>,
+    started: bool,
+}
+
+enum Turns {
+    Entity { entity: usize, next: u64 },
+    List(std::vec::IntoIter<Value>),
+}
+
+impl<'d> Documents<'d> {
+    /// Before the first document.
+    pub fn new(plan: &'d Plan, collection: &'d Collection) -> Documents<'d> {
+        let frame = Frame::new(&plan.data, plan.data.seed, 0, collection.slots);
+        Documents { collection, plan, frame, open: Vec::new(), started: false }
+    }
+
+    /// The next document; `None` after the last.
+    ///
+    /// # Errors
+    /// When a loop or slot has no value.
+    pub fn next(&mut self) -> Result<Option<RawDocumentBuf>, EvalError> {
+        let Some(loops) = &self.collection.loops else { return Ok(None) };
+        if !self.started {
+            self.started = true;
+            self.open.push(self.begin(0)?);
+        }
+        while let Some(turns) = self.open.last_mut() {
+            let Some(value) = turns.next(self.plan) else {
+                self.open.pop();
+                continue;
+            };
+            let depth = self.open.len() - 1;
+            self.frame.set(loops[depth].slot, value);
+            if depth + 1 == loops.len() {
+                let document = self.collection.document.bind(&mut self.frame)?;
+                return match self.plan.data.fault() {
+                    Some(fault) => Err(fault.clone()),
+                    None => Ok(Some(document)),
+                };
+            }
+            let inner = self.begin(depth + 1)?;
+            self.open.push(inner);
+        }
+        Ok(None)
+    }
+
+    fn begin(&mut self, depth: usize) -> Result<Turns, EvalError> {
+        let Some(this) = self.collection.loops.as_ref().and_then(|loops| loops.get(depth)) else {
+            return Ok(Turns::List(Vec::new().into_iter()));
+        };
+        match &this.over {
+            LoopOver::Entity(entity) => Ok(Turns::Entity { entity: *entity, next: 0 }),
+            LoopOver::List(list) => {
+                let list = list.evaluate(&mut self.frame)?;
+                let items = list.items().ok_or_else(|| EvalError::new(format!("`each` needs a list, not {}", list.kind())))?;
+                Ok(Turns::List(items.collect::<Vec<_>>().into_iter()))
+            }
+        }
+    }
+}
+
+impl Turns {
+    fn next(&mut self, plan: &Plan) -> Option<Value> {
+        match self {
+            Turns::List(items) => items.next(),
+            Turns::Entity { entity, next } => {
+                if *next >= plan.data.entities[*entity].len() {
+                    return None;
+                }
+                *next += 1;
+                Some(plan.data.whole(*entity, *next - 1))
+            }
+        }
+    }
+}
+
+/// A key document, or `{ key, unique, ... }`, as `createIndexes` wants it: with a name.
+fn index_document(written: RawDocumentBuf) -> RawDocumentBuf {
+    let raw = Raw::new(written);
+    let (key, options) = match raw.get("key") {
+        Some(key @ Value::Document(_)) => (key, Some(raw)),
+        _ => (Value::Document(raw), None),
+    };
+    let parts: Vec<String> = key.entries().iter().map(|(name, kind)| format!("{name}_{}", plain(kind))).collect();
+    let (mut writer, open) = Writer::new();
+    writer.value("key", &key);
+    let mut named = false;
+    for (name, value) in options.iter().flat_map(Raw::iter).filter(|(name, _)| *name != "key") {
+        named |= name == "name";
+        writer.value(name, &value);
+    }
+    if !named {
+        writer.text("name", &parts.join("_"));
+    }
+    writer.finish(open)
+}
+
+fn plain(kind: &Value) -> String {
+    match kind {
+        Value::Text(text) => text.to_string(),
+        other => crate::plan::written(other),
+    }
+}
