@@ -1,2 +1,19 @@
-//! Engine.
-pub mod interpret;
+//! Runs cells: fills fresh databases, makes the calls, reads the sizes.
+
+mod event;
+mod experiment;
+mod inspect;
+mod interpret;
+mod load;
+mod state;
+mod thread;
+mod window;
+
+pub use event::{Event, Interval, Observer, Phase};
+pub use experiment::{Experiment, Generators, RunError, Settings, Window};
+pub use inspect::{flush, sizes};
+pub use interpret::{Halt, Interpreter, Retry, Tally};
+pub use load::{Documents, LoadError, Loader};
+pub use state::read as read_state;
+pub use thread::{Job, LoadThread, SliceResult, ThreadError};
+pub use window::{Fatal, Slice, SliceInterval, Stop};

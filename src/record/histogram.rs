@@ -114,17 +114,29 @@ impl LatencyHistogram {
     }
 }
 
-/// On disk a histogram is its base64 text.
-impl Serialize for LatencyHistogram {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.to_base64())
+/// A finished histogram as its base64 text, about a hundredth of the size; so it is kept and so it stands on disk.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct StoredHistogram(String);
+
+impl StoredHistogram {
+    /// Stores a histogram.
+    pub fn new(histogram: &LatencyHistogram) -> StoredHistogram {
+        StoredHistogram(histogram.to_base64())
+    }
+
+    /// The histogram, without its count of saturated values.
+    pub fn open(&self) -> LatencyHistogram {
+        LatencyHistogram::from_base64(&self.0).expect("stored histograms are made or checked here")
     }
 }
 
-impl<'de> Deserialize<'de> for LatencyHistogram {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<LatencyHistogram, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        LatencyHistogram::from_base64(&text).map_err(serde::de::Error::custom)
+/// Text that is no histogram is refused when it is read.
+impl<'de> Deserialize<'de> for StoredHistogram {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<StoredHistogram, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        LatencyHistogram::from_base64(&text).map_err(serde::de::Error::custom)?;
+        Ok(StoredHistogram(text))
     }
 }
 

@@ -8,7 +8,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use histogram::{HistogramError, LatencyHistogram};
+pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
 
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::LatencyHistogram;
+use crate::record::StoredHistogram;
 
 pub use environment::Environment;
 pub use file::{ResultsError, load, save};
@@ -214,7 +214,7 @@ pub struct OutcomeRecord {
     /// How many took longer than the histogram's bound.
     pub saturated: u64,
     /// Service times in nanoseconds: HdrHistogram V2, deflated, base64.
-    pub service: LatencyHistogram,
+    pub service: StoredHistogram,
 }
 
 /// Sizes of one collection, in bytes.

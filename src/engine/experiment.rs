@@ -1,0 +1,529 @@
+//! The course of a run: a pilot that sets the number of calls, then rounds in which every arm gets fresh databases and
+//! the same calls, cut into slices that alternate between the arms.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::generate::{Label, Seed, Stream};
+use crate::plan::Plan;
+use crate::record::{OperationMeasures, Recorder, StoredHistogram};
+use crate::results::{CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord, RoundRecord};
+use crate::server::namespace::{self, NamespaceError};
+use crate::server::{Failure, Target};
+
+use super::event::{Event, Interval, Observer, Phase};
+use super::inspect;
+use super::load::{LoadError, Loader};
+use super::thread::{Job, LoadThread, SliceResult, ThreadError};
+use super::window::{Fatal, Slice, SliceInterval, Stop};
+
+/// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
+const PILOT_CALLS: u64 = 500_000_000;
+
+/// A window may take so many times its planned length before the arm's remaining slices are dropped.
+const PATIENCE: f64 = 3.0;
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Window {
+    /// So many calls, and before them so many that are not recorded.
+    Calls {
+        /// Recorded.
+        calls: u64,
+        /// Not recorded.
+        warmup: u64,
+        /// Seconds that the slowest arm is expected to take, when a pilot has told.
+        seconds: Option<f64>,
+    },
+    /// So many seconds per arm; the arms then make different numbers of calls.
+    Timed {
+        /// Recorded.
+        seconds: f64,
+        /// Not recorded.
+        warmup: f64,
+    },
+}
+
+/// How a run is made.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Tells the databases of this run from those of others.
+    pub id: String,
+    /// Calls in flight, over all load threads.
+    pub workers: usize,
+    /// Slices per window.
+    pub slices: u64,
+    /// After which a call has failed.
+    pub timeout: Duration,
+    /// Leave the databases of the last round.
+    pub keep: bool,
+}
+
+/// What makes the calls.
+#[derive(Debug)]
+pub enum Generators<T> {
+    /// Threads with clients of their own: the real thing.
+    Threads(Vec<LoadThread>),
+    /// The current runtime, on this target: for tests on a paused clock.
+    Here(T),
+}
+
+/// Why a run could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// An arm could not be filled.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A database could not be made or dropped.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// The server refused to tell sizes or to flush.
+    #[error("the sizes of strategy {arm} cannot be read: {failure}")]
+    Inspect {
+        /// The strategy.
+        arm: String,
+        /// Why.
+        failure: Failure,
+    },
+    /// The calls could not go on.
+    #[error(transparent)]
+    Fatal(#[from] Fatal),
+    /// A load thread is gone.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// No call succeeded, so there is nothing to plan with.
+    #[error("strategy {arm} finished no call in {seconds} s; look at its steps, or give --calls")]
+    NoCalls {
+        /// The strategy.
+        arm: String,
+        /// How long it tried.
+        seconds: f64,
+    },
+    /// The user stopped the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// A run on one server.
+pub struct Experiment<'e, T, G> {
+    /// The scenario.
+    pub plan: Arc<Plan>,
+    /// How it is made.
+    pub settings: Settings,
+    /// Makes and reads databases.
+    pub target: &'e T,
+    /// Makes the calls.
+    pub generators: &'e Generators<G>,
+    /// Is told what happens.
+    pub observer: &'e dyn Observer,
+    /// Set when the user wants to stop.
+    pub stop: Stop,
+    /// When the run began.
+    pub started: Instant,
+}
+
+/// One arm while its round runs.
+struct Cell {
+    database: Arc<str>,
+    loaded: u64,
+    load_seconds: f64,
+    next: Arc<AtomicU64>,
+    recorders: Vec<Recorder>,
+    calls: u64,
+    seconds: f64,
+    connections_created: u64,
+    before: Vec<CollectionSizes>,
+    growth: Vec<GrowthSample>,
+}
+
+impl<T: Target, G: Target> Experiment<'_, T, G> {
+    /// Runs every arm for so many seconds and gives the calls per second of the slowest.
+    ///
+    /// # Errors
+    /// As [`RunError`] says. The pilot's databases are dropped in any case.
+    pub async fn pilot(&self, seconds: f64) -> Result<f64, RunError> {
+        let mut databases = Vec::new();
+        let rate = self.slowest(seconds, &mut databases).await;
+        self.finish(rate, &databases).await
+    }
+
+    async fn slowest(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<f64, RunError> {
+        let mut slowest = f64::INFINITY;
+        for arm in 0..self.plan.arms.len() {
+            let mut cell = self.provision(None, arm, databases).await?;
+            self.phase(None, arm, Phase::Measure);
+            cell.next = Arc::new(AtomicU64::new(PILOT_CALLS));
+            let length = Some(Duration::from_secs_f64(seconds));
+            let took = self.slice(&mut cell, (None, arm), self.plan.round_seed(0), (u64::MAX, length)).await?;
+            self.check_stop()?;
+            let calls = cell.next.load(std::sync::atomic::Ordering::Relaxed) - PILOT_CALLS;
+            if calls == 0 || took == 0.0 {
+                return Err(RunError::NoCalls { arm: self.plan.arms[arm].name.clone(), seconds });
+            }
+            slowest = slowest.min(calls as f64 / took);
+        }
+        Ok(slowest)
+    }
+
+    /// Runs one round: every arm filled, warmed up, measured and inspected.
+    ///
+    /// # Errors
+    /// As [`RunError`] says. The round's databases are dropped in any case, unless they are to be kept.
+    pub async fn round(&self, index: u64, window: Window) -> Result<(RoundRecord, Vec<String>), RunError> {
+        let mut databases = Vec::new();
+        let round = self.measured(index, window, &mut databases).await;
+        let round = self.finish(round, &databases).await?;
+        self.observer.event(&Event::Round(&round.0));
+        Ok(round)
+    }
+
+    async fn measured(
+        &self,
+        index: u64,
+        window: Window,
+        databases: &mut Vec<Arc<str>>,
+    ) -> Result<(RoundRecord, Vec<String>), RunError> {
+        let seed = self.plan.round_seed(index);
+        let mut cells = Vec::new();
+        for arm in 0..self.plan.arms.len() {
+            cells.push(self.provision(Some(index), arm, databases).await?);
+        }
+        for (arm, cell) in cells.iter_mut().enumerate() {
+            self.phase(Some(index), arm, Phase::WarmUp);
+            self.warm_up(cell, (Some(index), arm), seed, window).await?;
+            self.check_stop()?;
+        }
+        let checkpointed = self.flush().await?;
+        for (arm, cell) in cells.iter_mut().enumerate() {
+            cell.before = self.sizes(cell, arm, checkpointed).await?;
+            cell.growth = self.growth(cell, arm).await?;
+        }
+        let (order, warnings) = self.slices(&mut cells, index, seed, window).await?;
+        let checkpointed = self.flush().await?;
+        let mut records = Vec::new();
+        for (arm, cell) in cells.into_iter().enumerate() {
+            self.phase(Some(index), arm, Phase::Inspect);
+            let after = self.sizes(&cell, arm, checkpointed).await?;
+            records.push(cell.into_record(after));
+        }
+        Ok((RoundRecord { index, seed: seed.value(), order, cells: records }, warnings))
+    }
+
+    fn phase(&self, round: Option<u64>, arm: usize, phase: Phase) {
+        self.observer.event(&Event::Phase { round, arm: &self.plan.arms[arm].name, phase });
+    }
+
+    fn check_stop(&self) -> Result<(), RunError> {
+        if self.stop.is_set() { Err(RunError::Interrupted) } else { Ok(()) }
+    }
+
+    /// A fresh database, filled.
+    async fn provision(
+        &self,
+        round: Option<u64>,
+        arm: usize,
+        databases: &mut Vec<Arc<str>>,
+    ) -> Result<Cell, RunError> {
+        self.check_stop()?;
+        self.phase(round, arm, Phase::Load);
+        let plan = &self.plan;
+        let id = format!("{}{}", self.settings.id, round.map_or("p".to_owned(), |round| format!("r{round}")));
+        let database: Arc<str> = namespace::database_name(&plan.name, &plan.arms[arm].name, &id).into();
+        databases.push(Arc::clone(&database));
+        namespace::create(self.target, &database, &self.settings.id).await?;
+        let begun = Instant::now();
+        let loader = Loader {
+            plan,
+            arm: &plan.arms[arm],
+            target: self.target,
+            database: &database,
+            observer: self.observer,
+            stop: &|| self.stop.is_set(),
+        };
+        let loaded = loader.run().await?;
+        self.check_stop()?;
+        let recorder = Recorder::new(plan.operations.len(), self.settings.timeout);
+        Ok(Cell {
+            database,
+            loaded,
+            load_seconds: begun.elapsed().as_secs_f64(),
+            next: Arc::new(AtomicU64::new(0)),
+            recorders: vec![recorder; self.generators.len()],
+            calls: 0,
+            seconds: 0.0,
+            connections_created: 0,
+            before: Vec::new(),
+            growth: Vec::new(),
+        })
+    }
+
+    async fn warm_up(
+        &self,
+        cell: &mut Cell,
+        place: (Option<u64>, usize),
+        seed: Seed,
+        window: Window,
+    ) -> Result<(), RunError> {
+        let (end, length) = match window {
+            Window::Calls { warmup, .. } => (warmup, None),
+            Window::Timed { warmup, .. } => (u64::MAX, Some(Duration::from_secs_f64(warmup))),
+        };
+        self.slice(cell, (None, place.1), seed, (end, length)).await?;
+        // What the warm-up recorded is forgotten; its calls keep their numbers.
+        for recorder in &mut cell.recorders {
+            *recorder = Recorder::new(self.plan.operations.len(), self.settings.timeout);
+        }
+        cell.calls = 0;
+        cell.seconds = 0.0;
+        cell.connections_created = 0;
+        Ok(())
+    }
+
+    /// All slices of a round; slice j of all arms comes before slice j+1 of any, so that slow changes of the machine
+    /// meet all arms alike. Gives the order in which the arms ran, and what should be known.
+    async fn slices(
+        &self,
+        cells: &mut [Cell],
+        index: u64,
+        seed: Seed,
+        window: Window,
+    ) -> Result<(Vec<Vec<usize>>, Vec<String>), RunError> {
+        let mut orders = Vec::new();
+        let mut dropped = vec![false; cells.len()];
+        let slices = self.settings.slices;
+        for slice in 0..slices {
+            let order = shuffled(cells.len(), seed, slice);
+            for &arm in &order {
+                let cell = &mut cells[arm];
+                if dropped[arm] || too_slow(cell, window) {
+                    dropped[arm] = true;
+                    continue;
+                }
+                self.phase(Some(index), arm, Phase::Measure);
+                let bounds = slice_bounds(window, slice, slices);
+                self.slice(cell, (Some(index), arm), seed, bounds).await?;
+                self.check_stop()?;
+                let name = &self.plan.arms[arm].name;
+                let calls = match window {
+                    Window::Calls { calls, .. } => calls,
+                    Window::Timed { .. } => cell.calls,
+                };
+                self.observer.event(&Event::Slice { round: index, arm: name, done: cell.calls, calls });
+                let mut growth = self.growth(cell, arm).await?;
+                cell.growth.append(&mut growth);
+            }
+            orders.push(order);
+        }
+        let slow = dropped.iter().zip(&self.plan.arms).filter(|(dropped, _)| **dropped);
+        let warn = |arm: &str| {
+            format!("round {}: strategy {arm} was too slow to make all calls in time; its state differs", index + 1)
+        };
+        Ok((orders, slow.map(|(_, arm)| warn(&arm.name)).collect()))
+    }
+
+    /// Runs calls of one arm up to call `end`, or for a length of time. Gives the seconds that it took.
+    async fn slice(
+        &self,
+        cell: &mut Cell,
+        (round, arm): (Option<u64>, usize),
+        seed: Seed,
+        (end, length): (u64, Option<Duration>),
+    ) -> Result<f64, RunError> {
+        let (sender, mut intervals) = mpsc::unbounded_channel();
+        let workers = share(self.settings.workers, self.generators.len());
+        let jobs = std::mem::take(&mut cell.recorders).into_iter().zip(workers).map(|(recorder, workers)| Job {
+            slice: Slice {
+                plan: Arc::clone(&self.plan),
+                arm,
+                database: Arc::clone(&cell.database),
+                seed,
+                next: Arc::clone(&cell.next),
+                end,
+                length,
+                workers,
+                timeout: self.settings.timeout,
+                stop: self.stop.clone(),
+            },
+            recorder,
+            intervals: sender.clone(),
+        });
+        let running = self.generators.run(jobs.collect());
+        drop(sender);
+        let listening = async {
+            while let Some(interval) = intervals.recv().await {
+                self.log(round, arm, interval);
+            }
+        };
+        let (results, ()) = tokio::join!(running, listening);
+        let results = results?;
+        let seconds = results.iter().map(|result| result.seconds).fold(0.0, f64::max);
+        let mut fatal = None;
+        for result in results {
+            cell.connections_created += result.connections_created;
+            fatal = fatal.or(result.fatal);
+            cell.recorders.push(result.recorder);
+        }
+        // Workers that find no call left have counted on.
+        cell.next.fetch_min(end, std::sync::atomic::Ordering::Relaxed);
+        cell.seconds += seconds;
+        cell.calls = cell.recorders.iter().flat_map(Recorder::operations).map(|operation| operation.calls).sum();
+        match fatal {
+            Some(fatal) => Err(fatal.into()),
+            None => Ok(seconds),
+        }
+    }
+
+    fn log(&self, round: Option<u64>, arm: usize, interval: SliceInterval) {
+        let Some(round) = round else { return };
+        self.observer.event(&Event::Interval(&Interval {
+            round,
+            arm: self.plan.arms[arm].name.clone(),
+            operation: self.plan.operations[interval.operation].name.to_string(),
+            start: (interval.start - self.started).as_secs_f64(),
+            length: interval.length.as_secs_f64(),
+            histogram: interval.histogram,
+        }));
+    }
+
+    async fn flush(&self) -> Result<bool, RunError> {
+        let flushed = inspect::flush(self.target).await;
+        flushed.map_err(|failure| RunError::Inspect { arm: "(all)".into(), failure })
+    }
+
+    async fn sizes(&self, cell: &Cell, arm: usize, checkpointed: bool) -> Result<Vec<CollectionSizes>, RunError> {
+        let arm = &self.plan.arms[arm];
+        let sizes = inspect::sizes(self.target, &cell.database, arm, checkpointed).await;
+        sizes.map_err(|failure| RunError::Inspect { arm: arm.name.clone(), failure })
+    }
+
+    async fn growth(&self, cell: &Cell, arm: usize) -> Result<Vec<GrowthSample>, RunError> {
+        let arm = &self.plan.arms[arm];
+        let samples = inspect::growth(self.target, &cell.database, (&self.plan, arm), cell.calls).await;
+        samples.map_err(|failure| RunError::Inspect { arm: arm.name.clone(), failure })
+    }
+
+    /// Drops the databases. When something went wrong before, that is what the user must hear of.
+    async fn finish<R>(&self, result: Result<R, RunError>, databases: &[Arc<str>]) -> Result<R, RunError> {
+        if self.settings.keep && result.is_ok() {
+            return result;
+        }
+        let mut dropped = Ok(());
+        for database in databases {
+            dropped = dropped.and(namespace::drop_marked(self.target, database).await);
+        }
+        let value = result?;
+        dropped?;
+        Ok(value)
+    }
+}
+
+impl<G: Target> Generators<G> {
+    /// How many load threads.
+    pub fn len(&self) -> usize {
+        match self {
+            Generators::Threads(threads) => threads.len(),
+            Generators::Here(_) => 1,
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Runs a job on every thread at once.
+    async fn run(&self, jobs: Vec<Job>) -> Result<Vec<SliceResult>, RunError> {
+        match self {
+            Generators::Here(target) => {
+                let mut results = Vec::new();
+                for job in jobs {
+                    results.push(job.run(target).await);
+                }
+                Ok(results)
+            }
+            Generators::Threads(threads) => {
+                let running = threads.iter().zip(jobs).map(|(thread, job)| thread.run(job));
+                let results = futures_util::future::join_all(running).await;
+                Ok(results.into_iter().collect::<Result<Vec<_>, _>>()?)
+            }
+        }
+    }
+}
+
+/// The workers of each of `threads` threads; together all.
+fn share(workers: usize, threads: usize) -> impl Iterator<Item = usize> {
+    (0..threads).map(move |thread| workers / threads + usize::from(thread < workers % threads))
+}
+
+/// The end of a slice in calls, counted from the first call of the warm-up, or its length in time.
+fn slice_bounds(window: Window, slice: u64, slices: u64) -> (u64, Option<Duration>) {
+    match window {
+        Window::Calls { calls, warmup, .. } => {
+            let done = u128::from(calls) * u128::from(slice + 1) / u128::from(slices);
+            (warmup + done as u64, None)
+        }
+        Window::Timed { seconds, .. } => (u64::MAX, Some(Duration::from_secs_f64(seconds / slices as f64))),
+    }
+}
+
+fn too_slow(cell: &Cell, window: Window) -> bool {
+    match window {
+        Window::Calls { seconds: Some(seconds), .. } => cell.seconds > seconds * PATIENCE,
+        _ => false,
+    }
+}
+
+/// The arms in an order drawn from the seed (Fisher and Yates).
+fn shuffled(arms: usize, seed: Seed, slice: u64) -> Vec<usize> {
+    const LABEL: Label = Label::new("order");
+    let mut stream = Stream::new(seed, LABEL, slice);
+    let mut order: Vec<usize> = (0..arms).collect();
+    for last in (1..arms).rev() {
+        order.swap(last, stream.below(last as u64 + 1) as usize);
+    }
+    order
+}
+
+impl Cell {
+    fn into_record(self, after: Vec<CollectionSizes>) -> CellRecord {
+        let mut recorders = self.recorders.into_iter();
+        let mut total = recorders.next();
+        for recorder in recorders {
+            if let Some(total) = &mut total {
+                total.merge(&recorder);
+            }
+        }
+        let operations = total.iter().flat_map(Recorder::operations).map(operation_record).collect();
+        CellRecord {
+            loaded: self.loaded,
+            load_seconds: self.load_seconds,
+            calls: self.calls,
+            seconds: self.seconds,
+            connections_created: self.connections_created,
+            operations,
+            before: self.before,
+            after,
+            growth: self.growth,
+        }
+    }
+}
+
+fn operation_record(measures: &OperationMeasures) -> OperationRecord {
+    let outcomes = measures.outcomes.iter().map(|(outcome, histogram)| OutcomeRecord {
+        outcome: outcome.name(),
+        count: histogram.count(),
+        saturated: histogram.saturated(),
+        service: StoredHistogram::new(histogram),
+    });
+    OperationRecord {
+        calls: measures.calls,
+        round_trips: measures.round_trips,
+        outcomes: outcomes.collect(),
+        errors: measures.errors.clone(),
+        retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
+    }
+}

@@ -1,0 +1,154 @@
+//! Load threads: each a current-thread runtime with a client of its own, so that nothing on the way of a call is
+//! shared between cores.
+
+use std::cell::RefCell;
+use std::thread::JoinHandle;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::record::Recorder;
+use crate::server::{ConnectError, MongoTarget, Target, WarmError};
+
+use super::window::{Fatal, Slice, SliceInterval};
+
+/// What a slice gave on one load thread.
+#[derive(Debug)]
+pub struct SliceResult {
+    /// The recorder that went in, with the slice's calls added.
+    pub recorder: Recorder,
+    /// Seconds that the slice took.
+    pub seconds: f64,
+    /// Connections made meanwhile.
+    pub connections_created: u64,
+    /// Why it ended early, when it did.
+    pub fatal: Option<Fatal>,
+}
+
+/// A slice to run.
+#[derive(Debug)]
+pub struct Job {
+    /// The slice.
+    pub slice: Slice,
+    /// Takes the calls.
+    pub recorder: Recorder,
+    /// Takes the intervals; dropped when the slice is over.
+    pub intervals: mpsc::UnboundedSender<SliceInterval>,
+}
+
+impl Job {
+    /// Runs it on a target in the current runtime.
+    pub async fn run<T: Target>(self, target: &T) -> SliceResult {
+        let recorder = RefCell::new(self.recorder);
+        let emit = |interval| {
+            // Nobody listens any more when the run is being given up.
+            let _ = self.intervals.send(interval);
+        };
+        let result = self.slice.run(target, &recorder, &emit).await;
+        let (seconds, fatal) = match result {
+            Ok(time) => (time.as_secs_f64(), None),
+            Err(fatal) => (0.0, Some(fatal)),
+        };
+        SliceResult { recorder: recorder.into_inner(), seconds, connections_created: 0, fatal }
+    }
+}
+
+/// A load thread that cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum ThreadError {
+    /// The operating system made no thread or runtime.
+    #[error("cannot start a load thread: {0}; use fewer with --threads")]
+    Spawn(std::io::Error),
+    /// No connection to the server.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The pool did not fill.
+    #[error(transparent)]
+    Warm(#[from] WarmError),
+    /// The thread is gone.
+    #[error("a load thread ended too early")]
+    Gone,
+}
+
+type Order = (Job, oneshot::Sender<SliceResult>);
+
+/// A running load thread. Dropping it ends the thread.
+#[derive(Debug)]
+pub struct LoadThread {
+    orders: Option<mpsc::UnboundedSender<Order>>,
+    handle: Option<JoinHandle<()>>,
+}
+
+impl LoadThread {
+    /// Starts a thread whose client holds `connections` open connections, and waits until they are open.
+    ///
+    /// # Errors
+    /// When the thread, the client or its connections cannot be made.
+    pub async fn start(uri: String, connections: u32) -> Result<LoadThread, ThreadError> {
+        let (orders, receiver) = mpsc::unbounded_channel();
+        let (ready, started) = oneshot::channel();
+        let body = move || serve(&uri, connections, receiver, ready);
+        let handle = std::thread::Builder::new().name("load".into()).spawn(body).map_err(ThreadError::Spawn)?;
+        let thread = LoadThread { orders: Some(orders), handle: Some(handle) };
+        started.await.unwrap_or(Err(ThreadError::Gone))?;
+        Ok(thread)
+    }
+
+    /// Runs a slice on the thread.
+    ///
+    /// # Errors
+    /// When the thread is gone.
+    pub async fn run(&self, job: Job) -> Result<SliceResult, ThreadError> {
+        let (reply, result) = oneshot::channel();
+        let orders = self.orders.as_ref().ok_or(ThreadError::Gone)?;
+        orders.send((job, reply)).map_err(|_| ThreadError::Gone)?;
+        result.await.map_err(|_| ThreadError::Gone)
+    }
+}
+
+impl Drop for LoadThread {
+    fn drop(&mut self) {
+        self.orders = None;
+        if let Some(handle) = self.handle.take() {
+            let _ = handle.join();
+        }
+    }
+}
+
+fn serve(
+    uri: &str,
+    connections: u32,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    ready: oneshot::Sender<Result<(), ThreadError>>,
+) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let _ = ready.send(Err(ThreadError::Spawn(error)));
+            return;
+        }
+    };
+    runtime.block_on(async {
+        let target = match connect(uri, connections).await {
+            Ok(target) => target,
+            Err(error) => {
+                let _ = ready.send(Err(error));
+                return;
+            }
+        };
+        let _ = ready.send(Ok(()));
+        while let Some((job, reply)) = orders.recv().await {
+            let before = target.connections_created();
+            let mut result = job.run(&target).await;
+            result.connections_created = target.connections_created() - before;
+            let _ = reply.send(result);
+        }
+    });
+    // Connections of the driver must not hold up the end.
+    runtime.shutdown_background();
+}
+
+async fn connect(uri: &str, connections: u32) -> Result<MongoTarget, ThreadError> {
+    let target = MongoTarget::connect(uri, connections).await?;
+    target.warm().await?;
+    Ok(target)
+}

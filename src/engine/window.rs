@@ -1,0 +1,248 @@
+//! A slice of calls in the closed model: every worker sends the next call when its last one is answered.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::generate::Seed;
+use crate::plan::{Frame, Outcome, Plan, Value};
+use crate::record::{Call, CallOutcome, LatencyHistogram, Recorder};
+use crate::server::{Failure, FailureKind, ReplyKind, Target};
+
+use super::interpret::{Halt, Interpreter, Retry};
+
+/// Intervals of the latency log.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long a server may take to answer a ping after a connection broke, before it counts as lost.
+const LOST_AFTER: Duration = Duration::from_secs(5);
+
+/// Set once when the user wants to stop; every loop of the engine looks at it.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks for the end.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the end was asked for.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Why a slice could not go on.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Fatal {
+    /// A mistake of the scenario.
+    #[error("strategy {arm}, operation {operation}: {words}")]
+    Scenario {
+        /// The strategy.
+        arm: String,
+        /// The operation.
+        operation: String,
+        /// What is wrong.
+        words: String,
+    },
+    /// The server is gone.
+    #[error("the server was lost: {0}")]
+    Lost(String),
+}
+
+/// One slice: which calls, of which arm, where, and how.
+#[derive(Debug, Clone)]
+pub struct Slice {
+    /// The scenario.
+    pub plan: Arc<Plan>,
+    /// The strategy's position in the plan.
+    pub arm: usize,
+    /// Its database.
+    pub database: Arc<str>,
+    /// The seed of the round's calls.
+    pub seed: Seed,
+    /// The next call; shared by all load threads, so that together they make every call once.
+    pub next: Arc<AtomicU64>,
+    /// The first call that is not made; `u64::MAX` in timed slices.
+    pub end: u64,
+    /// The length of timed slices.
+    pub length: Option<Duration>,
+    /// Calls in flight on this load thread.
+    pub workers: usize,
+    /// After which a call has failed.
+    pub timeout: Duration,
+    /// Set when the user wants to stop.
+    pub stop: Stop,
+}
+
+/// The successful calls of one operation in one interval.
+#[derive(Debug)]
+pub struct SliceInterval {
+    /// The operation.
+    pub operation: usize,
+    /// When the interval began.
+    pub start: Instant,
+    /// Its length.
+    pub length: Duration,
+    /// Service times.
+    pub histogram: LatencyHistogram,
+}
+
+impl Slice {
+    /// Makes the calls and records them; calls in flight at the end are awaited. Gives the time that it took.
+    ///
+    /// # Errors
+    /// When the scenario has a mistake or the server is gone. What was recorded until then stays recorded.
+    pub async fn run<T: Target>(
+        &self,
+        target: &T,
+        recorder: &RefCell<Recorder>,
+        emit: &dyn Fn(SliceInterval),
+    ) -> Result<Duration, Fatal> {
+        let begun = Instant::now();
+        let deadline = self.length.map(|length| begun + length);
+        let ended = AtomicBool::new(false);
+        let mut workers: FuturesUnordered<_> =
+            (0..self.workers).map(|_| self.worker(target, recorder, deadline, &ended)).collect();
+        let mut edge = begun;
+        let mut ticks = tokio::time::interval_at(begun + INTERVAL, INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut result = Ok(());
+        loop {
+            tokio::select! {
+                biased;
+                _ = ticks.tick() => edge = rotate(recorder, edge, emit),
+                finished = workers.next() => match finished {
+                    None => break,
+                    Some(Ok(())) => {}
+                    // The other workers finish the calls that they have in flight.
+                    Some(Err(fatal)) => {
+                        ended.store(true, Ordering::Relaxed);
+                        result = result.and(Err(fatal));
+                    }
+                },
+            }
+        }
+        rotate(recorder, edge, emit);
+        result.map(|()| begun.elapsed())
+    }
+
+    async fn worker<T: Target>(
+        &self,
+        target: &T,
+        recorder: &RefCell<Recorder>,
+        deadline: Option<Instant>,
+        ended: &AtomicBool,
+    ) -> Result<(), Fatal> {
+        loop {
+            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if late || ended.load(Ordering::Relaxed) || self.stop.is_set() {
+                return Ok(());
+            }
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.end {
+                return Ok(());
+            }
+            self.call(index, target, recorder).await?;
+        }
+    }
+
+    async fn call<T: Target>(&self, index: u64, target: &T, recorder: &RefCell<Recorder>) -> Result<(), Fatal> {
+        // The call is drawn before the strategy plays a part, and before the clock starts.
+        let drawn = self.plan.draw(self.seed, index, self.arm);
+        let (operation, mut frame) = drawn.map_err(|error| self.mistake("draw", error.to_string()))?;
+        let program = &self.plan.arms[self.arm].operations[operation];
+        let mut interpreter = Interpreter::new(target, &self.database);
+        let sent = Instant::now();
+        let result = tokio::time::timeout(self.timeout, interpreter.run(program, &mut frame)).await;
+        let service = u64::try_from(sent.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.check_data(operation, &frame)?;
+        let retries: Vec<Arc<str>> = interpreter.tally.retries.iter().map(cause).collect();
+        let (outcome, error, lost) = match result {
+            Ok(Ok(value)) => (outcome_of(&value), None, None),
+            Ok(Err(Halt::Failed { failure, .. })) => {
+                (CallOutcome::Failed, Some(reason(&failure)), (failure.kind == FailureKind::Network).then_some(failure))
+            }
+            Ok(Err(halt @ Halt::Scenario { .. })) => {
+                let operation = &self.plan.operations[operation].name;
+                return Err(self.mistake(operation, halt.to_string()));
+            }
+            Err(_) => (CallOutcome::Failed, Some("timeout".to_owned()), None),
+        };
+        recorder.borrow_mut().record(Call {
+            operation,
+            outcome,
+            service,
+            round_trips: interpreter.tally.round_trips,
+            retries: &retries,
+            error: error.as_deref(),
+        });
+        match lost {
+            Some(failure) => self.prove_alive(target, failure).await,
+            None => Ok(()),
+        }
+    }
+
+    fn mistake(&self, operation: &str, words: String) -> Fatal {
+        Fatal::Scenario { arm: self.plan.arms[self.arm].name.clone(), operation: operation.to_owned(), words }
+    }
+
+    /// Records are made without a way to fail; a mistake in them ends the run here.
+    fn check_data(&self, operation: usize, frame: &Frame) -> Result<(), Fatal> {
+        match frame.data.fault() {
+            None => Ok(()),
+            Some(fault) => Err(self.mistake(&self.plan.operations[operation].name, fault.to_string())),
+        }
+    }
+
+    /// A broken connection may be a failover; a server that does not answer a ping either is gone.
+    async fn prove_alive<T: Target>(&self, target: &T, failure: Failure) -> Result<(), Fatal> {
+        let ping = target.run("admin", bson::rawdoc! { "ping": 1 }, ReplyKind::Single);
+        match tokio::time::timeout(LOST_AFTER, ping).await {
+            Ok(Ok(_)) => Ok(()),
+            _ => Err(Fatal::Lost(failure.message)),
+        }
+    }
+}
+
+/// Ends the open interval and begins the next; gives its beginning.
+fn rotate(recorder: &RefCell<Recorder>, start: Instant, emit: &dyn Fn(SliceInterval)) -> Instant {
+    let now = Instant::now();
+    for (operation, histogram) in recorder.borrow_mut().rotate() {
+        emit(SliceInterval { operation, start, length: now - start, histogram });
+    }
+    now
+}
+
+fn outcome_of(value: &Value) -> CallOutcome {
+    match value {
+        Value::Outcome(Outcome::Same) => CallOutcome::Same,
+        Value::Outcome(Outcome::NotFound) => CallOutcome::NotFound,
+        Value::Outcome(Outcome::Refused(reason)) => CallOutcome::Refused(Arc::clone(reason)),
+        _ => CallOutcome::Ok,
+    }
+}
+
+fn cause(retry: &Retry) -> Arc<str> {
+    match retry {
+        Retry::Code(code) => code.to_string().into(),
+        Retry::Again => "again".into(),
+    }
+}
+
+/// A failure's name in the counts: the server's code, or the kind where there is none.
+fn reason(failure: &Failure) -> String {
+    match failure.kind {
+        FailureKind::Server(code) => code.to_string(),
+        FailureKind::TooLarge => "too large".into(),
+        FailureKind::Network => "network".into(),
+        FailureKind::Timeout => "timeout".into(),
+        FailureKind::Driver => "driver".into(),
+    }
+}
