@@ -32,6 +32,8 @@ const START: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 /// Ports to try before giving up.
 const PORTS: usize = 10;
+/// The status with which `mongod` ends when it cannot listen.
+const NETWORK_ERROR: i32 = 48;
 /// The smallest cache that `mongod` accepts, in GB.
 const SMALLEST_CACHE_GB: f64 = 0.25;
 
@@ -144,7 +146,7 @@ impl EmbeddedMongod {
             let mut server = Self::launch(options, port)?;
             match server.become_primary().await {
                 Ok(()) => return Ok(server),
-                Err(EmbeddedError::Exited { words: last, .. }) if last.contains("Address already in use") => {
+                Err(EmbeddedError::Exited { status, words: last, .. }) if status.code() == Some(NETWORK_ERROR) => {
                     words = last
                 }
                 Err(error) => return Err(error),

@@ -1,0 +1,402 @@
+//! The MongoDB side against a real `mongod`, found as docshape finds it; without one these tests fail and say how to
+//! get one.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::server::client::MongoTarget;
+use docshape::server::embedded::{EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use docshape::server::facts::{FactsError, Topology, gather};
+use docshape::server::namespace::{NamespaceError, create, database_name, drop_marked};
+use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+
+fn program() -> PathBuf {
+    let value = |name| std::env::var_os(name);
+    let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
+    locate(None, value("DOCSHAPE_MONGOD").as_deref(), home.as_deref(), value("PATH").as_deref())
+        .unwrap_or_else(|error| panic!("this test needs a mongod: {error}"))
+}
+
+fn options(temp_dir: &Path) -> EmbeddedOptions {
+    let mut options = EmbeddedOptions::new(program(), env!("CARGO_BIN_EXE_docshape").into(), temp_dir.to_owned());
+    options.cache_gb = 0.25;
+    options
+}
+
+async fn start(temp_dir: &Path) -> EmbeddedMongod {
+    EmbeddedMongod::start(&options(temp_dir)).await.unwrap()
+}
+
+async fn single(target: &MongoTarget, database: &str, command: RawDocumentBuf) -> Result<RawDocumentBuf, Failure> {
+    Ok(target.run(database, command, ReplyKind::Single).await?.batches.remove(0))
+}
+
+async fn cursor(target: &MongoTarget, command: RawDocumentBuf) -> Result<Reply, Failure> {
+    target.run("db", command, ReplyKind::Cursor).await
+}
+
+fn entries(folder: &Path) -> usize {
+    fs::read_dir(folder).unwrap().count()
+}
+
+/// A dead process that nobody has waited for yet counts as gone.
+fn alive(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < deadline, "not within 20 s: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A process that is killed when the test ends, however it ends.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn it_starts_as_a_healthy_primary_and_is_gone_when_dropped() {
+    let temp = tempfile::tempdir().unwrap();
+    let server = start(temp.path()).await;
+    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let status = single(&target, "admin", rawdoc! { "replSetGetStatus": 1 }).await.unwrap();
+    assert_eq!(status.get_i32("myState").unwrap(), 1);
+    let facts = gather(&target).await.unwrap();
+    assert_eq!(facts.version, server.version());
+    assert_eq!(facts.topology, Topology::ReplicaSet { set_name: "docshape".to_owned(), members: 1 });
+    assert_eq!(facts.storage_engine.as_deref(), Some("wiredTiger"));
+    assert_eq!(facts.cache_bytes, Some(256 << 20));
+    assert_eq!(facts.max_bson_bytes, Some(16 << 20));
+    assert!(facts.parameters.contains(&("ttlMonitorSleepSecs".to_owned(), "1".to_owned())), "{facts:?}");
+    assert!(facts.parameters.iter().any(|(name, value)| name == "featureCompatibilityVersion" && value.contains('.')));
+    assert!(facts.host_cores.unwrap() > 0 && facts.host_memory_bytes.unwrap() > 0, "{facts:?}");
+    assert!(facts.host_os.is_some() && facts.git_version.is_some(), "{facts:?}");
+    let (pid, folder) = (server.pid(), server.folder().to_owned());
+    assert!(alive(pid) && folder.join("mongod.log").exists());
+    assert!(!folder.join("data/diagnostic.data/metrics.interim").exists());
+    drop(server);
+    assert!(!alive(pid));
+    assert_eq!(entries(temp.path()), 0);
+}
+
+#[tokio::test]
+async fn stop_ends_it_and_exited_says_when_it_ends_by_itself() {
+    let temp = tempfile::tempdir().unwrap();
+    let server = start(temp.path()).await;
+    let pid = server.pid();
+    server.stop().unwrap();
+    assert!(!alive(pid));
+    assert_eq!(entries(temp.path()), 0);
+
+    let mut server = start(temp.path()).await;
+    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let waiting = tokio::time::timeout(Duration::from_millis(500), server.exited()).await;
+    assert!(waiting.is_err(), "it runs still");
+    // The reply never comes: the connection breaks.
+    let failure = single(&target, "admin", rawdoc! { "shutdown": 1, "force": true }).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Network);
+    let error = tokio::time::timeout(Duration::from_secs(30), server.exited()).await.unwrap();
+    assert!(matches!(error, EmbeddedError::Exited { .. }), "{error}");
+}
+
+/// Not a test of its own: the process that the next test starts and kills.
+#[tokio::test]
+#[ignore = "run by the test that kills it"]
+#[expect(clippy::print_stdout, reason = "the test that started this process reads it")]
+async fn owner_that_is_killed() {
+    let Some(temp) = std::env::var_os("DOCSHAPE_TEST_TEMP") else { return };
+    let server = start(Path::new(&temp)).await;
+    println!("\nserver {}", server.pid());
+    tokio::time::sleep(Duration::from_secs(60)).await;
+}
+
+#[tokio::test]
+async fn when_its_owner_is_killed_it_dies_and_the_next_start_removes_its_folder() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut owner = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "owner_that_is_killed", "--ignored", "--nocapture"])
+        .env("DOCSHAPE_TEST_TEMP", temp.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map(Killed)
+        .unwrap();
+    let mut lines = BufReader::new(owner.0.stdout.take().unwrap()).lines();
+    let line = lines.find_map(|line| line.unwrap().strip_prefix("server ").map(str::to_owned));
+    let pid: u32 = line.expect("the owner reports its server").parse().unwrap();
+
+    let beside = start(temp.path()).await;
+    assert_eq!(entries(temp.path()), 2, "the folder of a living owner is left alone");
+    beside.stop().unwrap();
+    assert!(alive(pid));
+
+    drop(owner);
+    eventually("the server dies with its owner", || !alive(pid));
+    assert_eq!(entries(temp.path()), 1);
+    let next = start(temp.path()).await;
+    assert_eq!(entries(temp.path()), 1, "only the folder of the new server");
+    assert!(next.folder().exists());
+}
+
+#[tokio::test]
+async fn a_taken_port_leads_to_another() {
+    let temp = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let server = EmbeddedMongod::start(&EmbeddedOptions { port: Some(port), ..options(temp.path()) }).await.unwrap();
+    assert!(!server.uri().contains(&format!(":{port}/")), "{}", server.uri());
+    assert_eq!(entries(temp.path()), 1, "the failed try leaves nothing");
+    drop(server);
+
+    drop(taken);
+    let server = EmbeddedMongod::start(&EmbeddedOptions { port: Some(port), ..options(temp.path()) }).await.unwrap();
+    assert!(server.uri().contains(&format!(":{port}/")), "{}", server.uri());
+}
+
+#[tokio::test]
+async fn a_start_that_fails_says_why_and_leaves_nothing() {
+    let temp = tempfile::tempdir().unwrap();
+    let failed = async |options: EmbeddedOptions| EmbeddedMongod::start(&options).await.unwrap_err().to_string();
+    let wrong_argument = EmbeddedOptions { extra_arguments: vec!["--noSuchThing".into()], ..options(temp.path()) };
+    let text = failed(wrong_argument).await;
+    assert!(text.contains("ended by itself") && text.contains("noSuchThing"), "{text}");
+    // It is refused only after the log was opened, and so shows there.
+    let wrong_key =
+        EmbeddedOptions { extra_arguments: vec!["--keyFile=/nonexistent/key".into()], ..options(temp.path()) };
+    let text = failed(wrong_key).await;
+    assert!(text.contains("ended by itself") && text.contains("security key"), "{text}");
+    let text = failed(EmbeddedOptions { program: "/nonexistent/mongod".into(), ..options(temp.path()) }).await;
+    assert!(text.contains("/nonexistent/mongod") && text.contains("No such file"), "{text}");
+    let text = failed(EmbeddedOptions { launcher: "/nonexistent/docshape".into(), ..options(temp.path()) }).await;
+    assert!(text.contains("/nonexistent/docshape cannot be started"), "{text}");
+    let text = failed(EmbeddedOptions { cache_gb: 0.1, ..options(temp.path()) }).await;
+    assert!(text.contains("0.1 GB") && text.contains("--cache-gb"), "{text}");
+    assert_eq!(entries(temp.path()), 0);
+    let text = failed(options(Path::new("/nonexistent"))).await;
+    assert!(text.contains("/nonexistent") && text.contains("TMPDIR"), "{text}");
+}
+
+#[tokio::test]
+async fn a_launch_for_another_parent_is_refused() {
+    let launch = Command::new(env!("CARGO_BIN_EXE_docshape"))
+        .args([EXEC_SUBCOMMAND, "--parent", "1", "--", "/bin/echo", "started"])
+        .output()
+        .unwrap();
+    assert!(!launch.status.success() && launch.stdout.is_empty(), "{launch:?}");
+}
+
+#[tokio::test]
+async fn refusals_inside_successful_replies_become_failures() {
+    let temp = tempfile::tempdir().unwrap();
+    let server = start(temp.path()).await;
+    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let insert = || rawdoc! { "insert": "things", "documents": [{ "_id": 1 }] };
+    assert_eq!(single(&target, "db", insert()).await.unwrap().get_i32("n").unwrap(), 1);
+    let failure = single(&target, "db", insert()).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Server(11000));
+    assert!(failure.message.contains("E11000"), "{failure}");
+
+    let two_nodes =
+        rawdoc! { "insert": "things", "documents": [{ "_id": 2 }], "writeConcern": { "w": 2, "wtimeout": 50 } };
+    let failure = single(&target, "db", two_nodes).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Server(100), "{failure}");
+    let merge = rawdoc! {
+        "aggregate": "things", "pipeline": [{ "$match": { "_id": 1 } }, { "$out": "copy" }], "cursor": {},
+        "writeConcern": { "w": 2, "wtimeout": 50 },
+    };
+    assert_eq!(cursor(&target, merge).await.unwrap_err().kind, FailureKind::Server(100));
+
+    let unknown = single(&target, "db", rawdoc! { "noSuchCommand": 1 }).await.unwrap_err();
+    assert_eq!(unknown.kind, FailureKind::Server(59), "{unknown}");
+    let bad_filter = cursor(&target, rawdoc! { "find": "things", "filter": { "$no": 1 } }).await.unwrap_err();
+    assert_eq!(bad_filter.kind, FailureKind::Server(2), "{bad_filter}");
+    let slow = rawdoc! { "find": "things", "filter": { "$where": "sleep(300) || true" }, "maxTimeMS": 20 };
+    assert_eq!(cursor(&target, slow).await.unwrap_err().kind, FailureKind::Server(50));
+
+    // In a transaction, what the server says about retrying arrives too.
+    // The driver adds the session, so that this joins a transaction that was never begun.
+    let in_transaction = rawdoc! { "find": "things", "txnNumber": 1_i64, "autocommit": false };
+    let failure = single(&target, "db", in_transaction).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Server(251), "{failure}");
+    assert!(failure.labels.iter().any(|label| label == "TransientTransactionError"), "{:?}", failure.labels);
+}
+
+#[tokio::test]
+async fn documents_and_commands_that_are_too_large_are_failures() {
+    let temp = tempfile::tempdir().unwrap();
+    let server = start(temp.path()).await;
+    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let insert = |bytes: usize| rawdoc! { "insert": "things", "documents": [{ "pad": "x".repeat(bytes) }] };
+    let failure = single(&target, "db", insert(16 << 20)).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Server(2), "{failure}");
+    let failure = single(&target, "db", insert(20 << 20)).await.unwrap_err();
+    // A whole command may be only a little longer than a document: this one does not even get to its insert.
+    assert_eq!(failure.kind, FailureKind::Server(10334), "{failure}");
+    let failure = single(&target, "db", insert(48 << 20)).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::TooLarge);
+    assert!(single(&target, "db", insert(1 << 20)).await.is_ok(), "the target works on");
+}
+
+#[tokio::test]
+async fn a_cursor_is_drained_over_all_its_batches() {
+    let temp = tempfile::tempdir().unwrap();
+    let server = start(temp.path()).await;
+    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let mut documents = bson::RawArrayBuf::new();
+    for number in 0..25 {
+        documents.push(rawdoc! { "_id": number });
+    }
+    single(&target, "db", rawdoc! { "insert": "things", "documents": documents }).await.unwrap();
+    let counts = async |command| {
+        let reply = cursor(&target, command).await.unwrap();
+        let batches = reply.batches.iter().map(|batch| {
+            let cursor = batch.get_document("cursor").unwrap();
+            let documents = cursor.get_array("firstBatch").or_else(|_| cursor.get_array("nextBatch")).unwrap();
+            documents.into_iter().count()
+        });
+        (batches.collect::<Vec<_>>(), reply.round_trips())
+    };
+    let (batches, trips) = counts(rawdoc! { "find": "things", "filter": {}, "batchSize": 10 }).await;
+    // Without a batch size of their own, the later ones bring all the rest.
+    assert_eq!(batches, [10, 15]);
+    assert_eq!(trips, 2);
+    assert_eq!(counts(rawdoc! { "find": "things", "filter": {} }).await, (vec![25], 1));
+    assert_eq!(counts(rawdoc! { "find": "none", "filter": {} }).await, (vec![0], 1));
+    let status = single(&target, "admin", rawdoc! { "serverStatus": 1 }).await.unwrap();
+    let open = status.get_document("metrics").unwrap().get_document("cursor").unwrap().get_document("open").unwrap();
+    assert_eq!(open.get_i64("total").unwrap(), 0, "no cursor is left open");
+}
+
+#[tokio::test]
+async fn a_warm_pool_is_full_and_parallel_commands_make_no_connection() {
+    const POOL: u32 = 8;
+    let temp = tempfile::tempdir().unwrap();
+    let server = start(temp.path()).await;
+    let target = MongoTarget::connect(&server.uri(), POOL).await.unwrap();
+    assert_eq!(target.connections(), 0);
+    target.warm().await.unwrap();
+    assert_eq!(target.connections(), POOL as usize);
+    let created = target.connections_created();
+    assert_eq!(created, u64::from(POOL));
+    let slow = || rawdoc! { "aggregate": 1, "pipeline": [{ "$currentOp": {} }], "cursor": {} };
+    for _ in 0..20 {
+        let calls = (0..POOL).map(|_| target.run("admin", slow(), ReplyKind::Cursor));
+        for reply in futures_util::future::join_all(calls).await {
+            reply.unwrap();
+        }
+    }
+    assert_eq!(target.connections_created(), created);
+    target.warm().await.unwrap();
+    assert_eq!(target.connections_created(), created, "warming a warm pool does nothing");
+    drop(server);
+    let error = target.warm().await.unwrap_err().to_string();
+    assert!(error.contains("did not answer a ping"), "{error}");
+}
+
+#[tokio::test]
+async fn a_standalone_is_refused_with_the_reason() {
+    let temp = tempfile::tempdir().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let _standalone = Command::new(program())
+        .args(["--bind_ip=127.0.0.1", "--nounixsocket", "--wiredTigerCacheSizeGB=0.25", &format!("--port={port}")])
+        .args([OsString::from("--dbpath"), temp.path().into()])
+        .stdout(Stdio::null())
+        .spawn()
+        .map(Killed)
+        .unwrap();
+    eventually("the standalone listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let target = MongoTarget::connect(&format!("mongodb://127.0.0.1:{port}"), 1).await.unwrap();
+    let error = gather(&target).await.unwrap_err();
+    assert!(matches!(error, FactsError::Standalone), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("no oplog") && text.contains("--replSet") && text.contains("--uri"), "{text}");
+}
+
+#[tokio::test]
+async fn nobody_there_is_said_within_seconds() {
+    let began = Instant::now();
+    let target = MongoTarget::connect("mongodb://ann:s3cret@127.0.0.1:1", 1).await.unwrap();
+    let error = gather(&target).await.unwrap_err();
+    assert!(matches!(error, FactsError::Unreachable(_)), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("127.0.0.1:1") && !text.contains("s3cret"), "{text}");
+    assert!(began.elapsed() < Duration::from_secs(15));
+}
+
+#[tokio::test]
+async fn a_missing_a_wrong_and_a_powerless_log_in_are_told_apart() {
+    let temp = tempfile::tempdir().unwrap();
+    let key = temp.path().join("key");
+    fs::write(&key, "c2VjcmV0").unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    let extra_arguments = vec![format!("--keyFile={}", key.display()).into()];
+    let options = EmbeddedOptions { extra_arguments, ..options(temp.path()) };
+    let server = EmbeddedMongod::start(&options).await.unwrap();
+    let nobody = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let user = |name: &str, role: &str| rawdoc! { "createUser": name, "pwd": "s3cret", "roles": [{ "role": role, "db": "admin" }] };
+    single(&nobody, "admin", user("root", "root")).await.unwrap();
+    let error = gather(&nobody).await.unwrap_err();
+    assert!(matches!(error, FactsError::Unauthorized(_)), "{error}");
+
+    let with = |login: &str| server.uri().replace("mongodb://", &format!("mongodb://{login}@"));
+    let root = MongoTarget::connect(&with("root:s3cret"), 2).await.unwrap();
+    assert!(gather(&root).await.unwrap().cache_bytes.is_some());
+    root.warm().await.unwrap();
+    single(&root, "admin", user("ann", "read")).await.unwrap();
+
+    let wrong = MongoTarget::connect(&with("root:s3kret"), 1).await.unwrap();
+    let error = gather(&wrong).await.unwrap_err();
+    assert!(matches!(error, FactsError::LogIn(_)), "{error:?}");
+    assert!(!error.to_string().contains("s3kret"), "{error}");
+
+    // Without the right to ask, facts are missing; without the right to write, making a database says so.
+    let ann = MongoTarget::connect(&with("ann:s3cret"), 1).await.unwrap();
+    let facts = gather(&ann).await.unwrap();
+    assert_eq!((facts.cache_bytes, facts.host_cores), (None, None));
+    let error = create(&ann, "docshape_s_a_1", "run").await.unwrap_err().to_string();
+    assert!(error.contains("docshape_s_a_1 cannot be made") && error.contains("not authorized"), "{error}");
+}
+
+#[tokio::test]
+async fn only_databases_with_our_mark_are_dropped() {
+    let temp = tempfile::tempdir().unwrap();
+    let server = start(temp.path()).await;
+    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let exists = async |name: &str| {
+        let list = rawdoc! { "listDatabases": 1, "nameOnly": true, "filter": { "name": name } };
+        let reply = single(&target, "admin", list).await.unwrap();
+        !reply.get_array("databases").unwrap().is_empty()
+    };
+    let ours = database_name("blog-comments", "embedded(A/A)", "r1");
+    create(&target, &ours, "run").await.unwrap();
+    assert!(exists(&ours).await);
+    assert!(matches!(create(&target, &ours, "run").await, Err(NamespaceError::Exists { .. })));
+    drop_marked(&target, &ours).await.unwrap();
+    assert!(!exists(&ours).await);
+    drop_marked(&target, &ours).await.unwrap();
+
+    // A name like ours is not enough, and neither is a mark in a database of another name.
+    let insert = rawdoc! { "insert": "things", "documents": [{ "_id": 1 }] };
+    let forged = rawdoc! { "insert": "docshape.marker", "documents": [{ "_id": "docshape" }] };
+    for (name, command) in [("docshape_theirs", insert), ("theirs", forged)] {
+        single(&target, name, command).await.unwrap();
+        let error = drop_marked(&target, name).await.unwrap_err();
+        assert!(matches!(error, NamespaceError::NotMarked { .. }), "{error}");
+        assert!(exists(name).await);
+    }
+}
