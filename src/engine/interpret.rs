@@ -7,9 +7,10 @@ use bson::RawDocumentBuf;
 use crate::plan::{Command, EvalError, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, Value, outcome, truth};
 use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
-/// One message carries at most this many documents and bytes; the server's limits are 100,000 and 48,000,000.
+/// One message carries at most this many documents and bytes. The server takes 100,000 writes, and a command sent whole
+/// (without a document sequence) may be no larger than a document.
 const BATCH_DOCUMENTS: usize = 100_000;
-const BATCH_BYTES: usize = 46_000_000;
+const BATCH_BYTES: usize = 15_000_000;
 
 /// Why a call has no result.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -206,7 +206,8 @@ impl<'d> Documents<'d> {
         let Some(loops) = &self.collection.loops else { return Ok(None) };
         if !self.started {
             self.started = true;
-            self.open.push(self.begin(0)?);
+            let outermost = self.begin(0)?;
+            self.open.push(outermost);
         }
         while let Some(turns) = self.open.last_mut() {
             let Some(value) = turns.next(self.plan) else {

@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::record::Recorder;
-use crate::server::{ConnectError, MongoTarget, Target, WarmError};
+use crate::server::Target;
+use crate::server::client::{ConnectError, MongoTarget, WarmError};
 
 use super::window::{Fatal, Slice, SliceInterval};
 
