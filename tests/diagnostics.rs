@@ -79,7 +79,6 @@ fn five_problems_of_different_kinds_are_told_at_once() {
         messages,
         [
             "`Blog` cannot be the name of a scenario",
-            "entity `post` has no `fields`",
             "entity `post` has no key `feilds`",
             "`read` wants an expression, found nothing",
             "there is no step `findone`",

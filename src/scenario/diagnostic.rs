@@ -1,10 +1,14 @@
 //! All problems at once: file, span, what to do.
 
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::{Source, Span};
+
+/// How many problems are shown in full.
+const MAX_SHOWN: usize = 100;
 
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +77,10 @@ impl Diagnostic {
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     found: Vec<Diagnostic>,
+    /// The places of the warnings, so that a file of many errors is not searched again for each.
+    warned: HashSet<Span>,
+    /// Where errors begin, for the same reason.
+    wrong: BTreeSet<usize>,
 }
 
 impl Diagnostics {
@@ -83,8 +91,13 @@ impl Diagnostics {
 
     /// Adds a problem. An error takes the place of a warning about the same text, so that one slip is told once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if diagnostic.severity == Severity::Error {
+        if diagnostic.severity == Severity::Warning {
+            self.warned.insert(diagnostic.span);
+        } else if self.warned.remove(&diagnostic.span) {
             self.found.retain(|other| other.severity == Severity::Error || other.span != diagnostic.span);
+        }
+        if diagnostic.severity == Severity::Error {
+            self.wrong.insert(diagnostic.span.start);
         }
         self.found.push(diagnostic);
     }
@@ -113,6 +126,11 @@ impl Diagnostics {
         self.errors() > 0
     }
 
+    /// Whether an error begins within `span`.
+    pub(crate) fn has_error_within(&self, span: Span) -> bool {
+        self.wrong.range(span.start..span.end.max(span.start)).next().is_some()
+    }
+
     /// The problems in the order of their places; at one place in the order found.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         let mut sorted: Vec<&Diagnostic> = self.found.iter().collect();
@@ -135,13 +153,18 @@ impl Diagnostics {
 
     /// All problems as text, each with its place, the line itself and what to do; then the [summary](Self::summary).
     ///
-    /// Without `colour` the text is plain ASCII apart from what it quotes.
+    /// Of more than 100 problems the first 100 are shown: a file with more was not meant to be a scenario, and each
+    /// costs the length of its line. Without `colour` the text is plain ASCII apart from what it quotes.
     pub fn render(&self, source: &Source, colour: bool) -> String {
         let renderer = if colour { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
         let mut text = String::new();
-        for diagnostic in self.iter() {
-            text.push_str(&renderer.render(&[group(diagnostic, source)]));
+        let newlines: Vec<usize> = source.text.match_indices('\n').map(|(at, _)| at).collect();
+        for diagnostic in self.iter().take(MAX_SHOWN) {
+            text.push_str(&renderer.render(&[group(diagnostic, source, &newlines)]));
             text.push_str("\n\n");
+        }
+        if self.found.len() > MAX_SHOWN {
+            text.push_str(&format!("... and {} more\n\n", self.found.len() - MAX_SHOWN));
         }
         text.push_str(&self.summary(source));
         text.push('\n');
@@ -150,7 +173,7 @@ impl Diagnostics {
 }
 
 /// The snippet holds only the lines concerned: handing over the whole text would make many problems cost its square.
-fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
+fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source, newlines: &[usize]) -> Group<'a> {
     let text = &*source.text;
     let primary = within_one_line(text, diagnostic.span);
     let also = diagnostic.also.as_ref().map(|(span, label)| (within_one_line(text, *span), label));
@@ -162,7 +185,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
 
     let mut snippet = Snippet::source(&text[start..end])
         .path(&*source.path)
-        .line_start(text[..start].matches('\n').count() + 1)
+        .line_start(newlines.partition_point(|newline| *newline < start) + 1)
         .annotation(AnnotationKind::Primary.span(moved(primary)).label(&*diagnostic.label));
     if let Some((range, label)) = also {
         snippet = snippet.annotation(AnnotationKind::Context.span(moved(range)).label(label.as_str()));
@@ -310,6 +333,16 @@ mod tests {
         let coloured = diagnostics.render(&source, true);
         assert!(coloured.contains("\u{1b}["));
         assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), diagnostics.render(&source, false));
+    }
+
+    #[test]
+    fn beyond_a_hundred_problems_only_their_number_is_told() {
+        let source = Source::new("x.yaml", "a: 1\n");
+        let mut diagnostics = Diagnostics::new();
+        (0..103).for_each(|_| diagnostics.push(Diagnostic::error(Span::new(0, 1), "wrong")));
+        let text = diagnostics.render(&source, false);
+        assert_eq!(text.matches("error: wrong").count(), 100);
+        assert!(text.ends_with("\n\n... and 3 more\n\n103 problems in x.yaml\n"), "{text}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod strategy;
 pub(crate) use diagnostic::suggest;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use entity::{Entity, Field};
+pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{Mix, Operation, Weight};
 pub use read::read;

@@ -12,7 +12,7 @@ use thiserror::Error;
 pub const MAX_SOURCE_BYTES: u64 = 1024 * 1024;
 
 /// Byte offsets into the scenario's text: start inclusive, end exclusive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Span {
     /// First byte.
     pub start: usize,

@@ -151,9 +151,7 @@ impl CommandWord {
             CommandWord::InsertOne => &["document"],
             CommandWord::InsertMany => &["documents", "ordered"],
             CommandWord::FindOne => &["filter", "projection", "sort", "skip", "hint", "collation"],
-            CommandWord::Find => {
-                &["filter", "projection", "sort", "skip", "limit", "batchSize", "hint", "collation"]
-            }
+            CommandWord::Find => &["filter", "projection", "sort", "skip", "limit", "batchSize", "hint", "collation"],
             CommandWord::Aggregate => &["pipeline", "batchSize", "hint", "collation"],
             CommandWord::CountDocuments => &["filter", "skip", "limit", "hint", "collation"],
             CommandWord::Distinct => &["key", "filter", "collation"],
@@ -162,9 +160,17 @@ impl CommandWord {
             }
             CommandWord::ReplaceOne => &["filter", "replacement", "upsert", "hint", "collation"],
             CommandWord::DeleteOne | CommandWord::DeleteMany => &["filter", "hint", "collation"],
-            CommandWord::FindOneAndUpdate => {
-                &["filter", "update", "projection", "sort", "upsert", "returnDocument", "arrayFilters", "hint", "collation"]
-            }
+            CommandWord::FindOneAndUpdate => &[
+                "filter",
+                "update",
+                "projection",
+                "sort",
+                "upsert",
+                "returnDocument",
+                "arrayFilters",
+                "hint",
+                "collation",
+            ],
             CommandWord::FindOneAndReplace => {
                 &["filter", "replacement", "projection", "sort", "upsert", "returnDocument", "hint", "collation"]
             }

@@ -4,7 +4,7 @@ use super::fields::{Entry, Fields};
 use super::step::alias;
 use super::strategy::is_slot;
 use super::value;
-use crate::scenario::node::quote;
+use crate::scenario::quote;
 use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Spanned, StepKind};
 
 /// A CRUD command; `word` is its step word's entry, `entries` the whole step.
@@ -19,7 +19,7 @@ pub(super) fn command(
     let alias = alias(&mut fields, diagnostics);
     for option in command.options() {
         let entry = if command.required().contains(option) {
-            fields.required(option, example(option), diagnostics)
+            fields.required(option, example(option))
         } else {
             fields.optional(option)
         };
@@ -85,6 +85,8 @@ fn check_option(entry: &Entry, diagnostics: &mut Diagnostics) {
         "pipeline" | "documents" | "arrayFilters" => {}
         "hint" if is_mapping || node.as_text().is_some() => {}
         "update" if is_list => {}
+        "hint" => value::wrong_type(entry, "a key document or an index's name", example, diagnostics),
+        "update" if !is_mapping => value::wrong_type(entry, "a mapping or a pipeline", example, diagnostics),
         _ if !is_mapping => value::wrong_type(entry, "a mapping", example, diagnostics),
         "update" => check_update(entry, diagnostics),
         _ => {}

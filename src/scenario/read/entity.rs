@@ -2,7 +2,7 @@
 
 use super::fields::{Entry, Fields};
 use super::value;
-use crate::scenario::node::quote;
+use crate::scenario::quote;
 use crate::scenario::{Diagnostic, Diagnostics, Entity, Field, Node, Scalar};
 
 const EXAMPLE: &str = "post: { count: 200, fields: { _id: index, title: words(4) } }";
@@ -29,10 +29,10 @@ fn entity(entry: &Entry, diagnostics: &mut Diagnostics) -> Entity {
         value::check_name(name, "the list of children", diagnostics);
     }
     let count = fields
-        .required("count", "count: 200", diagnostics)
+        .required("count", "count: 200")
         .and_then(|entry| value::scalar_expression(entry, "count: 200", diagnostics));
     let listed = fields
-        .required("fields", "fields: { _id: index }", diagnostics)
+        .required("fields", "fields: { _id: index }")
         .map_or_else(Vec::new, |entry| record_fields(entry, diagnostics));
     fields.finish(diagnostics);
     Entity { name, parent, children_name, count: count.unwrap_or(no_records), fields: listed }

@@ -1,6 +1,6 @@
 //! A mapping whose keys are known: what is missing, and what does not belong.
 
-use crate::scenario::node::quote;
+use crate::scenario::quote;
 use crate::scenario::{Diagnostic, Diagnostics, Node, Span, Spanned, suggest};
 
 /// A key and its value.
@@ -19,12 +19,14 @@ pub(super) struct Fields<'n> {
     place: Span,
     entries: &'n [Entry],
     known: Vec<&'static str>,
+    /// Required keys that are not there, each with an example.
+    missing: Vec<(&'static str, String)>,
 }
 
 impl<'n> Fields<'n> {
     /// A cursor over `entries`, which are those of `what` at `place`.
     pub(super) fn new(entries: &'n [Entry], what: impl Into<String>, place: Span) -> Fields<'n> {
-        Fields { what: what.into(), place, entries, known: Vec::new() }
+        Fields { what: what.into(), place, entries, known: Vec::new(), missing: Vec::new() }
     }
 
     /// A cursor over the value of `entry`, which is to be a mapping such as `example`.
@@ -57,26 +59,19 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| entry.0.value == key)
     }
 
-    /// The entry of a key that must be there, else an error that shows `example`.
-    pub(super) fn required(
-        &mut self,
-        key: &'static str,
-        example: &str,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<&'n Entry> {
+    /// The entry of a key that must be there; [`Fields::finish`] reports its absence and shows `example`.
+    pub(super) fn required(&mut self, key: &'static str, example: &str) -> Option<&'n Entry> {
         let found = self.optional(key);
         if found.is_none() {
-            diagnostics.push(
-                Diagnostic::error(self.place, format!("{} has no {}", self.what, quote(key)))
-                    .label(format!("{} is missing", quote(key)))
-                    .help(format!("add `{example}`")),
-            );
+            self.missing.push((key, example.to_owned()));
         }
         found
     }
 
-    /// Reports every key that was not asked for.
-    pub(super) fn finish(self, diagnostics: &mut Diagnostics) {
+    /// Reports every key that was not asked for, and every one that had to be there and is not.
+    ///
+    /// A missing key that an unknown one was probably meant to be is not told a second time.
+    pub(super) fn finish(mut self, diagnostics: &mut Diagnostics) {
         for (key, _) in self.entries {
             if self.known.contains(&key.value.as_str()) {
                 continue;
@@ -85,11 +80,19 @@ impl<'n> Fields<'n> {
             let mut help = format!("allowed here: {}", allowed.join(", "));
             if let Some(word) = suggest(&key.value, self.known.iter().copied()) {
                 help = format!("did you mean {}? {help}", quote(word));
+                self.missing.retain(|(missing, _)| *missing != word);
             }
             diagnostics.push(
                 Diagnostic::error(key.span, format!("{} has no key {}", self.what, quote(&key.value)))
                     .label("unknown key")
                     .help(help),
+            );
+        }
+        for (key, example) in self.missing {
+            diagnostics.push(
+                Diagnostic::error(self.place, format!("{} lacks the key {}", self.what, quote(key)))
+                    .label(format!("{} is missing", quote(key)))
+                    .help(format!("add `{example}`")),
             );
         }
     }

@@ -4,16 +4,16 @@ mod command;
 mod entity;
 mod fields;
 mod operation;
+mod refusal;
 mod scalar;
 mod step;
 mod strategy;
-mod syntax;
 mod value;
 mod yaml;
 
 use fields::{Entry, Fields, place};
 
-use super::node::quote;
+use super::quote;
 use super::{Diagnostic, Diagnostics, FORMAT, Node, Scalar, Scenario, Source, Span, Spanned, Tree};
 
 /// Reads a scenario and adds every problem found to `diagnostics`.
@@ -46,7 +46,7 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> 
 
 /// Another version may mean anything by its keys, so nothing more is said about it.
 fn is_our_format(fields: &mut Fields, diagnostics: &mut Diagnostics) -> bool {
-    let Some(entry) = fields.required("format", "format: 1", diagnostics) else { return true };
+    let Some(entry) = fields.required("format", "format: 1") else { return true };
     if entry.1.tree == Tree::Scalar(Scalar::Int(FORMAT)) {
         return true;
     }
@@ -61,9 +61,9 @@ fn is_our_format(fields: &mut Fields, diagnostics: &mut Diagnostics) -> bool {
 
 /// The keys in the order that an author writes them, which is also the order in which missing ones are named.
 fn scenario(fields: &mut Fields, diagnostics: &mut Diagnostics) -> Scenario {
-    let name = fields.required("name", "name: my-scenario", diagnostics).and_then(|entry| name(entry, diagnostics));
+    let name = fields.required("name", "name: my-scenario").and_then(|entry| name(entry, diagnostics));
     let title = fields
-        .required("title", "title: \"Embed or link?\"", diagnostics)
+        .required("title", "title: \"Embed or link?\"")
         .and_then(|entry| value::text(entry, "title: \"Embed or link?\"", diagnostics));
     let about =
         fields.optional("about").and_then(|entry| value::text(entry, "about: A post collects comments.", diagnostics));
@@ -98,7 +98,7 @@ fn section<'n>(
     example: &str,
     diagnostics: &mut Diagnostics,
 ) -> &'n [Entry] {
-    let entry = fields.required(key, example, diagnostics);
+    let entry = fields.required(key, example);
     entry.and_then(|entry| value::filled_mapping(entry, example, diagnostics)).unwrap_or(&[])
 }
 

@@ -2,7 +2,7 @@
 
 use super::fields::{Entry, Fields};
 use super::value;
-use crate::scenario::node::quote;
+use crate::scenario::quote;
 use crate::scenario::{Diagnostics, Mix, Operation, Weight};
 
 const EXAMPLE: &str = "read_post: { arguments: { post: zipf(post) }, returns: post }";

@@ -2,7 +2,7 @@
 
 use super::fields::{Entry, Fields};
 use super::{command, value};
-use crate::scenario::node::quote;
+use crate::scenario::quote;
 use crate::scenario::{
     CommandWord, Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Step, StepKind, Tree, suggest,
 };
@@ -89,7 +89,7 @@ impl StepReader<'_> {
         let words: Vec<&str> = words().collect();
         self.diagnostics.push(
             Diagnostic::error(span, "this step has no step word")
-                .label("says not what to do")
+                .label("does not say what to do")
                 .help(format!("a step has one of the keys {}", words.join(", "))),
         );
     }
@@ -143,7 +143,7 @@ impl StepReader<'_> {
         let condition = fields
             .optional("if")
             .and_then(|entry| value::scalar_expression(entry, "if: reply.modified == 0", self.diagnostics));
-        let then = fields.required("then", "then: [{ return: not_found() }]", self.diagnostics);
+        let then = fields.required("then", "then: [{ return: not_found() }]");
         let then = then.map_or_else(Vec::new, |entry| self.steps(entry));
         let otherwise = fields.optional("else").map_or_else(Vec::new, |entry| self.steps(entry));
         Some(StepKind::If { condition: condition?, then, otherwise })
@@ -152,8 +152,7 @@ impl StepReader<'_> {
     fn for_each(&mut self, fields: &mut Fields) -> Option<StepKind> {
         let example = "forEach: { part: product.parts }";
         let entry = fields.optional("forEach")?;
-        let body =
-            fields.required("do", "do: [...]", self.diagnostics).map_or_else(Vec::new, |entry| self.steps(entry));
+        let body = fields.required("do", "do: [...]").map_or_else(Vec::new, |entry| self.steps(entry));
         let [pair] = value::mapping(entry, example, self.diagnostics)? else {
             value::wrong_type(entry, "one name and one list", example, self.diagnostics);
             return None;
@@ -167,8 +166,7 @@ impl StepReader<'_> {
         let entry = fields.optional("retry")?;
         let options = self.retry_options(entry);
         self.retries.push(false);
-        let body =
-            fields.required("do", "do: [...]", self.diagnostics).map_or_else(Vec::new, |entry| self.steps(entry));
+        let body = fields.required("do", "do: [...]").map_or_else(Vec::new, |entry| self.steps(entry));
         let has_again = self.retries.pop().unwrap_or(false);
         let (codes, attempts) = options?;
         if codes.is_none() && !has_again {

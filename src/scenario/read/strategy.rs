@@ -2,7 +2,7 @@
 
 use super::fields::{Entry, Fields};
 use super::{step, value};
-use crate::scenario::node::quote;
+use crate::scenario::quote;
 use crate::scenario::{Collection, Diagnostic, Diagnostics, Implementation, Node, Spanned, Strategy, Tree};
 
 /// More than three strategies side by side make a plain run long and its table wide.
@@ -81,7 +81,11 @@ fn collection(entry: &Entry, diagnostics: &mut Diagnostics) -> Collection {
 fn each(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Node> {
     let example = "each: post";
     let Some(loops) = entry.1.as_mapping() else {
-        return value::text(entry, example, diagnostics).map(|_| entry.1.clone());
+        if entry.1.as_text().is_none() {
+            value::wrong_type(entry, "an entity or a mapping of loops", example, diagnostics);
+            return None;
+        }
+        return Some(entry.1.clone());
     };
     for (name, _) in loops {
         value::check_name(name, "a loop", diagnostics);
@@ -107,8 +111,9 @@ fn indexes(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Node> {
     let mut kept = Vec::with_capacity(items.len());
     for item in items {
         let item = (Spanned::new("indexes".to_owned(), entry.0.span), item.clone());
-        if value::filled_mapping(&item, example, diagnostics).is_some() {
-            kept.push(item.1);
+        match item.1.as_mapping() {
+            Some(keys) if !keys.is_empty() => kept.push(item.1),
+            _ => value::wrong_type(&item, "a list of key documents", example, diagnostics),
         }
     }
     Some(Node { span: entry.1.span, tree: Tree::List(kept) })

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::fields::{Entry, place};
-use crate::scenario::node::quote;
+use crate::scenario::quote;
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree};
 
 /// Words that CEL keeps for itself, so that no expression can use them as names.
@@ -34,7 +34,7 @@ pub(super) fn wrong_type(entry: &Entry, wanted: &str, example: &str, diagnostics
     let found = entry.1.describe();
     diagnostics.push(
         Diagnostic::error(place(entry), format!("{} wants {wanted}, found {found}", quote(&entry.0.value)))
-            .label(format!("not {wanted}"))
+            .label(format!("wants {wanted}"))
             .help(format!("write for example `{example}`")),
     );
 }
@@ -98,15 +98,18 @@ pub(super) fn filled_mapping<'n>(
     diagnostics: &mut Diagnostics,
 ) -> Option<&'n [Entry]> {
     let entries = mapping(entry, example, diagnostics)?;
-    if entries.is_empty() {
+    if !entries.is_empty() {
+        return Some(entries);
+    }
+    // An entry that YAML allows and a scenario does not has been reported and left out: this is no second problem.
+    if !diagnostics.has_error_within(entry.1.span) {
         diagnostics.push(
             Diagnostic::error(place(entry), format!("{} is empty", quote(&entry.0.value)))
                 .label("at least one entry is wanted")
                 .help(format!("write for example `{example}`")),
         );
-        return None;
     }
-    Some(entries)
+    None
 }
 
 /// The items of a list.

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle, StrInput, StructureStyle};
 
-use super::{scalar, syntax};
-use crate::scenario::node::quote;
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree};
+use super::{refusal, scalar};
+use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree};
 
 /// How deep lists and mappings may stand in each other. Pipelines of the catalogue reach 12; each level costs stack.
 const MAX_DEPTH: usize = 64;
@@ -35,11 +34,7 @@ impl<'a> Composer<'a, '_> {
             let (event, span) = self.next()?;
             match event {
                 Event::DocumentStart(..) if root.is_some() => {
-                    self.diagnostics.push(
-                        Diagnostic::error(span, "a second YAML document begins here").label("second document").help(
-                            "a file holds one scenario: remove the `---`, or move what follows to a file of its own",
-                        ),
-                    );
+                    self.diagnostics.push(refusal::second_document(span));
                     return Err(Stop);
                 }
                 Event::StreamEnd => break,
@@ -50,10 +45,7 @@ impl<'a> Composer<'a, '_> {
         match root {
             Some(root) if !root.is_null() => Ok(root),
             _ => {
-                self.diagnostics.push(
-                    Diagnostic::error(Span::default(), "the file is empty")
-                        .help("a scenario begins with `format: 1`; `docshape list` names scenarios to start from"),
-                );
+                self.diagnostics.push(refusal::nothing());
                 Err(Stop)
             }
         }
@@ -63,15 +55,15 @@ impl<'a> Composer<'a, '_> {
     fn next(&mut self) -> Result<(Event<'a>, Span), Stop> {
         loop {
             match self.parser.next_event() {
-                Some(Ok((Event::Anchor(..), span))) => self.refuse_anchor(bytes(span)),
+                Some(Ok((Event::Anchor(..), span))) => self.diagnostics.push(refusal::anchor(bytes(span))),
                 Some(Ok((event, span))) => {
                     if let Some(tag) = span.tag_span() {
-                        self.refuse_tag(bytes(tag));
+                        self.diagnostics.push(refusal::tag(bytes(tag)));
                     }
                     return Ok((event, bytes(span)));
                 }
                 Some(Err(error)) => {
-                    self.diagnostics.push(syntax::diagnostic(&error, self.text));
+                    self.diagnostics.push(refusal::syntax(&error, self.text));
                     return Err(Stop);
                 }
                 None => return Ok((Event::StreamEnd, Span::new(self.text.len(), self.text.len()))),
@@ -81,12 +73,8 @@ impl<'a> Composer<'a, '_> {
 
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, Stop> {
         match event {
-            Event::Scalar(text, style, _, tag) => {
-                if tag.is_some() {
-                    return Ok(Node::scalar(Scalar::Text(text.into_owned()), span));
-                }
-                Ok(Node::scalar(self.scalar(&text, style, span), span))
-            }
+            Event::Scalar(_, _, _, Some(_)) => Ok(self.as_written(span)),
+            Event::Scalar(text, style, ..) => Ok(Node::scalar(self.scalar(&text, style, span), span)),
             Event::SequenceStart(style, ..) => {
                 self.check_depth(span, depth)?;
                 self.list(style, span, depth)
@@ -95,12 +83,18 @@ impl<'a> Composer<'a, '_> {
                 self.check_depth(span, depth)?;
                 self.mapping(style, span, depth)
             }
+            // Nothing but an alias is left.
             _ => {
-                // An alias. Text stands in for it, so that nothing is said to be missing here.
-                self.refuse_alias(span);
-                Ok(Node::scalar(Scalar::Text(String::new()), span))
+                self.diagnostics.push(refusal::alias(span));
+                Ok(self.as_written(span))
             }
         }
+    }
+
+    /// Stands in for what was refused, so that nothing is said to be missing there.
+    fn as_written(&self, span: Span) -> Node {
+        let text = self.text.get(span.start..span.end).unwrap_or_default();
+        Node::scalar(Scalar::Text(if text.is_empty() { "refused" } else { text }.to_owned()), span)
     }
 
     fn scalar(&mut self, text: &str, style: ScalarStyle, span: Span) -> Scalar {
@@ -111,11 +105,7 @@ impl<'a> Composer<'a, '_> {
             self.diagnostics.push(warning);
         }
         scalar::resolve(text).unwrap_or_else(|| {
-            self.diagnostics.push(
-                Diagnostic::error(span, "this integer does not fit into 64 bits")
-                    .label("too large")
-                    .help("use a number of at most 9223372036854775807 either way, or quote it to make it text"),
-            );
+            self.diagnostics.push(refusal::integer(span));
             Scalar::Int(0)
         })
     }
@@ -158,11 +148,11 @@ impl<'a> Composer<'a, '_> {
             }
             whole.end = whole.end.max(key_end).max(value.span.end);
             let Some(key) = key else { continue };
-            if is_flow && value.is_absent() {
-                self.check_colon(&key);
+            if is_flow && value.is_absent() && self.lacks_colon(&key) {
+                continue;
             }
             match places.get(&key.value) {
-                Some(first) => self.refuse_duplicate(&key, *first),
+                Some(first) => self.diagnostics.push(refusal::duplicate(&key, *first)),
                 None => {
                     places.insert(key.value.clone(), key.span);
                     entries.push((key, value));
@@ -175,8 +165,8 @@ impl<'a> Composer<'a, '_> {
     fn key(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Option<Spanned<String>>, Stop> {
         if let Event::Scalar(text, style, ..) = event {
             let is_plain = style == ScalarStyle::Plain;
-            if is_plain && text.is_empty() {
-                self.refuse_key(span, "a key is empty");
+            if is_plain && span.is_empty() {
+                self.diagnostics.push(refusal::key(span, "a key is empty"));
                 return Ok(None);
             }
             if is_plain && let Some(warning) = scalar::ambiguous_key(&text, span) {
@@ -186,63 +176,17 @@ impl<'a> Composer<'a, '_> {
         }
         let node = self.node(event, span, depth + 1)?;
         if node.as_text().is_none() {
-            self.refuse_key(node.span, &format!("a key must be text, found {}", node.describe()));
+            let message = format!("a key must be text, found {}", node.describe());
+            self.diagnostics.push(refusal::key(node.span, message));
         }
         Ok(None)
-    }
-
-    fn refuse_key(&mut self, span: Span, message: &str) {
-        let help = "write `key: value`; quote text that begins with `{`, `[`, `?` or `:`";
-        self.diagnostics.push(Diagnostic::error(span, message).label("not a key").help(help));
-    }
-
-    fn refuse_duplicate(&mut self, key: &Spanned<String>, first: Span) {
-        let help = if key.value == "..." {
-            "spread one document here; join two before with `let` and `merge(a, b)`"
-        } else {
-            "keep one of the two"
-        };
-        self.diagnostics.push(
-            Diagnostic::error(key.span, format!("the key {} stands twice in one mapping", quote(&key.value)))
-                .label("again here")
-                .also(first, "first here")
-                .help(help),
-        );
-    }
-
-    fn refuse_anchor(&mut self, span: Span) {
-        self.diagnostics.push(
-            Diagnostic::error(span, "anchors are not part of the scenario format")
-                .label("an anchor")
-                .help("quote text that begins with `&`; to share steps between strategies use `like`"),
-        );
-    }
-
-    fn refuse_alias(&mut self, span: Span) {
-        self.diagnostics.push(
-            Diagnostic::error(span, "aliases are not part of the scenario format")
-                .label("an alias")
-                .help("quote text that begins with `*`; to share steps between strategies use `like`"),
-        );
-    }
-
-    fn refuse_tag(&mut self, span: Span) {
-        self.diagnostics.push(
-            Diagnostic::error(span, "YAML tags are not part of the scenario format")
-                .label("read as a tag")
-                .help("quote an expression that begins with `!`: \"!found\"; other BSON types are written as Extended JSON: { $oid: ... }"),
-        );
     }
 
     fn check_depth(&mut self, span: Span, depth: usize) -> Result<(), Stop> {
         if depth < MAX_DEPTH {
             return Ok(());
         }
-        self.diagnostics.push(
-            Diagnostic::error(span, format!("more than {MAX_DEPTH} lists and mappings stand in each other"))
-                .label("too deep")
-                .help("check for brackets that are never closed, or flatten this part"),
-        );
+        self.diagnostics.push(refusal::depth(span, MAX_DEPTH));
         Err(Stop)
     }
 
@@ -256,23 +200,18 @@ impl<'a> Composer<'a, '_> {
             at = skip_blank(self.text, at + 1);
         }
         if self.text[at..].starts_with(',') && skip_blank(self.text, at + 1) == closing.start {
-            self.diagnostics.push(
-                Diagnostic::error(Span::new(at, at + 1), "a comma before `}` would be lost")
-                    .label("trailing comma")
-                    .help("remove it; if it belongs to the text, quote the text: { path: \"<a>,<b>,\" }"),
-            );
+            self.diagnostics.push(refusal::trailing_comma(Span::new(at, at + 1)));
         }
     }
 
-    /// `{ page: uniform(1, 3) }` is two entries in YAML, the second `3)` without a value.
-    fn check_colon(&mut self, key: &Spanned<String>) {
-        if !self.text[skip_blank(self.text, key.span.end)..].starts_with(':') {
-            self.diagnostics.push(
-                Diagnostic::error(key.span, format!("{} has no value: a comma inside {{ }} begins a new entry", quote(&key.value)))
-                    .label("read as a key")
-                    .help("quote text with a comma in it: { page: \"uniform(1, 3)\" }; write `key: value` with a space after the colon"),
-            );
+    /// Reports a key in braces that is one only by mistake: `{ page: uniform(1, 3) }` is two entries in YAML, the second
+    /// `3)` without a value; `{ page:1 }` is one key.
+    fn lacks_colon(&mut self, key: &Spanned<String>) -> bool {
+        if self.text[skip_blank(self.text, key.span.end)..].starts_with(':') {
+            return false;
         }
+        self.diagnostics.push(refusal::key_without_colon(key));
+        true
     }
 }
 
@@ -293,4 +232,123 @@ fn skip_blank(text: &str, from: usize) -> usize {
 fn bytes(span: granit_parser::Span) -> Span {
     let range = span.byte_range().unwrap_or(0..0);
     Span::new(range.start, range.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(text: &str) -> Node {
+        let mut diagnostics = Diagnostics::new();
+        let node = compose(text, &mut diagnostics);
+        assert!(diagnostics.is_empty(), "{text}: {diagnostics:?}");
+        node.unwrap()
+    }
+
+    fn messages(text: &str) -> Vec<String> {
+        let mut diagnostics = Diagnostics::new();
+        compose(text, &mut diagnostics);
+        diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect()
+    }
+
+    /// The source text under every node, outermost first.
+    fn places<'t>(node: &Node, text: &'t str, found: &mut Vec<&'t str>) {
+        found.push(&text[node.span.start..node.span.end]);
+        for (key, value) in node.as_mapping().unwrap_or(&[]) {
+            found.push(&text[key.span.start..key.span.end]);
+            places(value, text, found);
+        }
+        for item in node.as_list().unwrap_or(&[]) {
+            places(item, text, found);
+        }
+    }
+
+    #[test]
+    fn spans_cover_exactly_what_was_written() {
+        let text = "ä: { b: 'c d', e: [1, x y ] } # note\nf:\n  - g\n  -\n  - h: |\n      i\nlast: \"ö\"\n";
+        let mut found = Vec::new();
+        places(&tree(text), text, &mut found);
+        let whole = text.trim_end();
+        let list = &text[text.find("- g").unwrap()..text.find("last").unwrap()];
+        assert_eq!(found[0], whole);
+        assert_eq!(found[1..9], ["ä", "{ b: 'c d', e: [1, x y ] }", "b", "'c d'", "e", "[1, x y ]", "1", "x y"]);
+        assert_eq!(found[9], "f");
+        assert!(list.starts_with(found[10]), "{}", found[10]);
+        assert_eq!(found[11..13], ["g", ""]);
+        assert_eq!(found[14], "h");
+        assert_eq!(found[16..], ["last", "\"ö\""]);
+    }
+
+    #[test]
+    fn order_is_kept_and_quoted_scalars_are_text() {
+        let node = tree("z: 1\na: '1'\nm: \"true\"\nk: null\n1: ''\n");
+        let entries: Vec<(&str, &Tree)> =
+            node.as_mapping().unwrap().iter().map(|(key, node)| (key.value.as_str(), &node.tree)).collect();
+        let text = |text: &str| Tree::Scalar(Scalar::Text(text.to_owned()));
+        assert_eq!(
+            entries,
+            [
+                ("z", &Tree::Scalar(Scalar::Int(1))),
+                ("a", &text("1")),
+                ("m", &text("true")),
+                ("k", &Tree::Scalar(Scalar::Null)),
+                ("1", &text("")),
+            ]
+        );
+    }
+
+    #[test]
+    fn written_null_and_nothing_are_told_apart() {
+        let node = tree("a: null\nb: ~\nc:\nd: { e: , f: }\n");
+        let entries = node.as_mapping().unwrap();
+        assert!(entries[..3].iter().all(|(_, node)| node.is_null()));
+        let absent: Vec<bool> = entries[..3].iter().map(|(_, node)| node.is_absent()).collect();
+        assert_eq!(absent, [false, false, true]);
+        assert!(entries[3].1.as_mapping().unwrap().iter().all(|(_, node)| node.is_absent()));
+    }
+
+    #[test]
+    fn only_a_comma_before_a_brace_is_a_trailing_one() {
+        for text in ["a: { b: 'x,' }", "a: [b, c, ]", "a: [b: 1, ]", "a: { b: [1,] }", "a: { b: 1 # , }\n }", "a: {}"] {
+            assert_eq!(messages(text), Vec::<String>::new(), "{text}");
+        }
+        for text in [
+            "a: { b: 1, }",
+            "a: { b: 1 , # no\n }",
+            "a: { b: , }",
+            "a: { b: {c: 1}, }",
+            "a: { b: 'x',}",
+            "{ a: <b><c>,}",
+        ] {
+            assert_eq!(messages(text), ["a comma before `}` would be lost"], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_braces_needs_its_colon() {
+        for text in ["a: { b: , c: 1 }", "a: { \"b\":1 }", "a: { ? b : 1 }", "a: { b # note\n : }", "a: { b : }"] {
+            assert_eq!(messages(text), Vec::<String>::new(), "{text}");
+        }
+        assert_eq!(messages("a: { b, c: 1 }").len(), 1);
+        assert_eq!(messages("a: { b: f(1, 2), c: 1 }").len(), 1);
+    }
+
+    #[test]
+    fn windows_line_ends_and_a_byte_order_mark_do_no_harm() {
+        let text = "\u{feff}a: 1\r\nb:\r\n  - x y\r\n";
+        let node = tree(text);
+        let entries = node.as_mapping().unwrap();
+        assert_eq!(entries[0].0.value, "a");
+        let item = &entries[1].1.as_list().unwrap()[0];
+        assert_eq!((item.as_text(), &text[item.span.start..item.span.end]), (Some("x y"), "x y"));
+    }
+
+    #[test]
+    fn depth_is_bounded_for_both_kinds_of_collection() {
+        let deep = |open: &str, close: &str, levels: usize| format!("{}1{}", open.repeat(levels), close.repeat(levels));
+        assert_eq!(messages(&deep("[", "]", MAX_DEPTH)), Vec::<String>::new());
+        for text in [deep("[", "]", MAX_DEPTH + 1), deep("{ a: ", "}", MAX_DEPTH + 1), deep("[", "]", 100_000)] {
+            assert_eq!(messages(&text).len(), 1);
+        }
+    }
 }

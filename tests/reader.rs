@@ -1,0 +1,287 @@
+//! A sound scenario is read whole, and no text makes the reader panic.
+
+use docshape::scenario::{
+    CommandWord, Diagnostics, Implementation, Node, Scenario, Severity, Source, Step, StepKind, Strategy, read,
+};
+use proptest::prelude::{ProptestConfig, Strategy as _, prop, prop_oneof, proptest};
+
+const VALID: &str = include_str!("valid/comments.yaml");
+
+fn read_text(text: &str) -> (Option<Scenario>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&Source::new("test.yaml", text), &mut diagnostics);
+    (scenario, diagnostics)
+}
+
+fn valid() -> Scenario {
+    let (scenario, diagnostics) = read_text(VALID);
+    assert!(!diagnostics.has_errors(), "{}", diagnostics.render(&Source::new("comments.yaml", VALID), false));
+    scenario.unwrap()
+}
+
+/// A node as it stands in the text.
+fn written(node: &Node) -> &str {
+    &VALID[node.span.start..node.span.end]
+}
+
+fn names<'n, T>(items: &'n [T], name: impl Fn(&'n T) -> &'n String) -> Vec<&'n str> {
+    items.iter().map(|item| name(item).as_str()).collect()
+}
+
+fn steps<'s>(strategy: &'s Strategy, operation: &str) -> &'s [Step] {
+    let is_it = |implementation: &&Implementation| implementation.name.value == operation;
+    &strategy.operations.iter().find(is_it).unwrap().steps
+}
+
+#[test]
+fn the_logical_part_keeps_everything_in_order() {
+    let scenario = valid();
+    assert_eq!(scenario.name.value, "blog-comments");
+    assert_eq!(scenario.title, "Blog comments: embed, link or bucket?");
+    assert!(scenario.about.starts_with("A post collects"));
+    assert_eq!(scenario.sources, ["The Little MongoDB Schema Design Book", "One-To-Many"]);
+    let parameters: Vec<(&str, &str)> =
+        scenario.parameters.iter().map(|(name, node)| (name.value.as_str(), written(node))).collect();
+    assert_eq!(parameters, [("posts", "200"), ("comments_per_post", "100"), ("bucket_size", "50"), ("names", "500")]);
+
+    let [post, comment] = &scenario.entities[..] else { panic!("two entities") };
+    assert_eq!((post.name.value.as_str(), written(&post.count)), ("post", "posts"));
+    assert!(post.parent.is_none() && post.children_name.is_none());
+    assert_eq!(names(&post.fields, |field| &field.name.value), ["_id", "title", "url"]);
+    assert_eq!(post.fields[2].value.as_text(), Some("\"http://blog.example/\" + string(index)"));
+    assert_eq!(comment.parent.as_ref().unwrap().value, "post");
+    assert_eq!(comment.children_name.as_ref().unwrap().value, "comments");
+
+    assert_eq!(
+        names(&scenario.operations, |operation| &operation.name.value),
+        ["add_comment", "read_post", "read_page", "edit_comment", "ping"]
+    );
+    let page = &scenario.operations[2];
+    assert_eq!(page.arguments[1].1.as_text(), Some("uniform(1, 3)"));
+    assert_eq!(written(page.returns.as_ref().unwrap()), "[comment]");
+    assert_eq!(written(scenario.operations[3].serial.as_ref().unwrap()), "comment");
+    assert!(scenario.operations[4].arguments.is_empty() && scenario.operations[4].returns.is_none());
+
+    let [default, write_heavy] = &scenario.mixes[..] else { panic!("two mixes") };
+    assert_eq!(names(&default.weights, |weight| &weight.operation.value), ["add_comment", "read_post", "read_page"]);
+    assert_eq!(written(&default.weights[2].weight), "\"posts / 10\"");
+    assert_eq!(write_heavy.weights.len(), 2);
+    assert_eq!(write_heavy.parameters[0].0.value, "posts");
+}
+
+#[test]
+fn strategies_keep_shapes_and_marks() {
+    let scenario = valid();
+    let [embedded, buckets] = &scenario.strategies[..] else { panic!("two strategies") };
+    assert_eq!(embedded.is_default.as_ref().map(|flag| flag.value), Some(true));
+    assert!(!embedded.is_unsafe && embedded.like.is_none() && embedded.load.as_ref().unwrap().len() == 1);
+    let [posts, log] = &embedded.collections[..] else { panic!("two collections") };
+    assert_eq!(written(posts.each.as_ref().unwrap()), "post");
+    assert_eq!(written(posts.document.as_ref().unwrap()), "{ ...: <post>, comments: <post.comments> }");
+    assert_eq!(posts.indexes.as_ref().unwrap().as_list().unwrap().len(), 2);
+    assert!(log.each.is_none() && log.document.is_none() && log.indexes.is_none());
+    assert_eq!(embedded.state[0].name.value, "comment");
+
+    assert_eq!(buckets.like.as_ref().unwrap().value, "embedded");
+    assert!(buckets.is_unsafe && buckets.about.is_none() && buckets.load.is_none() && buckets.is_default.is_none());
+    assert_eq!(buckets.collections[0].name.value, "buckets_<posts>");
+    assert_eq!(buckets.collections[0].each.as_ref().unwrap().as_mapping().unwrap().len(), 2);
+    assert_eq!(buckets.parameters.len(), 1);
+}
+
+#[test]
+fn a_command_keeps_its_options_in_the_order_written() {
+    let scenario = valid();
+    let [step] = steps(&scenario.strategies[1], "read_page") else { panic!("one step") };
+    let StepKind::Command { word, collection, options, alias } = &step.kind else { panic!("{step:?}") };
+    assert_eq!((word.value, collection.value.as_str(), alias), (CommandWord::Find, "buckets", &None));
+    assert_eq!(names(options, |(key, _)| &key.value), ["skip", "limit", "sort", "hint"]);
+    let [step] = steps(&scenario.strategies[0], "ping") else { panic!("one step") };
+    let StepKind::Raw { command, alias } = &step.kind else { panic!("{step:?}") };
+    assert_eq!((written(command), alias.as_ref().unwrap().value.as_str()), ("{ ping: 1 }", "pong"));
+}
+
+#[test]
+fn steps_that_hold_steps_are_read_to_the_bottom() {
+    let scenario = valid();
+    let embedded = &scenario.strategies[0];
+    let [find, branch, answer] = steps(embedded, "read_post") else { panic!("three steps") };
+    assert!(matches!(&find.kind, StepKind::Command { alias: Some(name), .. } if name.value == "found"));
+    let StepKind::If { condition, then, otherwise } = &branch.kind else { panic!("{branch:?}") };
+    assert_eq!(written(condition), "reply == null");
+    assert!(matches!(then[..], [Step { kind: StepKind::Return(_), .. }]));
+    assert!(matches!(&otherwise[..], [Step { kind: StepKind::Let(pairs), .. }] if pairs.len() == 2));
+    assert!(matches!(&answer.kind, StepKind::Return(node) if node.as_mapping().is_some()));
+
+    let [retry] = steps(embedded, "edit_comment") else { panic!("one step") };
+    let StepKind::Retry { errors, attempts, body } = &retry.kind else { panic!("{retry:?}") };
+    assert_eq!((&errors[..], *attempts, body.len()), (&[11000][..], 7, 2));
+    assert!(matches!(body[1].kind, StepKind::Again(_)));
+
+    let [each] = &embedded.load.as_ref().unwrap()[..] else { panic!("one step") };
+    let StepKind::ForEach { name, list, body } = &each.kind else { panic!("{each:?}") };
+    assert_eq!((name.value.as_str(), written(list), body.len()), ("part", "range(10)", 1));
+}
+
+#[test]
+fn a_sound_scenario_gets_no_more_than_the_two_warnings_of_what_is_not_evaluated_yet() {
+    let (_, diagnostics) = read_text(VALID);
+    let found: Vec<(Severity, &str)> =
+        diagnostics.iter().map(|diagnostic| (diagnostic.severity, &VALID[diagnostic.span.start..][..6])).collect();
+    assert_eq!(found, [(Severity::Warning, "audits"), (Severity::Warning, "claims")]);
+}
+
+#[test]
+fn a_scenario_with_try_is_read_and_told_that_it_cannot_run_yet() {
+    let text = "\
+format: 1
+name: library
+title: Checking out books
+entities:
+  book: { count: 20, fields: { _id: index, copies: \"uniform(1, 5)\" } }
+operations:
+  checkout: { arguments: { book: zipf(book) } }
+mixes:
+  default: { checkout: 1 }
+strategies:
+  compensate:
+    collections:
+      books: { each: book }
+      loans: { indexes: [{ key: { book: 1 }, unique: true }] }
+    operations:
+      checkout:
+        - { updateOne: books, filter: { _id: <book> }, update: { $inc: { copies: -1 } } }
+        - try:
+            - { insertOne: loans, document: { book: <book> } }
+          catch:
+            11000:
+              - return: same()
+";
+    let (scenario, diagnostics) = read_text(text);
+    let found: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert_eq!(found, ["`try` is not run by this version of docshape yet"]);
+    let scenario = scenario.unwrap();
+    let steps = steps(&scenario.strategies[0], "checkout");
+    assert!(matches!(&steps[1].kind, StepKind::Later(word) if word.value == "try"));
+}
+
+#[test]
+fn what_is_sound_is_still_read_beside_what_is_broken() {
+    let text = VALID.replace("count: posts", "count:").replace("{ ping: 1 }", "ping");
+    let (scenario, diagnostics) = read_text(&text);
+    assert_eq!(diagnostics.errors(), 2);
+    let scenario = scenario.unwrap();
+    assert_eq!((scenario.entities.len(), scenario.operations.len()), (2, 5));
+    assert!(steps(&scenario.strategies[0], "ping").is_empty());
+    assert_eq!(steps(&scenario.strategies[0], "read_post").len(), 3);
+}
+
+/// One slip of an author's hand.
+#[derive(Debug, Clone)]
+enum Slip {
+    Insert(usize, &'static str),
+    Delete(usize, usize),
+    DeleteLine(usize),
+    RepeatLine(usize),
+    Indent(usize, usize),
+    SwapLines(usize, usize),
+}
+
+fn slip() -> impl proptest::strategy::Strategy<Value = Slip> {
+    let at = 0..VALID.len();
+    let line = 0..VALID.lines().count();
+    let piece = prop::sample::select(vec![
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        ": ",
+        " ",
+        "\n",
+        "\t",
+        "'",
+        "\"",
+        "#",
+        " #",
+        "- ",
+        "!",
+        "&a ",
+        "*a",
+        "|",
+        ">",
+        "%",
+        "@",
+        "`",
+        "?",
+        "? ",
+        "<",
+        ">",
+        "...",
+        "---\n",
+        "\\",
+        "\0",
+        "\u{feff}",
+        "\u{2028}",
+        "é",
+        "𝄞",
+        "null",
+        "yes",
+        "99999999999999999999",
+        "\r",
+    ]);
+    prop_oneof![
+        (at.clone(), piece).prop_map(|(at, piece)| Slip::Insert(at, piece)),
+        (at, 1..9usize).prop_map(|(at, length)| Slip::Delete(at, length)),
+        line.clone().prop_map(Slip::DeleteLine),
+        line.clone().prop_map(Slip::RepeatLine),
+        (line.clone(), 1..5usize).prop_map(|(line, by)| Slip::Indent(line, by)),
+        (line.clone(), line).prop_map(|(one, other)| Slip::SwapLines(one, other)),
+    ]
+}
+
+fn apply(text: &str, slip: &Slip) -> String {
+    let border = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+    let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+    let count = lines.len();
+    match *slip {
+        Slip::Insert(at, piece) => {
+            let at = border(at);
+            return format!("{}{piece}{}", &text[..at], &text[at..]);
+        }
+        Slip::Delete(at, length) => return format!("{}{}", &text[..border(at)], &text[border(at + length)..]),
+        Slip::DeleteLine(line) => drop(lines.remove(line % count)),
+        Slip::RepeatLine(line) => lines.insert(line % count, lines[line % count].clone()),
+        Slip::Indent(line, by) => lines[line % count].insert_str(0, &" ".repeat(by)),
+        Slip::SwapLines(one, other) => lines.swap(one % count, other % count),
+    }
+    lines.join("\n")
+}
+
+/// Reads `text` and holds what came out against what must be true of every text.
+fn check(text: &str) {
+    let (scenario, diagnostics) = read_text(text);
+    assert!(scenario.is_some() || diagnostics.has_errors(), "nothing read and nothing said");
+    for diagnostic in diagnostics.iter() {
+        let span = diagnostic.span;
+        assert!(span.start <= span.end && text.get(span.start..span.end).is_some(), "{span:?} lies outside the text");
+        assert!(diagnostic.help.is_some(), "{}", diagnostic.message);
+    }
+    let rendered = diagnostics.render(&Source::new("test.yaml", text), false);
+    assert!(rendered.ends_with(" in test.yaml\n"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_slip_makes_the_reader_panic(slips in prop::collection::vec(slip(), 1..6)) {
+        check(&slips.iter().fold(VALID.to_owned(), |text, slip| apply(&text, slip)));
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "[\\[\\]{}:,\\-#&*!|>'\"%@`?~ \n\ta0é<>.$]{0,60}") {
+        check(&text);
+    }
+}
