@@ -21,8 +21,6 @@ pub struct StepCompiler<'r, 'a> {
     pub diagnostics: &'r mut Diagnostics,
     /// The slot of `reply`.
     reply: usize,
-    /// How many `retry` steps enclose the current one.
-    attempts: usize,
 }
 
 impl<'r, 'a> StepCompiler<'r, 'a> {
@@ -34,7 +32,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         diagnostics: &'r mut Diagnostics,
     ) -> StepCompiler<'r, 'a> {
         let reply = scope.assign("reply", Origin::Reply, None);
-        StepCompiler { scope, collections, concerns, diagnostics, reply, attempts: 0 }
+        StepCompiler { scope, collections, concerns, diagnostics, reply }
     }
 
     /// The program; `None` when there were problems. `returns` says whether a result is declared.
@@ -83,15 +81,10 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             }
             StepKind::ForEach { name, list, body } => self.for_each(name, list, body),
             StepKind::Retry { errors, attempts, body } => {
-                self.attempts += 1;
                 let body = self.steps(body);
-                self.attempts -= 1;
                 Some(Step::Retry { errors: errors.clone(), attempts: *attempts, body: body? })
             }
             StepKind::Again(condition) => {
-                if self.attempts == 0 {
-                    self.problem(step.span, "`again` stands outside of any `retry`", "put it inside the `do` of a `retry`");
-                }
                 self.expression(condition).map(Step::Again)
             }
             StepKind::Return(value) => self.expression(value).map(Step::Return),
