@@ -222,12 +222,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     }
 
     /// A fresh database, filled.
-    async fn provision(
-        &self,
-        round: Option<u64>,
-        arm: usize,
-        databases: &mut Vec<Arc<str>>,
-    ) -> Result<Cell, RunError> {
+    async fn provision(&self, round: Option<u64>, arm: usize, databases: &mut Vec<Arc<str>>) -> Result<Cell, RunError> {
         self.check_stop()?;
         self.phase(round, arm, Phase::Load);
         let plan = &self.plan;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use bson::RawDocumentBuf;
 
-use crate::plan::{Command, EvalError, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, Value, outcome, truth};
+use crate::plan::{
+    Command, EvalError, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, Value, outcome, truth,
+};
 use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
 /// One message carries at most this many documents and bytes. The server takes 100,000 writes, and a command sent whole
@@ -106,9 +108,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
                     let again = condition.evaluate(frame).and_then(|value| truth(&value));
                     if again.map_err(|error| wrong("again", error))? { Flow::Again } else { Flow::Next }
                 }
-                Step::Return(value) => {
-                    Flow::Return(value.evaluate(frame).map_err(|error| wrong("return", error))?)
-                }
+                Step::Return(value) => Flow::Return(value.evaluate(frame).map_err(|error| wrong("return", error))?),
                 // Steps that hold steps recurse, which an async function can only do through a box.
                 nested => Box::pin(self.nested(nested, reply, frame)).await?,
             };
@@ -257,11 +257,7 @@ pub fn with_documents(command: &RawDocumentBuf, documents: &[RawDocumentBuf]) ->
 }
 
 /// Documents in groups that fit one message.
-pub fn batches(
-    documents: &[RawDocumentBuf],
-    most: usize,
-    bytes: usize,
-) -> impl Iterator<Item = &[RawDocumentBuf]> {
+pub fn batches(documents: &[RawDocumentBuf], most: usize, bytes: usize) -> impl Iterator<Item = &[RawDocumentBuf]> {
     let mut rest = documents;
     std::iter::from_fn(move || {
         let mut size = 0;

@@ -237,7 +237,8 @@ impl<'d> Documents<'d> {
             LoopOver::Entity(entity) => Ok(Turns::Entity { entity: *entity, next: 0 }),
             LoopOver::List(list) => {
                 let list = list.evaluate(&mut self.frame)?;
-                let items = list.items().ok_or_else(|| EvalError::new(format!("`each` needs a list, not {}", list.kind())))?;
+                let items =
+                    list.items().ok_or_else(|| EvalError::new(format!("`each` needs a list, not {}", list.kind())))?;
                 Ok(Turns::List(items.collect::<Vec<_>>().into_iter()))
             }
         }

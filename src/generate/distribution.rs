@@ -47,9 +47,10 @@ impl Zipf {
             return Err(DistributionError::Empty);
         }
         let law = rand_distr::Zipf::new(n as f64, exponent);
-        law.ok().filter(|_| exponent.is_finite()).map(Zipf).ok_or_else(|| {
-            parameter("the exponent of zipf", exponent, "it is a number >= 0, such as 0.99")
-        })
+        law.ok()
+            .filter(|_| exponent.is_finite())
+            .map(Zipf)
+            .ok_or_else(|| parameter("the exponent of zipf", exponent, "it is a number >= 0, such as 0.99"))
     }
 
     /// Draws a rank.
@@ -154,9 +155,8 @@ pub fn normal(stream: &mut Stream, mean: f64, deviation: f64) -> Result<f64, Dis
 /// When the mean is not above 0, or above a million.
 pub fn poisson(stream: &mut Stream, mean: f64) -> Result<u64, DistributionError> {
     let law = rand_distr::Poisson::new(mean).ok().filter(|_| mean <= 1e6);
-    let law = law.ok_or_else(|| {
-        parameter("the mean of poisson_count", mean, "it is a number above 0, up to 1,000,000")
-    })?;
+    let law =
+        law.ok_or_else(|| parameter("the mean of poisson_count", mean, "it is a number above 0, up to 1,000,000"))?;
     Ok(law.sample(stream) as u64)
 }
 

@@ -129,9 +129,11 @@ impl CommandCompiler<'_, '_> {
                 stages.push(Item::One(Template::Document(vec![field(stage, value)])));
             }
         }
-        let sum = Value::Map(Arc::new([(Arc::from("_id"), Value::Int(1)), (Arc::from("n"), map("$sum", Value::Int(1)))]));
+        let sum =
+            Value::Map(Arc::new([(Arc::from("_id"), Value::Int(1)), (Arc::from("n"), map("$sum", Value::Int(1)))]));
         stages.push(Item::One(Template::Document(vec![constant("$group", sum)])));
-        let mut entries = vec![field("pipeline", Template::Array(stages)), field("cursor", Template::Document(Vec::new()))];
+        let mut entries =
+            vec![field("pipeline", Template::Array(stages)), field("cursor", Template::Document(Vec::new()))];
         entries.append(&mut self.copy(&[("hint", "hint"), ("collation", "collation")])?);
         Some(entries)
     }
@@ -167,9 +169,9 @@ impl CommandCompiler<'_, '_> {
         if self.word == CommandWord::FindOneAndDelete {
             entries.push(constant("remove", Value::Bool(true)));
         }
-        let after = self.option("returnDocument").is_some_and(
-            |node| matches!(&node.tree, Tree::Scalar(Scalar::Text(when)) if when == "after"),
-        );
+        let after = self
+            .option("returnDocument")
+            .is_some_and(|node| matches!(&node.tree, Tree::Scalar(Scalar::Text(when)) if when == "after"));
         if after {
             entries.push(constant("new", Value::Bool(true)));
         }
@@ -192,7 +194,8 @@ impl CommandCompiler<'_, '_> {
             Some(template) => Some(template),
             None => {
                 let message = format!("`{}` needs `{name}`", self.word.name());
-                self.diagnostics.push(Diagnostic::error(self.collection.span, message).help(format!("add `{name}: ...`")));
+                self.diagnostics
+                    .push(Diagnostic::error(self.collection.span, message).help(format!("add `{name}: ...`")));
                 None
             }
         }

@@ -48,12 +48,14 @@ pub fn compile(
     let mut arms = Vec::new();
     for strategy in &strategies {
         let strategy_names = with_parameters(&names, strategy, diagnostics);
-        let compiler = StrategyCompiler { scenario, strategy, names: &strategy_names, concerns: &concerns, diagnostics };
+        let compiler =
+            StrategyCompiler { scenario, strategy, names: &strategy_names, concerns: &concerns, diagnostics };
         arms.push(compiler.compile());
     }
     let chosen = chosen_strategies(scenario, choice)?;
     let arms = arms.into_iter().flatten().collect::<Vec<_>>();
-    let mix_position = scenario.mixes.iter().position(|other| mix.is_some_and(|mix| other.name.value == mix.name.value));
+    let mix_position =
+        scenario.mixes.iter().position(|other| mix.is_some_and(|mix| other.name.value == mix.name.value));
     let (Some(data), false, Some(weights)) =
         (data, diagnostics.has_errors(), mix_position.and_then(|position| weights.into_iter().nth(position).flatten()))
     else {
@@ -145,7 +147,12 @@ fn parameters(
     for other in &scenario.mixes {
         for (name, _) in &other.parameters {
             if !known.contains(&name.value.as_str()) {
-                error(diagnostics, name.span, format!("unknown parameter `{}`", name.value), nearest(&name.value, &known));
+                error(
+                    diagnostics,
+                    name.span,
+                    format!("unknown parameter `{}`", name.value),
+                    nearest(&name.value, &known),
+                );
             }
         }
     }
@@ -250,12 +257,7 @@ fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<Entit
 }
 
 /// Compiles the entities and counts their records.
-fn compile_data(
-    scenario: &Scenario,
-    names: &mut Names,
-    seed: u64,
-    diagnostics: &mut Diagnostics,
-) -> Option<Arc<Data>> {
+fn compile_data(scenario: &Scenario, names: &mut Names, seed: u64, diagnostics: &mut Diagnostics) -> Option<Arc<Data>> {
     let mut entities = Vec::new();
     for (position, entity) in scenario.entities.iter().enumerate() {
         entities.push(compile_entity(position, entity, names, diagnostics));
@@ -465,7 +467,10 @@ impl StrategyCompiler<'_> {
                     "strategy `{}` does not say how the rows of `{}` are read back",
                     strategy.value, entity.name.value
                 );
-                let help = format!("no collection has `each: {0}`; add steps under `state: {{ {0}: ... }}`", entity.name.value);
+                let help = format!(
+                    "no collection has `each: {0}`; add steps under `state: {{ {0}: ... }}`",
+                    entity.name.value
+                );
                 error(self.diagnostics, strategy.span, message, help);
                 made.push(None);
                 continue;

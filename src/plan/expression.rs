@@ -261,9 +261,7 @@ fn map(entries: &[(Expression, Expression)], frame: &mut Frame) -> Result<Value,
 impl Each {
     fn evaluate(&self, frame: &mut Frame) -> Result<Value, EvalError> {
         let list = self.list.evaluate(frame)?;
-        let items = list
-            .items()
-            .ok_or_else(|| EvalError::new(format!("a loop needs a list, not {}", list.kind())))?;
+        let items = list.items().ok_or_else(|| EvalError::new(format!("a loop needs a list, not {}", list.kind())))?;
         let outer = frame.turn;
         let mut made = Vec::new();
         let mut verdict = self.kind == EachKind::All;

@@ -24,9 +24,9 @@ pub fn constant(entries: &[(Spanned<String>, Node)]) -> Option<Result<Value, Str
     let parsed = match key.value.as_str() {
         "$oid" => bson::oid::ObjectId::parse_str(&text).ok().map(Value::ObjectId),
         "$date" => date(&text),
-        "$numberDecimal" => {
-            bson::Decimal128::from_str(&text).ok().map(|decimal| Value::Other(Arc::new(bson::Bson::Decimal128(decimal))))
-        }
+        "$numberDecimal" => bson::Decimal128::from_str(&text)
+            .ok()
+            .map(|decimal| Value::Other(Arc::new(bson::Bson::Decimal128(decimal)))),
         "$numberInt" | "$numberLong" => text.parse().ok().map(Value::Int),
         "$numberDouble" => text.parse().ok().map(Value::Double),
         "$minKey" => Some(Value::Other(Arc::new(bson::Bson::MinKey))),

@@ -125,7 +125,8 @@ fn reverse(arguments: &[Value]) -> Result<Value, String> {
 
 /// From `start` up to, not including, `end`; negative positions count from the end; outside is cut off.
 fn slice(arguments: &[Value]) -> Result<Value, String> {
-    let length = arguments[0].len().ok_or_else(|| format!("needs a list, text or bytes, not {}", arguments[0].kind()))?;
+    let length =
+        arguments[0].len().ok_or_else(|| format!("needs a list, text or bytes, not {}", arguments[0].kind()))?;
     let place = |position: i64| {
         let position = if position < 0 { position.saturating_add(length as i64) } else { position };
         position.clamp(0, length as i64) as usize
@@ -192,9 +193,9 @@ fn reorder(arguments: &[Value]) -> Result<Value, String> {
     let name = as_text(&arguments[1])?;
     let rows: Vec<(Value, Value)> =
         items(&arguments[0])?.into_iter().map(|row| (row.get(name).unwrap_or(Value::Null), row)).collect();
-    let ordered = items(&arguments[2])?.into_iter().filter_map(|key| {
-        rows.iter().find(|(row_key, _)| *row_key == key).map(|(_, row)| row.clone())
-    });
+    let ordered = items(&arguments[2])?
+        .into_iter()
+        .filter_map(|key| rows.iter().find(|(row_key, _)| *row_key == key).map(|(_, row)| row.clone()));
     Ok(Value::list(ordered.collect()))
 }
 

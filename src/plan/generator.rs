@@ -168,7 +168,9 @@ impl Generator {
             }
             Record(entity, position) => {
                 let position = int(position, frame)?;
-                let ordinal = u64::try_from(position).ok().filter(|at| *at < frame.data.entities[*entity].len().max(frame.ordinal));
+                let ordinal = u64::try_from(position)
+                    .ok()
+                    .filter(|at| *at < frame.data.entities[*entity].len().max(frame.ordinal));
                 ordinal.map(|ordinal| frame.data.reference(*entity, ordinal)).ok_or_else(|| {
                     EvalError::new(format!("record: `{}` has no record {position}", frame.data.entities[*entity].name))
                 })
@@ -227,7 +229,13 @@ impl Generator {
                     let drawn = generate::uniform_int(&mut frame.stream(self.label), a, b);
                     Value::Date(drawn.map_err(wrong)?)
                 }
-                (a, b) => return Err(EvalError::new(format!("date_between: needs two dates, not {} and {}", a.kind(), b.kind()))),
+                (a, b) => {
+                    return Err(EvalError::new(format!(
+                        "date_between: needs two dates, not {} and {}",
+                        a.kind(),
+                        b.kind()
+                    )));
+                }
             },
             _ => Value::Null,
         })

@@ -112,7 +112,10 @@ impl Data {
             }
         };
         if extent.count >= NEW {
-            return Err(EvalError::new(format!("{} records are more than the {NEW} that docshape can number", extent.count)));
+            return Err(EvalError::new(format!(
+                "{} records are more than the {NEW} that docshape can number",
+                extent.count
+            )));
         }
         let _ = this.extent.set(extent);
         Ok(())

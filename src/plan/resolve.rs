@@ -43,12 +43,8 @@ const GENERATORS: &[(&str, &str)] = &[
     ("clock", "clock()"),
 ];
 
-const LOOPS: &[(&str, EachKind)] = &[
-    ("map", EachKind::Map),
-    ("filter", EachKind::Filter),
-    ("all", EachKind::All),
-    ("exists", EachKind::Exists),
-];
+const LOOPS: &[(&str, EachKind)] =
+    &[("map", EachKind::Map), ("filter", EachKind::Filter), ("all", EachKind::All), ("exists", EachKind::Exists)];
 
 /// Turns a node of the scenario into an expression: text is CEL, a list or mapping is one of expressions.
 ///
@@ -132,7 +128,9 @@ impl Resolver<'_, '_> {
         let whole = self.span.end - self.span.start;
         let quote = usize::from(whole == self.text.len() + 2);
         match self.source.offset_for(parsed.id) {
-            Some((start, end)) if (whole == self.text.len() + 2 * quote) && start <= end && (end as usize) < self.text.len() => {
+            Some((start, end))
+                if (whole == self.text.len() + 2 * quote) && start <= end && (end as usize) < self.text.len() =>
+            {
                 let base = self.span.start + quote;
                 Span { start: base + start as usize, end: base + end as usize + 1 }
             }
@@ -176,7 +174,11 @@ impl Resolver<'_, '_> {
             Expr::Call(call) => self.call(call, parsed),
             Expr::Struct(_) | Expr::Comprehension(_) | Expr::Unspecified => {
                 let span = self.span_of(parsed);
-                self.problem(span, "this form of CEL is not part of scenario expressions", "docs/format.md lists what is")
+                self.problem(
+                    span,
+                    "this form of CEL is not part of scenario expressions",
+                    "docs/format.md lists what is",
+                )
             }
         }
     }
@@ -206,7 +208,9 @@ impl Resolver<'_, '_> {
             return self.problem(
                 span,
                 format!("`{name}` is an entity, not a value here"),
-                format!("draw a record with a generator: uniform({name}), zipf({name}), new({name}), record({name}, i)"),
+                format!(
+                    "draw a record with a generator: uniform({name}), zipf({name}), new({name}), record({name}, i)"
+                ),
             );
         }
         let known = self.scope.known();
@@ -249,7 +253,8 @@ impl Resolver<'_, '_> {
         Some(match call.func_name.as_str() {
             operators::CONDITIONAL => {
                 let made = self.all(arguments);
-                made.and_then(|parts| <[Expression; 3]>::try_from(parts).ok()).map(|parts| Expression::Conditional(Box::new(parts)))
+                made.and_then(|parts| <[Expression; 3]>::try_from(parts).ok())
+                    .map(|parts| Expression::Conditional(Box::new(parts)))
             }
             operators::LOGICAL_NOT => self.boxed(&arguments[0]).map(Expression::Not),
             operators::NEGATE => self.boxed(&arguments[0]).map(Expression::Negate),
@@ -303,7 +308,11 @@ impl Resolver<'_, '_> {
             let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
             let span = self.span_of(parsed);
             let given = arguments.len();
-            return self.problem(span, format!("`{name}` is called with {given} arguments"), format!("it takes {wanted}"));
+            return self.problem(
+                span,
+                format!("`{name}` is called with {given} arguments"),
+                format!("it takes {wanted}"),
+            );
         }
         let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
         Some(Expression::Call(function, arguments))
@@ -379,8 +388,12 @@ impl Resolver<'_, '_> {
             ("sample", [from, n]) if self.names_entity(from) => {
                 both(self.entity(from), self.expression(n)).map(|(entity, n)| SampleRecords(entity, n))
             }
-            ("sample", [from, n]) => both(self.expression(from), self.expression(n)).map(|(list, n)| SampleList(list, n)),
-            ("record", [entity, i]) => both(self.entity(entity), self.expression(i)).map(|(entity, i)| Record(entity, i)),
+            ("sample", [from, n]) => {
+                both(self.expression(from), self.expression(n)).map(|(list, n)| SampleList(list, n))
+            }
+            ("record", [entity, i]) => {
+                both(self.entity(entity), self.expression(i)).map(|(entity, i)| Record(entity, i))
+            }
             ("all", [entity]) => self.entity(entity).map(All),
             ("chain", [record, field]) => {
                 let Expr::Literal(LiteralValue::String(field)) = &field.expr else { return Err(()) };
@@ -388,8 +401,9 @@ impl Resolver<'_, '_> {
             }
             ("referrers", [path, record]) => {
                 let Expr::Select(select) = &path.expr else { return Err(()) };
-                both(self.entity(&select.operand), self.expression(record))
-                    .map(|(entity, record)| Referrers(entity, Arc::from(select.field.as_str()), record, OnceLock::new()))
+                both(self.entity(&select.operand), self.expression(record)).map(|(entity, record)| {
+                    Referrers(entity, Arc::from(select.field.as_str()), record, OnceLock::new())
+                })
             }
             ("clock", []) => Some(Clock),
             _ => return Err(()),
@@ -429,7 +443,11 @@ impl Resolver<'_, '_> {
             Some(Value::Double(d)) => Some(*d),
             _ => {
                 let span = self.span_of(parsed);
-                self.problem(span, "a number or a numeric parameter is wanted here", "such as 0.99, or the name of a parameter");
+                self.problem(
+                    span,
+                    "a number or a numeric parameter is wanted here",
+                    "such as 0.99, or the name of a parameter",
+                );
                 None
             }
         }

@@ -84,9 +84,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 let body = self.steps(body);
                 Some(Step::Retry { errors: errors.clone(), attempts: *attempts, body: body? })
             }
-            StepKind::Again(condition) => {
-                self.expression(condition).map(Step::Again)
-            }
+            StepKind::Again(condition) => self.expression(condition).map(Step::Again),
             StepKind::Return(value) => self.expression(value).map(Step::Return),
             // The reader has said that this is not run yet.
             StepKind::Later(_) => None,
@@ -151,12 +149,5 @@ fn writes_outcome(reply: ReplyShape) -> bool {
 }
 
 fn raw_command(template: template::Template) -> Command {
-    Command {
-        label: "command".into(),
-        template,
-        documents: None,
-        reply: ReplyShape::Whole,
-        alias: None,
-        writes: true,
-    }
+    Command { label: "command".into(), template, documents: None, reply: ReplyShape::Whole, alias: None, writes: true }
 }

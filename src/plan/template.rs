@@ -249,7 +249,8 @@ fn write_items(items: &[Item], writer: &mut Writer, frame: &mut Frame) -> Result
             }
             Item::Each { slot, list, item } => {
                 let list = list.evaluate(frame)?;
-                let elements = list.items().ok_or_else(|| EvalError::new(format!("forEach needs a list, not {}", list.kind())))?;
+                let elements =
+                    list.items().ok_or_else(|| EvalError::new(format!("forEach needs a list, not {}", list.kind())))?;
                 for element in elements {
                     frame.set(*slot, element);
                     index_key(position, |key| item.write(key, writer, frame))?;
@@ -306,7 +307,9 @@ pub fn compile(node: &Node, guarded: bool, scope: &mut Scope, diagnostics: &mut 
         Tree::Mapping(entries) => match extended::constant(entries) {
             Some(Ok(value)) => Some(Template::Constant(value)),
             Some(Err(words)) => {
-                diagnostics.push(Diagnostic::error(node.span, words).help("Extended JSON v2, such as { $oid: 24 hex digits }"));
+                diagnostics.push(
+                    Diagnostic::error(node.span, words).help("Extended JSON v2, such as { $oid: 24 hex digits }"),
+                );
                 None
             }
             None => compile_document(entries, guarded, scope, diagnostics),
@@ -462,7 +465,12 @@ fn compile_each(
 
 type Entries = [(crate::scenario::Spanned<String>, Node)];
 
-fn compile_document(entries: &Entries, guarded: bool, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Template> {
+fn compile_document(
+    entries: &Entries,
+    guarded: bool,
+    scope: &mut Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<Template> {
     let mut made = Vec::new();
     for (position, (key, value)) in entries.iter().enumerate() {
         made.push(if key.value == "..." {
@@ -479,7 +487,9 @@ fn compile_document(entries: &Entries, guarded: bool, scope: &mut Scope, diagnos
     let mut constants = Vec::new();
     for entry in &made {
         match entry {
-            Entry::Field(Key::Fixed(key), Template::Constant(value)) => constants.push((Arc::from(&**key), value.clone())),
+            Entry::Field(Key::Fixed(key), Template::Constant(value)) => {
+                constants.push((Arc::from(&**key), value.clone()))
+            }
             _ => return Some(Template::Document(made)),
         }
     }

@@ -1,7 +1,7 @@
 //! Writes BSON bytes in one pass into one buffer; nested documents are patched with their length when they end.
 
-use bson::spec::ElementType;
 use bson::RawDocumentBuf;
+use bson::spec::ElementType;
 
 use super::value::Value;
 

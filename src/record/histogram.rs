@@ -95,9 +95,7 @@ impl LatencyHistogram {
     /// HdrHistogram V2, deflated, as base64.
     pub fn to_base64(&self) -> String {
         let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&self.inner, &mut bytes)
-            .expect("writing to memory does not fail");
+        V2DeflateSerializer::new().serialize(&self.inner, &mut bytes).expect("writing to memory does not fail");
         BASE64.encode(bytes)
     }
 

@@ -213,8 +213,7 @@ mod tests {
 
     #[test]
     fn merging_equals_recording_all() {
-        let (mut all, mut a, mut b) =
-            (Recorder::new(1, TIMEOUT), Recorder::new(1, TIMEOUT), Recorder::new(1, TIMEOUT));
+        let (mut all, mut a, mut b) = (Recorder::new(1, TIMEOUT), Recorder::new(1, TIMEOUT), Recorder::new(1, TIMEOUT));
         for service in 1..=100 {
             let outcome = || if service % 3 == 0 { CallOutcome::NotFound } else { CallOutcome::Ok };
             all.record(call(0, outcome(), service));

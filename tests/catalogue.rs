@@ -1,0 +1,108 @@
+//! Catalogue scenarios on a real server: every strategy makes the same calls and ends in the same logical state.
+
+mod harness;
+
+use docshape::engine::Window;
+use docshape::plan::written;
+use harness::{bench, choice, plan};
+
+const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
+
+const SMALL: &[(&str, &str)] = &[("posts", "20"), ("comments_per_post", "30"), ("bucket_size", "10")];
+
+#[tokio::test]
+async fn strategies_end_in_the_same_state_and_so_do_runs() {
+    let bench = bench(8).await;
+    let plan = plan(BLOG, &choice(SMALL));
+    let window = Window::Calls { calls: 1_500, warmup: 100, seconds: None };
+    let mut runs = Vec::new();
+    for id in ["first", "again"] {
+        let (round, warnings) = bench.experiment(&plan, (8, 4), id, &()).round(0, window).await.unwrap();
+        assert_eq!(warnings, Vec::<String>::new());
+        for cell in &round.cells {
+            assert_eq!(cell.calls, 1_500);
+            let recorded: u64 =
+                cell.operations.iter().flat_map(|operation| &operation.outcomes).map(|outcome| outcome.count).sum();
+            assert_eq!(recorded, 1_500);
+            let failed: Vec<_> = cell.operations.iter().flat_map(|operation| &operation.errors).collect();
+            assert!(failed.is_empty(), "{failed:?}");
+            assert_eq!(cell.connections_created, 0);
+        }
+        let calls = |cell: &docshape::results::CellRecord| cell.operations.iter().map(|o| o.calls).collect::<Vec<_>>();
+        assert_eq!(calls(&round.cells[0]), calls(&round.cells[1]));
+        assert_eq!(calls(&round.cells[0]), calls(&round.cells[2]));
+        runs.push(bench.states(&plan, id).await);
+    }
+    for (run, states) in runs.iter().enumerate() {
+        for (arm, state) in states.iter().enumerate() {
+            for ((entity, rows), (_, wanted)) in state.iter().zip(&runs[0][0]) {
+                let name = &plan.arms[arm].name;
+                assert_eq!(rows.len(), wanted.len(), "rows of {entity} in {name}, run {run}");
+                for (row, wanted) in rows.iter().zip(wanted) {
+                    assert_eq!(written(row), written(wanted), "a row of {entity} in {name}, run {run}");
+                }
+            }
+        }
+    }
+    let loaded = plan.data.entities[1].len() as usize;
+    assert!(runs[0][0][1].1.len() > loaded + 200, "comments were added: {loaded} became {}", runs[0][0][1].1.len());
+}
+
+#[tokio::test]
+async fn reads_give_the_same_answers_on_quiet_data() {
+    let bench = bench(1).await;
+    let plan = plan(BLOG, &choice(SMALL));
+    let window = Window::Calls { calls: 300, warmup: 0, seconds: None };
+    // One worker keeps the order of the calls, so that arrays, pages and indexes agree on the order of comments.
+    bench.experiment(&plan, (1, 1), "quiet", &()).round(0, window).await.unwrap();
+    for index in 0..400 {
+        let mut answers = Vec::new();
+        for (arm, strategy) in plan.arms.iter().enumerate() {
+            let (operation, mut frame) = plan.draw(plan.round_seed(7), index, arm).unwrap();
+            let Some(shape) = &plan.operations[operation].returns else { continue };
+            let database = docshape::server::namespace::database_name(&plan.name, &strategy.name, "quietr0");
+            let program = &strategy.operations[operation];
+            let mut interpreter = docshape::engine::Interpreter::new(&bench.target, &database);
+            let answer = interpreter.run(program, &mut frame).await.unwrap();
+            answers.push((operation, written(&shape.canonical(&answer, &plan.data))));
+        }
+        for (arm, answer) in answers.iter().enumerate().skip(1) {
+            let (name, operation) = (&plan.arms[arm].name, &plan.operations[answer.0].name);
+            assert_eq!(answer.1, answers[0].1, "call {index}, {operation}, {name} against {}", plan.arms[0].name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_documents_that_hold_comments_grow() {
+    let bench = bench(8).await;
+    let plan = plan(BLOG, &choice(SMALL));
+    let window = Window::Calls { calls: 1_000, warmup: 0, seconds: None };
+    let (round, _) = bench.experiment(&plan, (8, 4), "grow", &()).round(0, window).await.unwrap();
+    let max = |arm: usize, name: &str| {
+        let find = |sizes: &[docshape::results::CollectionSizes]| {
+            sizes.iter().find(|collection| collection.name == name).unwrap().clone()
+        };
+        (find(&round.cells[arm].before), find(&round.cells[arm].after))
+    };
+    let (before, after) = max(0, "posts");
+    assert!(after.mean > before.mean && after.max > before.max && after.documents == before.documents);
+    for arm in [1, 2] {
+        let (before, after) = max(arm, "posts");
+        assert_eq!((before.documents, before.size, before.max), (after.documents, after.size, after.max));
+    }
+    let (before, after) = max(1, "comments");
+    assert!(after.documents > before.documents && after.max <= before.max);
+    let grown = |arm: usize| {
+        let samples: Vec<u64> = round.cells[arm]
+            .growth
+            .iter()
+            .filter(|sample| sample.label == "post 0")
+            .map(|sample| sample.bytes)
+            .collect();
+        assert_eq!(samples.len(), 5, "one before the first slice, one after each of four");
+        (samples[0], samples[4])
+    };
+    assert!(grown(0).0 < grown(0).1);
+    assert_eq!(grown(1).0, grown(1).1);
+}

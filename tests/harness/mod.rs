@@ -1,0 +1,95 @@
+//! A real `mongod` and compiled scenarios for tests. Without a `mongod` these tests fail and say how to get one.
+
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use docshape::engine::{Experiment, Generators, LoadThread, Observer, Settings, Stop};
+use docshape::plan::{Choice, Plan, Value, compile};
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::client::MongoTarget;
+use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use docshape::server::namespace::database_name;
+use tokio::time::Instant;
+
+/// The `mongod` that docshape itself would take.
+pub fn program() -> PathBuf {
+    let value = |name| std::env::var_os(name);
+    let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
+    locate(None, value("DOCSHAPE_MONGOD").as_deref(), home.as_deref(), value("PATH").as_deref())
+        .unwrap_or_else(|error| panic!("this test needs a mongod: {error}"))
+}
+
+/// How tests start it: with a small cache.
+pub fn options(temp_dir: &Path) -> EmbeddedOptions {
+    let mut options = EmbeddedOptions::new(program(), env!("CARGO_BIN_EXE_docshape").into(), temp_dir.to_owned());
+    options.cache_gb = 0.25;
+    options
+}
+
+/// A server, a client, and a load thread.
+pub struct Bench {
+    /// Makes and reads databases.
+    pub target: MongoTarget,
+    /// Makes the calls.
+    pub generators: Generators<MongoTarget>,
+    server: EmbeddedMongod,
+    temp: tempfile::TempDir,
+}
+
+/// Starts all three; `workers` calls can be in flight.
+pub async fn bench(workers: u32) -> Bench {
+    let temp = tempfile::tempdir().unwrap();
+    let server = EmbeddedMongod::start(&options(temp.path())).await.unwrap();
+    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let thread = LoadThread::start(server.uri(), workers).await.unwrap();
+    Bench { target, generators: Generators::Threads(vec![thread]), server, temp }
+}
+
+/// Compiles a scenario text; its diagnostics fail the test.
+pub fn plan(text: &str, choice: &Choice) -> Arc<Plan> {
+    let source = Source::new("test.yaml", text);
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics);
+    let plan = scenario.and_then(|scenario| compile(&scenario, choice, &mut diagnostics).unwrap());
+    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
+}
+
+/// A choice with these parameters.
+pub fn choice(set: &[(&str, &str)]) -> Choice {
+    let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Choice { set, seed: 1, ..Choice::default() }
+}
+
+impl Bench {
+    /// An experiment on this server; databases are kept when `keep`.
+    pub fn experiment<'b>(
+        &'b self,
+        plan: &Arc<Plan>,
+        (workers, slices): (usize, u64),
+        id: &str,
+        observer: &'b dyn Observer,
+    ) -> Experiment<'b, MongoTarget, MongoTarget> {
+        Experiment {
+            plan: Arc::clone(plan),
+            settings: Settings { id: id.to_owned(), workers, slices, timeout: Duration::from_secs(10), keep: true },
+            target: &self.target,
+            generators: &self.generators,
+            observer,
+            stop: Stop::default(),
+            started: Instant::now(),
+        }
+    }
+
+    /// The logical state of every arm after round 0 of a kept experiment.
+    pub async fn states(&self, plan: &Plan, id: &str) -> Vec<Vec<(String, Vec<Value>)>> {
+        let mut states = Vec::new();
+        for (arm, strategy) in plan.arms.iter().enumerate() {
+            let database = database_name(&plan.name, &strategy.name, &format!("{id}r0"));
+            states.push(docshape::engine::read_state(plan, arm, &self.target, &database).await.unwrap());
+        }
+        states
+    }
+}
