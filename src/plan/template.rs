@@ -8,9 +8,10 @@ use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Tree};
 
 use super::expression::{EvalError, Expression, Frame};
 use super::extended;
+use super::raw::Raw;
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Origin, Scope};
-use super::value::{Raw, Value};
+use super::value::Value;
 use super::writer::{Writer, index_key};
 
 /// A BSON value with slots.
