@@ -47,10 +47,12 @@ pub fn compile(
     let strategies = inherit(&scenario.strategies, diagnostics);
     let mut arms = Vec::new();
     for strategy in &strategies {
-        let strategy_names = with_parameters(&names, strategy, diagnostics);
+        let mut told = Diagnostics::new();
+        let strategy_names = with_parameters(&names, strategy, &mut told);
         let compiler =
-            StrategyCompiler { scenario, strategy, names: &strategy_names, concerns: &concerns, diagnostics };
+            StrategyCompiler { scenario, strategy, names: &strategy_names, concerns: &concerns, diagnostics: &mut told };
         arms.push(compiler.compile());
+        tell_new(&told, diagnostics);
     }
     let chosen = chosen_strategies(scenario, choice)?;
     let arms = arms.into_iter().flatten().collect::<Vec<_>>();
@@ -76,6 +78,15 @@ pub fn compile(
     try_records(scenario, &plan, diagnostics);
     try_calls(scenario, &plan, diagnostics);
     Ok((!diagnostics.has_errors()).then_some(plan))
+}
+
+/// Adds what was not told yet: a strategy that inherits a mistake is not a second mistake.
+fn tell_new(found: &Diagnostics, diagnostics: &mut Diagnostics) {
+    for diagnostic in found.iter() {
+        if !diagnostics.iter().any(|told| told == diagnostic) {
+            diagnostics.push(diagnostic.clone());
+        }
+    }
 }
 
 fn in_order(mut arms: Vec<Arm>, chosen: &[String]) -> Vec<Arm> {
@@ -156,7 +167,7 @@ fn parameters(
             }
         }
     }
-    let mut scope_names = Names { entities: Vec::new(), parameters: Vec::new(), operations: names.operations.clone() };
+    let mut scope_names = names.clone();
     for (name, node) in &scenario.parameters {
         let of_mix = mix.and_then(|mix| mix.parameters.iter().find(|(other, _)| other.value == name.value));
         let Some(plain) = parameter_value(node, &scope_names, diagnostics) else { continue };
@@ -175,10 +186,15 @@ fn parameters(
 fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics) -> Option<Value> {
     let mut scope = Scope::new(names, "parameters");
     let expression = resolve(node, &mut scope, diagnostics)?;
+    if expression.any(&|part| matches!(part, Expression::Generate(_))) {
+        let help = "compute it from the parameters before it; what is drawn belongs into `fields` or `arguments`";
+        error(diagnostics, node.span, "a generator draws anew for every record and call, but this is one value", help);
+        return None;
+    }
     match expression.evaluate(&mut Frame::new(&no_data(), Seed::new(0), 0, 0)) {
         Ok(value) => Some(value),
         Err(words) => {
-            error(diagnostics, node.span, words.to_string(), "a parameter may use the parameters before it, not data");
+            error(diagnostics, node.span, words.to_string(), "it is computed once, before the run, from the parameters before it");
             None
         }
     }
@@ -205,17 +221,7 @@ fn set_value(name: &str, text: &str, plain: &Value) -> Result<Value, ChoiceError
 
 /// The names that a strategy sees: its own parameters come on top.
 fn with_parameters(names: &Names, strategy: &scenario::Strategy, diagnostics: &mut Diagnostics) -> Names {
-    let copy = |entity: &EntityNames| EntityNames {
-        name: entity.name.clone(),
-        fields: entity.fields.clone(),
-        parent: entity.parent,
-        children: entity.children.clone(),
-    };
-    let mut own = Names {
-        entities: names.entities.iter().map(copy).collect(),
-        parameters: names.parameters.clone(),
-        operations: names.operations.clone(),
-    };
+    let mut own = names.clone();
     for (name, node) in &strategy.parameters {
         if let Some(value) = parameter_value(node, &own, diagnostics) {
             own.parameters.retain(|(other, _)| **other != *name.value);
@@ -289,7 +295,8 @@ fn compile_entity(
         scope.assign("index", Origin::Argument, None);
         scope.assign("number", Origin::Argument, None);
         let parent_name = parent.map_or(String::new(), |parent| names.entities[parent].name.clone());
-        scope.assign(&parent_name, Origin::Argument, parent);
+        // Pushed, since a parent named `index` must not take that slot.
+        scope.push(&parent_name, Origin::Argument, parent);
         let count = resolve(&entity.count, &mut scope, diagnostics);
         let mut fields = Vec::new();
         for field in &entity.fields {
@@ -342,6 +349,10 @@ fn compile_arguments<'n>(
         scope.relabel(format!("{}.{}", operation.name.value, name.value));
         let value = resolve(node, &mut scope, diagnostics);
         let entity = value.as_ref().and_then(|value| entity_of(value, &scope));
+        if name.value == "reply" {
+            let message = "`reply` cannot be an argument: it is the last command's reply";
+            error(diagnostics, name.span, message, "choose another name");
+        }
         let slot = scope.assign(&name.value, Origin::Argument, entity);
         arguments.push(value.map(|value| Argument { name: Arc::from(name.value.as_str()), slot, value }));
     }

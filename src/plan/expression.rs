@@ -187,7 +187,7 @@ impl Expression {
             Expression::Equal(wanted, a, b) => Value::Bool((a.evaluate(frame)? == b.evaluate(frame)?) == *wanted),
             Expression::Compare(wanted, a, b) => {
                 let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
-                let order = a.compare(&b).ok_or_else(|| mismatch("compare", &a, &b))?;
+                let order = a.compare(&b).ok_or_else(|| uncomparable(&a, &b))?;
                 Value::Bool(wanted.contains(&order))
             }
             Expression::In(item, list) => contains(&item.evaluate(frame)?, &list.evaluate(frame)?)?,
@@ -321,6 +321,14 @@ fn contains(item: &Value, list: &Value) -> Result<Value, EvalError> {
     Ok(Value::Bool(items.any(|other| other == *item)))
 }
 
+fn uncomparable(a: &Value, b: &Value) -> EvalError {
+    EvalError::new(format!("{} and {} have no order", a.kind(), b.kind()))
+}
+
+fn instant(result: Option<i64>) -> Result<i64, EvalError> {
+    result.ok_or_else(|| EvalError::new("date overflow"))
+}
+
 fn mismatch(operator: &str, a: &Value, b: &Value) -> EvalError {
     EvalError::new(format!("`{operator}` does not apply to {} and {}", a.kind(), b.kind()))
 }
@@ -335,9 +343,9 @@ impl Operator {
             (_, Value::Int(a), Value::Int(b)) => self.ints(*a, *b),
             (_, Value::Double(a), Value::Double(b)) => Ok(Value::Double(self.doubles(*a, *b))),
             (Operator::Add, Value::Text(a), Value::Text(b)) => Ok(Value::Text([&**a, &**b].concat().into())),
-            (Operator::Add, Value::Date(a), Value::Int(b)) => Ok(Value::Date(a + b)),
-            (Operator::Subtract, Value::Date(a), Value::Date(b)) => Ok(Value::Int(a - b)),
-            (Operator::Subtract, Value::Date(a), Value::Int(b)) => Ok(Value::Date(a - b)),
+            (Operator::Add, Value::Date(a), Value::Int(b)) => instant(a.checked_add(*b)).map(Value::Date),
+            (Operator::Subtract, Value::Date(a), Value::Date(b)) => instant(a.checked_sub(*b)).map(Value::Int),
+            (Operator::Subtract, Value::Date(a), Value::Int(b)) => instant(a.checked_sub(*b)).map(Value::Date),
             (Operator::Add, _, _) => match (a.items(), b.items()) {
                 (Some(first), Some(second)) => Ok(Value::list(first.chain(second).collect())),
                 _ => Err(mismatch("+", a, b)),

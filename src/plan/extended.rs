@@ -27,7 +27,9 @@ pub fn constant(entries: &[(Spanned<String>, Node)]) -> Option<Result<Value, Str
         "$numberDecimal" => bson::Decimal128::from_str(&text)
             .ok()
             .map(|decimal| Value::Other(Arc::new(bson::Bson::Decimal128(decimal)))),
-        "$numberInt" | "$numberLong" => text.parse().ok().map(Value::Int),
+        "$numberInt" => text.parse::<i32>().ok().map(|int| Value::Int(int.into())),
+        // Kept apart from other ints, which are written as int32 where they fit.
+        "$numberLong" => text.parse().ok().map(|long| Value::Other(Arc::new(bson::Bson::Int64(long)))),
         "$numberDouble" => text.parse().ok().map(Value::Double),
         "$minKey" => Some(Value::Other(Arc::new(bson::Bson::MinKey))),
         "$maxKey" => Some(Value::Other(Arc::new(bson::Bson::MaxKey))),

@@ -179,16 +179,12 @@ fn sort_by(arguments: &[Value]) -> Result<Value, String> {
     }
     rows.sort_by(|(a, _), (b, _)| {
         let orders = a.iter().zip(b).zip(&keys).map(|((a, b), (down, _))| {
-            let order = null_first(a, b);
+            let order = a.sort_order(b);
             if *down { order.reverse() } else { order }
         });
         orders.fold(Ordering::Equal, Ordering::then)
     });
     Ok(Value::list(rows.into_iter().map(|(_, item)| item).collect()))
-}
-
-fn null_first(a: &Value, b: &Value) -> Ordering {
-    a.compare(b).unwrap_or_else(|| b.is_null().cmp(&a.is_null()))
 }
 
 /// The rows of a list in the order that a list of keys gives: `reorder(rows, field, keys)`.
@@ -219,6 +215,11 @@ fn object(arguments: &[Value]) -> Result<Value, String> {
 
 /// Two documents as one; the second one's keys win and keep their place there.
 fn merge(arguments: &[Value]) -> Result<Value, String> {
+    for argument in arguments {
+        if !matches!(argument, Value::Null | Value::Document(_) | Value::Map(_) | Value::Record(_)) {
+            return Err(format!("needs documents, not {}", argument.kind()));
+        }
+    }
     let later = arguments[1].entries();
     let mut merged = arguments[0].entries();
     merged.retain(|(key, _)| !later.iter().any(|(other, _)| other == key));

@@ -179,7 +179,7 @@ impl Generator {
                 let data = &frame.data;
                 Ok(Value::list((0..data.entities[*entity].len()).map(|at| data.whole(*entity, at)).collect()))
             }
-            Chain(start, field) => Ok(Value::list(chain(start.evaluate(frame)?, field))),
+            Chain(start, field) => chain(start.evaluate(frame)?, field).map(Value::list),
             Referrers(entity, field, record, index) => {
                 let Value::Record(record) = record.evaluate(frame)? else {
                     return Err(EvalError::new("referrers: needs a record"));
@@ -340,14 +340,19 @@ fn distinct(bound: u64, n: usize, stream: &mut Stream) -> Result<Vec<u64>, EvalE
     Ok(chosen)
 }
 
-fn chain(start: Value, field: &str) -> Vec<Value> {
+fn chain(start: Value, field: &str) -> Result<Vec<Value>, EvalError> {
+    /// No tree is that deep; a record that leads back to itself would never end.
+    const DEEPEST: usize = 10_000;
     let mut links = Vec::new();
     let mut next = Some(start);
     while let Some(Value::Record(record)) = next {
+        if links.len() == DEEPEST {
+            return Err(EvalError::new(format!("chain: `{field}` leads on beyond {DEEPEST} records, perhaps in a circle")));
+        }
         next = record.get(field);
         links.push(Value::Record(record));
     }
-    links
+    Ok(links)
 }
 
 fn inverse(data: &Arc<Data>, entity: usize, field: &str) -> Referrers {

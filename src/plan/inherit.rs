@@ -1,6 +1,6 @@
 //! `like`: a strategy takes from another what it does not give itself.
 
-use crate::scenario::{Collection, Diagnostic, Diagnostics, Implementation, Spanned, Strategy};
+use crate::scenario::{Collection, Diagnostic, Diagnostics, Implementation, Node, Spanned, Strategy};
 
 use super::resolve::nearest;
 
@@ -29,13 +29,21 @@ fn whole(strategy: &Strategy, all: &[Strategy], diagnostics: &mut Diagnostics) -
         take_implementations(&mut made.operations, &ancestor.operations);
         take_implementations(&mut made.state, &ancestor.state);
         made.load = made.load.or_else(|| ancestor.load.clone());
-        for parameter in &ancestor.parameters {
-            if !made.parameters.iter().any(|(name, _)| name.value == parameter.0.value) {
-                made.parameters.push(parameter.clone());
-            }
+    }
+    made.parameters = parameters(&line);
+    Some(made)
+}
+
+/// Inherited parameters come first, so that a strategy's own may use them; an own one takes the place of its namesake.
+fn parameters(line: &[&Strategy]) -> Vec<(Spanned<String>, Node)> {
+    let mut all: Vec<(Spanned<String>, Node)> = Vec::new();
+    for parameter in line.iter().rev().flat_map(|strategy| &strategy.parameters) {
+        match all.iter_mut().find(|(name, _)| name.value == parameter.0.value) {
+            Some(inherited) => *inherited = parameter.clone(),
+            None => all.push(parameter.clone()),
         }
     }
-    Some(made)
+    all
 }
 
 fn unknown(like: &Spanned<String>, all: &[Strategy]) -> Diagnostic {

@@ -107,6 +107,9 @@ impl Data {
                 let mut total = 0;
                 for ordinal in 0..self.entities[parent].len() {
                     total += self.count(entity, ordinal, self.reference(parent, ordinal))?;
+                    if total >= NEW {
+                        break;
+                    }
                     offsets.push(total);
                 }
                 Extent { count: total, offsets }
@@ -114,8 +117,8 @@ impl Data {
         };
         if extent.count >= NEW {
             return Err(EvalError::new(format!(
-                "{} records are more than the {NEW} that docshape can number",
-                extent.count
+                "`{}` has {} records or more, and docshape can number {NEW}",
+                this.name, extent.count
             )));
         }
         let _ = this.extent.set(extent);
@@ -129,7 +132,10 @@ impl Data {
         frame.set(PARENT_SLOT, parent);
         match this.count.evaluate(&mut frame)? {
             Value::Int(count) if count >= 0 => Ok(count as u64),
-            other => Err(EvalError::new(format!("the count of `{}` must be an int >= 0, not {other:?}", this.name))),
+            other => {
+                let (name, written) = (&this.name, super::written(&other));
+                Err(EvalError::new(format!("the count of `{name}` must be an int >= 0, not {written}")))
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::value::Value;
 
 /// What the whole scenario names: the same everywhere in it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Names {
     /// The entities, in order.
     pub entities: Vec<EntityNames>,
@@ -16,7 +16,7 @@ pub struct Names {
 }
 
 /// What an entity's records can be asked for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct EntityNames {
     /// Its name.
     pub name: String,

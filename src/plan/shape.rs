@@ -62,10 +62,14 @@ impl Shape {
         }
     }
 
-    /// The value as this type: physical fields dropped, references as ids, missing lists empty, sets sorted.
+    /// The value as this type: physical fields dropped, references as ids, missing lists empty, sets sorted. An
+    /// outcome is a result of any type and stays itself.
     pub fn canonical(&self, value: &Value, data: &Data) -> Value {
         match self {
+            _ if matches!(value, Value::Outcome(_)) => value.clone(),
             Shape::Value => value.referenced(),
+            // What is no list cannot be compared as one, and must not pass for an empty one.
+            Shape::List(_) | Shape::Set(_) if value.items().is_none() => value.referenced(),
             Shape::Entity(_) if value.is_null() => Value::Null,
             Shape::Entity(entity) => {
                 let fields = data.entities[*entity].fields.iter().map(|field| &field.name);

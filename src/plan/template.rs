@@ -30,7 +30,7 @@ pub enum Template {
 }
 
 /// A variable or parameter, and the fields that lead from it to the value.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Path {
     base: Base,
     fields: Vec<Arc<str>>,
@@ -41,7 +41,7 @@ pub struct Path {
     guarded: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Base {
     Slot(usize),
     Constant(Value),
@@ -61,6 +61,8 @@ pub enum Piece {
 pub enum Entry {
     /// A key and its value.
     Field(Key, Template),
+    /// A key and its value before a `...`: written only when the document spread there has no such key.
+    Unless(Key, Template, Path),
     /// `...: <path>`: the fields of a document, except those that a later key names.
     Spread(Path, Vec<Box<str>>),
 }
@@ -209,18 +211,31 @@ fn write_entries(entries: &[Entry], writer: &mut Writer, frame: &mut Frame) -> R
                 let key = text_of(pieces, frame)?;
                 value.write(&key, writer, frame)?;
             }
+            Entry::Unless(key, value, path) => {
+                let key = match key {
+                    Key::Fixed(key) => std::borrow::Cow::Borrowed(&**key),
+                    Key::Text(pieces) => text_of(pieces, frame)?.into(),
+                };
+                if !spread_value(path, frame)?.entries().iter().any(|(later, _)| **later == *key) {
+                    value.write(&key, writer, frame)?;
+                }
+            }
             Entry::Spread(path, hidden) => spread(path, hidden, writer, frame)?,
         }
     }
     Ok(())
 }
 
-fn spread(path: &Path, hidden: &[Box<str>], writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
-    let value = match path.value(frame)? {
+fn spread_value(path: &Path, frame: &Frame) -> Result<Value, EvalError> {
+    Ok(match path.value(frame)? {
         // A spread takes the fields of a reference too: what is written then is the record's content.
         Value::Record(record) => Value::Document(record.document()),
         other => other,
-    };
+    })
+}
+
+fn spread(path: &Path, hidden: &[Box<str>], writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
+    let value = spread_value(path, frame)?;
     match &value {
         Value::Document(raw) if hidden.is_empty() => {
             let bytes = raw.bytes();
@@ -424,6 +439,12 @@ fn compile_list(items: &[Node], guarded: bool, scope: &mut Scope, diagnostics: &
     for item in items {
         made.push(match for_each(item) {
             Some((name, list, body)) => compile_each(name, (list, body), guarded, scope, diagnostics),
+            None if has_key(item, "forEach") => {
+                let message = "`forEach` in a list wants one name with its list, and an `item`";
+                let help = "write for example `{ forEach: { part: product.parts }, item: { part: <part> } }`";
+                diagnostics.push(Diagnostic::error(item.span, message).help(help));
+                None
+            }
             None => compile(item, guarded, scope, diagnostics).map(Item::One),
         });
     }
@@ -437,6 +458,10 @@ fn compile_list(items: &[Node], guarded: bool, scope: &mut Scope, diagnostics: &
         _ => None,
     });
     Some(Template::Constant(encoded(&Value::list(values.collect()))))
+}
+
+fn has_key(node: &Node, name: &str) -> bool {
+    matches!(&node.tree, Tree::Mapping(entries) if entries.iter().any(|(key, _)| key.value == name))
 }
 
 /// The parts of `{ forEach: { x: list }, item: ... }`.
@@ -484,7 +509,7 @@ fn compile_document(
             key.zip(value).map(|(key, value)| Entry::Field(key, value))
         });
     }
-    let made = made.into_iter().collect::<Option<Vec<_>>>()?;
+    let made = later_keys_win(made.into_iter().collect::<Option<Vec<_>>>()?);
     let mut constants = Vec::new();
     for entry in &made {
         match entry {
@@ -495,6 +520,18 @@ fn compile_document(
         }
     }
     Some(Template::Constant(encoded(&Value::Map(constants.into()))))
+}
+
+/// Fields that stand before a `...` give way to what it brings.
+fn later_keys_win(entries: Vec<Entry>) -> Vec<Entry> {
+    let Some(at) = entries.iter().position(|entry| matches!(entry, Entry::Spread(..))) else { return entries };
+    let Entry::Spread(path, _) = &entries[at] else { return entries };
+    let path = path.clone();
+    let weak = |(position, entry)| match entry {
+        Entry::Field(key, value) if position < at => Entry::Unless(key, value, path.clone()),
+        other => other,
+    };
+    entries.into_iter().enumerate().map(weak).collect()
 }
 
 fn compile_spread(

@@ -152,8 +152,8 @@ impl Value {
     pub fn compare(&self, other: &Value) -> Option<Ordering> {
         match (self.referenced(), other.referenced()) {
             (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
-            (Value::Int(a), Value::Double(b)) => (a as f64).partial_cmp(&b),
-            (Value::Double(a), Value::Int(b)) => a.partial_cmp(&(b as f64)),
+            (Value::Int(a), Value::Double(b)) => against_double(a, b),
+            (Value::Double(a), Value::Int(b)) => against_double(b, a).map(Ordering::reverse),
             (Value::Double(a), Value::Double(b)) => a.partial_cmp(&b),
             (Value::Text(a), Value::Text(b)) => Some(a.cmp(&b)),
             (Value::Date(a), Value::Date(b)) => Some(a.cmp(&b)),
@@ -164,6 +164,48 @@ impl Value {
             _ => None,
         }
     }
+
+    /// A total order for sorting, whatever the values: by kind as MongoDB has it, null first, then by value.
+    pub fn sort_order(&self, other: &Value) -> Ordering {
+        let (a, b) = (self.referenced(), other.referenced());
+        a.rank().cmp(&b.rank()).then_with(|| a.compare(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()).reverse()))
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Value::Null => 0,
+            Value::Int(_) | Value::Double(_) => 1,
+            Value::Text(_) => 2,
+            Value::Document(_) | Value::Map(_) | Value::Record(_) => 3,
+            Value::Array(_) | Value::List(_) => 4,
+            Value::Binary(..) => 5,
+            Value::ObjectId(_) => 6,
+            Value::Bool(_) => 7,
+            Value::Date(_) => 8,
+            Value::Other(_) => 9,
+            Value::Outcome(_) => 10,
+        }
+    }
+
+    fn is_nan(&self) -> bool {
+        matches!(self, Value::Double(d) if d.is_nan())
+    }
+}
+
+/// The order of an int and a double, exact beyond the 53 bits that a double holds.
+fn against_double(int: i64, double: f64) -> Option<Ordering> {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if double.is_nan() {
+        return None;
+    }
+    Some(if double >= BEYOND {
+        Ordering::Less
+    } else if double < -BEYOND {
+        Ordering::Greater
+    } else {
+        let fraction = 0.0_f64.partial_cmp(&double.fract()).unwrap_or(Ordering::Equal);
+        int.cmp(&(double.trunc() as i64)).then(fraction)
+    })
 }
 
 /// Equality by value: 1 equals 1.0, a reference equals its `_id`, raw BSON equals what an expression made.
