@@ -80,8 +80,8 @@ pub struct RunArguments {
     /// Slices that each window is cut into, the strategies taking turns, 1 to 1000 [default: the preset's]
     #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
     pub slices: Option<u64>,
-    /// Measured calls per strategy and round, 1 to 1000000000 [default: as many as fill the preset's seconds]
-    #[arg(long, value_name = "N", value_parser = count::<1_000_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
+    /// Measured calls per strategy and round, 1 to 100000000 [default: as many as fill the preset's seconds]
+    #[arg(long, value_name = "N", value_parser = count::<100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
     /// Measure for this long per strategy and round instead of an equal number of calls, such as 500ms, 3s or 2m;
     /// strategies then end in different states [default: an equal number of calls]

@@ -27,10 +27,12 @@ pub use command::Concerns;
 pub use compile::compile;
 pub use expression::{EvalError, Expression, Frame, truth};
 pub use function::outcome;
+pub use inherit::inherit;
 pub use program::{Command, Implicit, Program, ReplyShape, Step};
 pub use record::{Data, Entity};
 pub use shape::{Shape, canonical_rows, written};
 pub use template::Template;
+pub(crate) use template::path_length;
 pub use value::{Outcome, Raw, Value};
 pub use writer::{Writer, index_key};
 
