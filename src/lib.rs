@@ -8,6 +8,7 @@
 //!                   generate  server record ──┘          cli drives them all
 //! ```
 
+pub mod cli;
 pub mod engine;
 pub mod generate;
 pub mod plan;

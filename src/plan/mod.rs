@@ -28,11 +28,13 @@ pub use command::Concerns;
 pub use compile::compile;
 pub use expression::{EvalError, Expression, Frame, truth};
 pub use function::{find as find_function, outcome};
+pub use inherit::inherit;
 pub use program::{Command, Implicit, Program, ReplyShape, Step};
 pub use raw::Raw;
 pub use record::{Data, Entity};
 pub use shape::{Shape, canonical_rows, written};
 pub use template::Template;
+pub(crate) use template::path_length;
 pub use value::{Outcome, Value};
 pub use writer::{Writer, index_key};
 

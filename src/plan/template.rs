@@ -395,7 +395,7 @@ fn pieces(text: &str, span: Span, guarded: bool, scope: &Scope, diagnostics: &mu
 }
 
 /// The length of `<identifier.identifier...>` at the start of `text`; `None` when it is another `<`.
-fn path_length(text: &str) -> Option<usize> {
+pub(crate) fn path_length(text: &str) -> Option<usize> {
     let end = text.find('>')?;
     let inside = &text[1..end];
     let identifier = |part: &str| {
