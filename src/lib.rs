@@ -15,3 +15,4 @@ pub mod record;
 pub mod results;
 pub mod scenario;
 pub mod server;
+pub mod stats;
