@@ -18,8 +18,8 @@ fn successes(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord
 
 /// The mean time of the successful calls in nanoseconds; `None` without any.
 pub fn mean(operation: &OperationRecord) -> Option<f64> {
-    let count: u64 = successes(operation).map(|record| record.service.count()).sum();
-    let sum: f64 = successes(operation).map(|record| record.service.sum()).sum();
+    let histograms = successes(operation).map(|record| record.service.open());
+    let (sum, count) = histograms.fold((0.0, 0), |(sum, count), times| (sum + times.sum(), count + times.count()));
     let mean = sum / count as f64;
     (mean.is_finite() && mean > 0.0).then_some(mean)
 }
@@ -50,7 +50,7 @@ impl Distribution {
         // It grows as needed, because a record read from disk may hold histograms with any bounds.
         let mut histogram = Histogram::new(3).expect("3 significant digits are valid");
         for outcome in operations.flat_map(successes) {
-            histogram.add(outcome.service.as_hdr()).expect("a histogram that grows takes every value");
+            histogram.add(outcome.service.open().as_hdr()).expect("a histogram that grows takes every value");
         }
         Distribution { histogram }
     }
@@ -99,12 +99,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::LatencyHistogram;
+    use crate::record::{LatencyHistogram, StoredHistogram};
 
     fn outcome(name: &str, values: &[u64]) -> OutcomeRecord {
         let mut service = LatencyHistogram::new(Duration::from_secs(10));
         values.iter().for_each(|value| service.record(*value));
-        OutcomeRecord { outcome: name.into(), count: service.count(), saturated: 0, service }
+        OutcomeRecord {
+            outcome: name.into(),
+            count: service.count(),
+            saturated: 0,
+            service: StoredHistogram::new(&service),
+        }
     }
 
     fn operation(outcomes: Vec<OutcomeRecord>) -> OperationRecord {
@@ -140,8 +145,9 @@ mod tests {
     #[test]
     fn histograms_with_other_bounds_are_merged() {
         let mut wide = outcome("ok", &[5]);
-        wide.service = LatencyHistogram::new(Duration::from_secs(1_000));
-        wide.service.record(1_500_000_000_000);
+        let mut slow = LatencyHistogram::new(Duration::from_secs(1_000));
+        slow.record(1_500_000_000_000);
+        wide.service = StoredHistogram::new(&slow);
         let made = operation(vec![outcome("ok", &[5]), wide]);
         assert_eq!(Distribution::of([&made].into_iter()).calls(), 2);
     }

@@ -52,7 +52,8 @@ fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowt
     let find = |sizes: &[CollectionSizes]| sizes.iter().find(|sizes| sizes.name == name).cloned();
     let before: Vec<CollectionSizes> = rounds.iter().filter_map(|cell| find(&cell.before)).collect();
     let after: Vec<CollectionSizes> = rounds.iter().filter_map(|cell| find(&cell.after)).collect();
-    let mean = |of: &dyn Fn(&CollectionSizes) -> f64| Change { before: average(&before, of), after: average(&after, of) };
+    let mean =
+        |of: &dyn Fn(&CollectionSizes) -> f64| Change { before: average(&before, of), after: average(&after, of) };
     let largest = |sizes: &[CollectionSizes]| sizes.iter().map(|sizes| sizes.max).max().unwrap_or(0) as f64;
     CollectionGrowth {
         collection: name.to_owned(),
