@@ -13,6 +13,8 @@ pub mod engine;
 pub mod generate;
 pub mod plan;
 pub mod record;
+pub mod report;
 pub mod results;
 pub mod scenario;
 pub mod server;
+pub mod stats;
