@@ -13,6 +13,7 @@ pub mod server;
 mod check;
 mod exit;
 mod list;
+mod record;
 mod report;
 mod show;
 

@@ -25,3 +25,8 @@ pub fn tell(text: &str) {
     let mut stream = anstream::stderr().lock();
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }
+
+/// Columns of standard output, between 80 and 120; 100 when it is no terminal.
+pub fn width() -> usize {
+    terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| usize::from(width.0).clamp(80, 120))
+}

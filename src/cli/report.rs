@@ -1,6 +1,7 @@
 //! `docshape report`.
 
-use crate::results::{self, RunRecord};
+use crate::report::{Markdown, Renderer, Report, Terminal};
+use crate::results;
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit};
@@ -12,11 +13,25 @@ use super::output;
 /// When the run cannot be read or the report cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let record = results::load(&arguments.run).map_err(|error| CliError::usage(error.to_string()))?;
-    output::print(&render(&record, arguments.format)?)?;
+    let report = Report::new(&record).in_folder(&arguments.run.display().to_string());
+    output::print(&render(&report, arguments.format))?;
     Ok(Exit::Fine)
 }
 
-fn render(record: &RunRecord, format: ReportFormat) -> Result<String, CliError> {
-    let words = format!("the run of {} was read; {format:?} reports are not built in yet", record.scenario.name);
-    Err(CliError::usage(words))
+fn render(report: &Report, format: ReportFormat) -> String {
+    match format {
+        ReportFormat::Terminal => terminal(report),
+        ReportFormat::Markdown => {
+            let mut text = String::new();
+            let _ = Markdown.render(report, &mut text);
+            text
+        }
+    }
+}
+
+/// The terminal's report, as wide as the terminal.
+pub fn terminal(report: &Report) -> String {
+    let mut text = String::new();
+    let _ = Terminal { width: output::width(), colour: true }.render(report, &mut text);
+    text
 }

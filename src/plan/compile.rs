@@ -49,8 +49,13 @@ pub fn compile(
     for strategy in &strategies {
         let mut told = Diagnostics::new();
         let strategy_names = with_parameters(&names, strategy, &mut told);
-        let compiler =
-            StrategyCompiler { scenario, strategy, names: &strategy_names, concerns: &concerns, diagnostics: &mut told };
+        let compiler = StrategyCompiler {
+            scenario,
+            strategy,
+            names: &strategy_names,
+            concerns: &concerns,
+            diagnostics: &mut told,
+        };
         arms.push(compiler.compile());
         tell_new(&told, diagnostics);
     }
@@ -194,7 +199,12 @@ fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics) ->
     match expression.evaluate(&mut Frame::new(&no_data(), Seed::new(0), 0, 0)) {
         Ok(value) => Some(value),
         Err(words) => {
-            error(diagnostics, node.span, words.to_string(), "it is computed once, before the run, from the parameters before it");
+            error(
+                diagnostics,
+                node.span,
+                words.to_string(),
+                "it is computed once, before the run, from the parameters before it",
+            );
             None
         }
     }

@@ -347,7 +347,9 @@ fn chain(start: Value, field: &str) -> Result<Vec<Value>, EvalError> {
     let mut next = Some(start);
     while let Some(Value::Record(record)) = next {
         if links.len() == DEEPEST {
-            return Err(EvalError::new(format!("chain: `{field}` leads on beyond {DEEPEST} records, perhaps in a circle")));
+            return Err(EvalError::new(format!(
+                "chain: `{field}` leads on beyond {DEEPEST} records, perhaps in a circle"
+            )));
         }
         next = record.get(field);
         links.push(Value::Record(record));
