@@ -158,10 +158,11 @@ fn write_line(
         for (place, column) in group.columns.iter().enumerate() {
             let cell = cell(column);
             blanks += if place > 0 { GAP } else { 0 } + column.width() - cell.width();
-            if !cell.text.is_empty() {
+            let text = cell.text.trim_end();
+            if !text.is_empty() {
                 line.push_str(&" ".repeat(blanks));
-                line.push_str(&cell.tone.paint(&cell.text, colour));
-                blanks = 0;
+                line.push_str(&cell.tone.paint(text, colour));
+                blanks = cell.width() - text.chars().count();
             }
         }
     }
