@@ -134,8 +134,9 @@ fn collections(strategy: usize, comments: u64, grown: f64) -> Vec<CollectionSize
 
 fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationRecord {
     // Rounds differ by some percent, and count is ahead now here, now there.
-    let weather = 1.0 + (round * 7 % 5) as f64 * 0.02 + if (round as usize + strategy) % 2 == 0 { 0.01 } else { 0.0 };
-    let mood = if operation == 2 && (round as usize + strategy) % 3 == 0 { 1.1 } else { 1.0 };
+    let weather =
+        1.0 + (round * 7 % 5) as f64 * 0.02 + if (round as usize + strategy).is_multiple_of(2) { 0.01 } else { 0.0 };
+    let mood = if operation == 2 && (round as usize + strategy).is_multiple_of(3) { 1.1 } else { 1.0 };
     let typical = TIMES[strategy][operation] * weather * mood;
     let refused = if strategy == 0 && operation == 0 { 12 } else { 0 };
     let failed = if strategy == 1 && operation == 0 { 2 } else { 0 };
