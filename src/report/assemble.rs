@@ -148,8 +148,11 @@ fn means(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<O
 }
 
 fn arm(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Arm {
-    let tally = tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations));
-    Arm { strategy, means: means(record, strategy, operation), failed_share: tally.failed_share() }
+    // Whoever fails too often is not compared anywhere, and nobody in an operation that fails too often.
+    let whole = tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations));
+    let own = operation.map(|operation| tally(stats::operations(record, strategy, operation)));
+    let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
+    Arm { strategy, means: means(record, strategy, operation), failed_share }
 }
 
 /// The arms that take part in verdicts.
@@ -187,6 +190,13 @@ fn row(record: &RunRecord, operation: Option<usize>) -> Row {
 }
 
 impl Report {
+    /// What was measured: strategies, mix, rounds and calls.
+    pub fn subject(&self) -> String {
+        let calls = self.calls.map_or(String::new(), |calls| format!(" of {} per strategy", counted(calls, "call")));
+        let names: Vec<String> = self.strategies.iter().map(|strategy| strategy.name.clone()).collect();
+        format!("{}, mix {}, {}{calls}", listed(&names), self.mix, counted(self.rounds, "round"))
+    }
+
     /// Whether a cell's difference from the reference is claimed, and which way.
     pub fn claimed(&self, cell: &Measured) -> Option<Claim> {
         let comparison = cell.comparison.as_ref()?;

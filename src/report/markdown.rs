@@ -23,6 +23,7 @@ impl Renderer for Markdown {
             writeln!(out, "{}\n", escape(&report.about))?;
         }
         strategies(report, out)?;
+        writeln!(out, "\n{}: {}.", escape(&report.scenario), escape(&report.subject()))?;
         verdict(report, out)?;
         if report.rounds > 0 {
             ratios(report, out)?;
@@ -36,10 +37,10 @@ impl Renderer for Markdown {
     }
 }
 
-/// Column names: the first is left-aligned, the others right.
-fn table_head(out: &mut dyn fmt::Write, names: &[String]) -> fmt::Result {
+/// Column names: the first so many are left-aligned, the others right.
+fn table_head(out: &mut dyn fmt::Write, names: &[String], left: usize) -> fmt::Result {
     writeln!(out, "| {} |", names.join(" | "))?;
-    writeln!(out, "|---|{}", "---:|".repeat(names.len().saturating_sub(1)))
+    writeln!(out, "|{}{}", "---|".repeat(left), "---:|".repeat(names.len().saturating_sub(left)))
 }
 
 fn table_row(out: &mut dyn fmt::Write, texts: &[String]) -> fmt::Result {
@@ -73,10 +74,10 @@ fn verdict(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(out, "**{}**\n", escape(&report.verdict.join(" ")))?;
     }
     for (operation, claim) in &report.claims {
-        writeln!(out, "- {}: {}", escape(operation), escape(claim))?;
+        writeln!(out, "- **{}**: {}", escape(operation), escape(claim))?;
     }
     for (operation, reason) in &report.unclaimed {
-        writeln!(out, "- {}: no claim: {}", escape(operation), escape(reason))?;
+        writeln!(out, "- **{}**: no claim, {}", escape(operation), escape(reason))?;
     }
     if !report.claims.is_empty() || !report.unclaimed.is_empty() {
         writeln!(out)?;
@@ -91,15 +92,14 @@ fn ratios(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     writeln!(out, "## Mean service time in relation to {}\n", name_of(reference))?;
     let mut names = vec!["operation".to_owned(), "share of mix".into(), name_of(reference)];
     names.extend(others.iter().map(name_of));
-    table_head(out, &names)?;
+    table_head(out, &names, 1)?;
     for row in &report.rows {
         let mean = |cell: &Measured| cell.mean.map_or_else(|| NOTHING.into(), time);
-        let mut texts = vec![escape(&row.name), row.share.map_or_else(String::new, percent)];
+        let name = if row.is_mix { "**mix**".to_owned() } else { escape(&row.name) };
+        let mut texts = vec![name, row.share.map_or_else(String::new, percent)];
         texts.extend(row.cells.first().map(mean));
         texts.extend(row.cells.iter().skip(1).map(|cell| format!("{}, {}", mean(cell), ratio(report, cell))));
-        let is_mix = row.is_mix;
-        let strong = |text: String| if is_mix && !text.is_empty() { format!("**{text}**") } else { text };
-        table_row(out, &texts.into_iter().map(strong).collect::<Vec<_>>())?;
+        table_row(out, &texts)?;
     }
     let rate = |strategy: &StrategyView| strategy.calls_per_second.map_or_else(|| NOTHING.into(), three);
     let mut texts = words(&["calls per second", ""]);
@@ -118,8 +118,7 @@ fn ratio(report: &Report, cell: &Measured) -> String {
         return NOTHING.into();
     };
     let mean = format!("× {}", three(ratio.mean));
-    let is_mix_bold = report.rows.last().is_some_and(|mix| mix.cells.iter().any(|other| std::ptr::eq(other, cell)));
-    let mean = if report.claimed(cell).is_some() && !is_mix_bold { format!("**{mean}**") } else { mean };
+    let mean = if report.claimed(cell).is_some() { format!("**{mean}**") } else { mean };
     match ratio.rounds {
         1 => mean,
         _ => format!("{mean} ({} to {})", three(ratio.lowest), three(ratio.highest)),
@@ -128,7 +127,7 @@ fn ratio(report: &Report, cell: &Measured) -> String {
 
 fn latencies(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     writeln!(out, "## Latency\n")?;
-    table_head(out, &words(&["operation", "strategy", "calls", "p50", "p90", "p99", "max"]))?;
+    table_head(out, &words(&["operation", "strategy", "calls", "p50", "p90", "p99", "max"]), 2)?;
     for row in &report.rows {
         for (strategy, cell) in report.strategies.iter().zip(&row.cells) {
             let times = &cell.distribution;
@@ -155,7 +154,7 @@ fn sizes(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     writeln!(out, "## Sizes\n")?;
     let names =
         ["strategy", "collection", "documents", "mean", "p99", "largest", "all documents", "storage", "indexes"];
-    table_head(out, &words(&names))?;
+    table_head(out, &words(&names), 2)?;
     let mut lags = false;
     for strategy in &report.strategies {
         for growth in &strategy.collections {
@@ -182,7 +181,7 @@ fn followed(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     writeln!(out, "## Growth of single documents\n")?;
     let mut names = words(&["strategy", "collection", "document"]);
     names.extend(FOLLOWED_AT.map(|share| format!("{} of calls", percent(share))));
-    table_head(out, &names)?;
+    table_head(out, &names, 3)?;
     for strategy in &report.strategies {
         for growth in &strategy.followed {
             let mut texts = vec![name_of(strategy), escape(&growth.collection), escape(&growth.label)];
@@ -200,7 +199,7 @@ fn followed(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
 fn by_operation(report: &Report, out: &mut dyn fmt::Write, text: &dyn Fn(&Tally) -> String) -> fmt::Result {
     let mut names = vec!["operation".to_owned()];
     names.extend(report.strategies.iter().map(name_of));
-    table_head(out, &names)?;
+    table_head(out, &names, 1)?;
     for row in &report.rows {
         let mut texts = vec![escape(&row.name)];
         texts.extend(row.cells.iter().map(|cell| text(&cell.tally)));
@@ -219,9 +218,10 @@ fn outcomes(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     writeln!(out, "## Outcomes, errors and retries\n")?;
     by_operation(report, out, &|tally| {
         let share = |calls: u64| percent(calls as f64 / tally.calls.max(1) as f64);
-        let outcomes = tally.outcomes.iter().filter(|(_, calls)| **calls > 0);
+        let mut outcomes: Vec<(&String, &u64)> = tally.outcomes.iter().filter(|(_, calls)| **calls > 0).collect();
+        outcomes.sort_by_key(|(_, calls)| std::cmp::Reverse(**calls));
         let texts: Vec<String> =
-            outcomes.map(|(name, calls)| format!("{} {}", escape(&plain(name)), share(*calls))).collect();
+            outcomes.into_iter().map(|(name, calls)| format!("{} {}", escape(&plain(name)), share(*calls))).collect();
         if texts.is_empty() { NOTHING.into() } else { texts.join(", ") }
     })?;
     writeln!(out)?;
@@ -239,7 +239,7 @@ fn reasons(report: &Report, out: &mut dyn fmt::Write, what: &str, of: &dyn Fn(&T
     }
     let mut names = vec![what.to_owned()];
     names.extend(report.strategies.iter().map(name_of));
-    table_head(out, &names)?;
+    table_head(out, &names, 1)?;
     for reason in all {
         let mut texts = vec![escape(&plain(reason))];
         texts.extend(report.strategies.iter().map(|s| count(of(&s.tally).get(reason).copied().unwrap_or(0))));

@@ -123,10 +123,11 @@ impl Table {
             writeln!(out, "{}", line.trim_end())?;
         }
         let heading = |column: &Column| Cell::new(&column.heading).tone(Tone::Faint);
-        write_line(out, &Cell::new(""), names, stack, colour, &heading)?;
+        let line = Line { names, stack, colour };
+        line.write(out, &Cell::new(""), &heading)?;
         for (row, name) in self.names.iter().enumerate() {
             let cell = |column: &Column| column.cells.get(row).cloned().unwrap_or_else(|| Cell::new(""));
-            write_line(out, name, names, stack, colour, &cell)?;
+            line.write(out, name, &cell)?;
         }
         Ok(())
     }
@@ -142,28 +143,32 @@ fn fitting(groups: &[Group], width: usize) -> usize {
     fit.count().max(1)
 }
 
-fn write_line(
-    out: &mut dyn fmt::Write,
-    name: &Cell,
+/// How the lines of one stack are laid out.
+struct Line<'s> {
     names: usize,
-    stack: &[Group],
+    stack: &'s [Group],
     colour: bool,
-    cell: &dyn Fn(&Column) -> Cell,
-) -> fmt::Result {
-    let mut line = name.tone.paint(&name.text, colour);
-    // Blanks are written only before a text, so that no line ends in them, with colour or without.
-    let mut blanks = names - name.width();
-    for group in stack {
-        blanks += GROUP_GAP + group.width() - group.inner();
-        for (place, column) in group.columns.iter().enumerate() {
-            let cell = cell(column);
-            blanks += if place > 0 { GAP } else { 0 } + column.width() - cell.width();
-            if !cell.text.is_empty() {
-                line.push_str(&" ".repeat(blanks));
-                line.push_str(&cell.tone.paint(&cell.text, colour));
-                blanks = 0;
+}
+
+impl Line<'_> {
+    /// Writes a row's name and its cell of every column.
+    fn write(&self, out: &mut dyn fmt::Write, name: &Cell, cell: &dyn Fn(&Column) -> Cell) -> fmt::Result {
+        let mut line = name.tone.paint(&name.text, self.colour);
+        // Blanks are written only before a text, so that no line ends in them, with colour or without.
+        let mut blanks = self.names - name.width();
+        for group in self.stack {
+            blanks += GROUP_GAP + group.width() - group.inner();
+            for (place, column) in group.columns.iter().enumerate() {
+                let cell = cell(column);
+                blanks += if place > 0 { GAP } else { 0 } + column.width() - cell.width();
+                let text = cell.text.trim_end();
+                if !text.is_empty() {
+                    line.push_str(&" ".repeat(blanks));
+                    line.push_str(&cell.tone.paint(text, self.colour));
+                    blanks = cell.width() - text.chars().count();
+                }
             }
         }
+        writeln!(out, "{line}")
     }
-    writeln!(out, "{line}")
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::stats::{Claim, CollectionGrowth};
 
-use super::format::{NOTHING, bytes, bytes_change, count, count_change, counted, listed, percent, three, time, wrap};
+use super::format::{NOTHING, bytes, bytes_change, count, count_change, counted, percent, three, time, wrap};
 use super::table::{Cell, Column, Group, Table, Tone};
 use super::{Measured, Renderer, Report, StrategyView};
 
@@ -20,7 +20,7 @@ pub struct Terminal {
 impl Renderer for Terminal {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         self.line(out, Tone::Strong, &format!("{}: {}", report.scenario, report.title))?;
-        self.line(out, Tone::Faint, &subject(report))?;
+        self.line(out, Tone::Faint, &report.subject())?;
         self.verdict(report, out)?;
         if report.rounds > 0 {
             self.section(out, "Service time per call")?;
@@ -35,13 +35,6 @@ impl Renderer for Terminal {
             None => Ok(()),
         }
     }
-}
-
-/// What was measured, on one line.
-fn subject(report: &Report) -> String {
-    let calls = report.calls.map_or(String::new(), |calls| format!(" of {} each", counted(calls, "call")));
-    let strategies: Vec<String> = report.strategies.iter().map(|strategy| strategy.name.clone()).collect();
-    format!("{}, mix {}, {}{calls}", listed(&strategies), report.mix, counted(report.rounds, "round"))
 }
 
 impl Terminal {
@@ -77,7 +70,7 @@ impl Terminal {
             self.entry(out, name, names, claim)?;
         }
         for (name, reason) in &report.unclaimed {
-            self.entry(out, name, names, &format!("no claim: {reason}"))?;
+            self.entry(out, name, names, &format!("no claim, {reason}"))?;
         }
         report.notes.iter().try_for_each(|note| self.line(out, Tone::Faint, note))
     }
@@ -107,7 +100,13 @@ impl Terminal {
         let lag =
             report.strategies.iter().flat_map(|strategy| &strategy.collections).any(|growth| !growth.checkpointed);
         let lag = if lag { " Storage and indexes were read without a flush and lag behind." } else { "" };
-        self.line(out, Tone::Faint, &format!("Means over rounds, maximum of all; 1 KB is 1000 bytes.{lag}"))
+        self.line(
+            out,
+            Tone::Faint,
+            &format!(
+                "Means over rounds, the largest of all; storage and indexes after the calls; 1 KB is 1000 bytes.{lag}"
+            ),
+        )
     }
 
     fn unusual(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
@@ -125,7 +124,7 @@ impl Terminal {
             return Ok(());
         }
         self.section(out, "Warnings")?;
-        report.warnings.iter().try_for_each(|warning| self.entry(out, "", 0, warning))
+        report.warnings.iter().try_for_each(|warning| self.entry(out, "-", 1, warning))
     }
 }
 

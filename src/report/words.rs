@@ -112,7 +112,7 @@ pub(super) fn status(record: &RunRecord) -> Option<String> {
         Status::Complete => None,
         Status::Unfinished => Some(format!("This run is still going on, or was ended from outside: {rounds}.")),
         Status::Interrupted => Some(format!("This run was interrupted: {rounds}.")),
-        Status::Failed(reason) => Some(format!("This run failed: {}. {rounds}.", plain(reason).trim_end_matches('.'))),
+        Status::Failed(reason) => Some(format!("This run failed ({}): {rounds}.", plain(reason).trim_end_matches('.'))),
     }
 }
 

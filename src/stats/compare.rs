@@ -21,7 +21,7 @@ pub struct Arm {
     pub strategy: usize,
     /// The mean time per round; `None` where no call succeeded.
     pub means: Vec<Option<f64>>,
-    /// Failed calls per call of the strategy in the whole run.
+    /// Failed calls per call: the larger share of those compared and of the whole run.
     pub failed_share: f64,
 }
 
@@ -77,7 +77,7 @@ pub enum Reason {
         /// All rounds.
         rounds: usize,
     },
-    /// The ratio is within [`NOISE_FLOOR`].
+    /// The ratio, or that of every single round, is within [`NOISE_FLOOR`].
     WithinNoise,
 }
 
@@ -145,15 +145,20 @@ fn obstacle(arm: &Arm, against: &Arm) -> Option<Reason> {
 fn claim(ratio: Option<&Ratio>) -> Claim {
     let Some(ratio) = ratio else { return Claim::No(Reason::TooFewRounds(0)) };
     // On the logarithm, so that "a is faster than b" and "b is slower than a" are the same claim.
-    let beyond_noise = ratio.mean.ln().abs() > NOISE_FLOOR.ln_1p();
-    match ratio {
-        Ratio { rounds, .. } if *rounds < MINIMUM_ROUNDS => Claim::No(Reason::TooFewRounds(*rounds)),
-        Ratio { rounds, ahead, behind, .. } if ahead != rounds && behind != rounds => {
-            Claim::No(Reason::RoundsDisagree { ahead: *ahead, rounds: *rounds })
-        }
-        _ if !beyond_noise => Claim::No(Reason::WithinNoise),
-        Ratio { ahead: 0, .. } => Claim::Slower,
-        _ => Claim::Faster,
+    let is_noise = |ratio: f64| ratio.ln().abs() <= NOISE_FLOOR.ln_1p();
+    let agree = ratio.ahead == ratio.rounds || ratio.behind == ratio.rounds;
+    if ratio.rounds < MINIMUM_ROUNDS {
+        Claim::No(Reason::TooFewRounds(ratio.rounds))
+    } else if is_noise(ratio.lowest) && is_noise(ratio.highest) {
+        Claim::No(Reason::WithinNoise)
+    } else if !agree {
+        Claim::No(Reason::RoundsDisagree { ahead: ratio.ahead, rounds: ratio.rounds })
+    } else if is_noise(ratio.mean) {
+        Claim::No(Reason::WithinNoise)
+    } else if ratio.mean < 1.0 {
+        Claim::Faster
+    } else {
+        Claim::Slower
     }
 }
 

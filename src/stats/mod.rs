@@ -6,6 +6,8 @@
 mod compare;
 mod latency;
 mod mix;
+#[cfg(test)]
+pub(crate) mod sample;
 mod sizes;
 mod tally;
 

@@ -112,3 +112,40 @@ fn nearest<'c>(cell: &'c CellRecord, collection: &str, label: &str, share: f64) 
     let samples = cell.growth.iter().filter(|sample| sample.collection == collection && sample.label == label);
     samples.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sample;
+
+    #[test]
+    fn sizes_are_means_over_rounds_and_the_largest_of_all() {
+        let mut run = sample::run(2);
+        run.rounds[1].cells[0].after[0].mean = 56_000.0;
+        run.rounds[1].cells[0].after[0].max = 900_000;
+        run.rounds[1].cells[0].before[0].checkpointed = false;
+        let growth = &collection_growth(&run, 0)[0];
+        assert_eq!(growth.mean, Change { before: 23_000.0, after: 51_000.0 });
+        assert_eq!(growth.max, Change { before: 184_000.0, after: 900_000.0 });
+        assert!(!growth.checkpointed);
+    }
+
+    #[test]
+    fn a_collection_that_calls_made_grew_from_nothing() {
+        let mut run = sample::run(1);
+        run.rounds[0].cells[1].before.remove(1);
+        let growth = collection_growth(&run, 1);
+        assert_eq!(
+            (growth[1].collection.as_str(), growth[1].documents),
+            ("comments", Change { before: 0.0, after: 20_600.0 })
+        );
+    }
+
+    #[test]
+    fn followed_documents_are_read_at_shares_of_the_calls() {
+        let grown = followed_growth(&sample::run(3), 0, &[0.0, 0.5, 1.0]);
+        assert_eq!((grown.len(), grown[0].label.as_str()), (1, "post 0"));
+        assert_eq!(grown[0].bytes, [20_000.0, 38_000.0, 56_000.0]);
+        assert!(followed_growth(&sample::run(0), 0, &[0.0]).is_empty());
+    }
+}

@@ -59,3 +59,21 @@ impl Tally {
         (self.calls > 0).then(|| self.round_trips as f64 / self.calls as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{operations, sample};
+
+    #[test]
+    fn rounds_add_up() {
+        let run = sample::run(3);
+        let embedded = tally(operations(&run, 0, 0));
+        assert_eq!((embedded.calls, embedded.refused(), embedded.failed()), (1_800, 36, 0));
+        let linked = tally(operations(&run, 1, 0));
+        assert_eq!((linked.failed(), linked.failed_share()), (6, 6.0 / 1_800.0));
+        assert_eq!(linked.retries["112 (WriteConflict)"], 120);
+        assert_eq!(tally(operations(&run, 1, 1)).round_trips_per_call(), Some(2.0));
+        assert_eq!(tally([].into_iter()).round_trips_per_call(), None);
+    }
+}

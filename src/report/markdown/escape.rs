@@ -5,6 +5,7 @@ pub(super) fn escape(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let is_word =
         |place: Option<usize>| place.and_then(|place| characters.get(place)).is_some_and(|c| c.is_alphanumeric());
+    let ends_word = |place: usize| characters.get(place + 1).is_none_or(|next| next.is_whitespace());
     let mut escaped = String::with_capacity(text.len());
     for (place, character) in characters.iter().enumerate() {
         match character {
@@ -16,6 +17,7 @@ pub(super) fn escape(text: &str) -> String {
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => escaped.extend(['\\', *character]),
             '#' | '-' | '+' | '=' if place == 0 => escaped.extend(['\\', *character]),
             // `1.` and `1)` begin a list.
+            '.' | ')' if place > 0 && !ends_word(place) => escaped.push(*character),
             '.' | ')' if place > 0 && characters[..place].iter().all(char::is_ascii_digit) => {
                 escaped.extend(['\\', *character]);
             }
@@ -57,7 +59,7 @@ mod tests {
 
     #[test]
     fn plain_names_and_sentences_stay_readable() {
-        for text in ["add_comment", "38 % less time than linked (34 to 42 %).", "p99 = 1.5 ms, it's fine"] {
+        for text in ["add_comment", "0.1.0", "38 % less time than linked (34 to 42 %).", "p99 = 1.5 ms, it's fine"] {
             assert_eq!(escape(text), text);
         }
     }
