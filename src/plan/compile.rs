@@ -10,6 +10,7 @@ use crate::scenario::{
 use super::choice::{Choice, ChoiceError};
 use super::command::Concerns;
 use super::expression::{EvalError, Expression, Frame};
+use super::generator::GeneratorKind;
 use super::inherit::inherit;
 use super::program::Program;
 use super::record::{Data, Entity, Field, NEW};
@@ -589,24 +590,38 @@ fn find<'s>(implementations: &'s [Implementation], name: &str) -> Option<&'s Imp
     implementations.iter().find(|implementation| implementation.name.value == name)
 }
 
-/// Makes the first, the middle and the last record of every entity and a new one, so that mistakes in fields are told
-/// before the run.
+/// Makes the first, the middle and the last record of every entity, and a new one where an operation makes such, so
+/// that mistakes in fields are told before the run.
 fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) {
     for (position, entity) in plan.data.entities.iter().enumerate() {
         let last = entity.len().saturating_sub(1);
-        let ordinals = if entity.is_empty() { vec![NEW] } else { vec![0, last / 2, last, NEW] };
+        let mut ordinals = if entity.is_empty() { Vec::new() } else { vec![0, last / 2, last] };
+        ordinals.extend(makes_new(plan, position).then_some(NEW));
         for ordinal in ordinals {
-            if let Value::Record(record) = plan.data.whole(position, ordinal) {
-                record.document();
-            }
-            if let Some(fault) = plan.data.fault() {
-                let written = &scenario.entities[position];
-                let message = format!("a record of `{}` cannot be made: {fault}", entity.name);
-                error(diagnostics, written.name.span, message, "look at the expressions of its fields");
-                return;
+            let record = plan.data.whole(position, ordinal);
+            for (field, written) in entity.fields.iter().zip(&scenario.entities[position].fields) {
+                record.get(&field.name);
+                if let Some(fault) = plan.data.fault() {
+                    let which = if ordinal == NEW { "a new record" } else { "a record" };
+                    let message = format!("{which} of `{}` cannot be made: `{}`: {fault}", entity.name, field.name);
+                    let help = match (ordinal, entity.parent) {
+                        (NEW, Some(_)) => "a new record belongs to no parent yet: what comes from the parent is null",
+                        _ => "correct the expression",
+                    };
+                    error(diagnostics, written.value.span, message, help);
+                    return;
+                }
             }
         }
     }
+}
+
+fn makes_new(plan: &Plan, entity: usize) -> bool {
+    let is_new = |part: &Expression| match part {
+        Expression::Generate(generator) => matches!(generator.kind, GeneratorKind::New(made) if made == entity),
+        _ => false,
+    };
+    plan.operations.iter().flat_map(|operation| &operation.arguments).any(|argument| argument.value.any(&is_new))
 }
 
 /// Draws some calls of every operation that the mix uses.

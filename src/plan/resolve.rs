@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
-use cel::parser::{Expression as Parsed, Parser};
+use cel::Env;
+use cel::parser::Expression as Parsed;
 
 use crate::generate::{DEFAULT_EXPONENT, Label};
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Tree, suggest};
@@ -73,7 +74,9 @@ pub fn resolve(node: &Node, scope: &mut Scope, diagnostics: &mut Diagnostics) ->
 
 /// Turns CEL text that stands at `span` into an expression.
 pub fn resolve_text(text: &str, span: Span, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Expression> {
-    match Parser::new().parse_with_source_info(text) {
+    // Without the macros of the standard library, which would turn loops into forms that hide what was written.
+    let parser = Env::default().with_optional_support(false).parser();
+    match parser.parse_with_source_info(text) {
         Ok((parsed, source)) => Resolver { source: &source, text, span, scope, diagnostics }.expression(&parsed),
         Err(errors) => {
             for error in errors.errors.iter().take(1) {
@@ -227,6 +230,14 @@ impl Resolver<'_, '_> {
             && call.args.len() == 2
         {
             return self.each(*kind, list, &call.args);
+        }
+        if LOOPS.iter().any(|(word, _)| *word == name) && call.target.is_some() {
+            let span = self.span_of(parsed);
+            return self.problem(
+                span,
+                format!("`{name}` is not called like this"),
+                format!("write `list.{name}(x, ...)`, with a name of your own for x"),
+            );
         }
         if call.target.is_none() && GENERATORS.iter().any(|(word, _)| *word == name) {
             return self.generator(name, &call.args, parsed);
