@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::Env;
+use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::parser::Expression as Parsed;
 
 use crate::generate::{DEFAULT_EXPONENT, Label};

@@ -1,0 +1,339 @@
+//! Whole runs over a scripted server on a paused clock: the order of the phases, and exact numbers.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::engine::{Event, Experiment, Fatal, Generators, Observer, Phase, RunError, Settings, Stop, Window};
+use docshape::plan::{Choice, Plan, compile};
+use docshape::results::RoundRecord;
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+use tokio::time::Instant;
+
+const SCENARIO: &str = "
+format: 1
+name: phases
+title: Phases
+about: Two shapes of the same points.
+entities:
+  point: { count: 40, fields: { _id: index, text: text(20) } }
+operations:
+  read: { arguments: { point: zipf(point) }, returns: point }
+  add: { arguments: { point: new(point) } }
+mixes: { default: { read: 3, add: 1 } }
+strategies:
+  one:
+    about: The reference.
+    collections: { points: { each: point } }
+    operations:
+      read: { findOne: points, filter: { _id: <point> } }
+      add: { insertOne: points, document: <point> }
+  two:
+    about: Reads twice.
+    like: one
+    operations:
+      read:
+        - { findOne: points, filter: { _id: <point> } }
+        - { findOne: points, filter: { _id: <point> } }
+";
+
+const READ: Duration = Duration::from_millis(2);
+const WRITE: Duration = Duration::from_millis(5);
+
+type Script = Box<dyn Fn(u64, &str) -> Option<Failure>>;
+
+/// A server whose reads take 2 ms and whose writes take 5 ms, and which fails where its script says so.
+struct Scripted {
+    log: RefCell<Vec<String>>,
+    calls: RefCell<u64>,
+    script: Script,
+}
+
+impl Scripted {
+    fn new(script: impl Fn(u64, &str) -> Option<Failure> + 'static) -> Scripted {
+        Scripted { log: RefCell::default(), calls: RefCell::new(0), script: Box::new(script) }
+    }
+
+    fn sound() -> Scripted {
+        Scripted::new(|_, _| None)
+    }
+}
+
+impl Target for &Scripted {
+    async fn run(&self, database: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        let (name, value) = command.iter().next().unwrap().unwrap();
+        let collection = value.as_str().unwrap_or_default();
+        self.log.borrow_mut().push(format!("{name} {collection} in {database}"));
+        // Calls carry the concerns of the run; what the engine itself sends does not.
+        let writes = |concern: &bson::RawDocument| concern.get("w").unwrap().unwrap().as_str() == Some("majority");
+        let measured = collection == "points"
+            && (command.get("readConcern").unwrap().is_some()
+                || command.get_document("writeConcern").is_ok_and(writes));
+        match name.as_str() {
+            "find" if measured => tokio::time::sleep(READ).await,
+            "insert" if measured => tokio::time::sleep(WRITE).await,
+            _ => {}
+        }
+        if matches!(name.as_str(), "find" | "insert") && measured {
+            let call = *self.calls.borrow();
+            *self.calls.borrow_mut() += 1;
+            if let Some(failure) = (self.script)(call, name.as_str()) {
+                return Err(failure);
+            }
+        }
+        // Whoever drops a database first looks for its mark.
+        let marked = collection == "docshape.marker" && name == "find";
+        let rows = if marked { vec![rawdoc! { "_id": "docshape" }] } else { Vec::new() };
+        let mut array = bson::RawArrayBuf::new();
+        rows.into_iter().for_each(|row| array.push(row));
+        let mut cursor = rawdoc! { "id": 0_i64 };
+        cursor.append(bson::raw::cstr!("firstBatch"), array);
+        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "n": 1, "cursor": cursor }] })
+    }
+}
+
+/// Notes phases, slices and rounds as text.
+#[derive(Default)]
+struct Notes(RefCell<Vec<String>>);
+
+impl Observer for Notes {
+    fn event(&self, event: &Event<'_>) {
+        let note = match event {
+            Event::Phase { round, arm, phase } if *phase != Phase::Measure => format!("{round:?} {arm} {phase:?}"),
+            Event::Slice { arm, done, calls, .. } => format!("slice of {arm}: {done} of {calls}"),
+            Event::Round(round) => format!("round {}", round.index),
+            _ => return,
+        };
+        self.0.borrow_mut().push(note);
+    }
+}
+
+fn plan() -> Arc<Plan> {
+    let source = Source::new("phases.yaml", SCENARIO);
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics);
+    let choice = Choice { seed: 1, ..Choice::default() };
+    let plan = scenario.and_then(|scenario| compile(&scenario, &choice, &mut diagnostics).unwrap());
+    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
+}
+
+struct Run<'r> {
+    server: &'r Scripted,
+    notes: &'r Notes,
+    stop: Stop,
+    workers: usize,
+    timeout: Duration,
+}
+
+impl Run<'_> {
+    async fn round(&self, window: Window) -> Result<(RoundRecord, Vec<String>), RunError> {
+        self.with(async |experiment| experiment.round(0, window).await).await
+    }
+
+    async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, &Scripted, &Scripted>) -> R) -> R {
+        let generators = Generators::Here(self.server);
+        let settings =
+            Settings { id: "t".into(), workers: self.workers, slices: 2, timeout: self.timeout, keep: false };
+        let experiment = Experiment {
+            plan: plan(),
+            settings,
+            target: &self.server,
+            generators: &generators,
+            observer: self.notes,
+            stop: self.stop.clone(),
+            started: Instant::now(),
+        };
+        work(&experiment).await
+    }
+}
+
+fn run<'r>(server: &'r Scripted, notes: &'r Notes, workers: usize) -> Run<'r> {
+    Run { server, notes, stop: Stop::default(), workers, timeout: Duration::from_secs(10) }
+}
+
+fn refused(kind: FailureKind) -> Option<Failure> {
+    Some(Failure { kind, message: "scripted".into(), labels: Vec::new() })
+}
+
+const WINDOW: Window = Window::Calls { calls: 100, warmup: 10, seconds: None };
+
+#[tokio::test(start_paused = true)]
+async fn phases_come_in_order_and_databases_go() {
+    let (server, notes) = (Scripted::sound(), Notes::default());
+    run(&server, &notes, 1).round(WINDOW).await.unwrap();
+    let notes = notes.0.into_inner();
+    assert_eq!(
+        notes[..4],
+        ["Some(0) one Load", "Some(0) two Load", "Some(0) one WarmUp", "Some(0) two WarmUp"].map(String::from)
+    );
+    let mut slices: Vec<&str> = notes[4..8].iter().map(String::as_str).collect();
+    // Slice j of both arms comes before slice j+1 of any; within a slice the order is drawn.
+    slices[..2].sort_unstable();
+    slices[2..].sort_unstable();
+    assert_eq!(
+        slices,
+        ["slice of one: 50 of 100", "slice of two: 50 of 100", "slice of one: 100 of 100", "slice of two: 100 of 100"]
+    );
+    assert_eq!(notes[8..], ["Some(0) one Inspect", "Some(0) two Inspect", "round 0"].map(String::from));
+    let log = server.log.into_inner();
+    let count = |what: &str| log.iter().filter(|line| line.starts_with(what)).count();
+    assert_eq!((count("create "), count("dropDatabase")), (2, 2));
+    assert!(log.last().unwrap().starts_with("dropDatabase"));
+    // Nothing is measured before everything is on disk, and sizes are read after that too.
+    let flushes: Vec<usize> =
+        log.iter().enumerate().filter(|(_, line)| line.starts_with("fsync")).map(|(i, _)| i).collect();
+    assert_eq!(flushes.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_worker_measures_exactly_what_the_server_takes() {
+    let (server, notes) = (Scripted::sound(), Notes::default());
+    let (round, warnings) = run(&server, &notes, 1).round(WINDOW).await.unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+    let [one, two] = round.cells.as_slice() else { panic!("two cells") };
+    let calls = |operation: usize| (one.operations[operation].calls, two.operations[operation].calls);
+    let ((reads, same_reads), (adds, same_adds)) = (calls(0), calls(1));
+    assert_eq!((reads, adds, reads + adds), (same_reads, same_adds, 100), "both make the same calls");
+    assert!((60..=90).contains(&reads), "three of four are reads: {reads}");
+    let service = |cell: &docshape::results::CellRecord, operation: usize| {
+        let histogram = cell.operations[operation].outcomes[0].service.open();
+        assert_eq!(cell.operations[operation].outcomes[0].count, cell.operations[operation].calls);
+        (histogram.quantile(0.0), histogram.quantile(1.0))
+    };
+    let near = |(low, high): (u64, u64), wanted: Duration| {
+        let wanted = wanted.as_nanos() as f64;
+        let close = |value: u64| (value as f64 / wanted - 1.0).abs() < 0.001;
+        assert!(close(low) && close(high), "{low} to {high} ns instead of {wanted}");
+    };
+    near(service(one, 0), READ);
+    near(service(two, 0), 2 * READ);
+    near(service(one, 1), WRITE);
+    near(service(two, 1), WRITE);
+    assert_eq!((one.operations[0].round_trips, two.operations[0].round_trips), (reads, 2 * reads));
+    let seconds = |per_read: Duration| (per_read * reads as u32 + WRITE * adds as u32).as_secs_f64();
+    assert!((one.seconds - seconds(READ)).abs() < 1e-9, "{} instead of {}", one.seconds, seconds(READ));
+    assert!((two.seconds - seconds(2 * READ)).abs() < 1e-9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn workers_share_the_calls_and_those_in_flight_are_awaited() {
+    let (server, notes) = (Scripted::sound(), Notes::default());
+    let (round, _) = run(&server, &notes, 8).round(WINDOW).await.unwrap();
+    for cell in &round.cells {
+        let recorded: u64 = cell.operations.iter().flat_map(|o| &o.outcomes).map(|outcome| outcome.count).sum();
+        assert_eq!((cell.calls, recorded), (100, 100));
+    }
+    // Eight at a time: a slice of 50 calls ends with the last of them, not with the last that began.
+    let single = run(&Scripted::sound(), &Notes::default(), 1).round(WINDOW).await.unwrap().0.cells[0].seconds;
+    let ratio = single / round.cells[0].seconds;
+    assert!((6.0..=8.0).contains(&ratio), "eight workers are {ratio} times as fast as one");
+}
+
+#[tokio::test(start_paused = true)]
+async fn timed_windows_end_in_time_and_record_what_was_in_flight() {
+    let (server, notes) = (Scripted::sound(), Notes::default());
+    let window = Window::Timed { seconds: 1.0, warmup: 0.1 };
+    let (round, _) = run(&server, &notes, 4).round(window).await.unwrap();
+    for cell in &round.cells {
+        // Two slices of half a second; each may end as late as its last call.
+        assert!((1.0..1.02).contains(&cell.seconds), "{}", cell.seconds);
+    }
+    assert!(round.cells[0].calls > round.cells[1].calls, "the faster arm makes more calls in the same time");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pilot_gives_the_slowest_rate() {
+    let (server, notes) = (Scripted::sound(), Notes::default());
+    let rate = run(&server, &notes, 1).with(async |experiment| experiment.pilot(1.0).await).await.unwrap();
+    // Three reads of 4 ms and an insert of 5 ms in four calls, as the mix has it: 235 per second, give or take the draw.
+    assert!((220.0..250.0).contains(&rate), "{rate}");
+    let log = server.log.into_inner();
+    assert_eq!(log.iter().filter(|line| line.starts_with("dropDatabase")).count(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_are_counted_apart_by_code() {
+    let server = Scripted::new(|call, name| match (call % 10, name) {
+        (0, "insert") => refused(FailureKind::Server(11000)),
+        (0, "find") => refused(FailureKind::Timeout),
+        _ => None,
+    });
+    let notes = Notes::default();
+    let (round, _) = run(&server, &notes, 1).round(WINDOW).await.unwrap();
+    let [reads, adds] = round.cells[0].operations.as_slice() else { panic!("two operations") };
+    for (operation, error) in [(reads, "timeout"), (adds, "11000")] {
+        let failed: u64 =
+            operation.outcomes.iter().filter(|outcome| outcome.outcome == "failed").map(|outcome| outcome.count).sum();
+        assert!(failed > 0);
+        assert_eq!(operation.errors.get(error), Some(&failed), "{:?}", operation.errors);
+        assert_eq!(operation.outcomes.iter().map(|outcome| outcome.count).sum::<u64>(), operation.calls);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_takes_too_long_has_failed() {
+    let (server, notes) = (Scripted::sound(), Notes::default());
+    let mut run = run(&server, &notes, 1);
+    run.timeout = Duration::from_millis(3);
+    let (round, _) = run.round(WINDOW).await.unwrap();
+    let adds = &round.cells[0].operations[1];
+    assert_eq!(adds.errors.get("timeout"), Some(&adds.calls), "inserts take 5 ms");
+    assert_eq!(round.cells[0].operations[0].errors.len(), 0, "reads take 2 ms");
+    // Two reads of 2 ms are more than 3 ms together: the timeout is that of the call.
+    let reads = &round.cells[1].operations[0];
+    assert_eq!(reads.errors.get("timeout"), Some(&reads.calls));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_server_ends_the_run() {
+    // From the 50th call on nothing answers, not even a ping.
+    struct Lost(Scripted);
+    impl Target for &Lost {
+        async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+            if *self.0.calls.borrow() > 50 {
+                return Err(refused(FailureKind::Network).unwrap());
+            }
+            (&self.0).run(database, command, kind).await
+        }
+    }
+    let lost = Lost(Scripted::sound());
+    let generators = Generators::Here(&lost);
+    let settings = Settings { id: "t".into(), workers: 4, slices: 2, timeout: Duration::from_secs(10), keep: false };
+    let experiment = Experiment {
+        plan: plan(),
+        settings,
+        target: &&lost,
+        generators: &generators,
+        observer: &(),
+        stop: Stop::default(),
+        started: Instant::now(),
+    };
+    let error = experiment.round(0, WINDOW).await.unwrap_err();
+    assert!(matches!(error, RunError::Fatal(Fatal::Lost(_))), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_ends_the_round_and_drops_its_databases() {
+    let stop = Stop::default();
+    let (server, notes) = (
+        Scripted::new({
+            let stop = stop.clone();
+            move |call, _| {
+                if call == 60 {
+                    stop.set();
+                }
+                None
+            }
+        }),
+        Notes::default(),
+    );
+    let mut run = run(&server, &notes, 4);
+    run.stop = stop;
+    let error = run.round(WINDOW).await.unwrap_err();
+    assert!(matches!(error, RunError::Interrupted), "{error}");
+    assert!(*server.calls.borrow() < 70, "calls in flight end, no new ones begin");
+    let log = server.log.into_inner();
+    assert_eq!(log.iter().filter(|line| line.starts_with("dropDatabase")).count(), 2);
+}
