@@ -116,7 +116,7 @@ impl Data {
         };
         if extent.count >= NEW {
             return Err(EvalError::new(format!(
-                "`{}` has {} records or more, and docshape can number {NEW}",
+                "`{}` would have {} records or more; docshape numbers fewer than {NEW}",
                 this.name, extent.count
             )));
         }

@@ -322,9 +322,7 @@ pub fn compile(node: &Node, guarded: bool, scope: &mut Scope, diagnostics: &mut 
         Tree::Mapping(entries) => match extended::constant(entries) {
             Some(Ok(value)) => Some(Template::Constant(value)),
             Some(Err(words)) => {
-                diagnostics.push(
-                    Diagnostic::error(node.span, words).help("Extended JSON v2, such as { $oid: 24 hex digits }"),
-                );
+                diagnostics.push(Diagnostic::error(node.span, words).help(extended::help(&entries[0].0.value)));
                 None
             }
             None => compile_document(entries, guarded, scope, diagnostics),
