@@ -50,8 +50,13 @@ pub fn compile(
     for strategy in &strategies {
         let mut told = Diagnostics::new();
         let strategy_names = with_parameters(&names, strategy, &mut told);
-        let compiler =
-            StrategyCompiler { scenario, strategy, names: &strategy_names, concerns: &concerns, diagnostics: &mut told };
+        let compiler = StrategyCompiler {
+            scenario,
+            strategy,
+            names: &strategy_names,
+            concerns: &concerns,
+            diagnostics: &mut told,
+        };
         arms.push(compiler.compile());
         tell_new(&told, diagnostics);
     }
@@ -195,7 +200,12 @@ fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics) ->
     match expression.evaluate(&mut Frame::new(&no_data(), Seed::new(0), 0, 0)) {
         Ok(value) => Some(value),
         Err(words) => {
-            error(diagnostics, node.span, words.to_string(), "it is computed once, before the run, from the parameters before it");
+            error(
+                diagnostics,
+                node.span,
+                words.to_string(),
+                "it is computed once, before the run, from the parameters before it",
+            );
             None
         }
     }
@@ -654,4 +664,76 @@ fn failing_argument(plan: &Plan, operation: &Operation, call: u64) -> Option<(us
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::chosen;
+    use super::*;
+
+    const TEXT: &str = "
+format: 1
+name: trial
+title: Trial
+parameters: { n: 2, twice: n * 2, size: 10 }
+entities:
+  thing: { count: n, fields: { _id: index } }
+operations:
+  read: { arguments: { thing: uniform(thing) }, returns: value }
+mixes:
+  default: { read: 1 }
+  many: { parameters: { n: 5 }, read: twice }
+strategies:
+  plain:
+    default: true
+    parameters: { size: 3, area: size * size }
+    collections: { things: { each: thing } }
+    operations: { read: { return: '[n, twice, size, area]' } }
+  wide: { default: true, like: plain, parameters: { size: 4, more: area + 1 }, operations: { read: { return: '[size, area, more]' } } }
+  bad: { like: plain, unsafe: true }
+";
+
+    fn values(plan: &Plan, arm: usize) -> String {
+        let super::super::Step::Return(value) = &plan.arms[arm].operations[0].steps[0] else { unreachable!() };
+        super::super::written(&value.evaluate(&mut Frame::new(&plan.data, Seed::new(0), 0, 9)).unwrap())
+    }
+
+    #[test]
+    fn parameters_come_from_strategy_command_line_mix_and_scenario_in_that_order() {
+        let set = vec![("size".to_owned(), "8".to_owned()), ("n".to_owned(), "3".to_owned())];
+        let many = Some("many".to_owned());
+        let plan = chosen(TEXT, &Choice::default());
+        assert_eq!((values(&plan, 0).as_str(), values(&plan, 1).as_str()), ("[2, 4, 3, 9]", "[4, 16, 17]"));
+        let plan = chosen(TEXT, &Choice { mix: many.clone(), ..Choice::default() });
+        assert_eq!((values(&plan, 0).as_str(), plan.data.entities[0].len()), ("[5, 10, 3, 9]", 5));
+        assert_eq!(plan.mix.weights, [10.0]);
+        let plan = chosen(TEXT, &Choice { mix: many, set, ..Choice::default() });
+        assert_eq!((values(&plan, 0).as_str(), plan.data.entities[0].len()), ("[3, 6, 3, 9]", 3));
+    }
+
+    #[test]
+    fn strategies_run_when_marked_or_safe_or_named() {
+        let names = |choice: &Choice| chosen(TEXT, choice).arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&Choice::default()), ["plain", "wide"]);
+        assert_eq!(names(&Choice { all: true, ..Choice::default() }), ["plain", "wide"]);
+        let named = Choice { strategies: vec!["bad".to_owned(), "plain".to_owned()], ..Choice::default() };
+        assert_eq!(names(&named), ["bad", "plain"]);
+    }
+
+    #[test]
+    fn a_choice_that_the_scenario_does_not_offer_is_told() {
+        let told = |choice: &Choice| {
+            let source = scenario::Source::new("trial.yaml", TEXT);
+            let read = scenario::read(&source, &mut Diagnostics::new()).unwrap();
+            compile(&read, choice, &mut Diagnostics::new()).unwrap_err().to_string()
+        };
+        let set =
+            |name: &str, value: &str| Choice { set: vec![(name.to_owned(), value.to_owned())], ..Choice::default() };
+        assert_eq!(told(&set("sise", "1")), "the scenario has no parameter `sise`: did you mean `size`?");
+        assert_eq!(told(&set("size", "big")), "--set size=big: `size` is an int, such as 10");
+        let mix = Choice { mix: Some("mani".to_owned()), ..Choice::default() };
+        assert_eq!(told(&mix), "the scenario has no mix `mani`: did you mean `many`?");
+        let twice = Choice { strategies: vec!["plain".to_owned(); 2], ..Choice::default() };
+        assert!(told(&twice).contains("named twice"));
+    }
 }

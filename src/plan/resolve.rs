@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::Env;
+use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::parser::Expression as Parsed;
 
 use crate::generate::{DEFAULT_EXPONENT, Label};
@@ -142,7 +142,10 @@ impl Resolver<'_, '_> {
         let quote = usize::from(whole == self.text.len() + 2);
         match self.source.offset_for(parsed.id) {
             Some((start, end))
-                if self.text.is_ascii() && (whole == self.text.len() + 2 * quote) && start <= end && (end as usize) < self.text.len() =>
+                if self.text.is_ascii()
+                    && (whole == self.text.len() + 2 * quote)
+                    && start <= end
+                    && (end as usize) < self.text.len() =>
             {
                 let base = self.span.start + quote;
                 Span { start: base + start as usize, end: base + end as usize + 1 }
@@ -351,11 +354,7 @@ impl Resolver<'_, '_> {
                 1 => "1 argument".to_owned(),
                 given => format!("{given} arguments"),
             };
-            return self.problem(
-                span,
-                format!("`{name}` is called with {given}"),
-                format!("it takes {wanted}"),
-            );
+            return self.problem(span, format!("`{name}` is called with {given}"), format!("it takes {wanted}"));
         }
         let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
         Some(Expression::Call(function, arguments))
