@@ -8,10 +8,13 @@
 //!                   generate  server record ──┘          cli drives them all
 //! ```
 
+pub mod cli;
 pub mod engine;
 pub mod generate;
 pub mod plan;
 pub mod record;
+pub mod report;
 pub mod results;
 pub mod scenario;
 pub mod server;
+pub mod stats;

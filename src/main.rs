@@ -1,25 +1,24 @@
-//! The `docshape` command.
+//! The `docshape` command: parse, do, print the error once, exit.
 
-use std::ffi::OsString;
-use std::path::Path;
 use std::process::ExitCode;
 
-use docshape::server::embedded::{EXEC_SUBCOMMAND, exec_mongod};
+use clap::Parser;
+
+use docshape::cli::{Arguments, execute, report_error};
 
 fn main() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    match arguments.as_slice() {
-        [subcommand, flag, parent, dashes, program, rest @ ..]
-            if subcommand == EXEC_SUBCOMMAND && flag == "--parent" && dashes == "--" =>
-        {
-            let parent = parent.to_str().and_then(|text| text.parse().ok()).unwrap_or(0);
-            let error = exec_mongod(parent, Path::new(program), rest);
-            #[expect(clippy::print_stderr, reason = "the binary is the place for it")]
-            {
-                eprintln!("{}: {error}", program.display());
+    match Arguments::try_parse() {
+        Ok(arguments) => match execute(arguments) {
+            Ok(exit) => exit.into(),
+            Err(error) => {
+                report_error(&error);
+                error.exit.into()
             }
-            ExitCode::from(3)
+        },
+        Err(error) => {
+            // Help and version come this way too. If the terminal is gone there is nobody to tell.
+            let _ = error.print();
+            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
         }
-        _ => ExitCode::from(2),
     }
 }

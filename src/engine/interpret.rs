@@ -246,7 +246,7 @@ fn is_size(failure: &Failure) -> bool {
 }
 
 /// A command with its documents put in.
-pub fn with_documents(command: &RawDocumentBuf, documents: &[RawDocumentBuf]) -> RawDocumentBuf {
+fn with_documents(command: &RawDocumentBuf, documents: &[RawDocumentBuf]) -> RawDocumentBuf {
     let mut array = bson::RawArrayBuf::new();
     for document in documents {
         array.push(&**document);
@@ -257,7 +257,7 @@ pub fn with_documents(command: &RawDocumentBuf, documents: &[RawDocumentBuf]) ->
 }
 
 /// Documents in groups that fit one message.
-pub fn batches(documents: &[RawDocumentBuf], most: usize, bytes: usize) -> impl Iterator<Item = &[RawDocumentBuf]> {
+fn batches(documents: &[RawDocumentBuf], most: usize, bytes: usize) -> impl Iterator<Item = &[RawDocumentBuf]> {
     let mut rest = documents;
     std::iter::from_fn(move || {
         let mut size = 0;

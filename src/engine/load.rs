@@ -2,15 +2,18 @@
 
 use bson::RawDocumentBuf;
 
-use crate::plan::{Arm, Collection, EvalError, Frame, LoopOver, Plan, Raw, Value, Writer};
+use crate::plan::{Arm, Collection, EvalError, Frame, LoopOver, Plan, Raw, Value, Writer, index_key};
 use crate::server::{Failure, ReplyKind, Target};
 
 use super::event::{Event, Observer};
-use super::interpret::{Halt, Interpreter, with_documents};
+use super::interpret::{Halt, Interpreter};
 
 /// A batch is sent when it has this many documents or bytes.
 const BATCH_DOCUMENTS: usize = 1_000;
 const BATCH_BYTES: usize = 4_000_000;
+
+/// After so many documents the one that makes them lets the one that sends them go on.
+const BREATH: usize = 64;
 
 /// Why an arm could not be filled.
 #[derive(Debug, thiserror::Error)]
@@ -120,60 +123,61 @@ impl<T: Target> Loader<'_, T> {
         }
     }
 
+    /// While the server takes one batch, the next is made.
     async fn fill(&self, collection: &Collection) -> Result<u64, LoadError> {
         if collection.loops.is_none() {
             return Ok(0);
         }
-        let mut batch = Batch::default();
-        let mut inserted = 0;
         let mut documents = Documents::new(self.plan, collection);
-        while let Some(document) = documents.next().map_err(|error| self.wrong(collection, error))? {
-            batch.push(document);
-            if batch.is_full() {
-                inserted += self.send(collection, &mut batch).await?;
-                self.observer.event(&Event::Loaded { arm: &self.arm.name, documents: inserted });
-                if (self.stop)() {
-                    return Ok(inserted);
-                }
-            }
+        let mut inserted = 0;
+        let mut batch = self.batch(collection, &mut documents).await?;
+        while batch.documents > 0 && !(self.stop)() {
+            let sent = batch.documents;
+            let sending = self.send(collection, batch);
+            let (result, next) = tokio::join!(sending, self.batch(collection, &mut documents));
+            result?;
+            batch = next?;
+            inserted += sent;
+            self.observer.event(&Event::Loaded { arm: &self.arm.name, documents: inserted });
         }
-        inserted += self.send(collection, &mut batch).await?;
         Ok(inserted)
     }
 
-    async fn send(&self, collection: &Collection, batch: &mut Batch) -> Result<u64, LoadError> {
-        let documents = std::mem::take(batch).documents;
-        if documents.is_empty() {
-            return Ok(0);
-        }
+    /// The next insert command, its documents written in place; empty after the last document.
+    async fn batch(&self, collection: &Collection, documents: &mut Documents<'_>) -> Result<Batch, LoadError> {
+        let (mut writer, open) = Writer::new();
+        writer.text("insert", &collection.name);
         // Nothing is measured yet and a flush follows, so a batch need not wait for the journal.
-        let command = bson::rawdoc! {
-            "insert": collection.name.as_str(),
-            "ordered": true,
-            "writeConcern": { "w": 1 },
-        };
-        match self.target.run(self.database, with_documents(&command, &documents), ReplyKind::Single).await {
-            Ok(_) => Ok(documents.len() as u64),
+        let concern = writer.begin_document("writeConcern");
+        writer.value("w", &Value::Int(1));
+        writer.end(concern);
+        let array = writer.begin_array("documents");
+        let mut count = 0;
+        while count < BATCH_DOCUMENTS && writer.len() < BATCH_BYTES {
+            let written = index_key(count, |key| documents.write(key, &mut writer));
+            if !written.map_err(|error| self.wrong(collection, error))? {
+                break;
+            }
+            count += 1;
+            if count % BREATH == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+        writer.end(array);
+        Ok(Batch { command: writer.finish(open), documents: count as u64 })
+    }
+
+    async fn send(&self, collection: &Collection, batch: Batch) -> Result<(), LoadError> {
+        match self.target.run(self.database, batch.command, ReplyKind::Single).await {
+            Ok(_) => Ok(()),
             Err(failure) => Err(self.refused(collection, failure)),
         }
     }
 }
 
-#[derive(Default)]
 struct Batch {
-    documents: Vec<RawDocumentBuf>,
-    bytes: usize,
-}
-
-impl Batch {
-    fn push(&mut self, document: RawDocumentBuf) {
-        self.bytes += document.as_bytes().len();
-        self.documents.push(document);
-    }
-
-    fn is_full(&self) -> bool {
-        self.documents.len() >= BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
-    }
+    command: RawDocumentBuf,
+    documents: u64,
 }
 
 /// The documents of a collection, made one at a time by its nested loops.
@@ -203,7 +207,33 @@ impl<'d> Documents<'d> {
     /// # Errors
     /// When a loop or slot has no value.
     pub fn next(&mut self) -> Result<Option<RawDocumentBuf>, EvalError> {
-        let Some(loops) = &self.collection.loops else { return Ok(None) };
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let document = self.collection.document.bind(&mut self.frame)?;
+        self.sound(Some(document))
+    }
+
+    /// Writes the next document under a key; `false` after the last.
+    fn write(&mut self, key: &str, writer: &mut Writer) -> Result<bool, EvalError> {
+        if !self.advance()? {
+            return Ok(false);
+        }
+        self.collection.document.write(key, writer, &mut self.frame)?;
+        self.sound(true)
+    }
+
+    /// Records are made without a way to fail; a mistake in them is told here.
+    fn sound<R>(&self, result: R) -> Result<R, EvalError> {
+        match self.plan.data.fault() {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(result),
+        }
+    }
+
+    /// Puts the next record (and those of the outer loops) into the frame; `false` after the last.
+    fn advance(&mut self) -> Result<bool, EvalError> {
+        let Some(loops) = &self.collection.loops else { return Ok(false) };
         if !self.started {
             self.started = true;
             let outermost = self.begin(0)?;
@@ -217,16 +247,12 @@ impl<'d> Documents<'d> {
             let depth = self.open.len() - 1;
             self.frame.set(loops[depth].slot, value);
             if depth + 1 == loops.len() {
-                let document = self.collection.document.bind(&mut self.frame)?;
-                return match self.plan.data.fault() {
-                    Some(fault) => Err(fault.clone()),
-                    None => Ok(Some(document)),
-                };
+                return Ok(true);
             }
             let inner = self.begin(depth + 1)?;
             self.open.push(inner);
         }
-        Ok(None)
+        Ok(false)
     }
 
     fn begin(&mut self, depth: usize) -> Result<Turns, EvalError> {

@@ -84,6 +84,9 @@ fn texts(arguments: &[Value], test: fn(&str, &str) -> bool) -> Result<Value, Str
 /// The field of every element; elements without it give null.
 fn pluck(arguments: &[Value]) -> Result<Value, String> {
     let name = as_text(&arguments[1])?;
+    if let Value::Array(raw) = &arguments[0] {
+        return Ok(Value::list(raw.pluck(name)));
+    }
     let list = arguments[0].items().ok_or_else(|| format!("needs a list, not {}", arguments[0].kind()))?;
     Ok(Value::list(list.map(|item| item.get(name).unwrap_or(Value::Null)).collect()))
 }

@@ -9,6 +9,7 @@ mod function;
 mod generator;
 mod inherit;
 mod program;
+mod raw;
 mod record;
 mod resolve;
 mod scope;
@@ -28,12 +29,15 @@ pub use choice::{Choice, ChoiceError};
 pub use command::Concerns;
 pub use compile::compile;
 pub use expression::{EvalError, Expression, Frame, truth};
-pub use function::outcome;
+pub use function::{find as find_function, outcome};
+pub use inherit::inherit;
 pub use program::{Command, Implicit, Program, ReplyShape, Step};
+pub use raw::Raw;
 pub use record::{Data, Entity};
 pub use shape::{Shape, canonical_rows, written};
 pub use template::Template;
-pub use value::{Outcome, Raw, Value};
+pub(crate) use template::path_length;
+pub use value::{Outcome, Value};
 pub use writer::{Writer, index_key};
 
 /// A scenario, resolved. Immutable: the engine only reads it.

@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 use crate::generate::Seed;
 
 use super::expression::{EvalError, Expression, Frame};
-use super::value::{Raw, Value};
+use super::raw::Raw;
+use super::value::Value;
 use super::writer::Writer;
 
 /// A new record's ordinal is this plus the number of the call that makes it.

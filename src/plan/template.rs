@@ -8,9 +8,10 @@ use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Tree};
 
 use super::expression::{EvalError, Expression, Frame};
 use super::extended;
+use super::raw::Raw;
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Origin, Scope};
-use super::value::{Raw, Value};
+use super::value::Value;
 use super::writer::{Writer, index_key};
 
 /// A BSON value with slots.
@@ -392,7 +393,7 @@ fn pieces(text: &str, span: Span, guarded: bool, scope: &Scope, diagnostics: &mu
 }
 
 /// The length of `<identifier.identifier...>` at the start of `text`; `None` when it is another `<`.
-fn path_length(text: &str) -> Option<usize> {
+pub(crate) fn path_length(text: &str) -> Option<usize> {
     let end = text.find('>')?;
     let inside = &text[1..end];
     let identifier = |part: &str| {

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bson::oid::ObjectId;
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 
+use super::raw::Raw;
 use super::record::Record;
 
 /// A value of a scenario variable. Cloning copies at most a pointer and a count.
@@ -56,62 +56,6 @@ pub enum Outcome {
     Refused(Arc<str>),
 }
 
-/// A shared slice of BSON: one document or array inside a larger buffer.
-#[derive(Debug, Clone)]
-pub struct Raw {
-    buffer: Arc<RawDocumentBuf>,
-    start: usize,
-    end: usize,
-}
-
-impl Raw {
-    /// A whole document.
-    pub fn new(document: RawDocumentBuf) -> Raw {
-        let end = document.as_bytes().len();
-        Raw { buffer: Arc::new(document), start: 0, end }
-    }
-
-    /// The bytes, length prefix and final zero included.
-    pub fn bytes(&self) -> &[u8] {
-        &self.buffer.as_bytes()[self.start..self.end]
-    }
-
-    /// The bytes as a document; an array's keys are `"0"`, `"1"`...
-    pub fn document(&self) -> &RawDocument {
-        RawDocument::from_bytes(self.bytes()).expect("a slice cut at element borders")
-    }
-
-    /// The part of this buffer that `inner`, found inside it, occupies.
-    fn cut(&self, inner: &[u8]) -> Raw {
-        let start = inner.as_ptr() as usize - self.buffer.as_bytes().as_ptr() as usize;
-        Raw { buffer: Arc::clone(&self.buffer), start, end: start + inner.len() }
-    }
-
-    /// A field's value; `None` when it is missing.
-    pub fn get(&self, key: &str) -> Option<Value> {
-        let found = self.document().get(key).ok()??;
-        Some(self.value(found))
-    }
-
-    /// The keys and values, in order. Malformed bytes end it.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
-        self.document().iter().map_while(Result::ok).map(|(key, value)| (key.as_str(), self.value(value)))
-    }
-
-    /// The values alone.
-    pub fn items(&self) -> impl Iterator<Item = Value> {
-        self.iter().map(|(_, value)| value)
-    }
-
-    fn value(&self, raw: RawBsonRef<'_>) -> Value {
-        match raw {
-            RawBsonRef::Document(inner) => Value::Document(self.cut(inner.as_bytes())),
-            RawBsonRef::Array(inner) => Value::Array(self.cut(inner.as_bytes())),
-            other => Value::scalar(other),
-        }
-    }
-}
-
 impl Value {
     /// A text.
     pub fn text(text: &str) -> Value {
@@ -121,24 +65,6 @@ impl Value {
     /// A list.
     pub fn list(items: Vec<Value>) -> Value {
         Value::List(items.into())
-    }
-
-    fn scalar(raw: RawBsonRef<'_>) -> Value {
-        match raw {
-            RawBsonRef::Null | RawBsonRef::Undefined => Value::Null,
-            RawBsonRef::Boolean(b) => Value::Bool(b),
-            RawBsonRef::Int32(i) => Value::Int(i64::from(i)),
-            RawBsonRef::Int64(i) => Value::Int(i),
-            RawBsonRef::Double(d) => Value::Double(d),
-            RawBsonRef::String(s) => Value::text(s),
-            RawBsonRef::ObjectId(id) => Value::ObjectId(id),
-            RawBsonRef::DateTime(date) => Value::Date(date.timestamp_millis()),
-            RawBsonRef::Binary(binary) => Value::Binary(binary.subtype.into(), Arc::from(binary.bytes)),
-            other => match bson::Bson::try_from(other) {
-                Ok(bson) => Value::Other(Arc::new(bson)),
-                Err(_) => Value::Null,
-            },
-        }
     }
 
     /// A field of a document, map or record; over a list the fields of its elements, or its length for `size`.
@@ -182,7 +108,7 @@ impl Value {
             Value::Null => Some(0),
             Value::List(items) => Some(items.len()),
             Value::Map(entries) => Some(entries.len()),
-            Value::Array(raw) | Value::Document(raw) => Some(raw.document().iter_elements().count()),
+            Value::Array(raw) | Value::Document(raw) => Some(raw.len()),
             Value::Text(text) => Some(text.chars().count()),
             Value::Binary(_, bytes) => Some(bytes.len()),
             _ => None,

@@ -23,6 +23,16 @@ impl Writer {
         (writer, open)
     }
 
+    /// Bytes written so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether nothing is written; never so, since a document begins with its length.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     fn open(&mut self) -> Open {
         let at = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);

@@ -1,0 +1,115 @@
+//! The pieces of one call's way through docshape, without a server.
+#![allow(missing_docs)]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use docshape::generate::{Label, Seed, Stream};
+use docshape::plan::{Choice, Frame, Plan, Raw, Step, Value, compile};
+use docshape::record::{Call, CallOutcome, Recorder};
+use docshape::scenario::{Diagnostics, Source, read};
+
+const SCENARIO: &str = r#"
+format: 1
+name: hot-path
+title: Hot path
+about: One command with ten fields, and one that plucks.
+parameters: { limit: 50 }
+entities:
+  item:
+    count: 1000
+    fields: { _id: oid(), name: full_name(500), city: city(), text: text(120), n: "uniform(1, 100)" }
+operations:
+  update:
+    arguments: { item: zipf(item), new_item: new(item), a: "uniform(1, 9)", b: "uniform(1, 9)" }
+mixes: { default: { update: 1 } }
+strategies:
+  one:
+    about: One.
+    collections: { items: { each: item } }
+    operations:
+      update:
+        updateOne: items
+        filter: { _id: <item>, n: { $lt: <limit> }, name: <item.name> }
+        update:
+          $set: { a: <a>, b: <b>, text: <new_item.text>, city: <new_item.city>, name: <new_item.name> }
+          $inc: { n: <a> }
+          $push: { list: <new_item._id> }
+"#;
+
+fn plan() -> Plan {
+    let source = Source::new("hot-path", SCENARIO);
+    let mut diagnostics = Diagnostics::new();
+    let plan = read(&source, &mut diagnostics)
+        .and_then(|scenario| compile(&scenario, &Choice::default(), &mut diagnostics).expect("no choice"));
+    plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false)))
+}
+
+fn bind(criterion: &mut Criterion) {
+    let plan = plan();
+    let program = &plan.arms[0].operations[0];
+    let [Step::Command(command)] = program.steps.as_slice() else { panic!("one command") };
+    let mut frame = plan.arguments(0, plan.round_seed(0), 7, program.slots).expect("arguments");
+    // The record's document is made once per call, when the call is drawn; binding reads it.
+    prepare(&plan, &mut frame);
+    criterion.bench_function("bind a command of 10 fields", |b| {
+        b.iter(|| black_box(command.template.bind(&mut frame).expect("a command")));
+    });
+    criterion.bench_function("draw a call", |b| {
+        let mut index = 0;
+        b.iter(|| {
+            index += 1;
+            black_box(plan.draw(plan.round_seed(0), index, 0).expect("a call"))
+        });
+    });
+}
+
+/// Replaces the record arguments by their documents, as a reply would hold them.
+fn prepare(plan: &Plan, frame: &mut Frame) {
+    for argument in &plan.operations[0].arguments {
+        let value = frame.slot(argument.slot).clone();
+        if let Value::Record(record) = value {
+            frame.set(argument.slot, Value::Document(record.document()));
+        }
+    }
+}
+
+fn record(criterion: &mut Criterion) {
+    let mut recorder = Recorder::new(9, Duration::from_secs(10));
+    let mut stream = Stream::new(Seed::new(1), Label::new("bench"), 0);
+    let times: Vec<u64> = (0..4_096).map(|_| 100_000 + stream.below(400_000)).collect();
+    let mut position = 0;
+    criterion.bench_function("record a call", |b| {
+        b.iter(|| {
+            position = (position + 1) % times.len();
+            recorder.record(Call {
+                operation: position % 9,
+                outcome: CallOutcome::Ok,
+                service: times[position],
+                round_trips: 1,
+                retries: &[],
+                error: None,
+            });
+        });
+    });
+}
+
+fn pluck(criterion: &mut Criterion) {
+    let plan = plan();
+    let (mut writer, open) = docshape::plan::Writer::new();
+    let rows = writer.begin_array("rows");
+    for ordinal in 0..1_000 {
+        docshape::plan::index_key(ordinal, |key| writer.value(key, &plan.data.whole(0, ordinal as u64)));
+    }
+    writer.end(rows);
+    let reply = Raw::new(writer.finish(open)).get("rows").expect("rows");
+    let function = docshape::plan::find_function("pluck").expect("pluck");
+    let arguments = [reply, Value::text("_id")];
+    criterion.bench_function("pluck 1,000 ids", |b| {
+        b.iter(|| black_box((function.body)(&arguments).expect("ids")));
+    });
+}
+
+criterion_group!(benches, bind, record, pluck);
+criterion_main!(benches);

@@ -1,0 +1,244 @@
+//! What docshape costs: the same calls through the whole harness and through a bare loop on the driver, in turn, in one
+//! process, on one thread, against one embedded server. Prints ratios; `--test` makes it short.
+#![allow(clippy::print_stdout, missing_docs)]
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::engine::{Loader, Slice, Stop};
+use docshape::generate::{Label, Seed, Stream, Zipf};
+use docshape::plan::{Choice, Plan, compile};
+use docshape::record::Recorder;
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::client::MongoTarget;
+use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use docshape::server::{ReplyKind, Target};
+use futures_util::StreamExt;
+use nix::sys::resource::{UsageWho, getrusage};
+
+const POINTS: u64 = 10_000;
+const SCENARIO: &str = "
+format: 1
+name: points
+title: Point reads and inserts
+about: The smallest possible calls.
+entities:
+  point:
+    count: 10000
+    fields: { _id: index, name: full_name(500), text: text(120) }
+operations:
+  read: { arguments: { point: zipf(point) }, returns: point }
+  insert: { arguments: { point: new(point) } }
+mixes:
+  read-only: { read: 1 }
+  insert-only: { insert: 1 }
+strategies:
+  plain:
+    about: One document each.
+    collections: { points: { each: point } }
+    operations:
+      read: { findOne: points, filter: { _id: <point> } }
+      insert: { insertOne: points, document: <point> }
+";
+
+/// One side of a comparison: calls per second, and microseconds of this thread's CPU per call.
+#[derive(Clone, Copy)]
+struct Speed {
+    rate: f64,
+    cpu: f64,
+}
+
+fn main() {
+    let quick = std::env::args().any(|argument| argument == "--test");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(run(quick));
+}
+
+async fn run(quick: bool) {
+    let server = start().await;
+    let slices = if quick { 4 } else { 60 };
+    println!("harness against bare driver loop, one thread, medians of {slices} interleaved slices each");
+    println!(
+        "mix          workers   calls/s: harness      bare     ratio (aim >= 0.95)   CPU us/call: harness   bare   ratio (aim <= 1.10)"
+    );
+    for mix in ["read-only", "insert-only"] {
+        for workers in [1, 8] {
+            let calls = if quick { 50 } else { 250 * workers as u64 };
+            compare(&server, mix, workers, (slices, calls)).await;
+        }
+    }
+    load_speed(&server, quick).await;
+}
+
+async fn start() -> EmbeddedMongod {
+    let value = |name| std::env::var_os(name);
+    let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
+    let program = locate(None, value("DOCSHAPE_MONGOD").as_deref(), home.as_deref(), value("PATH").as_deref());
+    let program = program.unwrap_or_else(|error| panic!("{error}"));
+    let launcher = PathBuf::from(env!("CARGO_BIN_EXE_docshape"));
+    let options = EmbeddedOptions::new(program, launcher, std::env::temp_dir());
+    EmbeddedMongod::start(&options).await.expect("an embedded server")
+}
+
+fn plan(mix: &str) -> Arc<Plan> {
+    let source = Source::new("points", SCENARIO);
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics).expect("the scenario above is sound");
+    let choice = Choice { mix: Some(mix.to_owned()), seed: 1, ..Choice::default() };
+    let plan = compile(&scenario, &choice, &mut diagnostics).expect("its mixes are named above");
+    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
+}
+
+async fn fresh(target: &MongoTarget, database: &str, plan: &Plan) -> f64 {
+    target.run(database, rawdoc! { "dropDatabase": 1 }, ReplyKind::Single).await.expect("a database to fill");
+    let loader = Loader { plan, arm: &plan.arms[0], target, database, observer: &(), stop: &|| false };
+    let begun = Instant::now();
+    loader.run().await.expect("points are inserted");
+    begun.elapsed().as_secs_f64()
+}
+
+async fn compare(server: &EmbeddedMongod, mix: &str, workers: usize, (slices, calls): (usize, u64)) {
+    let plan = plan(mix);
+    let target = MongoTarget::connect(&server.uri(), workers as u32).await.expect("a client");
+    target.warm().await.expect("its connections");
+    let client = bare_client(&server.uri(), workers as u32).await;
+    fresh(&target, "harness", &plan).await;
+    fresh(&target, "bare", &plan).await;
+    let next = Arc::new(AtomicU64::new(0));
+    let recorder = RefCell::new(Recorder::new(plan.operations.len(), Duration::from_secs(10)));
+    let (mut harness, mut bare) = (Vec::new(), Vec::new());
+    for slice in 0..slices as u64 + 2 {
+        let this = Slice {
+            plan: Arc::clone(&plan),
+            arm: 0,
+            database: "harness".into(),
+            seed: plan.round_seed(0),
+            next: Arc::clone(&next),
+            end: (slice + 1) * calls,
+            length: None,
+            workers,
+            timeout: Duration::from_secs(10),
+            stop: Stop::default(),
+        };
+        next.fetch_min(slice * calls, std::sync::atomic::Ordering::Relaxed);
+        let a = timed(calls, async { this.run(&target, &recorder, &|_| ()).await.map(drop).expect("calls") }).await;
+        let b = timed(calls, bare_slice(&client, mix, workers, slice * calls..(slice + 1) * calls)).await;
+        // The first two slices of each warm up.
+        if slice >= 2 {
+            harness.push(a);
+            bare.push(b);
+        }
+    }
+    print_row(mix, workers, &harness, &bare);
+}
+
+fn print_row(mix: &str, workers: usize, harness: &[Speed], bare: &[Speed]) {
+    let column = |speeds: &[Speed], of: fn(&Speed) -> f64| median(speeds.iter().map(of).collect());
+    let ratios = |of: fn(&Speed) -> f64| median(harness.iter().zip(bare).map(|(a, b)| of(a) / of(b)).collect());
+    println!(
+        "{mix:<12} {workers:>7} {:>18.0} {:>9.0} {:>9.3} {:>37.1} {:>6.1} {:>7.3}",
+        column(harness, |speed| speed.rate),
+        column(bare, |speed| speed.rate),
+        ratios(|speed| speed.rate),
+        column(harness, |speed| speed.cpu),
+        column(bare, |speed| speed.cpu),
+        ratios(|speed| speed.cpu),
+    );
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+async fn timed(calls: u64, work: impl Future<Output = ()>) -> Speed {
+    let (begun, before) = (Instant::now(), thread_cpu());
+    work.await;
+    let (seconds, cpu) = (begun.elapsed().as_secs_f64(), thread_cpu() - before);
+    Speed { rate: calls as f64 / seconds, cpu: cpu * 1e6 / calls as f64 }
+}
+
+/// Seconds of CPU that this thread has used.
+fn thread_cpu() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_THREAD).expect("Linux knows the usage of a thread");
+    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    seconds(usage.user_time()) + seconds(usage.system_time())
+}
+
+async fn bare_client(uri: &str, workers: u32) -> mongodb::Client {
+    let mut options = mongodb::options::ClientOptions::parse(uri).await.expect("our own uri");
+    options.min_pool_size = Some(workers);
+    options.max_pool_size = Some(workers);
+    options.retry_reads = Some(false);
+    options.retry_writes = Some(false);
+    mongodb::Client::with_options(options).expect("a client")
+}
+
+/// The loop that somebody would write by hand: it draws keys, sends commands and drops the replies.
+async fn bare_slice(client: &mongodb::Client, mix: &str, workers: usize, calls: std::ops::Range<u64>) {
+    let next = RefCell::new(calls);
+    let law = Zipf::new(POINTS, 0.99).expect("points");
+    let database = client.database("bare");
+    let worker = async || loop {
+        let call = next.borrow_mut().next();
+        let Some(call) = call else { break };
+        let mut stream = Stream::new(Seed::new(1), Label::new("bare"), call);
+        if mix == "read-only" {
+            let command = rawdoc! {
+                "find": "points",
+                "filter": { "_id": law.sample(&mut stream) as i32 },
+                "limit": 1,
+                "singleBatch": true,
+                "readConcern": { "level": "local" },
+            };
+            let mut cursor = database.run_raw_cursor_command(command).batch().await.expect("a reply");
+            while let Some(batch) = cursor.next().await {
+                batch.expect("a batch");
+            }
+        } else {
+            let document: RawDocumentBuf = rawdoc! {
+                "_id": 1_000_000_000 + call as i32,
+                "name": docshape::generate::full_name(&mut stream),
+                "text": docshape::generate::text(&mut stream, 120),
+            };
+            let command = rawdoc! {
+                "insert": "points",
+                "documents": [document],
+                "writeConcern": { "w": "majority" },
+            };
+            database.run_raw_command(command).await.expect("a reply");
+        }
+    };
+    futures_util::future::join_all((0..workers).map(|_| worker())).await;
+}
+
+/// Loading against a bare loop that inserts the same documents, made beforehand.
+async fn load_speed(server: &EmbeddedMongod, quick: bool) {
+    let plan = plan("read-only");
+    let target = MongoTarget::connect(&server.uri(), 1).await.expect("a client");
+    let documents: Vec<RawDocumentBuf> = (0..POINTS)
+        .map(|ordinal| match plan.data.whole(0, ordinal) {
+            docshape::plan::Value::Record(record) => record.document().document().to_owned(),
+            _ => unreachable!("whole gives records"),
+        })
+        .collect();
+    let client = bare_client(&server.uri(), 1).await;
+    let mut ratios = Vec::new();
+    for _ in 0..if quick { 2 } else { 15 } {
+        let ours = fresh(&target, "loaded", &plan).await;
+        let points = client.database("bare-load").collection::<RawDocumentBuf>("points");
+        points.drop().await.expect("an empty collection");
+        client.database("bare-load").create_collection("points").await.expect("a collection");
+        let begun = Instant::now();
+        for batch in documents.chunks(1_000) {
+            let concern = mongodb::options::WriteConcern::nodes(1);
+            points.insert_many(batch).write_concern(concern).await.expect("points are inserted");
+        }
+        ratios.push(begun.elapsed().as_secs_f64() / ours);
+    }
+    println!("loading {POINTS} documents: {:.2} of the speed of a bare insertMany loop (aim >= 0.9)", median(ratios));
+}

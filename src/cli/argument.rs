@@ -1,0 +1,349 @@
+//! The words of the command line, and how each value is read.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::plan::Choice;
+
+use super::preset::Preset;
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "docshape",
+    version,
+    about = "Measures which document shape a MongoDB application should use",
+    after_help = super::EXIT_CODES,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure the strategies of a scenario, write a run folder, print the verdict
+    #[command(after_help = super::EXIT_CODES)]
+    Run(RunArguments),
+    /// Validate scenario files: all problems at once, with line and column
+    Check(CheckArguments),
+    /// Show the shapes and the commands of each strategy, as mongosh code
+    Show(ShowArguments),
+    /// List the catalogue: the scenarios inside this program
+    List,
+    /// Render the results of a run again
+    Report(ReportArguments),
+    /// The embedded server by itself
+    #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]
+    Server(ServerCommand),
+    /// Become a mongod that ends with its parent; docshape calls this itself
+    #[command(hide = true)]
+    ExecMongod(ExecMongodArguments),
+}
+
+/// `run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArguments {
+    /// A scenario file, or the name of a catalogue scenario (see `docshape list`)
+    pub scenario: String,
+    /// Where to run it.
+    #[command(flatten)]
+    pub server: ServerArguments,
+    /// Compare these strategies, separated by commas, the first being the reference
+    /// [default: those that the scenario marks, else all but its negative controls]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name, conflicts_with = "all_strategies")]
+    pub strategies: Vec<String>,
+    /// Compare all strategies but the scenario's negative controls
+    #[arg(long)]
+    pub all_strategies: bool,
+    /// The mix of operations [default: the one named `default`, else the scenario's first]
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub mix: Option<String>,
+    /// Set a parameter of the scenario; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// How long to measure
+    #[arg(long, value_enum, value_name = "NAME", default_value = "quick")]
+    pub preset: Preset,
+    /// Rounds, each with fresh databases, 1 to 1000 [default: the preset's]
+    #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
+    pub rounds: Option<u64>,
+    /// Slices that each window is cut into, the strategies taking turns, 1 to 1000 [default: the preset's]
+    #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
+    pub slices: Option<u64>,
+    /// Measured calls per strategy and round, 1 to 100000000 [default: as many as fill the preset's seconds]
+    #[arg(long, value_name = "N", value_parser = count::<100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
+    pub calls: Option<u64>,
+    /// Measure for this long per strategy and round instead of an equal number of calls, such as 500ms, 3s or 2m;
+    /// strategies then end in different states [default: an equal number of calls]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub duration: Option<Duration>,
+    /// Calls in flight at any moment, 1 to 10000
+    #[arg(long, value_name = "N", default_value = "8", value_parser = count::<10_000>, allow_hyphen_values = true)]
+    pub workers: u64,
+    /// Threads that make the load, 1 to 256, at most as many as there are workers
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count::<256>, allow_hyphen_values = true)]
+    pub threads: u64,
+    /// A call that takes longer than this has failed
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
+    pub timeout: Duration,
+    /// The seed of data and calls: equal seeds make equal data and calls
+    #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
+    pub seed: u64,
+    /// The run folder, which must be new or empty [default: results/<scenario>/<UTC time>-<id>]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Keep the databases that the run made
+    #[arg(long)]
+    pub keep: bool,
+}
+
+impl RunArguments {
+    /// What the run chooses of its scenario.
+    pub fn choice(&self) -> Choice {
+        Choice {
+            set: self.set.clone(),
+            mix: self.mix.clone(),
+            strategies: self.strategies.clone(),
+            all: self.all_strategies,
+            seed: self.seed,
+        }
+    }
+}
+
+/// Which server to use: the user's, or an embedded one.
+#[derive(Debug, Clone, Args)]
+pub struct ServerArguments {
+    /// A replica set or sharded cluster, MongoDB 5.0 or newer [env: MONGODB_URI] [default: an embedded server]
+    #[arg(long, value_name = "URI", conflicts_with_all = ["mongod", "cache_gb"])]
+    pub uri: Option<ConnectionString>,
+    /// The embedded server.
+    #[command(flatten)]
+    pub embedded: EmbeddedArguments,
+}
+
+/// How to start the embedded server.
+#[derive(Debug, Clone, Args)]
+pub struct EmbeddedArguments {
+    /// The program of the embedded server [env: DOCSHAPE_MONGOD] [default: the one that scripts/install-mongod.sh
+    /// put in place, else `mongod` on PATH]
+    #[arg(long, value_name = "PATH")]
+    pub mongod: Option<PathBuf>,
+    /// Cache of the embedded server in GB, 0.25 to 10000
+    #[arg(long, value_name = "GB", default_value = "1", value_parser = cache_size, allow_hyphen_values = true)]
+    pub cache_gb: f64,
+}
+
+/// A connection string. It may hold a password, so that it has no `Display` and its `Debug` tells nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ConnectionString(String);
+
+impl ConnectionString {
+    /// The text, for the driver only.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for ConnectionString {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("ConnectionString(..)")
+    }
+}
+
+impl FromStr for ConnectionString {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "" => Err("it is empty: leave it out for an embedded server".to_owned()),
+            text => Ok(ConnectionString(text.to_owned())),
+        }
+    }
+}
+
+/// `check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Scenario files, or names of catalogue scenarios
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+/// `show`.
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// A scenario file, or the name of a catalogue scenario (see `docshape list`)
+    pub scenario: String,
+    /// Show these strategies, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
+    pub strategies: Vec<String>,
+    /// Set a parameter of the scenario; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+}
+
+/// `report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// A run folder, or its run.json
+    pub run: PathBuf,
+    /// How to render it
+    #[arg(long, value_enum, value_name = "NAME", default_value = "terminal")]
+    pub format: ReportFormat,
+}
+
+/// The forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For reading here
+    Terminal,
+    /// Markdown
+    Markdown,
+}
+
+/// `server`.
+#[derive(Debug, Subcommand)]
+pub enum ServerCommand {
+    /// Start a one-node replica set, print its URI, keep it until Ctrl-C or SIGTERM, remove its data
+    Start(StartArguments),
+}
+
+/// `server start`.
+#[derive(Debug, Args)]
+pub struct StartArguments {
+    /// The port on 127.0.0.1, 1 to 65535; another one is taken if it is in use [default: any free port]
+    #[arg(long, value_name = "PORT", value_parser = port, allow_hyphen_values = true)]
+    pub port: Option<u16>,
+    /// The server.
+    #[command(flatten)]
+    pub embedded: EmbeddedArguments,
+}
+
+/// `exec-mongod`.
+#[derive(Debug, Args)]
+pub struct ExecMongodArguments {
+    /// The process with which the server ends
+    #[arg(long)]
+    pub parent: u32,
+    /// The program and its arguments
+    #[arg(last = true, required = true)]
+    pub program: Vec<OsString>,
+}
+
+fn name(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a name is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        _ => Err("write it as name=value, such as posts=1000".to_owned()),
+    }
+}
+
+/// A whole number from 1 to `MAX`.
+fn count<const MAX: u64>(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(number) if (1..=MAX).contains(&number) => Ok(number),
+        _ => Err(format!("it takes a whole number from 1 to {MAX}")),
+    }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("it takes a whole number from 0 to {}", u64::MAX))
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    match text.trim().parse() {
+        Ok(port) if port > 0 => Ok(port),
+        _ => Err(format!("it takes a whole number from 1 to {}", u16::MAX)),
+    }
+}
+
+fn cache_size(text: &str) -> Result<f64, String> {
+    match text.trim().parse() {
+        Ok(gb) if (0.25..=10_000.0).contains(&gb) => Ok(gb),
+        _ => Err("it takes a number of GB from 0.25 to 10000".to_owned()),
+    }
+}
+
+/// A length of time from a millisecond to a day: a number and its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    const WANTED: &str = "it takes a time from 1ms to 24h: a number with ms, s, m or h, such as 500ms, 3s or 2m";
+    let text = text.trim();
+    let digits = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match text[digits..].trim() {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(WANTED.to_owned()),
+    };
+    match text[..digits].parse::<f64>().map(|number| number * unit) {
+        Ok(seconds) if (0.001..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(WANTED.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_have_a_unit_and_are_positive() {
+        for (text, seconds) in [("3s", 3.0), ("500ms", 0.5), ("2m", 120.0), ("1.5 s", 1.5), ("1h", 3600.0)] {
+            assert_eq!(duration(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for text in ["", "3", "-3s", "0s", "s", "1.2.3s", "3 days", "1000h", "NaNs", "0.1ms", "3s4"] {
+            assert!(duration(text).unwrap_err().contains("such as 500ms"), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_outside_their_range_are_refused() {
+        assert_eq!(count::<10>("10"), Ok(10));
+        for text in ["0", "-1", "11", "x", "1.5", "99999999999999999999"] {
+            assert_eq!(count::<10>(text), Err("it takes a whole number from 1 to 10".into()), "{text}");
+        }
+        assert_eq!(cache_size("0.25"), Ok(0.25));
+        for text in ["0.2", "NaN", "inf", "-1", "big"] {
+            assert!(cache_size(text).is_err(), "{text}");
+        }
+        assert!(seed("-1").is_err() && port("0").is_err() && port("65536").is_err());
+    }
+
+    #[test]
+    fn assignments_keep_everything_after_the_first_equals_sign() {
+        assert_eq!(assignment("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert_eq!(assignment("a="), Ok(("a".into(), String::new())));
+        assert!(assignment("a").is_err() && assignment("=b").is_err());
+    }
+
+    #[test]
+    fn a_connection_string_does_not_show_itself() {
+        let uri: ConnectionString = "mongodb://ann:secret@db/".parse().unwrap();
+        assert!(!format!("{uri:?}").contains("secret"));
+        assert_eq!(uri.reveal(), "mongodb://ann:secret@db/");
+        assert!("  ".parse::<ConnectionString>().is_err());
+    }
+}

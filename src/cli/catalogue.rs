@@ -1,0 +1,69 @@
+//! The scenarios inside this program, and how the user's word leads to one of them or to a file.
+
+use std::path::Path;
+
+use crate::scenario::{Source, suggest};
+
+use super::exit::CliError;
+
+/// Name and text of every scenario of the catalogue, in the order of `docshape list`.
+pub const SCENARIOS: [(&str, &str); 1] = [("blog-comments", include_str!("../../scenarios/blog-comments.yaml"))];
+
+/// The scenario that `name_or_path` means: a name of the catalogue, or a file.
+///
+/// # Errors
+/// When there is no such scenario, or its file cannot be read.
+pub fn open(name_or_path: &str) -> Result<Source, CliError> {
+    let from_file = || Source::load(name_or_path).map_err(|error| CliError::usage(error.to_string()));
+    if is_path(name_or_path) {
+        return from_file();
+    }
+    match SCENARIOS.iter().find(|(name, _)| *name == name_or_path) {
+        Some((name, text)) => Ok(Source::new(*name, *text)),
+        None if Path::new(name_or_path).is_file() => from_file(),
+        None => Err(unknown(name_or_path)),
+    }
+}
+
+/// Whether a word can only mean a file.
+fn is_path(word: &str) -> bool {
+    let extension = Path::new(word).extension().and_then(|extension| extension.to_str());
+    word.contains(std::path::is_separator) || matches!(extension, Some("yaml" | "yml"))
+}
+
+fn unknown(word: &str) -> CliError {
+    let nearest = suggest(word, SCENARIOS.iter().map(|(name, _)| *name));
+    let guess = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+    CliError::usage(format!(
+        "there is no scenario `{word}`, neither built in nor as a file here: {guess}`docshape list` names those built \
+         in; a scenario of your own is named by its file, such as ./{word}.yaml"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_the_catalogue_and_paths_to_files() {
+        assert_eq!(open("blog-comments").unwrap().path, "blog-comments");
+        assert_eq!(open("scenarios/blog-comments.yaml").unwrap().path, "scenarios/blog-comments.yaml");
+        assert_eq!(open("Cargo.toml").unwrap().path, "Cargo.toml");
+        let text = open("blog-comments.yaml").unwrap_err().message;
+        assert!(text.contains("cannot read scenario file blog-comments.yaml"), "{text}");
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_one() {
+        let text = open("blog_coments").unwrap_err().message;
+        assert!(text.contains("did you mean `blog-comments`?") && text.contains("docshape list"), "{text}");
+        assert!(!open("zzz").unwrap_err().message.contains("did you mean"));
+    }
+
+    #[test]
+    fn every_scenario_bears_the_name_it_is_listed_under() {
+        for (name, text) in SCENARIOS {
+            assert!(text.lines().any(|line| line == format!("name: {name}")), "{name}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `docshape check`.
+
+use crate::plan::{self, Choice, Plan};
+use crate::scenario::{self, Diagnostics, Scenario, Source};
+
+use super::argument::CheckArguments;
+use super::catalogue;
+use super::exit::{CliError, Exit};
+use super::output;
+use super::scenario::already_told;
+
+/// Tells all problems of all files, and one line on each that has no errors.
+///
+/// # Errors
+/// When a file cannot be read or has errors; only after all files have been checked.
+pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
+    let mut unreadable = Vec::new();
+    let mut broken = false;
+    for file in &arguments.files {
+        match catalogue::open(file) {
+            Ok(source) => broken |= !check_source(&source)?,
+            Err(error) => unreadable.push(error.message),
+        }
+    }
+    match (unreadable.is_empty(), broken) {
+        (true, false) => Ok(Exit::Fine),
+        (true, true) => Err(already_told()),
+        (false, _) => Err(CliError::usage(unreadable.join("\n  and: "))),
+    }
+}
+
+/// Whether the scenario can run, with every mix.
+fn check_source(source: &Source) -> Result<bool, CliError> {
+    let mut diagnostics = Diagnostics::new();
+    let scenario = scenario::read(source, &mut diagnostics);
+    let plan = scenario.as_ref().and_then(|scenario| compile_all_mixes(scenario, &mut diagnostics));
+    if !diagnostics.is_empty() {
+        output::tell(&diagnostics.render(source, true));
+    }
+    match (scenario, plan, diagnostics.has_errors()) {
+        (Some(scenario), Some(plan), false) => {
+            output::print(&format!("{}: {}\n", source.path, summary(&scenario, &plan)))?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Compiles the scenario once with each mix, as their parameters differ, and keeps each problem once. Returns the plan
+/// of a plain run.
+fn compile_all_mixes(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Option<Plan> {
+    let mut choices = vec![Choice::default()];
+    choices.extend(scenario.mixes.iter().map(|mix| Choice { mix: Some(mix.name.value.clone()), ..Choice::default() }));
+    let read = diagnostics.clone();
+    let mut plain = None;
+    for (position, choice) in choices.iter().enumerate() {
+        let mut found = read.clone();
+        // A choice error cannot be: the mix is one of the scenario's.
+        let plan = plan::compile(scenario, choice, &mut found).ok().flatten();
+        let new: Vec<_> = found.iter().filter(|one| !diagnostics.iter().any(|known| known == *one)).cloned().collect();
+        new.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
+        if position == 0 {
+            plain = plan;
+        }
+    }
+    plain
+}
+
+fn summary(scenario: &Scenario, plan: &Plan) -> String {
+    let strategies: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
+    let operations: Vec<&str> = scenario.operations.iter().map(|operation| operation.name.value.as_str()).collect();
+    let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
+    let records: Vec<String> =
+        plan.data.entities.iter().map(|entity| format!("{} {}", entity.len(), entity.name)).collect();
+    format!(
+        "{}; strategies {}; operations {}; mixes {}; records {}",
+        plan.name,
+        strategies.join(", "),
+        operations.join(", "),
+        mixes.join(", "),
+        records.join(", ")
+    )
+}

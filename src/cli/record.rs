@@ -1,0 +1,114 @@
+//! The head of a run's record: all that is known before the first call.
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::plan::{Plan, Value, written};
+use crate::results::{
+    Environment, FORMAT_VERSION, MixRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
+};
+use crate::scenario::Source;
+use crate::server::facts::{ServerFacts, Topology};
+
+use super::argument::RunArguments;
+use super::scenario::Ready;
+
+/// A record without rounds. `now` is since the Unix epoch.
+pub fn begin(
+    (arguments, ready): (&RunArguments, &Ready),
+    facts: &ServerFacts,
+    embedded: bool,
+    now: Duration,
+) -> RunRecord {
+    let plan = &ready.plan;
+    let millis = i64::try_from(now.as_millis()).unwrap_or(0);
+    RunRecord {
+        format: FORMAT_VERSION,
+        version: env!("CARGO_PKG_VERSION").into(),
+        status: Status::Unfinished,
+        started: bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_default(),
+        scenario: scenario(plan, &ready.source),
+        parameters: plan.parameters.iter().map(|(name, value)| (name.to_string(), json(value))).collect(),
+        mix: mix(plan),
+        settings: settings(arguments, plan, embedded),
+        server: server(facts, embedded),
+        environment: Environment::read(),
+        strategies: plan.arms.iter().map(strategy).collect(),
+        operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
+        rounds: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn scenario(plan: &Plan, source: &Source) -> ScenarioRecord {
+    let digest = Sha256::digest(source.text.as_bytes());
+    ScenarioRecord {
+        name: plan.name.clone(),
+        title: plan.title.clone(),
+        about: plan.about.clone(),
+        sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        text: source.text.to_string(),
+    }
+}
+
+fn mix(plan: &Plan) -> MixRecord {
+    let names = plan.operations.iter().map(|operation| operation.name.to_string());
+    MixRecord { name: plan.mix.name.clone(), weights: names.zip(plan.mix.weights.iter().copied()).collect() }
+}
+
+fn settings(arguments: &RunArguments, plan: &Plan, embedded: bool) -> Settings {
+    let preset = arguments.preset;
+    Settings {
+        preset: preset.name.into(),
+        seed: plan.seed,
+        workers: arguments.workers as usize,
+        threads: arguments.threads as usize,
+        rounds: arguments.rounds.unwrap_or(preset.rounds),
+        slices: arguments.slices.unwrap_or(preset.slices),
+        calls: None,
+        warmup_calls: None,
+        duration: arguments.duration.map(|duration| duration.as_secs_f64()),
+        timeout: arguments.timeout.as_secs_f64(),
+        write_concern: plan.concerns.write.clone(),
+        read_concern: plan.concerns.read.clone(),
+        cache_gb: embedded.then_some(arguments.server.embedded.cache_gb),
+    }
+}
+
+fn server(facts: &ServerFacts, embedded: bool) -> ServerRecord {
+    let topology = match &facts.topology {
+        Topology::ReplicaSet { members: 1, .. } => "a replica set of one member".to_owned(),
+        Topology::ReplicaSet { members, .. } => format!("a replica set of {members} data-bearing members"),
+        Topology::Sharded => "a sharded cluster".to_owned(),
+    };
+    let megabytes = |bytes: u64| format!("{} MiB", bytes >> 20);
+    let named = [
+        ("git version", facts.git_version.clone()),
+        ("storage engine", facts.storage_engine.clone()),
+        ("cache", facts.cache_bytes.map(megabytes)),
+        ("host", facts.host_os.clone()),
+        ("cores", facts.host_cores.map(|cores| cores.to_string())),
+        ("memory", facts.host_memory_bytes.map(megabytes)),
+        ("largest document", facts.max_bson_bytes.map(megabytes)),
+        ("default write concern", facts.default_write_concern.clone()),
+    ];
+    let mut known: Vec<(String, String)> =
+        named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    known.extend(facts.parameters.iter().cloned());
+    ServerRecord { version: facts.version.clone(), embedded, topology, facts: known }
+}
+
+fn strategy(arm: &crate::plan::Arm) -> StrategyRecord {
+    StrategyRecord { name: arm.name.clone(), about: arm.about.clone(), is_unsafe: arm.is_unsafe }
+}
+
+fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Bool(b) => (*b).into(),
+        Value::Int(i) => (*i).into(),
+        Value::Double(d) => (*d).into(),
+        Value::Text(text) => (**text).into(),
+        other => written(other).into(),
+    }
+}

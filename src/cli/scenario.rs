@@ -1,0 +1,53 @@
+//! From the user's word to a scenario that can run, with all problems told on the way.
+
+use crate::plan::{self, Choice, ChoiceError, Plan};
+use crate::scenario::{self, Diagnostics, Scenario, Source};
+
+use super::catalogue;
+use super::exit::{CliError, Exit};
+use super::output;
+
+/// A scenario without errors.
+#[derive(Debug)]
+pub struct Ready {
+    /// Its text.
+    pub source: Source,
+    /// As written.
+    pub scenario: Scenario,
+    /// As it will run.
+    pub plan: Plan,
+}
+
+/// Opens, reads and compiles a scenario. Warnings are shown, and so are errors before they end the command.
+///
+/// # Errors
+/// When the scenario cannot be opened or has errors, or the choice names what it does not have.
+pub fn prepare(name_or_path: &str, choice: &Choice) -> Result<Ready, CliError> {
+    let source = catalogue::open(name_or_path)?;
+    let mut diagnostics = Diagnostics::new();
+    let scenario = scenario::read(&source, &mut diagnostics);
+    let compiled = scenario.as_ref().map(|scenario| plan::compile(scenario, choice, &mut diagnostics));
+    if !diagnostics.is_empty() {
+        output::tell(&diagnostics.render(&source, true));
+    }
+    if diagnostics.has_errors() {
+        return Err(already_told());
+    }
+    match (scenario, compiled) {
+        (Some(scenario), Some(Ok(Some(plan)))) => Ok(Ready { source, scenario, plan }),
+        (_, Some(Err(error))) => Err(not_offered(&source, &error)),
+        _ => Err(CliError::usage(format!(
+            "{} cannot run, though nothing is wrong with it that could be told",
+            source.path
+        ))),
+    }
+}
+
+/// The error of a scenario whose problems have been shown.
+pub fn already_told() -> CliError {
+    CliError { exit: Exit::Usage, message: String::new() }
+}
+
+fn not_offered(source: &Source, error: &ChoiceError) -> CliError {
+    CliError::usage(format!("{}: {error}", source.path))
+}

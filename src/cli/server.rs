@@ -1,0 +1,91 @@
+//! `docshape server start`, and the choice of a server for the other commands.
+
+use std::path::PathBuf;
+
+use crate::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
+
+use super::argument::{ConnectionString, EmbeddedArguments, ServerArguments, StartArguments};
+use super::exit::{CliError, Exit};
+use super::interrupt::Interrupt;
+use super::output;
+
+/// Where a command finds its server.
+#[derive(Debug)]
+pub enum ServerChoice {
+    /// The user's.
+    Uri(ConnectionString),
+    /// One to start.
+    Embedded(EmbeddedOptions),
+}
+
+impl ServerArguments {
+    /// The server to use: `--uri`, an embedded one if `--mongod` is given, `MONGODB_URI` unless empty, an embedded one.
+    ///
+    /// # Errors
+    /// When there is no `mongod` to start.
+    pub fn choice(&self) -> Result<ServerChoice, CliError> {
+        // What stands on the command line weighs more than what the environment happens to hold.
+        let from_environment = || match self.embedded.mongod {
+            Some(_) => None,
+            None => std::env::var("MONGODB_URI").ok().and_then(|text| text.parse().ok()),
+        };
+        match self.uri.clone().or_else(from_environment) {
+            Some(uri) => Ok(ServerChoice::Uri(uri)),
+            None => self.embedded.options().map(ServerChoice::Embedded),
+        }
+    }
+}
+
+impl EmbeddedArguments {
+    /// Finds the `mongod` and says how to start it.
+    ///
+    /// # Errors
+    /// When there is none that can be run.
+    pub fn options(&self) -> Result<EmbeddedOptions, CliError> {
+        let value = |name| std::env::var_os(name);
+        let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
+        let program = locate(
+            self.mongod.as_deref(),
+            value("DOCSHAPE_MONGOD").as_deref(),
+            home.as_deref(),
+            value("PATH").as_deref(),
+        );
+        let program = program.map_err(|error| CliError::server(error.to_string()))?;
+        let mut options = EmbeddedOptions::new(program, launcher()?, std::env::temp_dir());
+        options.cache_gb = self.cache_gb;
+        Ok(options)
+    }
+}
+
+/// The program that starts the server is this one.
+fn launcher() -> Result<PathBuf, CliError> {
+    std::env::current_exe().map_err(|error| CliError::server(format!("docshape cannot find its own program: {error}")))
+}
+
+/// Starts the embedded server, prints its URI, and keeps it until it is told to end.
+///
+/// # Errors
+/// When the server does not start, or ends by itself.
+pub fn start(arguments: &StartArguments) -> Result<Exit, CliError> {
+    let mut options = arguments.embedded.options()?;
+    options.port = arguments.port;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    // This is the main thread, as the server's life requires.
+    runtime.map_err(|error| CliError::server(format!("cannot wait for a server: {error}")))?.block_on(keep(&options))
+}
+
+async fn keep(options: &EmbeddedOptions) -> Result<Exit, CliError> {
+    let failed = |error: &dyn std::error::Error| CliError::server(error.to_string());
+    let mut interrupt = Interrupt::listen().map_err(|error| failed(&error))?;
+    let mut server = tokio::select! {
+        started = EmbeddedMongod::start(options) => started.map_err(|error| failed(&error))?,
+        () = interrupt.arrived() => return Ok(Exit::Interrupted),
+    };
+    output::print(&format!("{}\n", server.uri()))?;
+    let folder = server.folder().display().to_string();
+    output::tell(&format!("MongoDB {} runs with its data in {folder}; Ctrl-C ends it\n", server.version()));
+    tokio::select! {
+        error = server.exited() => Err(failed(&error)),
+        () = interrupt.arrived() => server.stop().map(|()| Exit::Fine).map_err(|error| failed(&error)),
+    }
+}

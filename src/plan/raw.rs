@@ -1,0 +1,258 @@
+//! A shared slice of BSON, read in place.
+//!
+//! The walk over elements is ours rather than the driver's, because expressions touch every element of a reply: it
+//! looks at nothing but lengths, where the driver's checks each key and nested document (150 ns against 15 ns).
+
+use std::sync::Arc;
+
+use bson::oid::ObjectId;
+use bson::spec::ElementType;
+use bson::{RawDocument, RawDocumentBuf};
+
+use super::value::Value;
+
+/// One document or array inside a larger buffer. Cloning copies a pointer.
+#[derive(Debug, Clone)]
+pub struct Raw {
+    buffer: Arc<RawDocumentBuf>,
+    start: usize,
+    end: usize,
+}
+
+/// One element of a document: its type byte, its key and its value's bytes.
+#[derive(Debug, Clone, Copy)]
+struct Element<'r> {
+    kind: u8,
+    key: &'r [u8],
+    value: &'r [u8],
+}
+
+/// The elements of a document's bytes; malformed bytes end them.
+struct Elements<'r> {
+    rest: &'r [u8],
+}
+
+const DOUBLE: u8 = ElementType::Double as u8;
+const STRING: u8 = ElementType::String as u8;
+const DOCUMENT: u8 = ElementType::EmbeddedDocument as u8;
+const ARRAY: u8 = ElementType::Array as u8;
+const BINARY: u8 = ElementType::Binary as u8;
+const UNDEFINED: u8 = ElementType::Undefined as u8;
+const OBJECT_ID: u8 = ElementType::ObjectId as u8;
+const BOOLEAN: u8 = ElementType::Boolean as u8;
+const DATE: u8 = ElementType::DateTime as u8;
+const NULL: u8 = ElementType::Null as u8;
+const REGULAR_EXPRESSION: u8 = ElementType::RegularExpression as u8;
+const DB_POINTER: u8 = ElementType::DbPointer as u8;
+const CODE: u8 = ElementType::JavaScriptCode as u8;
+const SYMBOL: u8 = ElementType::Symbol as u8;
+const CODE_WITH_SCOPE: u8 = ElementType::JavaScriptCodeWithScope as u8;
+const INT32: u8 = ElementType::Int32 as u8;
+const TIMESTAMP: u8 = ElementType::Timestamp as u8;
+const INT64: u8 = ElementType::Int64 as u8;
+const DECIMAL: u8 = ElementType::Decimal128 as u8;
+const MIN_KEY: u8 = ElementType::MinKey as u8;
+const MAX_KEY: u8 = ElementType::MaxKey as u8;
+
+fn length_prefix(bytes: &[u8]) -> Option<usize> {
+    usize::try_from(i32::from_le_bytes(bytes.first_chunk().copied()?)).ok()
+}
+
+fn c_string(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| *byte == 0).map(|zero| zero + 1)
+}
+
+/// The bytes that a value of this type takes at the start of `bytes`.
+fn value_length(kind: u8, bytes: &[u8]) -> Option<usize> {
+    Some(match kind {
+        NULL | UNDEFINED | MIN_KEY | MAX_KEY => 0,
+        BOOLEAN => 1,
+        INT32 => 4,
+        DOUBLE | DATE | TIMESTAMP | INT64 => 8,
+        OBJECT_ID => 12,
+        DECIMAL => 16,
+        STRING | CODE | SYMBOL => length_prefix(bytes)? + 4,
+        BINARY => length_prefix(bytes)? + 5,
+        DOCUMENT | ARRAY | CODE_WITH_SCOPE => length_prefix(bytes)?,
+        DB_POINTER => length_prefix(bytes)? + 16,
+        REGULAR_EXPRESSION => {
+            let pattern = c_string(bytes)?;
+            pattern + c_string(&bytes[pattern..])?
+        }
+        _ => return None,
+    })
+}
+
+impl<'r> Elements<'r> {
+    fn of(document: &'r [u8]) -> Elements<'r> {
+        Elements { rest: document.get(4..).unwrap_or_default() }
+    }
+}
+
+impl<'r> Iterator for Elements<'r> {
+    type Item = Element<'r>;
+
+    fn next(&mut self) -> Option<Element<'r>> {
+        let (&kind, after) = self.rest.split_first()?;
+        let key = c_string(after)?;
+        let value = value_length(kind, &after[key..])?;
+        let element = Element { kind, key: &after[..key - 1], value: after.get(key..key + value)? };
+        self.rest = &after[key + value..];
+        Some(element)
+    }
+}
+
+/// The field `key` of an element that holds a document.
+fn field_of<'r>(element: Element<'r>, key: &str) -> Option<Element<'r>> {
+    let holds = matches!(element.kind, DOCUMENT | ARRAY);
+    Elements::of(if holds { element.value } else { &[] }).find(|field| field.key == key.as_bytes())
+}
+
+impl Raw {
+    /// A whole document.
+    pub fn new(document: RawDocumentBuf) -> Raw {
+        let end = document.as_bytes().len();
+        Raw { buffer: Arc::new(document), start: 0, end }
+    }
+
+    /// The bytes, length prefix and final zero included.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer.as_bytes()[self.start..self.end]
+    }
+
+    /// The bytes as a document; an array's keys are `"0"`, `"1"`...
+    pub fn document(&self) -> &RawDocument {
+        RawDocument::from_bytes(self.bytes()).expect("a slice cut at element borders")
+    }
+
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        Elements::of(self.bytes()).count()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A field's value; `None` when it is missing.
+    pub fn get(&self, key: &str) -> Option<Value> {
+        let found = Elements::of(self.bytes()).find(|element| element.key == key.as_bytes())?;
+        Some(self.value(found))
+    }
+
+    /// The keys and values, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
+        Elements::of(self.bytes())
+            .filter_map(|element| Some((std::str::from_utf8(element.key).ok()?, self.value(element))))
+    }
+
+    /// The values alone.
+    pub fn items(&self) -> impl Iterator<Item = Value> {
+        Elements::of(self.bytes()).map(|element| self.value(element))
+    }
+
+    /// The field `key` of every document inside; null where it is missing.
+    pub fn pluck(&self, key: &str) -> Vec<Value> {
+        let field = |element| match field_of(element, key) {
+            Some(found) => self.value(found),
+            None => Value::Null,
+        };
+        Elements::of(self.bytes()).map(field).collect()
+    }
+
+    /// The part of this buffer that `inner`, found inside it, occupies.
+    fn cut(&self, inner: &[u8]) -> Raw {
+        let start = inner.as_ptr() as usize - self.buffer.as_bytes().as_ptr() as usize;
+        Raw { buffer: Arc::clone(&self.buffer), start, end: start + inner.len() }
+    }
+
+    fn value(&self, element: Element<'_>) -> Value {
+        let bytes = element.value;
+        let known = match element.kind {
+            NULL | UNDEFINED => Some(Value::Null),
+            DOCUMENT => Some(Value::Document(self.cut(bytes))),
+            ARRAY => Some(Value::Array(self.cut(bytes))),
+            BOOLEAN => bytes.first().map(|byte| Value::Bool(*byte != 0)),
+            INT32 => bytes.first_chunk().map(|four| Value::Int(i64::from(i32::from_le_bytes(*four)))),
+            INT64 => bytes.first_chunk().map(|eight| Value::Int(i64::from_le_bytes(*eight))),
+            DATE => bytes.first_chunk().map(|eight| Value::Date(i64::from_le_bytes(*eight))),
+            DOUBLE => bytes.first_chunk().map(|eight| Value::Double(f64::from_le_bytes(*eight))),
+            OBJECT_ID => bytes.first_chunk().map(|twelve| Value::ObjectId(ObjectId::from_bytes(*twelve))),
+            STRING => bytes.get(4..bytes.len() - 1).and_then(|text| std::str::from_utf8(text).ok()).map(Value::text),
+            BINARY => bytes.get(5..).map(|data| Value::Binary(bytes[4], Arc::from(data))),
+            _ => None,
+        };
+        known.unwrap_or_else(|| other(element))
+    }
+}
+
+/// The rare types go through the driver's decoder.
+fn other(element: Element<'_>) -> Value {
+    let mut bytes = Vec::with_capacity(element.value.len() + 8);
+    let length = element.value.len() as u32 + 7;
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(&[element.kind, 0]);
+    bytes.extend_from_slice(element.value);
+    bytes.push(0);
+    let decoded = RawDocumentBuf::from_bytes(bytes).ok().and_then(|document| {
+        let value = document.get("").ok()??;
+        bson::Bson::try_from(value).ok()
+    });
+    decoded.map_or(Value::Null, |bson| Value::Other(Arc::new(bson)))
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::{Bson, doc};
+
+    use super::*;
+
+    fn everything() -> bson::Document {
+        doc! {
+            "double": 1.5, "string": "text", "document": { "a": 1 }, "array": [1, "two", { "three": 3 }],
+            "binary": Bson::Binary(bson::Binary { subtype: bson::spec::BinarySubtype::Generic, bytes: vec![1, 2] }),
+            "undefined": Bson::Undefined, "id": ObjectId::from_bytes([7; 12]), "bool": true,
+            "date": bson::DateTime::from_millis(12), "null": Bson::Null, "code": Bson::JavaScriptCode("f()".into()),
+            "regex": bson::Regex { pattern: bson::raw::cstr!("^a").into(), options: bson::raw::cstr!("i").into() },
+            "symbol": Bson::Symbol("s".into()), "int32": 5_i32, "stamp": bson::Timestamp { time: 1, increment: 2 },
+            "int64": 1_i64 << 40, "decimal": "1.25".parse::<bson::Decimal128>().unwrap(),
+            "min": Bson::MinKey, "max": Bson::MaxKey, "last": "end",
+        }
+    }
+
+    #[test]
+    fn the_walk_agrees_with_the_driver() {
+        let document = everything();
+        let raw = Raw::new(RawDocumentBuf::try_from(&document).unwrap());
+        let keys: Vec<&str> = raw.iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, document.keys().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(raw.len(), document.len());
+        for (key, value) in &document {
+            let read = raw.get(key).unwrap();
+            let (mut writer, open) = crate::plan::Writer::new();
+            writer.value(key, &read);
+            let written = bson::Document::try_from(&*writer.finish(open)).unwrap();
+            let wanted = if *value == Bson::Undefined { &Bson::Null } else { value };
+            assert_eq!(written.get(key), Some(wanted), "{key}");
+        }
+        assert!(raw.get("missing").is_none());
+    }
+
+    #[test]
+    fn cut_off_bytes_end_the_walk() {
+        let whole = RawDocumentBuf::try_from(&everything()).unwrap();
+        for length in 0..whole.as_bytes().len() {
+            let count = Elements::of(&whole.as_bytes()[..length]).count();
+            assert!(count <= everything().len());
+        }
+    }
+
+    #[test]
+    fn pluck_gives_null_for_what_is_missing() {
+        let document = doc! { "rows": [{ "a": 1 }, { "b": 2 }, { "x": 0, "a": "t" }, 5] };
+        let rows = Raw::new(RawDocumentBuf::try_from(&document).unwrap()).get("rows").unwrap();
+        let Value::Array(rows) = rows else { panic!("an array") };
+        assert_eq!(rows.pluck("a"), [Value::Int(1), Value::Null, Value::text("t"), Value::Null]);
+    }
+}

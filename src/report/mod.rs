@@ -1,0 +1,309 @@
+//! Words and tables from a run's record.
+//!
+//! [`Report::new`] computes everything once; a [`Renderer`] only writes it down. Nothing here prints, reads a clock, or
+//! measures: a record from last year gives the same report.
+
+mod assemble;
+mod format;
+mod markdown;
+mod method;
+mod table;
+mod terminal;
+mod words;
+
+use std::fmt;
+
+use crate::stats::{CollectionGrowth, Comparison, Distribution, FollowedGrowth, Tally};
+
+pub use markdown::Markdown;
+pub use terminal::Terminal;
+
+/// Writes a report in one form.
+pub trait Renderer {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// When `out` refuses; a `String` never does.
+    fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result;
+}
+
+/// Everything that a report says. Texts are single lines without control characters, but not escaped for any form.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Its question.
+    pub title: String,
+    /// What the application does.
+    pub about: String,
+    /// The mix.
+    pub mix: String,
+    /// Complete rounds.
+    pub rounds: u64,
+    /// Calls per strategy and round; `None` when they differ.
+    pub calls: Option<u64>,
+    /// What to know first of a run that did not come to its end.
+    pub status: Option<String>,
+    /// The verdict for the mix, in sentences.
+    pub verdict: Vec<String>,
+    /// Operation, and what is claimed of it, where something is.
+    pub claims: Vec<(String, String)>,
+    /// Operation, and why nothing is claimed of it.
+    pub unclaimed: Vec<(String, String)>,
+    /// How sure the verdict is.
+    pub notes: Vec<String>,
+    /// The strategies, the reference first.
+    pub strategies: Vec<StrategyView>,
+    /// A row per operation that was called, then the mix.
+    pub rows: Vec<Row>,
+    /// How it was measured: name and value.
+    pub measured: Vec<(String, String)>,
+    /// The command line that measures it again.
+    pub command: String,
+    /// What a reader should know.
+    pub warnings: Vec<String>,
+    /// Where the run's files are, when the caller said so.
+    pub folder: Option<String>,
+}
+
+/// A strategy in a report.
+#[derive(Debug, Clone)]
+pub struct StrategyView {
+    /// Its name.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// A negative control, left out of the verdict.
+    pub is_unsafe: bool,
+    /// Finished calls per second of all workers together.
+    pub calls_per_second: Option<f64>,
+    /// What its calls came to.
+    pub tally: Tally,
+    /// What became of its collections.
+    pub collections: Vec<CollectionGrowth>,
+    /// What became of its followed documents after each of [`FOLLOWED_AT`].
+    pub followed: Vec<FollowedGrowth>,
+}
+
+/// The shares of the calls after which followed documents are shown.
+pub const FOLLOWED_AT: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
+/// An operation, or the mix.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// Whether it is the mix.
+    pub is_mix: bool,
+    /// Its share (0 to 1) of the mix; `None` for the mix.
+    pub share: Option<f64>,
+    /// A cell per strategy.
+    pub cells: Vec<Measured>,
+}
+
+/// An operation of one strategy over all rounds.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// The geometric mean over rounds of the mean service time, in nanoseconds.
+    pub mean: Option<f64>,
+    /// It against the reference; `None` for the reference itself.
+    pub comparison: Option<Comparison>,
+    /// The service times of the successful calls.
+    pub distribution: Distribution,
+    /// What the calls came to.
+    pub tally: Tally,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{OutcomeRecord, RunRecord, Status};
+    use crate::stats::sample;
+
+    fn terminal(record: &RunRecord, width: usize, colour: bool) -> String {
+        let mut text = String::new();
+        let report = Report::new(record).in_folder("results/blog-comments/2026-01-31T12-00-00Z-7f3a");
+        Terminal { width, colour }.render(&report, &mut text).unwrap();
+        text
+    }
+
+    fn markdown(record: &RunRecord) -> String {
+        let mut text = String::new();
+        Markdown.render(&Report::new(record), &mut text).unwrap();
+        text
+    }
+
+    /// A text without its colours.
+    fn bare(text: &str) -> String {
+        let mut parts = text.split('\u{1b}');
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |bare, part| bare + part.split_once('m').map_or("", |(_, rest)| rest))
+    }
+
+    #[test]
+    fn eight_rounds() {
+        let run = sample::run(8);
+        insta::assert_snapshot!("eight_rounds_100_columns", terminal(&run, 100, false));
+        insta::assert_snapshot!("eight_rounds_80_columns", terminal(&run, 80, false));
+        insta::assert_snapshot!("eight_rounds_markdown", markdown(&run));
+    }
+
+    #[test]
+    fn two_rounds() {
+        let run = sample::run(2);
+        insta::assert_snapshot!("two_rounds_100_columns", terminal(&run, 100, false));
+        insta::assert_snapshot!("two_rounds_markdown", markdown(&run));
+    }
+
+    #[test]
+    fn colours_change_nothing_but_colour() {
+        for width in [40, 80, 100, 200] {
+            let run = sample::run(8);
+            let coloured = terminal(&run, width, true);
+            assert!(coloured.contains('\u{1b}'));
+            assert_eq!(bare(&coloured), terminal(&run, width, false));
+        }
+    }
+
+    #[test]
+    fn lines_fit_and_do_not_end_in_blanks() {
+        for width in [80, 100, 120] {
+            for line in terminal(&sample::run(8), width, false).lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+                assert_eq!(line.trim_end(), line);
+            }
+        }
+    }
+
+    #[test]
+    fn smoke_gives_no_verdict_but_the_table() {
+        let mut run = sample::run(1);
+        run.settings.preset = "smoke".into();
+        let text = terminal(&run, 100, false);
+        assert!(text.contains("no verdict: 1 round.") && text.contains("calls per second"), "{text}");
+        assert!(!text.contains('*'));
+    }
+
+    #[test]
+    fn runs_that_did_not_end_say_so_first() {
+        let cases = [
+            (Status::Interrupted, "This run was interrupted: 7 of 8 rounds complete"),
+            (Status::Unfinished, "This run is still going on, or was ended from outside: 7 of 8 rounds complete"),
+            (Status::Failed("server\nlost".into()), "This run failed (server lost): 7 of 8 rounds complete"),
+        ];
+        for (status, wanted) in cases {
+            let mut run = sample::run(7);
+            (run.status, run.settings.rounds) = (status, 8);
+            for text in [terminal(&run, 100, false), markdown(&run)] {
+                let place = text.find(wanted).unwrap_or_else(|| panic!("{wanted} is not in {text}"));
+                assert!(place < text.find("fastest in mix").or(text.find("no claim")).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_without_rounds_renders() {
+        let mut run = sample::run(0);
+        run.status = Status::Failed("server lost".into());
+        run.settings.calls = None;
+        insta::assert_snapshot!("no_round_80_columns", terminal(&run, 80, false));
+        assert!(markdown(&run).contains("no verdict: no round is complete"));
+    }
+
+    #[test]
+    fn an_arm_that_fails_is_not_ranked() {
+        let mut run = sample::run(8);
+        for operation in run.rounds.iter_mut().flat_map(|round| &mut round.cells[1].operations) {
+            operation.outcomes.iter_mut().filter(|outcome| outcome.outcome == "failed").for_each(|o| o.count = 40);
+        }
+        let report = Report::new(&run);
+        assert_eq!(report.verdict, ["no claim: linked failed in 4.4 % of its calls."]);
+        assert!(report.rows.iter().flat_map(|row| &row.cells).all(|cell| report.claimed(cell).is_none()));
+    }
+
+    #[test]
+    fn an_operation_that_fails_is_not_ranked_where_the_whole_does_well() {
+        let mut run = sample::run(8);
+        for round in &mut run.rounds {
+            let failed = round.cells[1].operations[0].outcomes[1].clone();
+            round.cells[1].operations[1].outcomes.push(OutcomeRecord { count: 5, ..failed });
+        }
+        let report = Report::new(&run);
+        let reasons: Vec<&str> = report.unclaimed.iter().map(|(operation, _)| operation.as_str()).collect();
+        assert_eq!(reasons, ["read_post", "count"]);
+        assert_eq!(report.unclaimed[0].1, "linked failed in 1.7 % of its calls");
+        assert!(report.verdict[0].starts_with("linked is fastest"));
+    }
+
+    #[test]
+    fn what_the_numbers_warn_of_is_said() {
+        let mut run = sample::run(6);
+        run.settings.duration = Some(3.0);
+        run.rounds[2].cells[0].connections_created = 1;
+        run.rounds[2].cells[1].operations[0].outcomes[0].saturated = 4;
+        let warnings = Report::new(&run).warnings.join("\n");
+        for wanted in ["calls of embedded were measured", "4 calls of linked took longer", "the states differ"] {
+            assert!(warnings.contains(wanted), "{wanted} is not in {warnings}");
+        }
+    }
+
+    #[test]
+    fn between_leaders_that_cannot_be_told_apart_nothing_is_claimed() {
+        let mut run = sample::run(8);
+        run.strategies[2].is_unsafe = false;
+        for (place, round) in run.rounds.iter_mut().enumerate() {
+            round.cells[2] = round.cells[1].clone();
+            // As many rounds better as worse.
+            let other = if place % 2 == 0 { 0 } else { 2 };
+            round.cells[2].operations[other] = round.cells[0].operations[other].clone();
+        }
+        let report = Report::new(&run);
+        assert!(report.verdict.iter().any(|sentence| sentence.contains("no claim: rounds disagree")), "{report:?}");
+        let run = sample::run(8);
+        let mut alike = run.clone();
+        alike.rounds.iter_mut().for_each(|round| round.cells[1] = round.cells[0].clone());
+        assert_eq!(Report::new(&alike).verdict, ["no claim: the difference is within 2 %."]);
+    }
+
+    #[test]
+    fn an_unsafe_strategy_is_never_praised() {
+        let report = Report::new(&sample::run(8));
+        let said = report.verdict.iter().chain(report.claims.iter().map(|(_, claim)| claim));
+        said.for_each(|sentence| assert!(!sentence.contains("bucket_rmw"), "{sentence}"));
+        assert!(report.rows.iter().all(|row| report.claimed(&row.cells[2]).is_none()));
+    }
+
+    #[test]
+    fn foreign_text_steers_neither_terminal_nor_markdown() {
+        let mut run = sample::run(2);
+        let hostile = "\u{1b}[2J|`<script>alert(1)</script>\n# no\r\u{202e}";
+        run.scenario.title = hostile.into();
+        run.scenario.name = hostile.into();
+        run.strategies[1].name = hostile.into();
+        run.operations[0] = hostile.into();
+        run.warnings = vec![hostile.into()];
+        run.status = Status::Failed(hostile.into());
+        for text in [terminal(&run, 80, false), markdown(&run)] {
+            assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
+        }
+        let text = markdown(&run);
+        let outside: String = text.split("```").step_by(2).collect();
+        assert!(!outside.contains("<script") && !outside.contains("\n# no"), "{outside}");
+        let columns = |line: &str| line.replace(r"\|", "").matches('|').count();
+        let latency: Vec<usize> =
+            outside.lines().skip_while(|l| *l != "## Latency").skip(2).take(8).map(columns).collect();
+        assert_eq!(latency, [8; 8]);
+    }
+
+    #[test]
+    fn records_with_missing_parts_render() {
+        let mut run = sample::run(2);
+        run.rounds[0].cells.pop();
+        run.rounds[1].cells[0].operations.pop();
+        run.mix.weights.clear();
+        run.strategies.truncate(2);
+        assert!(!terminal(&run, 80, false).is_empty() && !markdown(&run).is_empty());
+        run.strategies.clear();
+        assert!(!terminal(&run, 80, false).is_empty() && !markdown(&run).is_empty());
+    }
+}

@@ -1,0 +1,225 @@
+//! The report on a terminal: the verdict first, then one table.
+
+use std::fmt;
+
+use crate::stats::{Claim, CollectionGrowth};
+
+use super::format::{NOTHING, bytes, bytes_change, count, count_change, counted, percent, three, time, wrap};
+use super::table::{Cell, Column, Group, Table, Tone};
+use super::{Measured, Renderer, Report, StrategyView};
+
+/// Writes for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether it shows colours; the text is the same without.
+    pub colour: bool,
+}
+
+impl Renderer for Terminal {
+    fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        self.line(out, Tone::Strong, &format!("{}: {}", report.scenario, report.title))?;
+        self.line(out, Tone::Faint, &report.subject())?;
+        self.verdict(report, out)?;
+        if report.rounds > 0 {
+            self.section(out, "Service time per call")?;
+            times(report).write(out, self.width, self.colour)?;
+            self.footnotes(report, out)?;
+            self.sizes(report, out)?;
+            self.unusual(report, out)?;
+        }
+        self.warnings(report, out)?;
+        match &report.folder {
+            Some(folder) => writeln!(out, "\nAll results: {folder}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Terminal {
+    fn line(&self, out: &mut dyn fmt::Write, tone: Tone, text: &str) -> fmt::Result {
+        wrap(text, self.width).iter().try_for_each(|line| writeln!(out, "{}", tone.paint(line, self.colour)))
+    }
+
+    fn section(&self, out: &mut dyn fmt::Write, heading: &str) -> fmt::Result {
+        writeln!(out)?;
+        self.line(out, Tone::Strong, heading)
+    }
+
+    /// A name and what there is to say, the later lines under the first.
+    fn entry(&self, out: &mut dyn fmt::Write, name: &str, names: usize, text: &str) -> fmt::Result {
+        let indent = names + 4;
+        let room = self.width.saturating_sub(indent).max(20);
+        for (place, line) in wrap(text, room).iter().enumerate() {
+            let name = if place == 0 { name } else { "" };
+            writeln!(out, "  {name:names$}  {line}")?;
+        }
+        Ok(())
+    }
+
+    fn verdict(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        writeln!(out)?;
+        if let Some(status) = &report.status {
+            self.line(out, Tone::Bad, status)?;
+        }
+        report.verdict.iter().try_for_each(|sentence| self.line(out, Tone::Strong, sentence))?;
+        let both = report.claims.iter().chain(&report.unclaimed);
+        let names = both.clone().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, claim) in &report.claims {
+            self.entry(out, name, names, claim)?;
+        }
+        for (name, reason) in &report.unclaimed {
+            self.entry(out, name, names, &format!("no claim, {reason}"))?;
+        }
+        report.notes.iter().try_for_each(|note| self.line(out, Tone::Faint, note))
+    }
+
+    fn footnotes(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        let reference = report.strategies.first().map_or("the first strategy", |strategy| &strategy.name);
+        let mut notes = vec![format!("ratio: mean in relation to {reference}'s, below 1 is faster.")];
+        let cells = || report.rows.iter().flat_map(|row| &row.cells);
+        if cells().any(|cell| report.claimed(cell).is_some()) {
+            notes.push("* claimed.".into());
+        }
+        if report.strategies.iter().any(|strategy| strategy.is_unsafe) {
+            notes.push("! unsafe.".into());
+        }
+        if cells().any(|cell| cell.distribution.quantile(0.99).is_none()) {
+            notes.push(format!("{NOTHING} fewer than 10 calls beyond it."));
+        }
+        self.line(out, Tone::Faint, &notes.join(" "))
+    }
+
+    fn sizes(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        if report.strategies.iter().all(|strategy| strategy.collections.is_empty()) {
+            return Ok(());
+        }
+        self.section(out, "Collections before → after the calls of a round")?;
+        sizes(report).write(out, self.width, self.colour)?;
+        let lag =
+            report.strategies.iter().flat_map(|strategy| &strategy.collections).any(|growth| !growth.checkpointed);
+        let lag = if lag { " Storage and indexes were read without a flush and lag behind." } else { "" };
+        self.line(
+            out,
+            Tone::Faint,
+            &format!(
+                "Means over rounds, the largest of all; storage and indexes after the calls; 1 KB is 1000 bytes.{lag}"
+            ),
+        )
+    }
+
+    fn unusual(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        let lines: Vec<(String, String)> = report.strategies.iter().filter_map(unusual).collect();
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let names = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        self.section(out, "Refused, failed and repeated")?;
+        lines.iter().try_for_each(|(name, text)| self.entry(out, name, names, text))
+    }
+
+    fn warnings(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        if report.warnings.is_empty() {
+            return Ok(());
+        }
+        self.section(out, "Warnings")?;
+        report.warnings.iter().try_for_each(|warning| self.entry(out, "-", 1, warning))
+    }
+}
+
+fn heading(report: &Report, place: usize) -> String {
+    let strategy = &report.strategies[place];
+    let mark = if strategy.is_unsafe { " !" } else { "" };
+    let role = if place == 0 && report.strategies.len() > 1 { " (reference)" } else { "" };
+    format!("{}{mark}{role}", strategy.name)
+}
+
+fn times(report: &Report) -> Table {
+    let mut names: Vec<Cell> = report.rows.iter().map(|row| Cell::new(&row.name).tone(emphasis(row.is_mix))).collect();
+    names.push(Cell::new("calls per second"));
+    let group = |place: usize| {
+        let cells = || report.rows.iter().map(move |row| (row.is_mix, &row.cells[place]));
+        let text = |text: Option<String>| text.unwrap_or_else(|| NOTHING.into());
+        let mut mean: Vec<Cell> =
+            cells().map(|(is_mix, cell)| Cell::new(text(cell.mean.map(time))).tone(emphasis(is_mix))).collect();
+        mean.push(Cell::new(text(report.strategies[place].calls_per_second.map(three))));
+        let p99 = |cell: &Measured| text(cell.distribution.quantile(0.99).map(|value| time(value as f64)));
+        let mut columns = vec![
+            Column { heading: "mean".into(), cells: mean },
+            Column { heading: "p99".into(), cells: cells().map(|(_, cell)| Cell::new(p99(cell))).collect() },
+        ];
+        if place > 0 {
+            columns.push(Column {
+                heading: "ratio ".into(),
+                cells: cells().map(|(_, cell)| ratio(report, cell)).collect(),
+            });
+        }
+        Group { heading: heading(report, place), columns }
+    };
+    Table { names, groups: (0..report.strategies.len()).map(group).collect() }
+}
+
+fn emphasis(is_mix: bool) -> Tone {
+    if is_mix { Tone::Strong } else { Tone::Plain }
+}
+
+fn ratio(report: &Report, cell: &Measured) -> Cell {
+    let Some(ratio) = cell.comparison.as_ref().and_then(|comparison| comparison.ratio) else {
+        return Cell::new(format!("{NOTHING} "));
+    };
+    let (mark, tone) = match report.claimed(cell) {
+        Some(Claim::Faster) => ("*", Tone::Good),
+        Some(_) => ("*", Tone::Bad),
+        None => (" ", Tone::Plain),
+    };
+    Cell::new(format!("{}{mark}", three(ratio.mean))).tone(tone)
+}
+
+fn sizes(report: &Report) -> Table {
+    let mut names = Vec::new();
+    let mut rows: Vec<Option<&CollectionGrowth>> = Vec::new();
+    for strategy in report.strategies.iter().filter(|strategy| !strategy.collections.is_empty()) {
+        names.push(Cell::new(&strategy.name).tone(Tone::Strong));
+        rows.push(None);
+        for growth in &strategy.collections {
+            names.push(Cell::new(format!("  {}", growth.collection)));
+            rows.push(Some(growth));
+        }
+    }
+    let group = |heading: &str, text: &dyn Fn(&CollectionGrowth) -> String| {
+        let cells = rows.iter().map(|row| Cell::new(row.map(text).unwrap_or_default())).collect();
+        Group { heading: String::new(), columns: vec![Column { heading: heading.into(), cells }] }
+    };
+    let groups = vec![
+        group("documents", &|growth| count_change(growth.documents.before, growth.documents.after)),
+        group("mean size", &|growth| bytes_change(growth.mean.before, growth.mean.after)),
+        group("largest", &|growth| bytes_change(growth.max.before, growth.max.after)),
+        group("storage", &|growth| bytes(growth.storage.after)),
+        group("indexes", &|growth| bytes(growth.indexes.after)),
+    ];
+    Table { names, groups }
+}
+
+/// The refused, failed and repeated calls of a strategy, when there were any.
+fn unusual(strategy: &StrategyView) -> Option<(String, String)> {
+    let tally = &strategy.tally;
+    let share = |calls: u64| percent(calls as f64 / tally.calls.max(1) as f64);
+    let refused = tally.outcomes.iter().filter(|(outcome, _)| outcome.starts_with("refused"));
+    let mut parts: Vec<String> = refused
+        .map(|(outcome, calls)| format!("{} {} ({})", count(*calls), super::format::plain(outcome), share(*calls)))
+        .collect();
+    if tally.failed() > 0 {
+        let reasons =
+            tally.errors.iter().map(|(reason, calls)| format!("{} x {}", count(*calls), super::format::plain(reason)));
+        let reasons: Vec<String> = reasons.collect();
+        parts.push(format!("{} failed ({}): {}", count(tally.failed()), share(tally.failed()), reasons.join(", ")));
+    }
+    if !tally.retries.is_empty() {
+        let causes =
+            tally.retries.iter().map(|(cause, times)| format!("{} x {}", count(*times), super::format::plain(cause)));
+        let causes: Vec<String> = causes.collect();
+        parts.push(format!("{} begun again: {}", counted(tally.retries.values().sum(), "attempt"), causes.join(", ")));
+    }
+    (!parts.is_empty()).then(|| (strategy.name.clone(), parts.join("; ")))
+}

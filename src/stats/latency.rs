@@ -1,0 +1,171 @@
+//! Means and distributions of service times.
+
+use hdrhistogram::Histogram;
+
+use crate::results::{OperationRecord, OutcomeRecord, RunRecord};
+
+/// A quantile with fewer calls beyond it says more about chance than about the strategy.
+const CALLS_BEYOND: f64 = 10.0;
+
+/// Whether calls with this outcome did their work, so that their times count.
+pub fn succeeded(outcome: &str) -> bool {
+    matches!(outcome, "ok" | "same" | "not found")
+}
+
+fn successes(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {
+    operation.outcomes.iter().filter(|record| succeeded(&record.outcome))
+}
+
+/// The mean time of the successful calls in nanoseconds; `None` without any.
+pub fn mean(operation: &OperationRecord) -> Option<f64> {
+    let histograms = successes(operation).map(|record| record.service.open());
+    let (sum, count) = histograms.fold((0.0, 0), |(sum, count), times| (sum + times.sum(), count + times.count()));
+    let mean = sum / count as f64;
+    (mean.is_finite() && mean > 0.0).then_some(mean)
+}
+
+/// [`mean`] per round.
+pub fn means(record: &RunRecord, strategy: usize, operation: usize) -> Vec<Option<f64>> {
+    let cell = |round: &crate::results::RoundRecord| {
+        round.cells.get(strategy).and_then(|cell| cell.operations.get(operation)).and_then(mean)
+    };
+    record.rounds.iter().map(cell).collect()
+}
+
+/// The geometric mean of the values that are there; quotients of such means are means of quotients.
+pub fn geometric_mean(values: &[Option<f64>]) -> Option<f64> {
+    let logs: Vec<f64> = values.iter().flatten().map(|value| value.ln()).collect();
+    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+}
+
+/// The times of all successful calls together.
+#[derive(Debug, Clone)]
+pub struct Distribution {
+    histogram: Histogram<u64>,
+}
+
+impl Distribution {
+    /// Merges the successful calls of some operations.
+    pub fn of<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Distribution {
+        // It grows as needed, because a record read from disk may hold histograms with any bounds.
+        let mut histogram = Histogram::new(3).expect("3 significant digits are valid");
+        for outcome in operations.flat_map(successes) {
+            histogram.add(outcome.service.open().as_hdr()).expect("a histogram that grows takes every value");
+        }
+        Distribution { histogram }
+    }
+
+    /// How many calls.
+    pub fn calls(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// The time in nanoseconds that this share (0 to 1) of the calls does not exceed; `None` with fewer than 10 calls
+    /// beyond it.
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        // The allowance is for 0.99, which has no exact binary form: 10 of 1,000 calls are enough.
+        let beyond = self.calls() as f64 * (1.0 - share) + 1e-6;
+        (beyond >= CALLS_BEYOND).then(|| self.histogram.value_at_quantile(share))
+    }
+
+    /// The longest time in nanoseconds; `None` without calls.
+    pub fn max(&self) -> Option<u64> {
+        (self.calls() > 0).then(|| self.histogram.max())
+    }
+
+    /// The shortest time in nanoseconds; `None` without calls.
+    pub fn min(&self) -> Option<u64> {
+        (self.calls() > 0).then(|| self.histogram.min())
+    }
+
+    /// How many calls took at least an edge and less than the next one, per pair of neighbouring edges (ascending).
+    pub fn bins(&self, edges: &[u64]) -> Vec<u64> {
+        let mut bins = vec![0; edges.len().saturating_sub(1)];
+        for value in self.histogram.iter_recorded() {
+            let bin = edges.partition_point(|edge| *edge <= value.value_iterated_to()).checked_sub(1);
+            if let Some(count) = bin.and_then(|bin| bins.get_mut(bin)) {
+                *count += value.count_since_last_iteration();
+            }
+        }
+        bins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::record::{LatencyHistogram, StoredHistogram};
+
+    fn outcome(name: &str, values: &[u64]) -> OutcomeRecord {
+        let mut service = LatencyHistogram::new(Duration::from_secs(10));
+        values.iter().for_each(|value| service.record(*value));
+        OutcomeRecord {
+            outcome: name.into(),
+            count: service.count(),
+            saturated: 0,
+            service: StoredHistogram::new(&service),
+        }
+    }
+
+    fn operation(outcomes: Vec<OutcomeRecord>) -> OperationRecord {
+        let calls = outcomes.iter().map(|outcome| outcome.count).sum();
+        OperationRecord { calls, round_trips: calls, outcomes, errors: BTreeMap::new(), retries: BTreeMap::new() }
+    }
+
+    #[test]
+    fn refused_and_failed_calls_are_not_timed() {
+        let made = operation(vec![
+            outcome("ok", &[100, 200]),
+            outcome("same", &[300]),
+            outcome("not found", &[400]),
+            outcome("refused: size", &[1]),
+            outcome("failed", &[1_000_000]),
+        ]);
+        assert_eq!(mean(&made), Some(250.0));
+        let all = Distribution::of([&made].into_iter());
+        assert_eq!((all.calls(), all.min(), all.max()), (4, Some(100), Some(400)));
+        assert_eq!(mean(&operation(vec![outcome("failed", &[5])])), None);
+    }
+
+    #[test]
+    fn a_quantile_needs_ten_calls_beyond_it() {
+        let values: Vec<u64> = (1..=1_000).collect();
+        let enough = operation(vec![outcome("ok", &values)]);
+        let short = operation(vec![outcome("ok", &values[..999])]);
+        assert_eq!(Distribution::of([&enough].into_iter()).quantile(0.99), Some(990));
+        assert_eq!(Distribution::of([&short].into_iter()).quantile(0.99), None);
+        assert_eq!(Distribution::of([].into_iter()).quantile(0.5), None);
+    }
+
+    #[test]
+    fn histograms_with_other_bounds_are_merged() {
+        let mut wide = outcome("ok", &[5]);
+        let mut slow = LatencyHistogram::new(Duration::from_secs(1_000));
+        slow.record(1_500_000_000_000);
+        wide.service = StoredHistogram::new(&slow);
+        let made = operation(vec![outcome("ok", &[5]), wide]);
+        assert_eq!(Distribution::of([&made].into_iter()).calls(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn bins_add_up_to_the_calls(values in prop::collection::vec(1_u64..1_000_000, 0..200)) {
+            let all = Distribution::of([&operation(vec![outcome("ok", &values)])].into_iter());
+            let bins = all.bins(&[1, 10, 1_000, 50_000, 1_002_000]);
+            prop_assert_eq!(bins.iter().sum::<u64>(), values.len() as u64);
+        }
+
+        #[test]
+        fn scaled_times_scale_the_mean(values in prop::collection::vec(1_000_u64..1_000_000, 1..50), factor in 2_u64..50) {
+            let scaled: Vec<u64> = values.iter().map(|value| value * factor).collect();
+            let plain = mean(&operation(vec![outcome("ok", &values)])).unwrap();
+            let more = mean(&operation(vec![outcome("ok", &scaled)])).unwrap();
+            prop_assert!((more / plain / factor as f64 - 1.0).abs() < 0.002);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Numbers from a run's record: pure functions, no words and no rounding.
+//!
+//! Times are service times in nanoseconds. Only calls that came to `ok`, `same` or `not found` count: a refused or failed
+//! call did not do the work that the others are timed for, so such calls are tallied apart.
+
+mod compare;
+mod latency;
+mod mix;
+#[cfg(test)]
+pub(crate) mod sample;
+mod sizes;
+mod tally;
+
+pub use compare::{Arm, Claim, Comparison, FAILURE_LIMIT, MINIMUM_ROUNDS, NOISE_FLOOR, Ratio, Reason, Verdict};
+pub use compare::{compare, ratio, verdict};
+pub use latency::{Distribution, geometric_mean, mean, means, succeeded};
+pub use mix::{calls_per_second, mix_means};
+pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
+pub use tally::{Tally, tally};
+
+use crate::results::{CellRecord, OperationRecord, RunRecord};
+
+/// The cells of a strategy, round after round.
+pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellRecord> {
+    record.rounds.iter().filter_map(move |round| round.cells.get(strategy))
+}
+
+/// One operation of a strategy, round after round.
+pub fn operations(record: &RunRecord, strategy: usize, operation: usize) -> impl Iterator<Item = &OperationRecord> {
+    cells(record, strategy).filter_map(move |cell| cell.operations.get(operation))
+}

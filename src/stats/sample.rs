@@ -1,0 +1,168 @@
+//! A small run made by hand, for tests of statistics and reports: exact times, no chance.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::record::{LatencyHistogram, StoredHistogram};
+use crate::results::{
+    CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
+    RoundRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
+};
+
+/// Typical times in nanoseconds: a row per strategy, a column per operation.
+const TIMES: [[f64; 3]; 3] =
+    [[1_900_000.0, 610_000.0, 240_000.0], [820_000.0, 940_000.0, 241_000.0], [760_000.0, 580_000.0, 190_000.0]];
+
+/// Calls per operation, cell and round.
+const CALLS: [u64; 3] = [600, 300, 15];
+
+/// A run of `embedded`, `linked` and the unsafe `bucket_rmw` over so many rounds.
+pub(crate) fn run(rounds: u64) -> RunRecord {
+    RunRecord {
+        format: FORMAT_VERSION,
+        version: "0.1.0".into(),
+        status: Status::Complete,
+        started: "2026-01-31T12:00:00Z".into(),
+        scenario: ScenarioRecord {
+            name: "blog-comments".into(),
+            title: "Embed, link or bucket?".into(),
+            about: "A post collects comments;\nreaders see a post with all of them | or <b>one</b> page.".into(),
+            sha256: "5f".repeat(32),
+            text: String::new(),
+        },
+        parameters: vec![("posts".into(), 200.into()), ("word".into(), "it's".into())],
+        mix: MixRecord {
+            name: "default".into(),
+            weights: [("add_comment", 60.0), ("read_post", 30.0), ("count", 2.0)].map(|(n, w)| (n.into(), w)).to_vec(),
+        },
+        settings: settings(rounds),
+        server: ServerRecord {
+            version: "6.0.5".into(),
+            embedded: true,
+            topology: "replica set of one".into(),
+            facts: vec![("storage engine".into(), "wiredTiger".into())],
+        },
+        environment: Environment {
+            platform: "linux x86_64".into(),
+            cpu: Some("Example CPU".into()),
+            cores: Some(2),
+            memory: Some(8_000_000_000),
+            ..Environment::default()
+        },
+        strategies: vec![
+            strategy("embedded", "All comments in the post.", false),
+            strategy("linked", "A document per comment.", false),
+            strategy("bucket_rmw", "Read, change, write back: loses comments.", true),
+        ],
+        operations: ["add_comment", "read_post", "count"].map(str::to_owned).to_vec(),
+        rounds: (0..rounds).map(round).collect(),
+        warnings: vec!["read_post of linked scans `comments`\n\u{1b}[31mwhole".into()],
+    }
+}
+
+fn settings(rounds: u64) -> Settings {
+    Settings {
+        preset: "quick".into(),
+        seed: 42,
+        workers: 8,
+        threads: 1,
+        rounds,
+        slices: 64,
+        calls: Some(CALLS.iter().sum()),
+        warmup_calls: Some(200),
+        duration: None,
+        timeout: 10.0,
+        write_concern: "majority".into(),
+        read_concern: "majority".into(),
+        cache_gb: Some(1.0),
+    }
+}
+
+fn strategy(name: &str, about: &str, is_unsafe: bool) -> StrategyRecord {
+    StrategyRecord { name: name.into(), about: about.into(), is_unsafe }
+}
+
+fn round(index: u64) -> RoundRecord {
+    RoundRecord {
+        index,
+        seed: 100 + index,
+        order: vec![vec![0, 1, 2]],
+        cells: (0..3).map(|s| cell(s, index)).collect(),
+    }
+}
+
+fn cell(strategy: usize, round: u64) -> CellRecord {
+    let grown = if strategy == 0 { 2.0 } else { 1.0 };
+    let samples = (0..=4).map(|quarter| GrowthSample {
+        calls: quarter * 229,
+        collection: "posts".into(),
+        label: "post 0".into(),
+        bytes: if strategy == 0 { 20_000 + quarter * 9_000 } else { 612 },
+    });
+    CellRecord {
+        loaded: 20_200,
+        load_seconds: 0.4,
+        calls: CALLS.iter().sum(),
+        seconds: [0.2, 0.1, 0.09][strategy],
+        connections_created: 0,
+        operations: (0..3).map(|operation| operation_record(strategy, operation, round)).collect(),
+        before: collections(strategy, 20_000, 1.0),
+        after: collections(strategy, 20_600, grown),
+        growth: samples.collect(),
+    }
+}
+
+fn collections(strategy: usize, comments: u64, grown: f64) -> Vec<CollectionSizes> {
+    let sizes = |name: &str, documents: u64, mean: f64| CollectionSizes {
+        name: name.into(),
+        documents,
+        mean,
+        p50: mean as u64,
+        p99: mean as u64 * 3,
+        max: mean as u64 * 8,
+        size: documents * mean as u64,
+        storage: documents * mean as u64 / 2,
+        indexes: BTreeMap::from([("_id_".to_owned(), documents * 20)]),
+        checkpointed: true,
+    };
+    match strategy {
+        0 => vec![sizes("posts", 200, 23_000.0 * grown)],
+        1 => vec![sizes("posts", 200, 612.0), sizes("comments", comments, 218.4)],
+        _ => vec![sizes("posts", 200, 612.0), sizes("buckets", comments / 50, 10_400.0)],
+    }
+}
+
+fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationRecord {
+    // Rounds differ by some percent, and count is ahead now here, now there.
+    let weather =
+        1.0 + (round * 7 % 5) as f64 * 0.02 + if (round as usize + strategy).is_multiple_of(2) { 0.01 } else { 0.0 };
+    let mood = if operation == 2 && (round as usize + strategy).is_multiple_of(3) { 1.1 } else { 1.0 };
+    let typical = TIMES[strategy][operation] * weather * mood;
+    let refused = if strategy == 0 && operation == 0 { 12 } else { 0 };
+    let failed = if strategy == 1 && operation == 0 { 2 } else { 0 };
+    let mut outcomes = vec![outcome("ok", CALLS[operation] - refused - failed, typical)];
+    outcomes.extend((refused > 0).then(|| outcome("refused: size", refused, 90_000.0)));
+    outcomes.extend((failed > 0).then(|| outcome("failed", failed, 9_000_000.0)));
+    let reasons = |reason: &str, count: u64| match count {
+        0 => BTreeMap::new(),
+        count => BTreeMap::from([(reason.to_owned(), count)]),
+    };
+    OperationRecord {
+        calls: CALLS[operation],
+        round_trips: CALLS[operation] * if strategy == 1 && operation == 1 { 2 } else { 1 },
+        outcomes,
+        errors: reasons("11000 (DuplicateKey)", failed),
+        retries: reasons("112 (WriteConflict)", failed * 20),
+    }
+}
+
+/// Times from half of the typical to three times as much, with a thin tail beyond.
+fn outcome(name: &str, count: u64, typical: f64) -> OutcomeRecord {
+    let mut service = LatencyHistogram::new(Duration::from_secs(10));
+    for call in 0..count {
+        let place = call as f64 / count as f64;
+        let tail = if call % 97 == 96 { 6.0 } else { 1.0 };
+        service.record((typical * (0.5 + place * place * 1.5) * tail) as u64);
+    }
+    OutcomeRecord { outcome: name.into(), count, saturated: 0, service: StoredHistogram::new(&service) }
+}

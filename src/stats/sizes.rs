@@ -1,0 +1,151 @@
+//! Sizes of collections and of followed documents, over rounds.
+
+use crate::results::{CellRecord, CollectionSizes, GrowthSample, RunRecord};
+
+use super::cells;
+
+/// A value before and after the measured calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Change {
+    /// Before the calls.
+    pub before: f64,
+    /// After them.
+    pub after: f64,
+}
+
+/// What the calls made of one collection: means over the rounds, except the maximum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CollectionGrowth {
+    /// Its name.
+    pub collection: String,
+    /// How many documents.
+    pub documents: Change,
+    /// Mean size of a document in bytes.
+    pub mean: Change,
+    /// 99th percentile of the sizes in bytes.
+    pub p99: Change,
+    /// The largest document of any round in bytes.
+    pub max: Change,
+    /// All documents, uncompressed, in bytes.
+    pub size: Change,
+    /// The collection's file in bytes.
+    pub storage: Change,
+    /// The indexes' files in bytes.
+    pub indexes: Change,
+    /// Whether a flush came before every reading, without which file sizes lag behind.
+    pub checkpointed: bool,
+}
+
+/// The growth of a strategy's collections, in the order in which they are first seen.
+pub fn collection_growth(record: &RunRecord, strategy: usize) -> Vec<CollectionGrowth> {
+    let mut names: Vec<&str> = Vec::new();
+    for sizes in cells(record, strategy).flat_map(|cell| cell.before.iter().chain(&cell.after)) {
+        if !names.contains(&sizes.name.as_str()) {
+            names.push(&sizes.name);
+        }
+    }
+    names.into_iter().map(|name| growth_of(record, strategy, name)).collect()
+}
+
+fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowth {
+    let rounds: Vec<&CellRecord> = cells(record, strategy).collect();
+    let find = |sizes: &[CollectionSizes]| sizes.iter().find(|sizes| sizes.name == name).cloned();
+    let before: Vec<CollectionSizes> = rounds.iter().filter_map(|cell| find(&cell.before)).collect();
+    let after: Vec<CollectionSizes> = rounds.iter().filter_map(|cell| find(&cell.after)).collect();
+    let mean =
+        |of: &dyn Fn(&CollectionSizes) -> f64| Change { before: average(&before, of), after: average(&after, of) };
+    let largest = |sizes: &[CollectionSizes]| sizes.iter().map(|sizes| sizes.max).max().unwrap_or(0) as f64;
+    CollectionGrowth {
+        collection: name.to_owned(),
+        documents: mean(&|sizes| sizes.documents as f64),
+        mean: mean(&|sizes| sizes.mean),
+        p99: mean(&|sizes| sizes.p99 as f64),
+        max: Change { before: largest(&before), after: largest(&after) },
+        size: mean(&|sizes| sizes.size as f64),
+        storage: mean(&|sizes| sizes.storage as f64),
+        indexes: mean(&|sizes| sizes.indexes.values().map(|bytes| *bytes as f64).sum()),
+        checkpointed: before.iter().chain(&after).all(|sizes| sizes.checkpointed),
+    }
+}
+
+fn average(sizes: &[CollectionSizes], of: &dyn Fn(&CollectionSizes) -> f64) -> f64 {
+    sizes.iter().map(of).sum::<f64>() / sizes.len().max(1) as f64
+}
+
+/// The growth of one followed document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FollowedGrowth {
+    /// The collection.
+    pub collection: String,
+    /// Which document.
+    pub label: String,
+    /// Its size in bytes at each of the asked shares of the calls, averaged over the rounds.
+    pub bytes: Vec<f64>,
+}
+
+/// The sizes of a strategy's followed documents after these shares (0 to 1) of the calls.
+pub fn followed_growth(record: &RunRecord, strategy: usize, shares: &[f64]) -> Vec<FollowedGrowth> {
+    let mut documents: Vec<(&str, &str)> = Vec::new();
+    for sample in cells(record, strategy).flat_map(|cell| &cell.growth) {
+        let document = (sample.collection.as_str(), sample.label.as_str());
+        if !documents.contains(&document) {
+            documents.push(document);
+        }
+    }
+    let at = |(collection, label): &(&str, &str), share: f64| {
+        let near = cells(record, strategy).filter_map(|cell| nearest(cell, collection, label, share));
+        let bytes: Vec<f64> = near.map(|sample| sample.bytes as f64).collect();
+        bytes.iter().sum::<f64>() / bytes.len().max(1) as f64
+    };
+    let grown = |document: &(&str, &str)| FollowedGrowth {
+        collection: document.0.to_owned(),
+        label: document.1.to_owned(),
+        bytes: shares.iter().map(|share| at(document, *share)).collect(),
+    };
+    documents.iter().map(grown).collect()
+}
+
+/// The sample that is closest to a share of the cell's calls.
+fn nearest<'c>(cell: &'c CellRecord, collection: &str, label: &str, share: f64) -> Option<&'c GrowthSample> {
+    let wanted = cell.calls as f64 * share;
+    let distance = |sample: &GrowthSample| (sample.calls as f64 - wanted).abs();
+    let samples = cell.growth.iter().filter(|sample| sample.collection == collection && sample.label == label);
+    samples.min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sample;
+
+    #[test]
+    fn sizes_are_means_over_rounds_and_the_largest_of_all() {
+        let mut run = sample::run(2);
+        run.rounds[1].cells[0].after[0].mean = 56_000.0;
+        run.rounds[1].cells[0].after[0].max = 900_000;
+        run.rounds[1].cells[0].before[0].checkpointed = false;
+        let growth = &collection_growth(&run, 0)[0];
+        assert_eq!(growth.mean, Change { before: 23_000.0, after: 51_000.0 });
+        assert_eq!(growth.max, Change { before: 184_000.0, after: 900_000.0 });
+        assert!(!growth.checkpointed);
+    }
+
+    #[test]
+    fn a_collection_that_calls_made_grew_from_nothing() {
+        let mut run = sample::run(1);
+        run.rounds[0].cells[1].before.remove(1);
+        let growth = collection_growth(&run, 1);
+        assert_eq!(
+            (growth[1].collection.as_str(), growth[1].documents),
+            ("comments", Change { before: 0.0, after: 20_600.0 })
+        );
+    }
+
+    #[test]
+    fn followed_documents_are_read_at_shares_of_the_calls() {
+        let grown = followed_growth(&sample::run(3), 0, &[0.0, 0.5, 1.0]);
+        assert_eq!((grown.len(), grown[0].label.as_str()), (1, "post 0"));
+        assert_eq!(grown[0].bytes, [20_000.0, 38_000.0, 56_000.0]);
+        assert!(followed_growth(&sample::run(0), 0, &[0.0]).is_empty());
+    }
+}
