@@ -246,10 +246,13 @@ fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<Entit
     let find = |name: &str| scenario.entities.iter().position(|entity| entity.name.value == name);
     let known: Vec<&str> = scenario.entities.iter().map(|entity| entity.name.value.as_str()).collect();
     let mut made: Vec<EntityNames> = Vec::new();
+    let mut children: Vec<(usize, (String, usize))> = Vec::new();
     for (position, entity) in scenario.entities.iter().enumerate() {
         let parent = entity.parent.as_ref().and_then(|parent| match find(&parent.value) {
             Some(owner) if owner < position => Some(owner),
-            Some(_) => {
+            Some(owner) => {
+                // So that uses of the list are not told as mistakes too.
+                children.extend(entity.children_name.as_ref().map(|list| (owner, (list.value.clone(), position))));
                 error(
                     diagnostics,
                     parent.span,
@@ -269,6 +272,9 @@ fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<Entit
         if let (Some(parent), Some(children)) = (parent, &entity.children_name) {
             made[parent].children.push((children.value.clone(), position));
         }
+    }
+    for (owner, list) in children {
+        made[owner].children.push(list);
     }
     made
 }
@@ -390,8 +396,10 @@ fn compile_mix(mix: &scenario::Mix, names: &Names, diagnostics: &mut Diagnostics
         match parameter_value(&weight.weight, names, diagnostics) {
             Some(Value::Int(weight)) if weight >= 0 => weights[position] = weight as f64,
             Some(Value::Double(weight)) if weight >= 0.0 && weight.is_finite() => weights[position] = weight,
-            Some(_) => {
-                error(diagnostics, weight.weight.span, "a weight is a number >= 0", "such as 30");
+            Some(other) => {
+                let written = super::written(&other);
+                let message = format!("the weight of `{}` must be a number >= 0, not {written}", name.value);
+                error(diagnostics, weight.weight.span, message, "write for example `30`");
                 good = false;
             }
             None => good = false,
@@ -484,6 +492,11 @@ impl StrategyCompiler<'_> {
                 None => self.default_state(&entity.name.value),
             };
             let Some(steps) = steps else {
+                made.push(None);
+                // Whose records an unknown entity was meant to be has been asked already.
+                if self.has_unknown_each() {
+                    continue;
+                }
                 let strategy = &self.strategy.name;
                 let message = format!(
                     "strategy `{}` does not say how the rows of `{}` are read back",
@@ -494,13 +507,17 @@ impl StrategyCompiler<'_> {
                     entity.name.value
                 );
                 error(self.diagnostics, strategy.span, message, help);
-                made.push(None);
                 continue;
             };
             let scope = Scope::new(self.names, "state");
             made.push(self.program(scope, declared, &steps, true));
         }
         made.into_iter().collect()
+    }
+
+    fn has_unknown_each(&self) -> bool {
+        let mut each = self.strategy.collections.iter().filter_map(|collection| collection.each.as_ref());
+        each.any(|each| matches!(&each.tree, Tree::Scalar(Scalar::Text(name)) if self.names.entity(name).is_none()))
     }
 
     /// `find` of the collection whose `each` is the entity.
@@ -624,15 +641,99 @@ fn makes_new(plan: &Plan, entity: usize) -> bool {
     plan.operations.iter().flat_map(|operation| &operation.arguments).any(|argument| argument.value.any(&is_new))
 }
 
-/// Draws some calls of every operation that the mix uses.
+/// Draws some calls of every operation.
 fn try_calls(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) {
     const TRIES: u64 = 20;
-    for (position, operation) in scenario.operations.iter().enumerate() {
-        let slots = plan.operations.get(position).map_or(0, |operation| operation.arguments.len());
-        let drawn: Result<Vec<_>, EvalError> =
-            (0..TRIES).map(|call| plan.arguments(position, plan.round_seed(0), call, slots)).collect();
-        if let Err(words) = drawn {
-            error(diagnostics, operation.name.span, words.to_string(), "look at the expressions of its arguments");
+    for (operation, written) in plan.operations.iter().zip(&scenario.operations) {
+        if let Some((position, words)) = (0..TRIES).find_map(|call| failing_argument(plan, operation, call)) {
+            let (name, value) = &written.arguments[position];
+            let message = format!("argument `{}` of `{}` cannot be drawn: {words}", name.value, operation.name);
+            error(diagnostics, value.span, message, "correct the expression");
         }
+    }
+}
+
+/// The first argument of a call that has no value.
+fn failing_argument(plan: &Plan, operation: &Operation, call: u64) -> Option<(usize, EvalError)> {
+    let mut frame = Frame::new(&plan.data, plan.round_seed(0), call, operation.arguments.len());
+    frame.now = plan.data.call_instant(call);
+    for (position, argument) in operation.arguments.iter().enumerate() {
+        match argument.value.evaluate(&mut frame) {
+            Ok(value) => frame.set(argument.slot, value),
+            Err(words) => return Some((position, words)),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::chosen;
+    use super::*;
+
+    const TEXT: &str = "
+format: 1
+name: trial
+title: Trial
+parameters: { n: 2, twice: n * 2, size: 10 }
+entities:
+  thing: { count: n, fields: { _id: index } }
+operations:
+  read: { arguments: { thing: uniform(thing) }, returns: value }
+mixes:
+  default: { read: 1 }
+  many: { parameters: { n: 5 }, read: twice }
+strategies:
+  plain:
+    default: true
+    parameters: { size: 3, area: size * size }
+    collections: { things: { each: thing } }
+    operations: { read: { return: '[n, twice, size, area]' } }
+  wide: { default: true, like: plain, parameters: { size: 4, more: area + 1 }, operations: { read: { return: '[size, area, more]' } } }
+  bad: { like: plain, unsafe: true }
+";
+
+    fn values(plan: &Plan, arm: usize) -> String {
+        let super::super::Step::Return(value) = &plan.arms[arm].operations[0].steps[0] else { unreachable!() };
+        super::super::written(&value.evaluate(&mut Frame::new(&plan.data, Seed::new(0), 0, 9)).unwrap())
+    }
+
+    #[test]
+    fn parameters_come_from_strategy_command_line_mix_and_scenario_in_that_order() {
+        let set = vec![("size".to_owned(), "8".to_owned()), ("n".to_owned(), "3".to_owned())];
+        let many = Some("many".to_owned());
+        let plan = chosen(TEXT, &Choice::default());
+        assert_eq!((values(&plan, 0).as_str(), values(&plan, 1).as_str()), ("[2, 4, 3, 9]", "[4, 16, 17]"));
+        let plan = chosen(TEXT, &Choice { mix: many.clone(), ..Choice::default() });
+        assert_eq!((values(&plan, 0).as_str(), plan.data.entities[0].len()), ("[5, 10, 3, 9]", 5));
+        assert_eq!(plan.mix.weights, [10.0]);
+        let plan = chosen(TEXT, &Choice { mix: many, set, ..Choice::default() });
+        assert_eq!((values(&plan, 0).as_str(), plan.data.entities[0].len()), ("[3, 6, 3, 9]", 3));
+    }
+
+    #[test]
+    fn strategies_run_when_marked_or_safe_or_named() {
+        let names = |choice: &Choice| chosen(TEXT, choice).arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&Choice::default()), ["plain", "wide"]);
+        assert_eq!(names(&Choice { all: true, ..Choice::default() }), ["plain", "wide"]);
+        let named = Choice { strategies: vec!["bad".to_owned(), "plain".to_owned()], ..Choice::default() };
+        assert_eq!(names(&named), ["bad", "plain"]);
+    }
+
+    #[test]
+    fn a_choice_that_the_scenario_does_not_offer_is_told() {
+        let told = |choice: &Choice| {
+            let source = scenario::Source::new("trial.yaml", TEXT);
+            let read = scenario::read(&source, &mut Diagnostics::new()).unwrap();
+            compile(&read, choice, &mut Diagnostics::new()).unwrap_err().to_string()
+        };
+        let set =
+            |name: &str, value: &str| Choice { set: vec![(name.to_owned(), value.to_owned())], ..Choice::default() };
+        assert_eq!(told(&set("sise", "1")), "the scenario has no parameter `sise`: did you mean `size`?");
+        assert_eq!(told(&set("size", "big")), "--set size=big: `size` is an int, such as 10");
+        let mix = Choice { mix: Some("mani".to_owned()), ..Choice::default() };
+        assert_eq!(told(&mix), "the scenario has no mix `mani`: did you mean `many`?");
+        let twice = Choice { strategies: vec!["plain".to_owned(); 2], ..Choice::default() };
+        assert!(told(&twice).contains("named twice"));
     }
 }

@@ -388,3 +388,155 @@ impl Operator {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::trial::{any_value, evaluate, expression};
+    use super::*;
+
+    fn value(text: &str) -> Result<Value, String> {
+        let expression = expression(text).unwrap_or_else(|| panic!("{text}"));
+        evaluate(&expression, &[Value::Null, Value::Int(5), Value::text("five")]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_missing_is_null() {
+        for text in
+            ["a.x == null", "a.x.y == null", "[1][3] == null", "[1][-1] == null", "{'k': 1}.z == null", "b.x == null"]
+        {
+            assert_eq!(value(text), Ok(Value::Bool(true)), "{text}");
+        }
+        assert_eq!(value("a + [1] == [1]"), Ok(Value::Bool(true)));
+        assert_eq!(value("a.map(x, x).size"), Ok(Value::Int(0)));
+    }
+
+    #[test]
+    fn operators_keep_the_rules_of_numbers_and_kinds() {
+        for (text, wanted) in [
+            ("7 / 2", "3"),
+            ("-7 % 3", "-1"),
+            ("7.0 / 2.0", "3.5"),
+            ("1 + 2 * 3 - -1", "8"),
+            ("b > 4 ? 'more' : 'less'", "'more'"),
+            ("c + '!'", "'five!'"),
+            ("[1, 2] + [3]", "[1, 2, 3]"),
+            ("2 in [1, 2.0]", "true"),
+            ("'k' in {'k': 1}", "true"),
+            ("1 == 1.0 && 1 < 1.5 && !(2 <= 1)", "true"),
+            ("b == 5 || c.x.y < 1", "true"),
+            ("{'a': 1, 'b': 2} == {'b': 2, 'a': 1.0}", "true"),
+            ("{'a': b}['a'] + b", "10"),
+        ] {
+            assert_eq!(value(text), value(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn loops_run_over_lists() {
+        for (text, wanted) in [
+            ("[1, 2, 3].map(x, x * b)", "[5, 10, 15]"),
+            ("[1, 2, 3].filter(x, x > 1)", "[2, 3]"),
+            ("[1, 2].all(x, x > 0) && ![1, 2].all(x, x > 1) && [].all(x, false)", "true"),
+            ("[1, 2].exists(x, x > 1) && ![].exists(x, true)", "true"),
+            ("[[1], [2, 3]].map(x, x.map(y, y + size(x)))", "[[2], [4, 5]]"),
+            ("range(0, 3).map(b, b) + [b]", "[0, 1, 2, 5]"),
+        ] {
+            assert_eq!(value(text), value(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_kinds() {
+        for (text, wanted) in [
+            ("1 + 1.5", "`+` does not apply to an int and a double"),
+            ("c < 1", "a string and an int have no order"),
+            ("a < 1", "null and an int have no order"),
+            ("a ? 1 : 2", "a condition must be a bool, not null"),
+            ("1 / 0", "division by zero"),
+            ("9223372036854775807 + 1", "int overflow"),
+            ("timestamp(9223372036854775807) + 1", "date overflow"),
+            ("b.map(x, x)", "a loop needs a list, not an int"),
+            ("-c", "`-` does not apply to a string"),
+            ("1 in 2", "`in` does not apply to an int and an int"),
+        ] {
+            assert_eq!(value(text), Err(wanted.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_generator_inside_a_loop_draws_anew_in_every_turn_and_alike_every_time() {
+        let expression = expression("range(0, 50).map(i, uniform(0, 1000000))").unwrap();
+        let drawn = evaluate(&expression, &[]).unwrap();
+        let mut numbers: Vec<String> = drawn.items().unwrap().map(|value| format!("{value:?}")).collect();
+        numbers.sort();
+        numbers.dedup();
+        assert!(numbers.len() > 40, "{}", numbers.len());
+        assert_eq!(evaluate(&expression, &[]).unwrap(), drawn);
+    }
+
+    /// Text of small expressions over `a`, `b` and `c`; not all of them make sense.
+    fn any_text() -> impl Strategy<Value = String> {
+        let leaf = prop::sample::select(vec![
+            "a",
+            "b",
+            "c",
+            "null",
+            "1",
+            "0",
+            "-3",
+            "2.5",
+            "'t'",
+            "true",
+            "[]",
+            "9223372036854775807",
+        ]);
+        leaf.prop_map(str::to_owned).prop_recursive(4, 24, 3, |inner| {
+            let operators =
+                prop::sample::select(vec!["+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||", "in"]);
+            let loops = prop::sample::select(vec!["map", "filter", "all", "exists"]);
+            let functions = prop::sample::select(vec![
+                "size",
+                "flatten",
+                "reverse",
+                "sum",
+                "string",
+                "int",
+                "double",
+                "timestamp",
+                "outcome",
+                "refused",
+                "join",
+            ]);
+            let pairs = prop::sample::select(vec![
+                "pluck", "chunks", "slice", "sort_by", "index_of", "merge", "object", "split",
+            ]);
+            prop_oneof![
+                (inner.clone(), operators, inner.clone()).prop_map(|(x, o, y)| format!("({x} {o} {y})")),
+                (inner.clone(), inner.clone(), inner.clone()).prop_map(|(x, y, z)| format!("({x} ? {y} : {z})")),
+                (inner.clone(), inner.clone()).prop_map(|(x, y)| format!("({x})[{y}]")),
+                (inner.clone(), loops, inner.clone()).prop_map(|(x, l, y)| format!("({x}).{l}(a, {y})")),
+                (functions, inner.clone()).prop_map(|(f, x)| format!("{f}({x})")),
+                (pairs, inner.clone(), inner.clone()).prop_map(|(f, x, y)| format!("{f}({x}, {y})")),
+                inner.clone().prop_map(|x| format!("({x}).a")),
+                (inner.clone(), inner.clone()).prop_map(|(x, y)| format!("[{x}, {y}]")),
+                (inner.clone(), inner).prop_map(|(x, y)| format!("{{'a': {x}, 'b': {y}}}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn evaluation_gives_a_value_or_words_and_the_same_every_time(
+            text in any_text(),
+            values in prop::collection::vec(any_value(), 3),
+        ) {
+            let expression = expression(&text).unwrap_or_else(|| panic!("{text}"));
+            let (one, two) = (evaluate(&expression, &values), evaluate(&expression, &values));
+            prop_assert_eq!(format!("{one:?}"), format!("{two:?}"));
+        }
+    }
+}

@@ -38,6 +38,16 @@ pub fn constant(entries: &[(Spanned<String>, Node)]) -> Option<Result<Value, Str
     Some(parsed.ok_or_else(|| format!("{text:?} is no value for `{}`", key.value)))
 }
 
+/// How a value of `key` is written.
+pub fn help(key: &str) -> &'static str {
+    match key {
+        "$oid" => "write 24 hex digits in quotes: { $oid: \"65f000000000000000000001\" }",
+        "$date" => "write an RFC 3339 time or milliseconds: { $date: 2026-01-31T12:00:00Z }",
+        "$numberDecimal" => "write a decimal in quotes: { $numberDecimal: \"9.95\" }",
+        _ => "write a number in quotes: { $numberLong: \"5\" }",
+    }
+}
+
 fn date(text: &str) -> Option<Value> {
     let millis = match text.parse() {
         Ok(millis) => millis,

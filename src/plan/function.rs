@@ -322,3 +322,157 @@ fn timestamp(arguments: &[Value]) -> Result<Value, String> {
         other => Err(format!("does not apply to {}", other.kind())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::trial::{any_value, evaluate, expression, raw};
+    use super::*;
+
+    fn value(text: &str) -> Result<Value, String> {
+        let expression = expression(text).unwrap_or_else(|| panic!("{text}"));
+        evaluate(&expression, &[]).map_err(|error| error.to_string())
+    }
+
+    fn call(name: &str, arguments: &[Value]) -> Value {
+        (find(name).unwrap().body)(arguments).unwrap_or_else(|words| panic!("{name}: {words}"))
+    }
+
+    #[test]
+    fn functions_are_sorted_and_each_stands_once() {
+        assert!(FUNCTIONS.windows(2).all(|pair| pair[0].name < pair[1].name));
+    }
+
+    #[test]
+    fn functions_do_what_the_documentation_says() {
+        for (text, wanted) in [
+            ("pluck([{'n': 1}, {}], 'n')", "[1, null]"),
+            (
+                "chunks([1, 2, 3], 2)",
+                "[{'number': 1, 'size': 2, 'items': [1, 2]}, {'number': 2, 'size': 1, 'items': [3]}]",
+            ),
+            ("flatten([[1], [], null, [2, 3]])", "[1, 2, 3]"),
+            ("reverse([1, 2])", "[2, 1]"),
+            ("slice([1, 2, 3], 1)", "[2, 3]"),
+            ("slice('abc', -2, -1)", "'b'"),
+            ("slice([1], 5, 9)", "[]"),
+            ("sum([])", "0"),
+            ("sum([1.5, 2.5])", "4"),
+            ("range(2, 5)", "[2, 3, 4]"),
+            ("range(5, 2)", "[]"),
+            (
+                "sort_by([{'a': 1, 'b': 1}, {'a': 2, 'b': 2}, {'b': 1}], ['-b', 'a'])",
+                "[{'a': 2, 'b': 2}, {'b': 1}, {'a': 1, 'b': 1}]",
+            ),
+            ("reorder([{'k': 1}, {'k': 2}, {'k': 3}], 'k', [3, 9, 1])", "[{'k': 3}, {'k': 1}]"),
+            ("index_of(['a', 'b'], 'b')", "1"),
+            ("index_of([], 1)", "-1"),
+            ("object(['a', 'b'], [1, null])", "{'a': 1, 'b': null}"),
+            ("merge({'a': 1, 'b': 2}, {'b': 3})", "{'a': 1, 'b': 3}"),
+            ("merge(null, {'b': 3})", "{'b': 3}"),
+            ("split('a b', ' ')", "['a', 'b']"),
+            ("join(['a', 'b'], '-')", "'a-b'"),
+            ("join([])", "''"),
+            ("contains('abc', 'b') && startsWith('abc', 'a') && 'abc'.endsWith('c')", "true"),
+            ("string(1) + string(true) + string(1.5) + string(timestamp(0))", "'1true1.51970-01-01T00:00:00Z'"),
+            ("int('12') + int(3.9) + int(timestamp(7))", "22"),
+            ("double(1) / 2.0", "0.5"),
+            ("timestamp('2024-01-01T00:00:00Z') - timestamp('2023-12-31T00:00:00Z')", "86400000"),
+            ("size('é') + size([1, 2]) + size({'a': 1}) + size(null)", "4"),
+            ("outcome({'matched': 1, 'modified': 0, 'inserted': 0, 'deleted': 0})", "same()"),
+            ("outcome({'matched': 0, 'modified': 0, 'inserted': 0, 'deleted': 0})", "not_found()"),
+            ("outcome({'matched': 0, 'modified': 0, 'inserted': 0, 'deleted': 0, 'upserted_id': 5})", "done()"),
+        ] {
+            assert_eq!(value(text), value(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn functions_name_themselves_when_they_refuse() {
+        for (text, wanted) in [
+            ("chunks([1], 0)", "chunks: needs a length above 0"),
+            ("merge(1, {})", "merge: needs documents, not an int"),
+            ("object(['a'], [])", "object: has 1 keys and 0 values"),
+            ("outcome(1)", "outcome: needs a write's reply, not an int"),
+            ("sum([9223372036854775807, 1])", "sum: int overflow"),
+            ("range(0, 99999999)", "range: is longer than 10,000,000"),
+            ("int('x')", "int: \"x\" is no int"),
+        ] {
+            assert_eq!(value(text), Err(wanted.to_owned()), "{text}");
+        }
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<Value>> {
+        let row = (any_value(), 0_i64..9)
+            .prop_map(|(a, b)| Value::Map(Arc::new([(Arc::from("a"), a), (Arc::from("b"), Value::Int(b))])));
+        prop::collection::vec(row, 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn no_function_panics(values in prop::collection::vec(any_value(), 3)) {
+            for function in FUNCTIONS {
+                for arity in function.arity.0..=function.arity.1 {
+                    let _ = (function.body)(&values[..arity]);
+                }
+            }
+        }
+
+        #[test]
+        fn pluck_over_raw_documents_is_pluck_over_lists(rows in rows()) {
+            let list = Value::list(rows);
+            for field in ["a", "b", "c"] {
+                let plucked = call("pluck", &[list.clone(), Value::text(field)]);
+                prop_assert_eq!(format!("{:?}", raw(&plucked)), format!("{:?}", raw(&call("pluck", &[raw(&list), Value::text(field)]))));
+                prop_assert_eq!(format!("{:?}", raw(&plucked)), format!("{:?}", raw(&list.get(field).unwrap())));
+            }
+        }
+
+        #[test]
+        fn sort_by_orders_without_loss(rows in rows()) {
+            let by = |keys: &[&str], list: &Value| call("sort_by", &[list.clone(), Value::list(keys.iter().map(|key| Value::text(key)).collect())]);
+            let list = Value::list(rows);
+            let sorted: Vec<Value> = by(&["a", "b"], &list).items().unwrap().collect();
+            prop_assert_eq!(Some(sorted.len()), list.len());
+            let keys = |row: &Value| (row.get("a").unwrap(), row.get("b").unwrap());
+            for pair in sorted.windows(2) {
+                let (one, two) = (keys(&pair[0]), keys(&pair[1]));
+                prop_assert_ne!(one.0.sort_order(&two.0).then(one.1.sort_order(&two.1)), Ordering::Greater);
+            }
+            let mut numbers: Vec<_> = list.items().unwrap().map(|row| as_int(&row.get("b").unwrap()).unwrap()).collect();
+            numbers.sort_unstable_by(|one, two| two.cmp(one));
+            let down: Vec<_> = by(&["-b"], &list).items().unwrap().map(|row| as_int(&row.get("b").unwrap()).unwrap()).collect();
+            prop_assert_eq!(down, numbers);
+        }
+
+        #[test]
+        fn chunks_slices_and_reverses_lose_nothing(items in prop::collection::vec(0_i64..99, 0..30), n in 1_i64..9, at in -40_i64..40) {
+            let list = Value::list(items.iter().copied().map(Value::Int).collect());
+            let parts = call("chunks", &[list.clone(), Value::Int(n)]);
+            prop_assert_eq!(&call("flatten", &[parts.get("items").unwrap()]), &list);
+            for part in parts.items().unwrap() {
+                prop_assert!(part.get("size").unwrap().compare(&Value::Int(n)) != Some(Ordering::Greater));
+                prop_assert_eq!(part.get("size"), part.get("items").and_then(|items| items.get("size")));
+            }
+            let (head, tail) = (call("slice", &[list.clone(), Value::Int(0), Value::Int(at)]), call("slice", &[list.clone(), Value::Int(at)]));
+            prop_assert_eq!(&call("flatten", &[Value::list(vec![head, tail])]), &list);
+            let twice = call("reverse", &[call("reverse", std::slice::from_ref(&list))]);
+            prop_assert_eq!(&twice, &list);
+            let bytes = Value::Binary(0, items.iter().map(|item| *item as u8).collect());
+            let parts = call("chunks", &[bytes.clone(), Value::Int(n)]).get("items").unwrap();
+            if !items.is_empty() {
+                prop_assert_eq!(call("join", &[parts]), bytes);
+            }
+        }
+
+        #[test]
+        fn reorder_gives_the_rows_of_the_keys_in_their_order(keys in Just((0_i64..20).collect::<Vec<_>>()).prop_shuffle(), n in 0_usize..20) {
+            let row = |key: &i64| Value::Map(Arc::new([(Arc::from("k"), Value::Int(*key))]));
+            let rows = Value::list(keys.iter().map(row).collect());
+            let wanted: Vec<Value> = keys.iter().rev().take(n).copied().map(Value::Int).collect();
+            let ordered = call("reorder", &[raw(&rows), Value::text("k"), Value::list(wanted.clone())]);
+            prop_assert_eq!(ordered.get("k").unwrap(), Value::list(wanted));
+        }
+    }
+}

@@ -374,3 +374,60 @@ fn inverse(data: &Arc<Data>, entity: usize, field: &str) -> Referrers {
     }
     index
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::trial::{evaluate, expression, plan};
+    use super::*;
+    use crate::generate::Seed;
+
+    #[test]
+    fn arguments_depend_on_seed_and_call_alone() {
+        let text = "{ thing: zipf(thing), n: \"uniform(0, 1000000)\", id: oid(), many: \"sample(thing, 3)\" }";
+        let (one, two) = (plan(text, "{ find: things }"), plan(text, "{ find: things }"));
+        let drawn = |plan: &super::super::Plan, call: u64, round: u64| {
+            format!(
+                "{:?}",
+                plan.arguments(0, plan.round_seed(round), call, 4)
+                    .unwrap()
+                    .snapshot()
+                    .iter()
+                    .map(super::super::written)
+                    .collect::<Vec<_>>()
+            )
+        };
+        let backwards: Vec<String> = (0..50).rev().map(|call| drawn(&two, call, 0)).collect();
+        for call in 0..50 {
+            assert_eq!(drawn(&one, call, 0), backwards[49 - call as usize]);
+            assert_ne!(drawn(&one, call, 0), drawn(&one, call, 1));
+            assert_ne!(drawn(&one, call, 0), drawn(&one, call + 1, 0));
+        }
+    }
+
+    #[test]
+    fn generators_refuse_what_cannot_be_drawn() {
+        for (text, wanted) in [
+            ("words(-1)", "a generator needs a length >= 0, not -1"),
+            ("one_of([])", "one_of: the list is empty"),
+            ("sample([1, 2], 3)", "sample: 3 different ones of 2 are not possible"),
+            ("uniform(1, 2.0)", "uniform: needs two ints or two doubles, not an int and a double"),
+            ("date_between(1, 2)", "date_between: needs two dates, not an int and an int"),
+        ] {
+            let expression = expression(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(evaluate(&expression, &[]).unwrap_err().to_string(), wanted, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_sample_is_of_different_numbers_below_its_bound(bound in 0_u64..200, n in 0_usize..200, seed in any::<u64>()) {
+            prop_assume!(n as u64 <= bound);
+            let drawn = distinct(bound, n, &mut Stream::new(Seed::new(seed), Label::new("sample"), 0)).unwrap();
+            let different: HashSet<u64> = drawn.iter().copied().collect();
+            prop_assert_eq!((drawn.len(), different.len()), (n, n));
+            prop_assert!(drawn.iter().all(|number| *number < bound));
+        }
+    }
+}

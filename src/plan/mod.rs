@@ -16,6 +16,8 @@ mod scope;
 mod shape;
 mod steps;
 mod template;
+#[cfg(test)]
+mod trial;
 mod value;
 mod writer;
 

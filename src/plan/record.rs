@@ -117,7 +117,7 @@ impl Data {
         };
         if extent.count >= NEW {
             return Err(EvalError::new(format!(
-                "`{}` has {} records or more, and docshape can number {NEW}",
+                "`{}` would have {} records or more; docshape numbers fewer than {NEW}",
                 this.name, extent.count
             )));
         }
@@ -299,5 +299,94 @@ impl Record {
             let _ = self.data.fault.set(error);
             Value::Null
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::trial::plan;
+    use super::*;
+
+    fn bytes(data: &Arc<Data>, entity: usize, ordinal: u64) -> Vec<u8> {
+        let Value::Record(record) = data.whole(entity, ordinal) else { unreachable!() };
+        record.document().bytes().to_vec()
+    }
+
+    #[test]
+    fn children_know_their_parent_and_parents_their_children() {
+        let plan = plan("{}", "{ find: things }");
+        let data = &plan.data;
+        let mut seen = 0;
+        for ordinal in 0..data.entities[0].len() {
+            let parts: Vec<Value> = data.reference(0, ordinal).get("parts").unwrap().items().unwrap().collect();
+            for (number, part) in parts.iter().enumerate() {
+                assert_eq!(part.get("n"), Some(Value::Int(number as i64)));
+                assert_eq!(part.get("of"), Some(Value::Int(ordinal as i64)));
+                assert_eq!(part.get("thing"), Some(data.reference(0, ordinal)));
+                assert_eq!(part.get("index"), Some(Value::Int(seen)));
+                seen += 1;
+            }
+        }
+        assert_eq!(seen as u64, data.entities[1].len());
+        assert!(seen > 5, "ten things with two parts on average had {seen}");
+    }
+
+    #[test]
+    fn a_reference_is_its_id_and_a_whole_record_its_document() {
+        let plan = plan("{}", "{ find: things }");
+        let (reference, whole) = (plan.data.reference(0, 4), plan.data.whole(0, 4));
+        assert_eq!(reference, Value::Int(4));
+        assert_ne!(whole, Value::Int(4));
+        assert_eq!(whole.referenced().get("_id"), Some(Value::Int(4)));
+        assert_eq!(whole.get("next"), Some(Value::Int(0)));
+        assert_eq!(whole.get("at"), Some(Value::Date(EPOCH + 4 * TICK)));
+        assert_eq!(whole.referenced().get("parts"), None);
+    }
+
+    #[test]
+    fn new_records_have_numbers_of_their_own_and_later_instants() {
+        let plan = plan("{ made: new(thing) }", "{ find: things }");
+        let made = super::super::trial::frame(&plan).slot(0).clone();
+        assert_eq!(made.get("_id"), Some(Value::Int(NEW as i64 + 3)));
+        let loaded = plan.data.entities.iter().map(Entity::len).max().unwrap() as i64;
+        assert_eq!(made.get("at"), Some(Value::Date(EPOCH + (loaded + 3) * TICK)));
+    }
+
+    #[test]
+    fn a_chain_ends_at_the_root_and_a_circle_is_an_error() {
+        let plan = plan("{}", "{ return: \"chain(record(thing, 3), 'next')\" }");
+        let program = &plan.arms[0].operations[0];
+        let super::super::Step::Return(value) = &program.steps[0] else { unreachable!() };
+        let error = value.evaluate(&mut super::super::trial::frame(&plan)).unwrap_err();
+        assert!(error.to_string().starts_with("chain: `next` leads on beyond"), "{error}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+        #[test]
+        fn records_are_the_same_in_any_order(order in Just((0..10_u64).collect::<Vec<_>>()).prop_shuffle()) {
+            let (one, two) = (plan("{}", "{ find: things }"), plan("{}", "{ find: things }"));
+            let forward: Vec<Vec<u8>> = (0..10).map(|ordinal| bytes(&one.data, 0, ordinal)).collect();
+            for ordinal in order {
+                prop_assert_eq!(&bytes(&two.data, 0, ordinal), &forward[ordinal as usize]);
+                let children = two.data.children_of(1, ordinal);
+                prop_assert_eq!(children.clone(), one.data.children_of(1, ordinal));
+                for child in children.rev() {
+                    prop_assert_eq!(bytes(&two.data, 1, child), bytes(&one.data, 1, child));
+                }
+            }
+        }
+
+        #[test]
+        fn a_field_taken_alone_is_the_field_of_the_document(ordinal in 0..10_u64) {
+            let plan = plan("{}", "{ find: things }");
+            let record = plan.data.whole(0, ordinal);
+            for field in ["_id", "name", "next", "at"] {
+                prop_assert_eq!(record.get(field), record.referenced().get(field));
+            }
+        }
     }
 }

@@ -80,7 +80,7 @@ pub fn resolve_text(text: &str, span: Span, scope: &mut Scope, diagnostics: &mut
         Ok((parsed, source)) => Resolver { source: &source, text, span, scope, diagnostics }.expression(&parsed),
         Err(errors) => {
             for error in errors.errors.iter().take(1) {
-                let words = error.msg.lines().next().unwrap_or("syntax error").to_owned();
+                let words = syntax_error(&error.msg);
                 diagnostics.push(
                     Diagnostic::error(span, format!("bad expression `{text}`"))
                         .label(words)
@@ -90,6 +90,16 @@ pub fn resolve_text(text: &str, span: Span, scope: &mut Scope, diagnostics: &mut
             None
         }
     }
+}
+
+/// The parser's words without its list of everything that might have come.
+fn syntax_error(words: &str) -> String {
+    let words = words.lines().next().unwrap_or_default();
+    let words = words.strip_prefix("Syntax error: ").unwrap_or(words);
+    if words.starts_with("mismatched input '<EOF>'") {
+        return "ends too early".into();
+    }
+    words.split(" expecting {").next().unwrap_or(words).replace("'<EOF>'", "the end")
 }
 
 /// The entity whose records an expression gives (alone or in a list), when that is certain.
@@ -132,13 +142,35 @@ impl Resolver<'_, '_> {
         let quote = usize::from(whole == self.text.len() + 2);
         match self.source.offset_for(parsed.id) {
             Some((start, end))
-                if (whole == self.text.len() + 2 * quote) && start <= end && (end as usize) < self.text.len() =>
+                if self.text.is_ascii()
+                    && (whole == self.text.len() + 2 * quote)
+                    && start <= end
+                    && (end as usize) < self.text.len() =>
             {
                 let base = self.span.start + quote;
                 Span { start: base + start as usize, end: base + end as usize + 1 }
             }
             _ => self.span,
         }
+    }
+
+    /// Where the word of a call or field stands: the parser gives only its bracket or dot.
+    fn span_of_word(&self, parsed: &Parsed, word: &str) -> Span {
+        let whole = self.span.end - self.span.start;
+        let quote = usize::from(whole == self.text.len() + 2);
+        let place = self.source.offset_for(parsed.id).map(|(start, _)| start as usize);
+        let (Some(place), true) = (place, self.text.is_ascii() && whole == self.text.len() + 2 * quote) else {
+            return self.span;
+        };
+        let place = place.min(self.text.len());
+        let after = |place: usize| self.text[place..].find(word).map(|at| place + at);
+        let found = match self.text[place..].starts_with('.') {
+            true => after(place),
+            false => self.text[..place].rfind(word).or_else(|| after(place)),
+        };
+        let Some(found) = found else { return self.span };
+        let start = self.span.start + quote + found;
+        Span { start, end: start + word.len() }
     }
 
     fn problem(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<Expression> {
@@ -194,7 +226,7 @@ impl Resolver<'_, '_> {
         let members = self.scope.names.members(entity);
         let help = nearest(name, &members);
         let message = format!("a record of `{}` has no `{name}`", self.scope.names.entities[entity].name);
-        let span = self.span_of(parsed);
+        let span = self.span_of_word(parsed, name);
         self.problem(span, message, help);
         None
     }
@@ -232,7 +264,7 @@ impl Resolver<'_, '_> {
             return self.each(*kind, list, &call.args);
         }
         if LOOPS.iter().any(|(word, _)| *word == name) && call.target.is_some() {
-            let span = self.span_of(parsed);
+            let span = self.span_of_word(parsed, name);
             return self.problem(
                 span,
                 format!("`{name}` is not called like this"),
@@ -316,21 +348,20 @@ impl Resolver<'_, '_> {
         }
         let (least, most) = function.arity;
         if !(least..=most).contains(&arguments.len()) {
-            let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
-            let span = self.span_of(parsed);
-            let given = arguments.len();
-            return self.problem(
-                span,
-                format!("`{name}` is called with {given} arguments"),
-                format!("it takes {wanted}"),
-            );
+            let wanted = if least == most { least.to_string() } else { format!("{least} or {most}") };
+            let span = self.span_of_word(parsed, name);
+            let given = match arguments.len() {
+                1 => "1 argument".to_owned(),
+                given => format!("{given} arguments"),
+            };
+            return self.problem(span, format!("`{name}` is called with {given}"), format!("it takes {wanted}"));
         }
         let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
         Some(Expression::Call(function, arguments))
     }
 
     fn unknown_function(&mut self, name: &str, parsed: &Parsed) -> Option<Expression> {
-        let span = self.span_of(parsed);
+        let span = self.span_of_word(parsed, name);
         if name == "has" {
             return self.problem(span, "`has` is not needed", "what is missing is null: write `x.field != null`");
         }
@@ -344,6 +375,8 @@ impl Resolver<'_, '_> {
         let mut known: Vec<&str> = function::FUNCTIONS.iter().map(|function| function.name).collect();
         known.extend(GENERATORS.iter().map(|(word, _)| *word));
         known.extend(LOOPS.iter().map(|(word, _)| *word));
+        known.sort_unstable();
+        known.dedup();
         let help = nearest(name, &known);
         self.problem(span, format!("unknown function `{name}`"), help)
     }
@@ -354,7 +387,7 @@ impl Resolver<'_, '_> {
             Ok(kind) => kind?,
             Err(()) => {
                 let usage = GENERATORS.iter().find(|(word, _)| *word == name).map_or("", |(_, usage)| usage);
-                let span = self.span_of(parsed);
+                let span = self.span_of_word(parsed, name);
                 return self.problem(span, format!("`{name}` is not called like this"), format!("write {usage}"));
             }
         };
@@ -485,7 +518,7 @@ fn constant(literal: &LiteralValue) -> Value {
 pub fn nearest(name: &str, known: &[&str]) -> String {
     match suggest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "nothing is known here".to_owned(),
+        None if known.is_empty() => "no names are known at this place".to_owned(),
         None => format!("known here: {}", list_of(known)),
     }
 }

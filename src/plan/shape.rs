@@ -136,3 +136,46 @@ pub fn written(value: &Value) -> String {
         other => format!("{other:?}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{evaluate, expression, plan};
+    use super::super::value::Outcome;
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        evaluate(&expression(text).unwrap(), &[]).unwrap()
+    }
+
+    #[test]
+    fn physical_fields_and_the_order_of_sets_do_not_matter() {
+        let data = &plan("{}", "{ find: things }").data;
+        let rows = value("[{'_id': 1, 'page': 3, 'name': 'a'}, {'name': 'b', '_id': 0.0}]");
+        let wanted = value(
+            "[{'_id': 0, 'name': 'b', 'next': null, 'at': null}, {'_id': 1, 'name': 'a', 'next': null, 'at': null}]",
+        );
+        let set = Shape::Set(Box::new(Shape::Entity(0))).canonical(&rows, data);
+        assert_eq!(written(&set), written(&wanted));
+        let list = Shape::List(Box::new(Shape::Entity(0))).canonical(&rows, data);
+        assert_ne!(written(&list), written(&wanted));
+    }
+
+    #[test]
+    fn outcomes_stay_apart_whatever_the_type() {
+        let data = &plan("{}", "{ find: things }").data;
+        let part = || Box::new(Shape::Value);
+        let shapes = [Shape::Value, Shape::Entity(0), Shape::List(part()), Shape::Set(part()), Shape::Fields(vec![])];
+        for shape in shapes {
+            let canonical = |outcome| written(&shape.canonical(&Value::Outcome(outcome), data));
+            assert_ne!(canonical(Outcome::NotFound), canonical(Outcome::Done), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn null_is_an_empty_list_and_what_is_no_list_is_not() {
+        let data = &plan("{}", "{ find: things }").data;
+        let list = Shape::List(Box::new(Shape::Value));
+        assert_eq!(written(&list.canonical(&Value::Null, data)), "[]");
+        assert_eq!(written(&list.canonical(&Value::Int(3), data)), "3");
+    }
+}

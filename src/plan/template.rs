@@ -323,9 +323,7 @@ pub fn compile(node: &Node, guarded: bool, scope: &mut Scope, diagnostics: &mut 
         Tree::Mapping(entries) => match extended::constant(entries) {
             Some(Ok(value)) => Some(Template::Constant(value)),
             Some(Err(words)) => {
-                diagnostics.push(
-                    Diagnostic::error(node.span, words).help("Extended JSON v2, such as { $oid: 24 hex digits }"),
-                );
+                diagnostics.push(Diagnostic::error(node.span, words).help(extended::help(&entries[0].0.value)));
                 None
             }
             None => compile_document(entries, guarded, scope, diagnostics),
@@ -570,4 +568,111 @@ fn encoded(value: &Value) -> Value {
     let (mut writer, open) = Writer::new();
     writer.value("value", value);
     Raw::new(writer.finish(open)).get("value").unwrap_or(Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::doc;
+    use proptest::prelude::*;
+
+    use super::super::trial::{any_value, bound, bson_of, frame, plan, template};
+    use super::*;
+
+    fn command(arguments: &str, command: &str) -> Result<bson::Document, String> {
+        bound(&plan(arguments, &format!("{{ command: {command} }}"))).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn slots_keep_their_types_and_texts_take_scalars() {
+        let made = command(
+            "{ thing: \"record(thing, 4)\", t: \"'x'\" }",
+            "{ a: <thing>, b: <thing._id>, c: [<t>, 1, <limit>], k_<t>_<limit>: \"<t>-<thing>\", d: { e: \"a < b > c\" }, f: \"<1>\" }",
+        );
+        let wanted = doc! {
+            "a": 4, "b": 4, "c": ["x", 1, 7], "k_x_7": "x-4", "d": { "e": "a < b > c" }, "f": "<1>",
+        };
+        assert_eq!(made, Ok(wanted));
+    }
+
+    #[test]
+    fn of_equal_keys_the_later_one_wins() {
+        let made = command("{ d: \"{'a': 1, 'b': 2}\" }", "{ a: 9, z: 8, ...: <d>, b: 7 }");
+        assert_eq!(made, Ok(doc! { "z": 8, "a": 1, "b": 7 }));
+    }
+
+    #[test]
+    fn a_record_is_spread_and_its_children_are_written_whole() {
+        let made =
+            command("{ thing: \"record(thing, 4)\" }", "{ ...: <thing>, parts: <thing.parts>, n: <thing.parts.size> }")
+                .unwrap();
+        let keys: Vec<&str> = made.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["_id", "name", "next", "at", "parts", "n"]);
+        let parts = made.get_array("parts").unwrap();
+        assert_eq!(made.get_i32("n").unwrap() as usize, parts.len());
+        assert!(parts.iter().all(|part| part.as_document().unwrap().get("of") == Some(&4.into())));
+    }
+
+    #[test]
+    fn an_item_is_repeated_for_each_element() {
+        let made = command(
+            "{ l: [1, 2] }",
+            "{ a: [0, { forEach: { x: l }, item: { v: <x> } }, { forEach: { x: \"[]\" }, item: <x> }, 9] }",
+        );
+        assert_eq!(made, Ok(doc! { "a": [0, { "v": 1 }, { "v": 2 }, 9] }));
+    }
+
+    #[test]
+    fn extended_json_makes_the_types_that_yaml_lacks() {
+        let made = command(
+            "{}",
+            "{ a: { $oid: \"65f000000000000000000001\" }, b: { $date: 2024-01-01T00:00:00Z }, c: { $date: 5 }, d: { $numberLong: \"5\" }, e: { $numberDecimal: \"0.10\" }, f: { $minKey: 1 }, g: 5, h: 5000000000 }",
+        );
+        let wanted = doc! {
+            "a": bson::oid::ObjectId::parse_str("65f000000000000000000001").unwrap(),
+            "b": bson::DateTime::from_millis(1_704_067_200_000), "c": bson::DateTime::from_millis(5), "d": 5_i64,
+            "e": "0.10".parse::<bson::Decimal128>().unwrap(), "f": bson::Bson::MinKey, "g": 5_i32, "h": 5_000_000_000_i64,
+        };
+        assert_eq!(made, Ok(wanted));
+    }
+
+    #[test]
+    fn what_has_no_value_is_an_error_and_null_is_not() {
+        assert_eq!(command("{ n: null }", "{ a: <n> }"), Ok(doc! { "a": bson::Bson::Null }));
+        let missing = "`<n.x>` has no value: `x` is missing (assign it with `let` where null is meant)";
+        assert_eq!(command("{ n: \"{'y': 1}\" }", "{ a: <n.x> }"), Err(missing.into()));
+        let nothing = "`<reply>` is null: nothing was found (assign it with `let` where null is meant)";
+        assert_eq!(command("{}", "{ a: <reply> }"), Err(nothing.into()));
+        assert_eq!(command("{ n: 1 }", "{ ...: <n> }"), Err("`...: <n>` needs a document, not an int".into()));
+        let text = "`<n>` is a list: inside a text only a string, int, bool or id can stand";
+        assert_eq!(command("{ n: [1] }", "{ a: x<n> }"), Err(text.into()));
+    }
+
+    #[test]
+    fn a_dollar_in_a_pipeline_is_an_error_unless_it_is_literal() {
+        let stage = |stage: &str| {
+            let plan = plan("{ n: \"'$name'\" }", &format!("{{ aggregate: things, pipeline: [{stage}] }}"));
+            bound(&plan).map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert!(stage("{ $project: { a: <n> } }").unwrap_err().contains("in a pipeline that would be a field"));
+        assert!(stage("{ $project: { a: <n>x } }").is_err());
+        assert_eq!(stage("{ $project: { a: { $literal: <n> }, b: x<n> } }"), Ok(()));
+        assert_eq!(command("{ n: \"'$name'\" }", "{ filter: { a: <n> } }"), Ok(doc! { "filter": { "a": "$name" } }));
+    }
+
+    proptest! {
+        #[test]
+        fn binding_gives_the_document_that_was_meant(x in any_value(), y in any_value(), t in "[a-z]{0,5}") {
+            let plan = plan("{ x: 0, y: 0, t: \"''\" }", "{ command: { a: <x>, b: [1, <y>, { c: <x> }], k_<t>: { d: <y>, e: true }, f: <t> } }");
+            let mut frame = frame(&plan);
+            for (slot, value) in [x.clone(), y.clone(), Value::text(&t)].into_iter().enumerate() {
+                frame.set(slot, value);
+            }
+            let bound = template(&plan).bind(&mut frame).unwrap();
+            let (x, y) = (bson_of(&x), bson_of(&y));
+            let mut wanted = doc! { "a": x.clone(), "b": [1, y.clone(), { "c": x }] };
+            wanted.insert(format!("k_{t}"), doc! { "d": y, "e": true });
+            wanted.insert("f", t);
+            prop_assert_eq!(bound, RawDocumentBuf::try_from(&wanted).unwrap());
+        }
+    }
 }

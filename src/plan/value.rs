@@ -236,3 +236,56 @@ impl Value {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::trial::{any_value, raw};
+    use super::*;
+
+    #[test]
+    fn ints_and_doubles_are_compared_exactly() {
+        let (big, next) = (1_i64 << 53, (1_i64 << 53) + 1);
+        assert_eq!(Value::Int(next).compare(&Value::Double(big as f64)), Some(Ordering::Greater));
+        assert_eq!(Value::Double(big as f64).compare(&Value::Int(next)), Some(Ordering::Less));
+        assert_eq!(Value::Int(1), Value::Double(1.0));
+        assert_eq!(Value::Int(-1).compare(&Value::Double(-0.5)), Some(Ordering::Less));
+        assert_eq!(Value::Int(i64::MAX).compare(&Value::Double(9.3e18)), Some(Ordering::Less));
+        assert_eq!(Value::Int(i64::MIN).compare(&Value::Double(f64::NEG_INFINITY)), Some(Ordering::Greater));
+        assert_eq!(Value::Int(0).compare(&Value::Double(f64::NAN)), None);
+    }
+
+    #[test]
+    fn a_field_of_a_list_maps_and_size_is_its_length() {
+        let row = |n: i64| Value::Map(Arc::new([(Arc::from("n"), Value::Int(n)), (Arc::from("size"), Value::Int(9))]));
+        let list = Value::list(vec![row(1), Value::Null, row(3)]);
+        let wanted = Value::list(vec![Value::Int(1), Value::Null, Value::Int(3)]);
+        for list in [list.clone(), raw(&list)] {
+            assert_eq!(list.get("n"), Some(wanted.clone()));
+            assert_eq!(list.get("size"), Some(Value::Int(3)));
+            assert_eq!(list.at(1), Some(Value::Null));
+            assert_eq!((list.at(3), list.at(-1)), (None, None));
+        }
+        assert_eq!(row(1).get("size"), Some(Value::Int(9)));
+        assert_eq!(Value::Null.get("n"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn sorting_order_is_total(a in any_value(), b in any_value(), c in any_value()) {
+            prop_assert_eq!(a.sort_order(&a), Ordering::Equal);
+            prop_assert_eq!(a.sort_order(&b), b.sort_order(&a).reverse());
+            if a.sort_order(&b) != Ordering::Greater && b.sort_order(&c) != Ordering::Greater {
+                prop_assert_ne!(a.sort_order(&c), Ordering::Greater);
+            }
+        }
+
+        #[test]
+        fn what_an_expression_made_equals_the_same_from_the_server(value in any_value()) {
+            prop_assume!(value == value.clone());
+            prop_assert_eq!(&raw(&value), &value);
+            prop_assert_eq!(raw(&value).len(), value.len());
+        }
+    }
+}

@@ -188,3 +188,32 @@ pub fn index_key<T>(position: usize, write: impl FnOnce(&str) -> T) -> T {
     }
     write(std::str::from_utf8(&digits[start..]).unwrap_or("0"))
 }
+
+#[cfg(test)]
+mod tests {
+    use bson::RawDocumentBuf as Raw;
+    use proptest::prelude::*;
+
+    use super::super::trial::{any_value, bson_of};
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn writes_the_bytes_that_the_driver_writes(values in prop::collection::vec(any_value(), 0..6)) {
+            let (mut writer, open) = Writer::new();
+            let mut wanted = bson::Document::new();
+            for (position, value) in values.iter().enumerate() {
+                let key = format!("k{position}");
+                writer.value(&key, value);
+                wanted.insert(key, bson_of(value));
+            }
+            let written = writer.finish(open);
+            prop_assert_eq!(written, Raw::try_from(&wanted).unwrap());
+        }
+
+        #[test]
+        fn index_keys_are_decimal(position in any::<usize>()) {
+            prop_assert_eq!(index_key(position, str::to_owned), position.to_string());
+        }
+    }
+}
