@@ -1,0 +1,42 @@
+//! The scenarios that stand in the documents are run, so that what a reader copies works.
+
+mod harness;
+
+use std::fs;
+
+use docshape::engine::Window;
+use docshape::plan::written;
+use harness::{bench, choice, plan};
+
+/// The whole scenarios among the `yaml` blocks of a document.
+fn scenarios(document: &str) -> Vec<String> {
+    let text = fs::read_to_string(format!("{}/{document}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let blocks = text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
+    blocks.filter(|block| block.starts_with("format: 1") || block.contains("\nformat: 1")).collect()
+}
+
+#[tokio::test]
+async fn scenarios_in_the_documents_run_and_their_strategies_agree() {
+    let bench = bench(4).await;
+    for document in ["README.md", "docs/format.md"] {
+        let found = scenarios(document);
+        assert!(!found.is_empty(), "{document} shows a whole scenario");
+        for (position, text) in found.iter().enumerate() {
+            let plan = plan(text, &choice(&[]));
+            let id = format!("d{position}");
+            let window = Window::Calls { calls: 300, warmup: 30, seconds: None };
+            let (round, _) = bench.experiment(&plan, (4, 2), &id, &()).round(0, window).await.unwrap();
+            for cell in &round.cells {
+                assert_eq!(cell.calls, 300);
+                assert!(cell.operations.iter().all(|operation| operation.errors.is_empty()), "{document}");
+            }
+            let states = bench.states(&plan, &id).await;
+            for (arm, state) in states.iter().enumerate() {
+                let text = |state: &[(String, Vec<docshape::plan::Value>)]| -> Vec<String> {
+                    state.iter().flat_map(|(_, rows)| rows.iter().map(written)).collect()
+                };
+                assert_eq!(text(state), text(&states[0]), "{document}: {}", plan.arms[arm].name);
+            }
+        }
+    }
+}
