@@ -19,7 +19,7 @@ use super::event::{Event, Interval, Observer, Phase};
 use super::inspect;
 use super::load::{LoadError, Loader};
 use super::thread::{Job, LoadThread, SliceResult, ThreadError};
-use super::window::{Fatal, Slice, SliceInterval, Stop};
+use super::window::{Fatal, Slice, SliceInterval, Stop, answers};
 
 /// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
 const PILOT_CALLS: u64 = 500_000_000;
@@ -59,7 +59,7 @@ pub struct Settings {
     pub slices: u64,
     /// After which a call has failed.
     pub timeout: Duration,
-    /// Leave the databases of the last round.
+    /// Leave the databases of the finished rounds; those of the pilot and of a round that fails are dropped.
     pub keep: bool,
 }
 
@@ -148,7 +148,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     pub async fn pilot(&self, seconds: f64) -> Result<f64, RunError> {
         let mut databases = Vec::new();
         let rate = self.slowest(seconds, &mut databases).await;
-        self.finish(rate, &databases).await
+        self.finish(rate, (&databases, false)).await
     }
 
     async fn slowest(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<f64, RunError> {
@@ -176,7 +176,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     pub async fn round(&self, index: u64, window: Window) -> Result<(RoundRecord, Vec<String>), RunError> {
         let mut databases = Vec::new();
         let round = self.measured(index, window, &mut databases).await;
-        let round = self.finish(round, &databases).await?;
+        let round = self.finish(round, (&databases, self.settings.keep)).await?;
         self.observer.event(&Event::Round(&round.0));
         Ok(round)
     }
@@ -401,10 +401,17 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         samples.map_err(|failure| RunError::Inspect { arm: arm.name.clone(), failure })
     }
 
-    /// Drops the databases. When something went wrong before, that is what the user must hear of.
-    async fn finish<R>(&self, result: Result<R, RunError>, databases: &[Arc<str>]) -> Result<R, RunError> {
-        if self.settings.keep && result.is_ok() {
-            return result;
+    /// Drops the databases, unless they are to be kept. When something went wrong before, that is what the user must
+    /// hear of. A server that is gone is not asked once per database, as each answer would have to be waited for.
+    async fn finish<R>(
+        &self,
+        result: Result<R, RunError>,
+        (databases, keep): (&[Arc<str>], bool),
+    ) -> Result<R, RunError> {
+        match result {
+            Ok(_) if keep => return result,
+            Err(error) if !answers(self.target).await => return Err(lost(error)),
+            _ => {}
         }
         let mut dropped = Ok(());
         for database in databases {
@@ -413,6 +420,14 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         let value = result?;
         dropped?;
         Ok(value)
+    }
+}
+
+/// What went wrong on a server that does not answer any more.
+fn lost(error: RunError) -> RunError {
+    match error {
+        RunError::Fatal(Fatal::Lost(_)) | RunError::Interrupted => error,
+        other => RunError::Fatal(Fatal::Lost(other.to_string())),
     }
 }
 
