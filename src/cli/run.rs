@@ -1,6 +1,6 @@
 //! `docshape run`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::engine::{
 use crate::report::{Markdown, Renderer, Report};
 use crate::results::{self, HLOG_FILE, IntervalLog, RunRecord, Status};
 use crate::server::Target;
-use crate::server::client::MongoTarget;
+use crate::server::client::{ConnectError, MongoTarget};
 use crate::server::embedded::EmbeddedMongod;
 use crate::server::facts::{self, ServerFacts};
 
@@ -41,19 +41,32 @@ const PILOT_SECONDS: f64 = 1.0;
 pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
     let ready = prepare(&arguments.scenario, &arguments.choice())?;
     let choice = arguments.server.choice()?;
+    check_keep(&arguments, &choice)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let id = format!("{:08x}", now.subsec_nanos() ^ std::process::id().rotate_left(16));
     let folder = run_folder(&arguments, &ready, now, &id);
-    results::create_folder(&folder).map_err(|error| CliError::usage(error.to_string()))?;
+    let is_new = results::create_folder(&folder).map_err(|error| CliError::usage(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CliError::server(format!("cannot start: {error}")))?;
     let session = Session { arguments, ready, folder: folder.clone(), id, now };
     // This is the main thread, as the embedded server's life requires.
     let result = runtime.block_on(session.run(choice));
     runtime.shutdown_background();
-    // A run that came to nothing leaves no empty folder; one with results in it cannot be removed like this.
-    let _ = std::fs::remove_dir(&folder);
+    if is_new {
+        // A run that came to nothing leaves no empty folder; one with results in it cannot be removed like this.
+        let _ = std::fs::remove_dir(&folder);
+    }
     result
+}
+
+fn check_keep(arguments: &RunArguments, choice: &ServerChoice) -> Result<(), CliError> {
+    match choice {
+        ServerChoice::Embedded(_) if arguments.keep => Err(CliError::usage(
+            "--keep needs a server that stays: the embedded server of a run goes with all its databases; keep one with \
+             `docshape server start`, and give its address with --uri",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn run_folder(arguments: &RunArguments, ready: &Ready, now: Duration, id: &str) -> PathBuf {
@@ -77,10 +90,25 @@ impl Session {
     async fn run(self, choice: ServerChoice) -> Result<Exit, CliError> {
         let stop = Stop::default();
         let interrupt = Interrupt::listen().map_err(|error| CliError::server(error.to_string()))?;
-        let watcher = tokio::spawn(watch(interrupt, stop.clone()));
-        let result = self.with_server(choice, &stop).await;
-        watcher.abort();
-        result
+        let at_once = self.at_once(&choice);
+        tokio::select! {
+            result = self.with_server(choice, &stop) => result,
+            // What is given up here is dropped, the embedded server and its folder with it.
+            () = watch(interrupt, &stop) => Err(at_once),
+        }
+    }
+
+    /// The words for an end without good order.
+    fn at_once(&self, choice: &ServerChoice) -> CliError {
+        let folder = self.folder.display();
+        let left = match choice {
+            ServerChoice::Embedded(_) => String::new(),
+            ServerChoice::Uri(_) => {
+                format!("; databases named docshape_..._{}... may be left on the server, drop them", self.id)
+            }
+        };
+        let message = format!("interrupted at once; rounds finished before are in {folder}{left}");
+        CliError { exit: Exit::Interrupted, message }
     }
 
     /// Starts or finds the server, and ends the embedded one whatever happens.
@@ -88,9 +116,10 @@ impl Session {
         match choice {
             ServerChoice::Uri(uri) => self.connected(uri.reveal(), (false, stop)).await,
             ServerChoice::Embedded(options) => {
-                let server = EmbeddedMongod::start(&options).await;
-                let server = server.map_err(|error| CliError::server(error.to_string()))?;
+                let starting = async { EmbeddedMongod::start(&options).await.map_err(|error| server_error(&error)) };
+                let mut server = unless_stopped(stop, starting).await?;
                 let result = self.connected(&server.uri(), (true, stop)).await;
+                let result = result.map_err(|error| with_end_of(&mut server, error));
                 let stopped = server.stop().map_err(|error| CliError::server(error.to_string()));
                 result.and_then(|exit| stopped.map(|()| exit))
             }
@@ -98,17 +127,22 @@ impl Session {
     }
 
     async fn connected(self, uri: &str, (embedded, stop): (bool, &Stop)) -> Result<Exit, CliError> {
-        check_stop(stop)?;
-        let server = |error: &dyn std::error::Error| CliError::server(error.to_string());
-        let target = MongoTarget::connect(uri, 1).await.map_err(|error| server(&error))?;
-        let facts = facts::gather(&target).await.map_err(|error| server(&error))?;
+        let (target, facts, threads) = unless_stopped(stop, self.connect(uri)).await?;
+        self.measure((&target, &facts), Generators::Threads(threads), embedded, stop).await
+    }
+
+    async fn connect(&self, uri: &str) -> Result<(MongoTarget, ServerFacts, Vec<LoadThread>), CliError> {
+        let target = MongoTarget::connect(uri, 1).await.map_err(|error| match error {
+            ConnectError::InvalidUri { .. } => CliError::usage(error.to_string()),
+            ConnectError::Driver { .. } => server_error(&error),
+        })?;
+        let facts = facts::gather(&target).await.map_err(|error| server_error(&error))?;
         let mut threads = Vec::new();
         for workers in shares(self.arguments.workers, self.arguments.threads) {
-            check_stop(stop)?;
             let thread = LoadThread::start(uri.to_owned(), workers).await;
-            threads.push(thread.map_err(|error| server(&error))?);
+            threads.push(thread.map_err(|error| server_error(&error))?);
         }
-        self.measure((&target, &facts), Generators::<MongoTarget>::Threads(threads), embedded, stop).await
+        Ok((target, facts, threads))
     }
 
     async fn measure(
@@ -140,7 +174,7 @@ impl Session {
             stop: stop.clone(),
             started: Instant::now(),
         };
-        let course = Course { arguments: &arguments, folder: &folder };
+        let course = Course { arguments: &arguments, folder: &folder, saved: Cell::new(0) };
         let result = course.rounds(&experiment, &observer.1, &mut record).await;
         drop(experiment);
         drop(generators);
@@ -153,6 +187,8 @@ impl Session {
 struct Course<'c> {
     arguments: &'c RunArguments,
     folder: &'c Path,
+    /// Rounds that are on disk.
+    saved: Cell<usize>,
 }
 
 /// Why the rounds ended early.
@@ -205,7 +241,9 @@ impl Course<'_> {
     }
 
     fn save(&self, record: &RunRecord) -> Result<(), Ended> {
-        results::save(record, self.folder).map_err(|error| Ended::Write(CliError::usage(error.to_string())))
+        results::save(record, self.folder).map_err(|error| Ended::Write(CliError::usage(error.to_string())))?;
+        self.saved.set(record.rounds.len());
+        Ok(())
     }
 
     /// Writes how it ended, and the reports; an early end is the command's error.
@@ -215,25 +253,26 @@ impl Course<'_> {
             Err(Ended::Run(RunError::Interrupted)) => (Status::Interrupted, Some(interrupted())),
             Err(Ended::Run(error)) => (Status::Failed(error.to_string()), Some(failed(&error))),
             // The disk refuses: what is on it is all that there will be.
-            Err(Ended::Write(error)) => return Err(self.with_rounds(error, &record)),
+            Err(Ended::Write(error)) => return Err(self.with_rounds(error)),
         };
         record.status = status;
         if let Err(Ended::Write(write)) = self.save(&record) {
-            return Err(self.with_rounds(error.unwrap_or(write), &record));
+            return Err(self.with_rounds(error.unwrap_or(write)));
         }
         let report = Report::new(&record).in_folder(&self.folder.display().to_string());
         let mut markdown = String::new();
         let _ = Markdown.render(&report, &mut markdown);
-        write_file(&self.folder.join(REPORT_FILE), &markdown)?;
-        match error {
-            Some(error) => Err(self.with_rounds(error, &record)),
+        let written = std::fs::write(self.folder.join(REPORT_FILE), &markdown);
+        let unwritten = written.err().map(|error| unwritten(&self.folder.join(REPORT_FILE), &error));
+        match error.or(unwritten) {
+            Some(error) => Err(self.with_rounds(error)),
             None => output::print(&terminal(&report)).map(|()| Exit::Fine),
         }
     }
 
     /// An error's words, and what is left of the run.
-    fn with_rounds(&self, error: CliError, record: &RunRecord) -> CliError {
-        let left = match record.rounds.len() {
+    fn with_rounds(&self, error: CliError) -> CliError {
+        let left = match self.saved.get() {
             0 => "no round was finished".to_owned(),
             1 => format!("1 finished round is in {}", self.folder.display()),
             rounds => format!("{rounds} finished rounds are in {}", self.folder.display()),
@@ -242,8 +281,24 @@ impl Course<'_> {
     }
 }
 
-fn check_stop(stop: &Stop) -> Result<(), CliError> {
-    if stop.is_set() { Err(interrupted()) } else { Ok(()) }
+/// For work without a loop that looks at `stop`: it is given up.
+async fn unless_stopped<R>(stop: &Stop, work: impl Future<Output = Result<R, CliError>>) -> Result<R, CliError> {
+    tokio::select! {
+        result = work => result,
+        () = stop.asked() => Err(CliError { exit: Exit::Interrupted, message: "interrupted before the first call".into() }),
+    }
+}
+
+fn server_error(error: &dyn std::error::Error) -> CliError {
+    CliError::server(error.to_string())
+}
+
+/// A server of our own that ended by itself is the reason of whatever went wrong with it.
+fn with_end_of(server: &mut EmbeddedMongod, error: CliError) -> CliError {
+    match server.ended() {
+        Some(ended) => CliError { message: format!("{}; {ended}", error.message), ..error },
+        None => error,
+    }
 }
 
 fn interrupted() -> CliError {
@@ -260,8 +315,8 @@ fn failed(error: &RunError) -> CliError {
     }
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
-    std::fs::write(path, text).map_err(|error| CliError::usage(format!("cannot write {}: {error}", path.display())))
+fn unwritten(path: &Path, error: &io::Error) -> CliError {
+    CliError::usage(format!("cannot write {}: {error}; free space or choose another --out", path.display()))
 }
 
 /// The connections of each load thread; together one per worker.
@@ -269,13 +324,12 @@ fn shares(workers: u64, threads: u64) -> impl Iterator<Item = u32> {
     (0..threads).map(move |thread| (workers / threads + u64::from(thread < workers % threads)) as u32)
 }
 
-/// The first signal asks the engine to end in good order, the second ends the process.
-async fn watch(mut interrupt: Interrupt, stop: Stop) {
+/// The first signal asks the engine to end in good order; after the second there is no waiting for it.
+async fn watch(mut interrupt: Interrupt, stop: &Stop) {
     interrupt.arrived().await;
     stop.set();
     output::tell("\nending; once more to end at once\n");
     interrupt.arrived().await;
-    std::process::exit(i32::from(Exit::Interrupted.code()));
 }
 
 /// Writes the interval log as the engine tells of intervals; a refusal of the disk is kept until asked for.
@@ -289,7 +343,7 @@ impl LogWriter {
     fn create(folder: &Path, started: Duration) -> Result<LogWriter, CliError> {
         let path = folder.join(HLOG_FILE);
         let log = IntervalLog::create(&path, started.as_secs_f64());
-        let log = log.map_err(|error| CliError::usage(format!("cannot write {}: {error}", path.display())))?;
+        let log = log.map_err(|error| unwritten(&path, &error))?;
         Ok(LogWriter { path, log: RefCell::new(log), refused: RefCell::new(None) })
     }
 
@@ -302,7 +356,7 @@ impl LogWriter {
     fn check(&self) -> Result<(), CliError> {
         match self.refused.borrow_mut().take() {
             None => Ok(()),
-            Some(error) => Err(CliError::usage(format!("cannot write {}: {error}", self.path.display()))),
+            Some(error) => Err(unwritten(&self.path, &error)),
         }
     }
 }
