@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::engine::{
     Event, Experiment, Fatal, Generators, Halt, LoadError, LoadThread, Observer, RunError, Settings, Stop, Window,
+    share,
 };
 use crate::report::{Markdown, Renderer, Report};
 use crate::results::{self, HLOG_FILE, IntervalLog, RunRecord, Status};
@@ -103,9 +104,9 @@ impl Session {
         let target = MongoTarget::connect(uri, 1).await.map_err(|error| server(&error))?;
         let facts = facts::gather(&target).await.map_err(|error| server(&error))?;
         let mut threads = Vec::new();
-        for workers in shares(self.arguments.workers, self.arguments.threads) {
+        for workers in share(self.arguments.workers as usize, self.arguments.threads as usize) {
             check_stop(stop)?;
-            let thread = LoadThread::start(uri.to_owned(), workers).await;
+            let thread = LoadThread::start(uri.to_owned(), workers as u32).await;
             threads.push(thread.map_err(|error| server(&error))?);
         }
         self.measure((&target, &facts), Generators::<MongoTarget>::Threads(threads), embedded, stop).await
@@ -262,11 +263,6 @@ fn failed(error: &RunError) -> CliError {
 
 fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
     std::fs::write(path, text).map_err(|error| CliError::usage(format!("cannot write {}: {error}", path.display())))
-}
-
-/// The connections of each load thread; together one per worker.
-fn shares(workers: u64, threads: u64) -> impl Iterator<Item = u32> {
-    (0..threads).map(move |thread| (workers / threads + u64::from(thread < workers % threads)) as u32)
 }
 
 /// The first signal asks the engine to end in good order, the second ends the process.

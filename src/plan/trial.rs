@@ -10,11 +10,12 @@ use crate::scenario::{Diagnostics, Source, read};
 
 use super::expression::{EvalError, Expression, Frame};
 use super::program::Step;
+use super::raw::Raw;
 use super::record::Data;
 use super::resolve::resolve_text;
 use super::scope::{Names, Origin, Scope};
 use super::template::Template;
-use super::value::{Raw, Value};
+use super::value::Value;
 use super::{Choice, Plan, compile};
 
 /// A plan of this scenario text and choice; its diagnostics fail the test.
