@@ -16,6 +16,7 @@ mod list;
 mod record;
 mod report;
 mod show;
+mod value;
 
 use std::path::Path;
 
