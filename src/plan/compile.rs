@@ -537,10 +537,7 @@ impl StrategyCompiler<'_> {
 
     fn collection(&mut self, collection: &scenario::Collection) -> Option<Collection> {
         let mut scope = Scope::new(self.names, format!("{}.each", collection.name.value));
-        let loops = match &collection.each {
-            None => None,
-            Some(each) => Some(self.loops(each, &mut scope)),
-        };
+        let loops = collection.each.as_ref().map(|each| self.loops(each, &mut scope));
         let document = match (&collection.document, &collection.each) {
             (Some(document), _) => template::compile(document, false, &mut scope, self.diagnostics),
             (None, Some(Node { tree: Tree::Scalar(Scalar::Text(name)), span })) => {

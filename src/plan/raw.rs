@@ -152,9 +152,10 @@ impl Raw {
         Elements::of(self.bytes()).map(|element| self.value(element))
     }
 
-    /// The field `key` of every document inside; null where it is missing.
+    /// The field `key` of every document inside; null where it is missing. A list inside maps, as everywhere.
     pub fn pluck(&self, key: &str) -> Vec<Value> {
-        let field = |element| match field_of(element, key) {
+        let field = |element: Element<'_>| match field_of(element, key) {
+            _ if element.kind == ARRAY => self.value(element).get(key).unwrap_or(Value::Null),
             Some(found) => self.value(found),
             None => Value::Null,
         };

@@ -454,8 +454,9 @@ impl Resolver<'_, '_> {
         })
     }
 
+    /// An entity comes before a variable of its name, as it does in the other generators.
     fn names_entity(&self, parsed: &Parsed) -> bool {
-        matches!(&parsed.expr, Expr::Ident(name) if self.scope.variable(name).is_none() && self.scope.names.entity(name).is_some())
+        matches!(&parsed.expr, Expr::Ident(name) if self.scope.names.entity(name).is_some())
     }
 
     fn entity(&mut self, parsed: &Parsed) -> Option<usize> {
@@ -526,4 +527,27 @@ pub fn nearest(name: &str, known: &[&str]) -> String {
 /// Names in backticks, for help texts.
 pub fn list_of(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generators_are_documented_as_they_are_called() {
+        let documentation = include_str!("../../docs/format.md");
+        for (_, usage) in GENERATORS {
+            for call in usage.split(" or ").flat_map(|part| part.split("), ")) {
+                let call = format!("{})", call.trim_end_matches(')'));
+                let call = call.replace("chain(record, field)", "chain(record, 'field')");
+                assert!(documentation.contains(&format!("`{call}`")), "{call}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_parsers_words_are_kept_short() {
+        assert_eq!(syntax_error("Syntax error: mismatched input '<EOF>' expecting {'['}\nmore"), "ends too early");
+        assert_eq!(syntax_error("Syntax error: extraneous input ')' expecting {'['}"), "extraneous input ')'");
+    }
 }
