@@ -3,18 +3,22 @@
 mod choice;
 mod command;
 mod compile;
+mod entity;
 mod expression;
 mod extended;
 mod function;
 mod generator;
 mod inherit;
+mod parameter;
 mod program;
 mod raw;
 mod record;
+mod rehearsal;
 mod resolve;
 mod scope;
 mod shape;
 mod steps;
+mod strategy;
 mod template;
 #[cfg(test)]
 mod trial;
