@@ -4,12 +4,13 @@ use crate::scenario::{self, Diagnostics, Implementation, Node, Scalar, Scenario,
 
 use super::command::Concerns;
 use super::compile::{argument_scope, error};
+use super::document;
 use super::expression::Expression;
 use super::program::Program;
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Names, Origin, Scope};
 use super::steps::StepCompiler;
-use super::template::{self, Template};
+use super::template::Template;
 use super::{Arm, Collection, Loop, LoopOver};
 
 /// Compiles one strategy, inherited parts included.
@@ -145,9 +146,9 @@ impl StrategyCompiler<'_> {
         let mut scope = Scope::new(self.names, format!("{}.each", collection.name.value));
         let loops = collection.each.as_ref().map(|each| self.loops(each, &mut scope));
         let document = match (&collection.document, &collection.each) {
-            (Some(document), _) => template::compile(document, false, &mut scope, self.diagnostics),
+            (Some(document), _) => document::compile(document, false, &mut scope, self.diagnostics),
             (None, Some(Node { tree: Tree::Scalar(Scalar::Text(name)), span })) => {
-                template::compile_text(&format!("<{name}>"), *span, false, &mut scope, &mut Diagnostics::new())
+                document::compile_text(&format!("<{name}>"), *span, false, &mut scope, &mut Diagnostics::new())
             }
             (None, Some(each)) => {
                 let help = "give `document`, which uses the names of `each`";
@@ -160,7 +161,7 @@ impl StrategyCompiler<'_> {
             None => Some(Template::Array(Vec::new())),
             Some(indexes) => {
                 let mut scope = Scope::new(self.names, "indexes");
-                template::compile(indexes, false, &mut scope, self.diagnostics)
+                document::compile(indexes, false, &mut scope, self.diagnostics)
             }
         };
         let loops = match loops {
