@@ -142,10 +142,9 @@ fn example(collection: &str, strategy: &str, plan: &Plan) -> Result<Option<(Docu
     let failed = |error: &dyn std::fmt::Display| {
         CliError::usage(format!("no document of {collection} in strategy {strategy} can be made: {error}"))
     };
-    let mut documents = Documents::new(plan, filled);
     let mut first = None;
-    for _ in 0..LOOKED_AT {
-        let Some(raw) = documents.next().map_err(|error| failed(&error))? else { break };
+    for raw in Documents::new(plan, filled).take(LOOKED_AT) {
+        let raw = raw.map_err(|error| failed(&error))?;
         let document = Document::try_from(raw.as_ref()).map_err(|error| failed(&error))?;
         let has_empty = document.values().any(|value| value.as_array().is_some_and(Vec::is_empty));
         let made = (document, raw.as_bytes().len());
