@@ -54,6 +54,14 @@ fn every_example_has_its_name_a_comment_and_compiles_with_every_mix() {
     }
 }
 
+#[test]
+fn the_documentation_begins_with_the_first_example() {
+    let documentation = include_str!("../docs/format.md");
+    let shown = documentation.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let (_, first) = include_str!("../examples/first.yaml").split_once('\n').unwrap();
+    assert_eq!(shown, first);
+}
+
 #[tokio::test]
 async fn every_example_runs_and_its_strategies_end_in_the_same_state() {
     let bench = bench(4).await;

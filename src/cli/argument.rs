@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -10,6 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::plan::Choice;
 
 use super::preset::Preset;
+pub use super::value::ConnectionString;
+use super::value::{assignment, cache_size, count, duration, name, port, seed};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -30,6 +31,7 @@ pub struct Arguments {
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it in the life of the program")]
 pub enum Command {
     /// Measure the strategies of a scenario, write a run folder, print the verdict
     #[command(after_help = super::EXIT_CODES)]
@@ -99,7 +101,7 @@ pub struct RunArguments {
     /// The seed of data and calls: equal seeds make equal data and calls
     #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// The run folder, which must be new or empty [default: results/<scenario>/<UTC time>-<id>]
+    /// The run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Keep the databases of the finished rounds; needs --uri, as the embedded server's data go with it
@@ -141,34 +143,6 @@ pub struct EmbeddedArguments {
     /// Cache of the embedded server in GB, 0.25 to 10000
     #[arg(long, value_name = "GB", default_value = "1", value_parser = cache_size, allow_hyphen_values = true)]
     pub cache_gb: f64,
-}
-
-/// A connection string. It may hold a password, so that it has no `Display` and its `Debug` tells nothing.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ConnectionString(String);
-
-impl ConnectionString {
-    /// The text, for the driver only.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for ConnectionString {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("ConnectionString(..)")
-    }
-}
-
-impl FromStr for ConnectionString {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "" => Err("it is empty: leave it out for an embedded server".to_owned()),
-            text => Ok(ConnectionString(text.to_owned())),
-        }
-    }
 }
 
 /// `check`.
@@ -240,64 +214,6 @@ pub struct ExecMongodArguments {
     pub program: Vec<OsString>,
 }
 
-fn name(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("a name is empty".to_owned()),
-        name => Ok(name.to_owned()),
-    }
-}
-
-fn assignment(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
-        _ => Err("write it as name=value, such as posts=1000".to_owned()),
-    }
-}
-
-/// A whole number from 1 to `MAX`.
-fn count<const MAX: u64>(text: &str) -> Result<u64, String> {
-    match text.trim().parse() {
-        Ok(number) if (1..=MAX).contains(&number) => Ok(number),
-        _ => Err(format!("it takes a whole number from 1 to {MAX}")),
-    }
-}
-
-fn seed(text: &str) -> Result<u64, String> {
-    text.trim().parse().map_err(|_| format!("it takes a whole number from 0 to {}", u64::MAX))
-}
-
-fn port(text: &str) -> Result<u16, String> {
-    match text.trim().parse() {
-        Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!("it takes a whole number from 1 to {}", u16::MAX)),
-    }
-}
-
-fn cache_size(text: &str) -> Result<f64, String> {
-    match text.trim().parse() {
-        Ok(gb) if (0.25..=10_000.0).contains(&gb) => Ok(gb),
-        _ => Err("it takes a number of GB from 0.25 to 10000".to_owned()),
-    }
-}
-
-/// A length of time from a millisecond to a day: a number and its unit.
-fn duration(text: &str) -> Result<Duration, String> {
-    const WANTED: &str = "it takes a time from 1ms to 24h: a number with ms, s, m or h, such as 500ms, 3s or 2m";
-    let text = text.trim();
-    let digits = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
-    let unit = match text[digits..].trim() {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(WANTED.to_owned()),
-    };
-    match text[..digits].parse::<f64>().map(|number| number * unit) {
-        Ok(seconds) if (0.001..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err(WANTED.to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -307,43 +223,5 @@ mod tests {
     #[test]
     fn the_definitions_are_sound() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn durations_have_a_unit_and_are_positive() {
-        for (text, seconds) in [("3s", 3.0), ("500ms", 0.5), ("2m", 120.0), ("1.5 s", 1.5), ("1h", 3600.0)] {
-            assert_eq!(duration(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
-        }
-        for text in ["", "3", "-3s", "0s", "s", "1.2.3s", "3 days", "1000h", "NaNs", "0.1ms", "3s4"] {
-            assert!(duration(text).unwrap_err().contains("such as 500ms"), "{text}");
-        }
-    }
-
-    #[test]
-    fn numbers_outside_their_range_are_refused() {
-        assert_eq!(count::<10>("10"), Ok(10));
-        for text in ["0", "-1", "11", "x", "1.5", "99999999999999999999"] {
-            assert_eq!(count::<10>(text), Err("it takes a whole number from 1 to 10".into()), "{text}");
-        }
-        assert_eq!(cache_size("0.25"), Ok(0.25));
-        for text in ["0.2", "NaN", "inf", "-1", "big"] {
-            assert!(cache_size(text).is_err(), "{text}");
-        }
-        assert!(seed("-1").is_err() && port("0").is_err() && port("65536").is_err());
-    }
-
-    #[test]
-    fn assignments_keep_everything_after_the_first_equals_sign() {
-        assert_eq!(assignment("a=b=c"), Ok(("a".into(), "b=c".into())));
-        assert_eq!(assignment("a="), Ok(("a".into(), String::new())));
-        assert!(assignment("a").is_err() && assignment("=b").is_err());
-    }
-
-    #[test]
-    fn a_connection_string_does_not_show_itself() {
-        let uri: ConnectionString = "mongodb://ann:secret@db/".parse().unwrap();
-        assert!(!format!("{uri:?}").contains("secret"));
-        assert_eq!(uri.reveal(), "mongodb://ann:secret@db/");
-        assert!("  ".parse::<ConnectionString>().is_err());
     }
 }

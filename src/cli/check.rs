@@ -7,7 +7,7 @@ use super::argument::CheckArguments;
 use super::catalogue;
 use super::exit::{CliError, Exit};
 use super::output;
-use super::scenario::already_told;
+use super::scenario::{already_told, tell};
 
 /// Tells all problems of all files, and one line on each that has no errors.
 ///
@@ -34,9 +34,7 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     let mut diagnostics = Diagnostics::new();
     let scenario = scenario::read(source, &mut diagnostics);
     let plan = scenario.as_ref().and_then(|scenario| compile_all_mixes(scenario, &mut diagnostics));
-    if !diagnostics.is_empty() {
-        output::tell(&diagnostics.render(source, true));
-    }
+    tell(&diagnostics, source);
     match (scenario, plan, diagnostics.has_errors()) {
         (Some(scenario), Some(plan), false) => {
             output::print(&format!("{}: {}\n", source.path, summary(&scenario, &plan)))?;
@@ -46,23 +44,16 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     }
 }
 
-/// Compiles the scenario once with each mix, as their parameters differ, and keeps each problem once. Returns the plan
-/// of a plain run.
+/// Compiles the scenario once with each mix, as their parameters differ, and returns the plan of a plain run.
 fn compile_all_mixes(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Option<Plan> {
     let mut choices = vec![Choice::default()];
     choices.extend(scenario.mixes.iter().map(|mix| Choice { mix: Some(mix.name.value.clone()), ..Choice::default() }));
-    let read = diagnostics.clone();
-    let mut plain = None;
-    for (position, choice) in choices.iter().enumerate() {
-        let mut found = read.clone();
+    let mut plans = choices.iter().map(|choice| {
         // A choice error cannot be: the mix is one of the scenario's.
-        let plan = plan::compile(scenario, choice, &mut found).ok().flatten();
-        let new: Vec<_> = found.iter().filter(|one| !diagnostics.iter().any(|known| known == *one)).cloned().collect();
-        new.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
-        if position == 0 {
-            plain = plan;
-        }
-    }
+        plan::compile(scenario, choice, diagnostics).ok().flatten()
+    });
+    let plain = plans.next().flatten();
+    plans.for_each(drop);
     plain
 }
 

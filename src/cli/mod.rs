@@ -11,11 +11,14 @@ pub mod scenario;
 pub mod server;
 
 mod check;
+mod course;
 mod exit;
+mod latency_log;
 mod list;
 mod record;
 mod report;
 mod show;
+mod value;
 
 use std::path::Path;
 

@@ -18,12 +18,15 @@ const WIDTH: usize = 79;
 /// Draws per second at most, so that drawing disturbs no measurement.
 const DRAWS: u8 = 4;
 
+/// Takes a line with its line feed.
+type WriteLine = Box<dyn Fn(&str) + Send + Sync>;
+
 /// Shows the progress of one run, until dropped.
 pub struct Progress {
     /// Draws the line; hidden without a terminal. It also is the clock.
     bar: ProgressBar,
     state: Mutex<State>,
-    write_line: Option<Box<dyn Fn(&str) + Send + Sync>>,
+    write_line: Option<WriteLine>,
 }
 
 /// What is known of the run.
@@ -42,8 +45,8 @@ struct State {
     /// When the first round began and the last one ended.
     begun: Option<Duration>,
     ended: Duration,
-    /// The round and phase that were written last.
-    written: Option<(Option<u64>, Phase)>,
+    /// The round that was written last, and its phases so far: in the pilot each strategy goes through all of them.
+    written: (Option<u64>, Vec<Phase>),
 }
 
 impl Progress {
@@ -51,7 +54,7 @@ impl Progress {
     pub fn new() -> Progress {
         match std::io::stderr().is_terminal() {
             true => Progress::drawn(),
-            false => Progress::written(|line| output::tell(line)),
+            false => Progress::written(output::tell),
         }
     }
 
@@ -147,7 +150,7 @@ impl State {
         let phase = self.phase.map_or("start", Phase::name);
         let width = self.widest_arm;
         let mut line = format!("{}  {phase:<7}  {:<width$}  {}", self.place(self.round), self.arm, self.detail);
-        if let Some(left) = self.left(elapsed) {
+        if let Some(left) = self.left(elapsed).filter(|left| !left.is_zero()) {
             let _ = write!(line, "  about {} left", spoken(left));
         }
         line.truncate(line.char_indices().nth(WIDTH).map_or(line.len(), |(end, _)| end));
@@ -164,8 +167,15 @@ impl State {
                 grouped(*warmup)
             )),
             Event::Phase { .. } | Event::Slice { .. } => {
-                let now = (self.round, self.phase?);
-                (self.written.replace(now) != Some(now)).then(|| format!("{}: {}", self.place(now.0), now.1.name()))
+                let phase = self.phase?;
+                if self.written.0 != self.round {
+                    self.written = (self.round, Vec::new());
+                }
+                if self.written.1.contains(&phase) {
+                    return None;
+                }
+                self.written.1.push(phase);
+                Some(format!("{}: {}", self.place(self.round), phase.name()))
             }
             Event::Round(round) => {
                 let left = self.left(elapsed).filter(|left| !left.is_zero());
@@ -250,7 +260,10 @@ mod tests {
         let progress = Progress::written(move |line| sink.lock().unwrap().push(line.to_owned()));
         let arms = ["embedded".to_owned(), "linked".to_owned()];
         progress.event(&Event::Started { rounds: 1, arms: &arms });
-        progress.event(&phase(None, "embedded", Phase::Load));
+        for arm in ["embedded", "linked"] {
+            progress.event(&phase(None, arm, Phase::Load));
+            progress.event(&phase(None, arm, Phase::Measure));
+        }
         progress.event(&Event::Planned { calls: 60_000, warmup: 20_000 });
         for arm in ["embedded", "linked"] {
             progress.event(&phase(Some(0), arm, Phase::Load));
@@ -269,6 +282,7 @@ mod tests {
             [
                 "1 round of embedded, linked",
                 "pilot: load",
+                "pilot: measure",
                 "every strategy makes 60,000 calls per round, after 20,000 to warm up",
                 "round 1 of 1: load",
                 "round 1 of 1: measure",

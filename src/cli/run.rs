@@ -1,38 +1,27 @@
 //! `docshape run`.
 
-use std::cell::{Cell, RefCell};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
-use crate::engine::{
-    Event, Experiment, Fatal, Generators, Halt, LoadError, LoadThread, Observer, RunError, Settings, Stop, Window,
-};
-use crate::report::{Markdown, Renderer, Report};
-use crate::results::{self, HLOG_FILE, IntervalLog, RunRecord, Status};
-use crate::server::Target;
+use crate::engine::{Event, Experiment, Generators, LoadThread, Observer, Settings, Stop, share};
+use crate::results;
 use crate::server::client::{ConnectError, MongoTarget};
 use crate::server::embedded::EmbeddedMongod;
 use crate::server::facts::{self, ServerFacts};
 
 use super::argument::RunArguments;
+use super::course::Course;
 use super::exit::{CliError, Exit};
 use super::interrupt::Interrupt;
+use super::latency_log::LogWriter;
 use super::output;
 use super::progress::Progress;
 use super::record;
-use super::report::terminal;
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
-
-/// The name of the Markdown report in a run's folder.
-const REPORT_FILE: &str = "report.md";
-
-/// The longest pilot per strategy, in seconds.
-const PILOT_SECONDS: f64 = 1.0;
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
 ///
@@ -138,8 +127,8 @@ impl Session {
         })?;
         let facts = facts::gather(&target).await.map_err(|error| server_error(&error))?;
         let mut threads = Vec::new();
-        for workers in shares(self.arguments.workers, self.arguments.threads) {
-            let thread = LoadThread::start(uri.to_owned(), workers).await;
+        for workers in share(self.arguments.workers as usize, self.arguments.threads as usize) {
+            let thread = LoadThread::start(uri.to_owned(), workers as u32).await;
             threads.push(thread.map_err(|error| server_error(&error))?);
         }
         Ok((target, facts, threads))
@@ -174,110 +163,12 @@ impl Session {
             stop: stop.clone(),
             started: Instant::now(),
         };
-        let course = Course { arguments: &arguments, folder: &folder, saved: Cell::new(0) };
+        let course = Course::new(&arguments, &folder);
         let result = course.rounds(&experiment, &observer.1, &mut record).await;
         drop(experiment);
         drop(generators);
         drop(observer);
         course.conclude(result, record)
-    }
-}
-
-/// The rounds of a run, and what is written of them.
-struct Course<'c> {
-    arguments: &'c RunArguments,
-    folder: &'c Path,
-    /// Rounds that are on disk.
-    saved: Cell<usize>,
-}
-
-/// Why the rounds ended early.
-enum Ended {
-    Run(RunError),
-    Write(CliError),
-}
-
-impl Course<'_> {
-    async fn rounds<T: Target, G: Target>(
-        &self,
-        experiment: &Experiment<'_, T, G>,
-        log: &LogWriter,
-        record: &mut RunRecord,
-    ) -> Result<(), Ended> {
-        self.save(record)?;
-        let window = self.window(experiment, record).await.map_err(Ended::Run)?;
-        for round in 0..record.settings.rounds {
-            let (finished, warnings) = experiment.round(round, window).await.map_err(Ended::Run)?;
-            record.rounds.push(finished);
-            record.warnings.extend(warnings);
-            self.save(record)?;
-            log.check().map_err(Ended::Write)?;
-        }
-        Ok(())
-    }
-
-    /// How much every window measures: as the user said, or by a pilot.
-    async fn window<T: Target, G: Target>(
-        &self,
-        experiment: &Experiment<'_, T, G>,
-        record: &mut RunRecord,
-    ) -> Result<Window, RunError> {
-        let preset = self.arguments.preset;
-        if let Some(duration) = self.arguments.duration {
-            return Ok(Window::Timed { seconds: duration.as_secs_f64(), warmup: preset.warmup_seconds });
-        }
-        let (calls, seconds) = match self.arguments.calls {
-            Some(calls) => (calls, None),
-            None => {
-                let rate = experiment.pilot(preset.seconds.min(PILOT_SECONDS)).await?;
-                ((rate * preset.seconds).ceil() as u64, Some(preset.seconds))
-            }
-        };
-        let warmup = (calls as f64 * preset.warmup_seconds / preset.seconds).ceil() as u64;
-        record.settings.calls = Some(calls);
-        record.settings.warmup_calls = Some(warmup);
-        experiment.observer.event(&Event::Planned { calls, warmup });
-        Ok(Window::Calls { calls, warmup, seconds })
-    }
-
-    fn save(&self, record: &RunRecord) -> Result<(), Ended> {
-        results::save(record, self.folder).map_err(|error| Ended::Write(CliError::usage(error.to_string())))?;
-        self.saved.set(record.rounds.len());
-        Ok(())
-    }
-
-    /// Writes how it ended, and the reports; an early end is the command's error.
-    fn conclude(&self, result: Result<(), Ended>, mut record: RunRecord) -> Result<Exit, CliError> {
-        let (status, error) = match result {
-            Ok(()) => (Status::Complete, None),
-            Err(Ended::Run(RunError::Interrupted)) => (Status::Interrupted, Some(interrupted())),
-            Err(Ended::Run(error)) => (Status::Failed(error.to_string()), Some(failed(&error))),
-            // The disk refuses: what is on it is all that there will be.
-            Err(Ended::Write(error)) => return Err(self.with_rounds(error)),
-        };
-        record.status = status;
-        if let Err(Ended::Write(write)) = self.save(&record) {
-            return Err(self.with_rounds(error.unwrap_or(write)));
-        }
-        let report = Report::new(&record).in_folder(&self.folder.display().to_string());
-        let mut markdown = String::new();
-        let _ = Markdown.render(&report, &mut markdown);
-        let written = std::fs::write(self.folder.join(REPORT_FILE), &markdown);
-        let unwritten = written.err().map(|error| unwritten(&self.folder.join(REPORT_FILE), &error));
-        match error.or(unwritten) {
-            Some(error) => Err(self.with_rounds(error)),
-            None => output::print(&terminal(&report)).map(|()| Exit::Fine),
-        }
-    }
-
-    /// An error's words, and what is left of the run.
-    fn with_rounds(&self, error: CliError) -> CliError {
-        let left = match self.saved.get() {
-            0 => "no round was finished".to_owned(),
-            1 => format!("1 finished round is in {}", self.folder.display()),
-            rounds => format!("{rounds} finished rounds are in {}", self.folder.display()),
-        };
-        CliError { exit: error.exit, message: format!("{}; {left}", error.message) }
     }
 }
 
@@ -301,76 +192,10 @@ fn with_end_of(server: &mut EmbeddedMongod, error: CliError) -> CliError {
     }
 }
 
-fn interrupted() -> CliError {
-    CliError { exit: Exit::Interrupted, message: "interrupted".into() }
-}
-
-/// Mistakes of the scenario are the user's to mend, the rest is the server's.
-fn failed(error: &RunError) -> CliError {
-    match error {
-        RunError::Fatal(Fatal::Scenario { .. })
-        | RunError::Load(LoadError::Document { .. } | LoadError::Step { halt: Halt::Scenario { .. }, .. })
-        | RunError::NoCalls { .. } => CliError::usage(error.to_string()),
-        _ => CliError::server(error.to_string()),
-    }
-}
-
-fn unwritten(path: &Path, error: &io::Error) -> CliError {
-    CliError::usage(format!("cannot write {}: {error}; free space or choose another --out", path.display()))
-}
-
-/// The connections of each load thread; together one per worker.
-fn shares(workers: u64, threads: u64) -> impl Iterator<Item = u32> {
-    (0..threads).map(move |thread| (workers / threads + u64::from(thread < workers % threads)) as u32)
-}
-
 /// The first signal asks the engine to end in good order; after the second there is no waiting for it.
 async fn watch(mut interrupt: Interrupt, stop: &Stop) {
     interrupt.arrived().await;
     stop.set();
     output::tell("\nending; once more to end at once\n");
     interrupt.arrived().await;
-}
-
-/// Writes the interval log as the engine tells of intervals; a refusal of the disk is kept until asked for.
-struct LogWriter {
-    path: PathBuf,
-    log: RefCell<IntervalLog>,
-    refused: RefCell<Option<io::Error>>,
-}
-
-impl LogWriter {
-    fn create(folder: &Path, started: Duration) -> Result<LogWriter, CliError> {
-        let path = folder.join(HLOG_FILE);
-        let log = IntervalLog::create(&path, started.as_secs_f64());
-        let log = log.map_err(|error| unwritten(&path, &error))?;
-        Ok(LogWriter { path, log: RefCell::new(log), refused: RefCell::new(None) })
-    }
-
-    fn keep(&self, result: io::Result<()>) {
-        if let Err(error) = result {
-            self.refused.borrow_mut().get_or_insert(error);
-        }
-    }
-
-    fn check(&self) -> Result<(), CliError> {
-        match self.refused.borrow_mut().take() {
-            None => Ok(()),
-            Some(error) => Err(unwritten(&self.path, &error)),
-        }
-    }
-}
-
-impl Observer for LogWriter {
-    fn event(&self, event: &Event<'_>) {
-        match event {
-            Event::Interval(interval) => {
-                let tag = format!("{}/{}/{}", interval.arm, interval.operation, interval.round + 1);
-                let mut log = self.log.borrow_mut();
-                self.keep(log.append(&tag, interval.start, interval.length, &interval.histogram));
-            }
-            Event::Round(_) => self.keep(self.log.borrow_mut().flush()),
-            _ => {}
-        }
-    }
 }

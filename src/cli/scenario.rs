@@ -27,9 +27,7 @@ pub fn prepare(name_or_path: &str, choice: &Choice) -> Result<Ready, CliError> {
     let mut diagnostics = Diagnostics::new();
     let scenario = scenario::read(&source, &mut diagnostics);
     let compiled = scenario.as_ref().map(|scenario| plan::compile(scenario, choice, &mut diagnostics));
-    if !diagnostics.is_empty() {
-        output::tell(&diagnostics.render(&source, true));
-    }
+    tell(&diagnostics, &source);
     if diagnostics.has_errors() {
         return Err(already_told());
     }
@@ -40,6 +38,19 @@ pub fn prepare(name_or_path: &str, choice: &Choice) -> Result<Ready, CliError> {
             "{} cannot run, though nothing is wrong with it that could be told",
             source.path
         ))),
+    }
+}
+
+/// Shows problems, each once: a mistake in steps that several strategies share through `like` is found in each of them.
+pub fn tell(diagnostics: &Diagnostics, source: &Source) {
+    let mut distinct = Diagnostics::new();
+    for diagnostic in diagnostics.iter() {
+        if !distinct.iter().any(|known| known == diagnostic) {
+            distinct.push(diagnostic.clone());
+        }
+    }
+    if !distinct.is_empty() {
+        output::tell(&distinct.render(source, true));
     }
 }
 

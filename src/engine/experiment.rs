@@ -10,15 +10,17 @@ use tokio::time::Instant;
 
 use crate::generate::{Label, Seed, Stream};
 use crate::plan::Plan;
-use crate::record::{OperationMeasures, Recorder, StoredHistogram};
-use crate::results::{CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord, RoundRecord};
+use crate::record::Recorder;
+use crate::results::{CollectionSizes, GrowthSample, RoundRecord};
 use crate::server::namespace::{self, NamespaceError};
 use crate::server::{Failure, Target};
 
+use super::cell::Cell;
 use super::event::{Event, Interval, Observer, Phase};
+use super::generators::{Generators, share};
 use super::inspect;
 use super::load::{LoadError, Loader};
-use super::thread::{Job, LoadThread, SliceResult, ThreadError};
+use super::thread::{Job, ThreadError};
 use super::window::{Fatal, Slice, SliceInterval, Stop, answers};
 
 /// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
@@ -61,15 +63,6 @@ pub struct Settings {
     pub timeout: Duration,
     /// Leave the databases of the finished rounds; those of the pilot and of a round that fails are dropped.
     pub keep: bool,
-}
-
-/// What makes the calls.
-#[derive(Debug)]
-pub enum Generators<T> {
-    /// Threads with clients of their own: the real thing.
-    Threads(Vec<LoadThread>),
-    /// The current runtime, on this target: for tests on a paused clock.
-    Here(T),
 }
 
 /// Why a run could not go on.
@@ -124,20 +117,6 @@ pub struct Experiment<'e, T, G> {
     pub stop: Stop,
     /// When the run began.
     pub started: Instant,
-}
-
-/// One arm while its round runs.
-struct Cell {
-    database: Arc<str>,
-    loaded: u64,
-    load_seconds: f64,
-    next: Arc<AtomicU64>,
-    recorders: Vec<Recorder>,
-    calls: u64,
-    seconds: f64,
-    connections_created: u64,
-    before: Vec<CollectionSizes>,
-    growth: Vec<GrowthSample>,
 }
 
 impl<T: Target, G: Target> Experiment<'_, T, G> {
@@ -431,44 +410,6 @@ fn lost(error: RunError) -> RunError {
     }
 }
 
-impl<G: Target> Generators<G> {
-    /// How many load threads.
-    pub fn len(&self) -> usize {
-        match self {
-            Generators::Threads(threads) => threads.len(),
-            Generators::Here(_) => 1,
-        }
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Runs a job on every thread at once.
-    async fn run(&self, jobs: Vec<Job>) -> Result<Vec<SliceResult>, RunError> {
-        match self {
-            Generators::Here(target) => {
-                let mut results = Vec::new();
-                for job in jobs {
-                    results.push(job.run(target).await);
-                }
-                Ok(results)
-            }
-            Generators::Threads(threads) => {
-                let running = threads.iter().zip(jobs).map(|(thread, job)| thread.run(job));
-                let results = futures_util::future::join_all(running).await;
-                Ok(results.into_iter().collect::<Result<Vec<_>, _>>()?)
-            }
-        }
-    }
-}
-
-/// The workers of each of `threads` threads; together all.
-fn share(workers: usize, threads: usize) -> impl Iterator<Item = usize> {
-    (0..threads).map(move |thread| workers / threads + usize::from(thread < workers % threads))
-}
-
 /// The end of a slice in calls, counted from the first call of the warm-up, or its length in time.
 fn slice_bounds(window: Window, slice: u64, slices: u64) -> (u64, Option<Duration>) {
     match window {
@@ -496,44 +437,4 @@ fn shuffled(arms: usize, seed: Seed, slice: u64) -> Vec<usize> {
         order.swap(last, stream.below(last as u64 + 1) as usize);
     }
     order
-}
-
-impl Cell {
-    fn into_record(self, after: Vec<CollectionSizes>) -> CellRecord {
-        let mut recorders = self.recorders.into_iter();
-        let mut total = recorders.next();
-        for recorder in recorders {
-            if let Some(total) = &mut total {
-                total.merge(&recorder);
-            }
-        }
-        let operations = total.iter().flat_map(Recorder::operations).map(operation_record).collect();
-        CellRecord {
-            loaded: self.loaded,
-            load_seconds: self.load_seconds,
-            calls: self.calls,
-            seconds: self.seconds,
-            connections_created: self.connections_created,
-            operations,
-            before: self.before,
-            after,
-            growth: self.growth,
-        }
-    }
-}
-
-fn operation_record(measures: &OperationMeasures) -> OperationRecord {
-    let outcomes = measures.outcomes.iter().map(|(outcome, histogram)| OutcomeRecord {
-        outcome: outcome.name(),
-        count: histogram.count(),
-        saturated: histogram.saturated(),
-        service: StoredHistogram::new(histogram),
-    });
-    OperationRecord {
-        calls: measures.calls,
-        round_trips: measures.round_trips,
-        outcomes: outcomes.collect(),
-        errors: measures.errors.clone(),
-        retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
-    }
 }

@@ -202,18 +202,6 @@ impl<'d> Documents<'d> {
         Documents { collection, plan, frame, open: Vec::new(), started: false }
     }
 
-    /// The next document; `None` after the last.
-    ///
-    /// # Errors
-    /// When a loop or slot has no value.
-    pub fn next(&mut self) -> Result<Option<RawDocumentBuf>, EvalError> {
-        if !self.advance()? {
-            return Ok(None);
-        }
-        let document = self.collection.document.bind(&mut self.frame)?;
-        self.sound(Some(document))
-    }
-
     /// Writes the next document under a key; `false` after the last.
     fn write(&mut self, key: &str, writer: &mut Writer) -> Result<bool, EvalError> {
         if !self.advance()? {
@@ -267,6 +255,19 @@ impl<'d> Documents<'d> {
                     list.items().ok_or_else(|| EvalError::new(format!("`each` needs a list, not {}", list.kind())))?;
                 Ok(Turns::List(items.collect::<Vec<_>>().into_iter()))
             }
+        }
+    }
+}
+
+/// The documents, one at a time; after an error there is no use in going on.
+impl Iterator for Documents<'_> {
+    type Item = Result<RawDocumentBuf, EvalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.advance() {
+            Ok(true) => Some(self.collection.document.bind(&mut self.frame).and_then(|made| self.sound(made))),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Runs cells: fills fresh databases, makes the calls, reads the sizes.
 
+mod cell;
 mod event;
 mod experiment;
+mod generators;
 mod inspect;
 mod interpret;
 mod load;
@@ -10,7 +12,8 @@ mod thread;
 mod window;
 
 pub use event::{Event, Interval, Observer, Phase};
-pub use experiment::{Experiment, Generators, RunError, Settings, Window};
+pub use experiment::{Experiment, RunError, Settings, Window};
+pub use generators::{Generators, share};
 pub use inspect::{flush, sizes};
 pub use interpret::{Halt, Interpreter, Retry, Tally};
 pub use load::{Documents, LoadError, Loader};

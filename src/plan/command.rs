@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree};
 
+use super::document;
 use super::program::{Command, ReplyShape};
 use super::scope::Scope;
-use super::template::{self, Entry, Item, Key, Template};
+use super::template::{Entry, Item, Key, Template};
 use super::value::Value;
 
 type Options = [(Spanned<String>, Node)];
@@ -64,7 +65,7 @@ impl CommandCompiler<'_, '_> {
     }
 
     fn collection_template(&mut self) -> Option<Template> {
-        template::compile_text(&self.collection.value, self.collection.span, false, self.scope, self.diagnostics)
+        document::compile_text(&self.collection.value, self.collection.span, false, self.scope, self.diagnostics)
     }
 
     /// The command's name, its fields, and the documents that are sent apart.
@@ -186,7 +187,7 @@ impl CommandCompiler<'_, '_> {
     fn optional(&mut self, name: &str) -> Option<Option<Template>> {
         let Some(node) = self.option(name).cloned() else { return Some(None) };
         let pipeline = name == "pipeline" || (name == "update" && matches!(node.tree, Tree::List(_)));
-        template::compile(&node, pipeline, self.scope, self.diagnostics).map(Some)
+        document::compile(&node, pipeline, self.scope, self.diagnostics).map(Some)
     }
 
     fn required(&mut self, name: &str) -> Option<Template> {

@@ -345,6 +345,14 @@ mod tests {
     }
 
     #[test]
+    fn functions_are_documented() {
+        let documentation = include_str!("../../docs/format.md");
+        for function in FUNCTIONS {
+            assert!(documentation.contains(&format!("`{}(", function.name)), "{}", function.name);
+        }
+    }
+
+    #[test]
     fn functions_do_what_the_documentation_says() {
         for (text, wanted) in [
             ("pluck([{'n': 1}, {}], 'n')", "[1, null]"),
@@ -420,7 +428,9 @@ mod tests {
         }
 
         #[test]
-        fn pluck_over_raw_documents_is_pluck_over_lists(rows in rows()) {
+        fn pluck_over_raw_documents_is_pluck_over_lists(
+            rows in prop_oneof![rows(), prop::collection::vec(any_value(), 0..6)],
+        ) {
             let list = Value::list(rows);
             for field in ["a", "b", "c"] {
                 let plucked = call("pluck", &[list.clone(), Value::text(field)]);

@@ -141,6 +141,12 @@ impl Raw {
         Some(self.value(found))
     }
 
+    /// A field's type byte and the bytes of its value; `None` when it is missing.
+    pub fn element(&self, key: &str) -> Option<(u8, &[u8])> {
+        let found = Elements::of(self.bytes()).find(|element| element.key == key.as_bytes())?;
+        Some((found.kind, found.value))
+    }
+
     /// The keys and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
         Elements::of(self.bytes())
@@ -152,9 +158,10 @@ impl Raw {
         Elements::of(self.bytes()).map(|element| self.value(element))
     }
 
-    /// The field `key` of every document inside; null where it is missing.
+    /// The field `key` of every document inside; null where it is missing. A list inside maps, as everywhere.
     pub fn pluck(&self, key: &str) -> Vec<Value> {
-        let field = |element| match field_of(element, key) {
+        let field = |element: Element<'_>| match field_of(element, key) {
+            _ if element.kind == ARRAY => self.value(element).get(key).unwrap_or(Value::Null),
             Some(found) => self.value(found),
             None => Value::Null,
         };

@@ -1,48 +1,20 @@
 //! CEL text to an [`Expression`]: every name becomes a slot, a constant, a function or a generator, or a diagnostic.
 
 use std::cmp::Ordering;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cel::Env;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::parser::Expression as Parsed;
 
-use crate::generate::{DEFAULT_EXPONENT, Label};
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Tree, suggest};
 
 use super::expression::{Each, EachKind, Expression, Operator};
 use super::function;
-use super::generator::{Generator, GeneratorKind};
+use super::generator::GeneratorKind;
+use super::generator_call::GENERATORS;
 use super::scope::{Origin, Scope};
 use super::value::Value;
-
-/// Generators and how they are called, for messages and suggestions.
-const GENERATORS: &[(&str, &str)] = &[
-    ("uniform", "uniform(a, b), uniform(entity) or uniform(entity, from, to)"),
-    ("zipf", "zipf(entity) or zipf(entity, exponent)"),
-    ("latest", "latest(entity)"),
-    ("hotspot", "hotspot(entity, records, percent)"),
-    ("normal", "normal(mean, deviation)"),
-    ("zipf_count", "zipf_count(mean)"),
-    ("poisson_count", "poisson_count(mean)"),
-    ("oid", "oid()"),
-    ("uuid", "uuid()"),
-    ("words", "words(n)"),
-    ("text", "text(bytes)"),
-    ("bytes", "bytes(n)"),
-    ("full_name", "full_name() or full_name(n)"),
-    ("city", "city()"),
-    ("ip", "ip()"),
-    ("date_between", "date_between(a, b)"),
-    ("one_of", "one_of(list)"),
-    ("new", "new(entity)"),
-    ("sample", "sample(entity, n) or sample(list, n)"),
-    ("record", "record(entity, i)"),
-    ("all", "all(entity)"),
-    ("chain", "chain(record, field)"),
-    ("referrers", "referrers(entity.field, record)"),
-    ("clock", "clock()"),
-];
 
 const LOOPS: &[(&str, EachKind)] =
     &[("map", EachKind::Map), ("filter", EachKind::Filter), ("all", EachKind::All), ("exists", EachKind::Exists)];
@@ -127,17 +99,18 @@ pub fn entity_of(expression: &Expression, scope: &Scope) -> Option<usize> {
     }
 }
 
-struct Resolver<'r, 'a> {
+/// Resolves one expression.
+pub(super) struct Resolver<'r, 'a> {
     source: &'r SourceInfo,
     text: &'r str,
     span: Span,
-    scope: &'r mut Scope<'a>,
+    pub(super) scope: &'r mut Scope<'a>,
     diagnostics: &'r mut Diagnostics,
 }
 
 impl Resolver<'_, '_> {
     /// Where a part of the expression stands in the file, as well as quoting lets us know.
-    fn span_of(&self, parsed: &Parsed) -> Span {
+    pub(super) fn span_of(&self, parsed: &Parsed) -> Span {
         let whole = self.span.end - self.span.start;
         let quote = usize::from(whole == self.text.len() + 2);
         match self.source.offset_for(parsed.id) {
@@ -155,7 +128,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Where the word of a call or field stands: the parser gives only its bracket or dot.
-    fn span_of_word(&self, parsed: &Parsed, word: &str) -> Span {
+    pub(super) fn span_of_word(&self, parsed: &Parsed, word: &str) -> Span {
         let whole = self.span.end - self.span.start;
         let quote = usize::from(whole == self.text.len() + 2);
         let place = self.source.offset_for(parsed.id).map(|(start, _)| start as usize);
@@ -173,7 +146,12 @@ impl Resolver<'_, '_> {
         Span { start, end: start + word.len() }
     }
 
-    fn problem(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<Expression> {
+    pub(super) fn problem(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Option<Expression> {
         self.diagnostics.push(Diagnostic::error(span, message).help(help));
         None
     }
@@ -187,7 +165,7 @@ impl Resolver<'_, '_> {
         made.into_iter().collect()
     }
 
-    fn expression(&mut self, parsed: &Parsed) -> Option<Expression> {
+    pub(super) fn expression(&mut self, parsed: &Parsed) -> Option<Expression> {
         match &parsed.expr {
             Expr::Literal(literal) => Some(Expression::Constant(constant(literal))),
             Expr::Ident(name) => self.name(name, parsed),
@@ -380,126 +358,6 @@ impl Resolver<'_, '_> {
         let help = nearest(name, &known);
         self.problem(span, format!("unknown function `{name}`"), help)
     }
-
-    fn generator(&mut self, name: &str, arguments: &[Parsed], parsed: &Parsed) -> Option<Expression> {
-        let label = Label::new(&self.scope.next_site());
-        let kind = match self.generator_kind(name, arguments) {
-            Ok(kind) => kind?,
-            Err(()) => {
-                let usage = GENERATORS.iter().find(|(word, _)| *word == name).map_or("", |(_, usage)| usage);
-                let span = self.span_of_word(parsed, name);
-                return self.problem(span, format!("`{name}` is not called like this"), format!("write {usage}"));
-            }
-        };
-        Some(Expression::Generate(Box::new(Generator { label, kind })))
-    }
-
-    /// `Err` when the arguments do not fit the generator at all; `Ok(None)` when one of them had a problem of its own.
-    fn generator_kind(&mut self, name: &str, arguments: &[Parsed]) -> Result<Option<GeneratorKind>, ()> {
-        use GeneratorKind::*;
-        Ok(match (name, arguments) {
-            ("uniform", [entity]) => self.entity(entity).map(|entity| UniformRecord(entity, None)),
-            ("uniform", [a, b]) => both(self.expression(a), self.expression(b)).map(|(a, b)| Uniform(a, b)),
-            ("uniform", [entity, a, b]) => {
-                let entity = self.entity(entity);
-                let range = both(self.expression(a), self.expression(b));
-                both(entity, range).map(|(entity, range)| UniformRecord(entity, Some(range)))
-            }
-            ("zipf", [entity]) => self.entity(entity).map(|entity| Zipf(entity, DEFAULT_EXPONENT, OnceLock::new())),
-            ("zipf", [entity, exponent]) => both(self.entity(entity), self.constant_number(exponent))
-                .map(|(entity, exponent)| Zipf(entity, exponent, OnceLock::new())),
-            ("latest", [entity]) => self.entity(entity).map(|entity| Latest(entity, OnceLock::new())),
-            ("hotspot", [entity, records, percent]) => {
-                let entity = self.entity(entity);
-                let hot = both(self.expression(records), self.expression(percent));
-                both(entity, hot).map(|(entity, (records, percent))| Hotspot(entity, records, percent))
-            }
-            ("normal", [a, b]) => both(self.expression(a), self.expression(b)).map(|(a, b)| Normal(a, b)),
-            ("zipf_count", [mean]) => self.constant_number(mean).map(|mean| ZipfCount(mean, OnceLock::new())),
-            ("poisson_count", [mean]) => self.expression(mean).map(PoissonCount),
-            ("oid", []) => Some(ObjectId),
-            ("uuid", []) => Some(Uuid),
-            ("words", [n]) => self.expression(n).map(Words),
-            ("text", [n]) => self.expression(n).map(Text),
-            ("bytes", [n]) => self.expression(n).map(Bytes),
-            ("full_name", []) => Some(FullName(None)),
-            ("full_name", [n]) => self.expression(n).map(|n| FullName(Some(n))),
-            ("city", []) => Some(City),
-            ("ip", []) => Some(Ip),
-            ("date_between", [a, b]) => both(self.expression(a), self.expression(b)).map(|(a, b)| DateBetween(a, b)),
-            ("one_of", [list]) => self.expression(list).map(OneOf),
-            ("new", [entity]) => self.entity(entity).map(New),
-            ("sample", [from, n]) if self.names_entity(from) => {
-                both(self.entity(from), self.expression(n)).map(|(entity, n)| SampleRecords(entity, n))
-            }
-            ("sample", [from, n]) => {
-                both(self.expression(from), self.expression(n)).map(|(list, n)| SampleList(list, n))
-            }
-            ("record", [entity, i]) => {
-                both(self.entity(entity), self.expression(i)).map(|(entity, i)| Record(entity, i))
-            }
-            ("all", [entity]) => self.entity(entity).map(All),
-            ("chain", [record, field]) => {
-                let Expr::Literal(LiteralValue::String(field)) = &field.expr else { return Err(()) };
-                self.expression(record).map(|record| Chain(record, Arc::from(field.inner())))
-            }
-            ("referrers", [path, record]) => {
-                let Expr::Select(select) = &path.expr else { return Err(()) };
-                both(self.entity(&select.operand), self.expression(record)).map(|(entity, record)| {
-                    Referrers(entity, Arc::from(select.field.as_str()), record, OnceLock::new())
-                })
-            }
-            ("clock", []) => Some(Clock),
-            _ => return Err(()),
-        })
-    }
-
-    fn names_entity(&self, parsed: &Parsed) -> bool {
-        matches!(&parsed.expr, Expr::Ident(name) if self.scope.variable(name).is_none() && self.scope.names.entity(name).is_some())
-    }
-
-    fn entity(&mut self, parsed: &Parsed) -> Option<usize> {
-        if let Expr::Ident(name) = &parsed.expr
-            && let Some(entity) = self.scope.names.entity(name)
-        {
-            return Some(entity);
-        }
-        let entities: Vec<&str> = self.scope.names.entities.iter().map(|entity| entity.name.as_str()).collect();
-        let name = match &parsed.expr {
-            Expr::Ident(name) => name.as_str(),
-            _ => "",
-        };
-        let help = nearest(name, &entities);
-        let span = self.span_of(parsed);
-        let message = match &parsed.expr {
-            Expr::Ident(name) => format!("`{name}` is not an entity"),
-            _ => "an entity's name is wanted here".to_owned(),
-        };
-        self.problem(span, message, help);
-        None
-    }
-
-    /// A number that is known before the run: a literal or a parameter.
-    fn constant_number(&mut self, parsed: &Parsed) -> Option<f64> {
-        let expression = self.expression(parsed)?;
-        match expression.constant() {
-            Some(Value::Int(i)) => Some(*i as f64),
-            Some(Value::Double(d)) => Some(*d),
-            _ => {
-                let span = self.span_of(parsed);
-                self.problem(
-                    span,
-                    "a number or a numeric parameter is wanted here",
-                    "such as 0.99, or the name of a parameter",
-                );
-                None
-            }
-        }
-    }
-}
-
-fn both<A, B>(a: Option<A>, b: Option<B>) -> Option<(A, B)> {
-    a.zip(b)
 }
 
 fn constant(literal: &LiteralValue) -> Value {
@@ -526,4 +384,27 @@ pub fn nearest(name: &str, known: &[&str]) -> String {
 /// Names in backticks, for help texts.
 pub fn list_of(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generators_are_documented_as_they_are_called() {
+        let documentation = include_str!("../../docs/format.md");
+        for (_, usage) in GENERATORS {
+            for call in usage.split(" or ").flat_map(|part| part.split("), ")) {
+                let call = format!("{})", call.trim_end_matches(')'));
+                let call = call.replace("chain(record, field)", "chain(record, 'field')");
+                assert!(documentation.contains(&format!("`{call}`")), "{call}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_parsers_words_are_kept_short() {
+        assert_eq!(syntax_error("Syntax error: mismatched input '<EOF>' expecting {'['}\nmore"), "ends too early");
+        assert_eq!(syntax_error("Syntax error: extraneous input ')' expecting {'['}"), "extraneous input ')'");
+    }
 }

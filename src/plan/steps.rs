@@ -3,11 +3,12 @@
 use crate::scenario::{self, Diagnostic, Diagnostics, Node, Span, Spanned, StepKind};
 
 use super::command::{CommandCompiler, Concerns};
+use super::document;
 use super::expression::Expression;
 use super::program::{Command, Implicit, Program, ReplyShape, Step};
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Origin, Scope};
-use super::template;
+use super::template::Template;
 
 /// Compiles the steps of one operation, load or state.
 pub struct StepCompiler<'r, 'a> {
@@ -70,7 +71,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 self.with_alias(command, alias.as_ref())
             }
             StepKind::Raw { command, alias } => {
-                let command = template::compile(command, false, &mut self.scope, self.diagnostics).map(raw_command);
+                let command = document::compile(command, false, &mut self.scope, self.diagnostics).map(raw_command);
                 self.with_alias(command, alias.as_ref())
             }
             StepKind::Let(assignments) => self.assignments(assignments),
@@ -148,6 +149,6 @@ fn writes_outcome(reply: ReplyShape) -> bool {
     matches!(reply, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete)
 }
 
-fn raw_command(template: template::Template) -> Command {
+fn raw_command(template: Template) -> Command {
     Command { label: "command".into(), template, documents: None, reply: ReplyShape::Whole, alias: None, writes: true }
 }

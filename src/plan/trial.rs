@@ -10,11 +10,12 @@ use crate::scenario::{Diagnostics, Source, read};
 
 use super::expression::{EvalError, Expression, Frame};
 use super::program::Step;
+use super::raw::Raw;
 use super::record::Data;
 use super::resolve::resolve_text;
 use super::scope::{Names, Origin, Scope};
 use super::template::Template;
-use super::value::{Raw, Value};
+use super::value::Value;
 use super::{Choice, Plan, compile};
 
 /// A plan of this scenario text and choice; its diagnostics fail the test.
@@ -30,7 +31,7 @@ pub fn chosen(text: &str, choice: &Choice) -> Plan {
 pub fn plan(arguments: &str, steps: &str) -> Plan {
     let text = format!(
         "format: 1\nname: trial\ntitle: Trial\nparameters: {{ limit: 7 }}\nentities:\n  \
-         thing: {{ count: 10, fields: {{ _id: index, name: words(3), next: record(thing, 0), at: clock() }} }}\n  \
+         thing: {{ count: 10, fields: {{ _id: index, name: words(3), next: \"record(thing, 0)\", at: clock() }} }}\n  \
          part: {{ of: thing, as: parts, count: poisson_count(2), fields: {{ _id: oid(), n: number, of: thing._id }} }}\n\
          operations:\n  act: {{ arguments: {arguments}, returns: value }}\nmixes: {{ default: {{ act: 1 }} }}\n\
          strategies:\n  one:\n    collections: {{ things: {{ each: thing }}, parts: {{ each: part }} }}\n    \

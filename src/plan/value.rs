@@ -103,6 +103,7 @@ impl Value {
     }
 
     /// The number of elements, entries, characters or bytes; `None` where that means nothing.
+    #[expect(clippy::len_without_is_empty, reason = "where a length means nothing, emptiness does neither")]
     pub fn len(&self) -> Option<usize> {
         match self {
             Value::Null => Some(0),

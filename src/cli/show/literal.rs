@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn extended_json_and_repeated_items_become_javascript() {
         let code =
-            command("{ a: { $oid: 000000000000000000000001 }, b: { $numberDecimal: '1.50' }, c: [1.0, null, true] }");
+            command("{ a: { $oid: '000000000000000000000001' }, b: { $numberDecimal: '1.50' }, c: [1.0, null, true] }");
         assert_eq!(
             flat(&code),
             "{ a: ObjectId('000000000000000000000001'), b: Decimal128('1.50'), c: [1.0, null, true] }"

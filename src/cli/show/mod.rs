@@ -11,7 +11,7 @@ use bson::Document;
 
 use crate::engine::Documents;
 use crate::plan::{self, Choice, Plan};
-use crate::scenario::{Collection, Diagnostics, Node, Operation, Scenario, Strategy};
+use crate::scenario::{Collection, Diagnostics, Node, Operation, Scenario, Spanned, Strategy};
 
 use super::argument::ShowArguments;
 use super::exit::{CliError, Exit};
@@ -55,11 +55,11 @@ fn text(ready: &Ready) -> Result<String, CliError> {
 
 fn heading(scenario: &Scenario, plan: &Plan) -> String {
     let mut text = format!("// {}: {}\n", plan.name, plan.title);
-    comment(&mut text, &plan.about);
+    comment(&mut text, "", &plan.about);
     if !plan.parameters.is_empty() {
         text.push_str("//\n// Parameters\n");
         for (name, value) in &plan.parameters {
-            let _ = writeln!(text, "//   {name} = {}", plan::written(value));
+            comment(&mut text, "  ", &format!("{name} = {}", plan::written(value)));
         }
     }
     text.push_str("//\n// Operations, and how their arguments are drawn\n");
@@ -67,7 +67,7 @@ fn heading(scenario: &Scenario, plan: &Plan) -> String {
         let arguments = operation.arguments.iter();
         let drawn =
             arguments.map(|(name, value)| format!("{} = {}", name.value, literal::expression(value).layout(0, 0, 0)));
-        let _ = writeln!(text, "//   {}({})", operation.name.value, drawn.collect::<Vec<_>>().join(", "));
+        comment(&mut text, "  ", &format!("{}({})", operation.name.value, drawn.collect::<Vec<_>>().join(", ")));
     }
     text
 }
@@ -75,7 +75,7 @@ fn heading(scenario: &Scenario, plan: &Plan) -> String {
 fn section(strategy: &Strategy, scenario: &Scenario, plan: &Plan) -> Result<String, CliError> {
     let control = if strategy.is_unsafe { " (a negative control: known to be wrong)" } else { "" };
     let mut text = format!("\n// ---- {}{control} ----\n", strategy.name.value);
-    comment(&mut text, strategy.about.as_deref().unwrap_or_default());
+    comment(&mut text, "", strategy.about.as_deref().unwrap_or_default());
     for collection in &strategy.collections {
         text.push('\n');
         text.push_str(&shape(collection, &strategy.name.value, plan)?);
@@ -103,12 +103,13 @@ fn function(operation: &Operation, strategy: &Strategy) -> String {
 /// One document of a collection, and its indexes.
 fn shape(collection: &Collection, strategy: &str, plan: &Plan) -> Result<String, CliError> {
     let name = &collection.name.value;
-    let mut text = format!("// {name}: {}", filling(collection));
+    let mut text = String::new();
     match example(name, strategy, plan)? {
         Some((document, bytes)) => {
-            let _ = writeln!(text, "; this one has {bytes} bytes\n{}", literal::document(&document).layout(0, 0, 0));
+            comment(&mut text, "", &format!("{name}: {}; this one has {bytes} bytes", filling(collection)));
+            let _ = writeln!(text, "{}", literal::document(&document).layout(0, 0, 0));
         }
-        None => text.push('\n'),
+        None => comment(&mut text, "", &format!("{name}: {}", filling(collection))),
     }
     for index in collection.indexes.iter().filter_map(Node::as_list).flatten() {
         let call = (format!("{}.createIndex", command::handle(name)), index_arguments(index));
@@ -124,7 +125,7 @@ fn filling(collection: &Collection) -> String {
     match each.as_mapping() {
         None => format!("one document per {}", each.as_text().unwrap_or_default()),
         Some(loops) => {
-            let one = |(name, list): &(crate::scenario::Spanned<String>, Node)| {
+            let one = |(name, list): &(Spanned<String>, Node)| {
                 format!("{} of {}", name.value, literal::expression(list).layout(0, 0, 0))
             };
             format!("one document per {}", loops.iter().map(one).collect::<Vec<_>>().join(", "))
@@ -141,10 +142,9 @@ fn example(collection: &str, strategy: &str, plan: &Plan) -> Result<Option<(Docu
     let failed = |error: &dyn std::fmt::Display| {
         CliError::usage(format!("no document of {collection} in strategy {strategy} can be made: {error}"))
     };
-    let mut documents = Documents::new(plan, filled);
     let mut first = None;
-    for _ in 0..LOOKED_AT {
-        let Some(raw) = documents.next().map_err(|error| failed(&error))? else { break };
+    for raw in Documents::new(plan, filled).take(LOOKED_AT) {
+        let raw = raw.map_err(|error| failed(&error))?;
         let document = Document::try_from(raw.as_ref()).map_err(|error| failed(&error))?;
         let has_empty = document.values().any(|value| value.as_array().is_some_and(Vec::is_empty));
         let made = (document, raw.as_bytes().len());
@@ -171,18 +171,18 @@ fn index_arguments(index: &Node) -> Vec<Code> {
     arguments
 }
 
-/// Adds words as comment lines of at most the usual width.
-fn comment(text: &mut String, words: &str) {
-    let mut line = String::from("//");
+/// Adds words as comment lines of at most the usual width, indented, and more so from the second line on.
+fn comment(text: &mut String, indent: &str, words: &str) {
+    let mut line = format!("//{indent}");
     for word in words.split_whitespace() {
         if line.chars().count() + 1 + word.chars().count() > code::WIDTH {
             let _ = writeln!(text, "{line}");
-            line = String::from("//");
+            line = format!("//{indent}{indent}");
         }
         line.push(' ');
         line.push_str(word);
     }
-    if line.len() > 2 {
+    if !words.trim().is_empty() {
         let _ = writeln!(text, "{line}");
     }
 }

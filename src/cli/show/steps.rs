@@ -14,32 +14,26 @@ const INDENT: usize = 2;
 /// `function name(arguments) { ... }` for the steps; `returns` says whether a result is declared.
 pub fn function(name: &str, arguments: &[&str], steps: &[Step], returns: bool) -> String {
     let mut printer = Printer { text: format!("function {name}({}) {{\n", arguments.join(", ")), indent: INDENT };
-    let last_is_command =
-        matches!(steps.last().map(|step| &step.kind), Some(StepKind::Command { .. } | StepKind::Raw { .. }));
-    let ends_with_return = matches!(steps.last().map(|step| &step.kind), Some(StepKind::Return(_)));
-    let body = Body { rest: Rest { words: words_at_end(returns && !last_is_command && !ends_with_return) }, returns };
-    printer.body(steps, &body, &mut BTreeSet::new());
-    if returns && !last_is_command && !ends_with_return {
+    let says_result = matches!(
+        steps.last().map(|step| &step.kind),
+        Some(StepKind::Command { alias: None, .. } | StepKind::Raw { alias: None, .. } | StepKind::Return(_))
+    );
+    // Without a `return` the last reply is the result, wherever it came from.
+    let falls_through = returns && !says_result;
+    let used_after: BTreeSet<String> = falls_through.then(|| "reply".to_owned()).into_iter().collect();
+    printer.body(steps, &Body { used_after, returns }, &mut BTreeSet::new());
+    if falls_through {
         printer.line("return reply");
     }
     printer.text + "}\n"
 }
 
-fn words_at_end(reply: bool) -> BTreeSet<String> {
-    reply.then(|| "reply".to_owned()).into_iter().collect()
-}
-
 /// What comes after a list of steps.
 struct Body {
-    rest: Rest,
+    /// The names that are used after the last of them.
+    used_after: BTreeSet<String>,
     /// The last command's reply is the operation's result.
     returns: bool,
-}
-
-/// The names that are used later.
-#[derive(Clone)]
-struct Rest {
-    words: BTreeSet<String>,
 }
 
 struct Printer {
@@ -63,7 +57,7 @@ impl Printer {
     fn body(&mut self, steps: &[Step], body: &Body, declared: &mut BTreeSet<String>) {
         for (position, step) in steps.iter().enumerate() {
             let later = &steps[position + 1..];
-            let mut used = body.rest.words.clone();
+            let mut used = body.used_after.clone();
             later.iter().for_each(|step| add_words(step, &mut used));
             let is_last = later.is_empty();
             match &step.kind {
@@ -72,7 +66,7 @@ impl Printer {
                     self.command(
                         &code,
                         alias.as_ref(),
-                        (is_last && body.returns, keeps_reply(later, &body.rest)),
+                        (is_last && body.returns, keeps_reply(later, &body.used_after)),
                         declared,
                     );
                 }
@@ -81,7 +75,7 @@ impl Printer {
                     self.command(
                         &code,
                         alias.as_ref(),
-                        (is_last && body.returns, keeps_reply(later, &body.rest)),
+                        (is_last && body.returns, keeps_reply(later, &body.used_after)),
                         declared,
                     );
                 }
@@ -96,7 +90,7 @@ impl Printer {
                 StepKind::Later(word) => self.line(&format!("// {}: not in this version", word.value)),
                 StepKind::If { .. } | StepKind::ForEach { .. } | StepKind::Retry { .. } => {
                     self.hoist(step, &used, declared);
-                    self.block(step, is_last, &Rest { words: used }, declared);
+                    self.block(step, is_last, &used, declared);
                 }
             }
         }
@@ -110,16 +104,15 @@ impl Printer {
         declared: &mut BTreeSet<String>,
     ) {
         let before = match alias {
-            Some(alias) if keeps_reply => {
-                let alias_keyword = keyword(&alias.value, declared);
-                format!("{}reply = {alias_keyword}{} = ", keyword("reply", declared), alias.value)
-            }
             Some(alias) => format!("{}{} = ", keyword(&alias.value, declared), alias.value),
             None if is_result => "return ".to_owned(),
             None if keeps_reply => format!("{}reply = ", keyword("reply", declared)),
             None => String::new(),
         };
         self.statement(&before, code, "");
+        if let Some(alias) = alias.filter(|_| keeps_reply) {
+            self.line(&format!("{}reply = {}", keyword("reply", declared), alias.value));
+        }
     }
 
     /// Names given inside a block and used after it are declared before it.
@@ -134,22 +127,22 @@ impl Printer {
         }
     }
 
-    fn block(&mut self, step: &Step, is_last: bool, rest: &Rest, declared: &BTreeSet<String>) {
+    fn block(&mut self, step: &Step, is_last: bool, used: &BTreeSet<String>, declared: &BTreeSet<String>) {
         match &step.kind {
             StepKind::If { condition, then, otherwise } => {
                 self.statement("if (", &expression(condition), ") {");
-                self.nested(then, rest, declared);
+                self.nested(then, used, declared);
                 if !otherwise.is_empty() {
                     self.line("} else {");
-                    self.nested(otherwise, rest, declared);
+                    self.nested(otherwise, used, declared);
                 }
                 self.line("}");
             }
             StepKind::ForEach { name, list, body } => {
                 self.statement(&format!("for (const {} of ", name.value), &expression(list), ") {");
                 // What a turn leaves may be used by the next.
-                let mut again = rest.clone();
-                body.iter().for_each(|step| add_words(step, &mut again.words));
+                let mut again = used.clone();
+                body.iter().for_each(|step| add_words(step, &mut again));
                 self.nested(body, &again, declared);
                 self.line("}");
             }
@@ -160,16 +153,16 @@ impl Printer {
                     "{result}retry({{ errors: [{}], attempts: {attempts} }}, () => {{",
                     codes.join(", ")
                 ));
-                self.nested(body, rest, declared);
+                self.nested(body, used, declared);
                 self.line("})");
             }
             _ => {}
         }
     }
 
-    fn nested(&mut self, steps: &[Step], rest: &Rest, declared: &BTreeSet<String>) {
+    fn nested(&mut self, steps: &[Step], used: &BTreeSet<String>, declared: &BTreeSet<String>) {
         self.indent += INDENT;
-        self.body(steps, &Body { rest: rest.clone(), returns: false }, &mut declared.clone());
+        self.body(steps, &Body { used_after: used.clone(), returns: false }, &mut declared.clone());
         self.indent -= INDENT;
     }
 }
@@ -180,7 +173,7 @@ fn keyword(name: &str, declared: &mut BTreeSet<String>) -> &'static str {
 }
 
 /// Whether the reply of the command before `later` is used: `reply` is named before another command replaces it.
-fn keeps_reply(later: &[Step], rest: &Rest) -> bool {
+fn keeps_reply(later: &[Step], used: &BTreeSet<String>) -> bool {
     for step in later {
         let mut used = BTreeSet::new();
         add_words(step, &mut used);
@@ -191,7 +184,7 @@ fn keeps_reply(later: &[Step], rest: &Rest) -> bool {
             return false;
         }
     }
-    rest.words.contains("reply")
+    used.contains("reply")
 }
 
 fn returns_a_value(steps: &[Step]) -> bool {
@@ -253,4 +246,122 @@ fn add_node(node: &Node, words: &mut BTreeSet<String>) {
 fn add_text(text: &str, words: &mut BTreeSet<String>) {
     let split = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.extend(split.filter(|word| is_identifier(word)).map(str::to_owned));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::{Diagnostics, Source, read};
+
+    use super::*;
+
+    /// The steps of the only operation of a scenario.
+    fn shown(arguments: &[&str], returns: bool, steps: &str) -> String {
+        let mut text = String::from(
+            "format: 1\nname: x\ntitle: x\nabout: x\nentities: { a: { count: 1, fields: { _id: index } } }\n\
+             operations: { o: {} }\nmixes: { default: { o: 1 } }\nstrategies:\n  s:\n    about: x\n    \
+             collections: { c: { each: a } }\n    operations:\n      o:\n",
+        );
+        steps.lines().for_each(|line| text.push_str(&format!("        {line}\n")));
+        let mut diagnostics = Diagnostics::new();
+        let source = Source::new("x", text);
+        let scenario = read(&source, &mut diagnostics).unwrap();
+        assert!(!diagnostics.has_errors(), "{}", diagnostics.render(&source, false));
+        function("o", arguments, &scenario.strategies[0].operations[0].steps, returns)
+    }
+
+    #[test]
+    fn branches_loops_and_attempts_read_as_javascript() {
+        let steps = "\
+- retry: { errors: [11000], attempts: 5 }
+  do:
+    - { findOne: c, filter: { _id: <a> } }
+    - again: reply == null
+    - if: reply.n > 3
+      then: [{ let: { page: 1 } }]
+      else: [{ let: { page: reply.n } }, { deleteOne: c, filter: { _id: <a> } }]
+    - { updateOne: c, filter: { _id: <a> }, update: { $set: { page: <page> } }, as: done }
+- forEach: { item: done.list }
+  do:
+    - { command: { ping: 1, item: <item> } }
+- return: { page: page, list: [done, null] }";
+        insta::assert_snapshot!(shown(&["a"], true, steps), @r"
+        function o(a) {
+          let done, page
+          retry({ errors: [11000], attempts: 5 }, () => {
+            let reply = db.c.findOne({ _id: a })
+            if (reply == null) again()
+            if (reply.n > 3) {
+              page = 1
+            } else {
+              page = reply.n
+              db.c.deleteOne({ _id: a })
+            }
+            done = db.c.updateOne({ _id: a }, { $set: { page: page } })
+          })
+          for (const item of done.list) {
+            db.runCommand({ ping: 1, item: item })
+          }
+          return { page: page, list: [done, null] }
+        }
+        ");
+    }
+
+    #[test]
+    fn the_last_reply_is_the_result_where_none_is_named() {
+        assert_eq!(shown(&[], true, "{ find: c, limit: 3 }"), "function o() {\n  return db.c.find().limit(3)\n}\n");
+        assert_eq!(
+            shown(&[], false, "{ insertOne: c, document: { _id: 1 } }"),
+            "function o() {\n  db.c.insertOne({ _id: 1 })\n}\n"
+        );
+        insta::assert_snapshot!(shown(&["a"], true, "\
+- { findOne: c, filter: { _id: <a> }, as: found }
+- let: { found: null }"), @r"
+        function o(a) {
+          let found = db.c.findOne({ _id: a })
+          let reply = found
+          found = null
+          return reply
+        }
+        ");
+        insta::assert_snapshot!(shown(&["a"], true, "\
+- if: a > 1
+  then: [{ findOne: c, sort: { a: 1 } }]
+  else: [{ countDocuments: c }]"), @r"
+        function o(a) {
+          let reply
+          if (a > 1) {
+            reply = db.c.findOne({}, {}, { sort: { a: 1 } })
+          } else {
+            reply = db.c.countDocuments()
+          }
+          return reply
+        }
+        ");
+    }
+
+    #[test]
+    fn options_stand_where_mongosh_wants_them() {
+        insta::assert_snapshot!(shown(&["a"], false, "\
+- { findOne: c, sort: { a: 1 } }
+- { findOneAndUpdate: c, filter: {}, update: [{ $set: { a: 1 } }], returnDocument: after }
+- { distinct: c, key: a.b }
+- { distinct: c, key: a, filter: { b: <a> }, collation: { locale: de } }
+- { countDocuments: c, hint: a_1 }
+- { deleteMany: c, filter: {} }
+- { insertMany: 'c_<a>', documents: <a>, ordered: false }
+- { find: c, projection: { a: 1 }, hint: { a: 1 } }
+- { aggregate: c, pipeline: [], batchSize: 5 }"), @r"
+        function o(a) {
+          db.c.findOne({}, {}, { sort: { a: 1 } })
+          db.c.findOneAndUpdate({}, [{ $set: { a: 1 } }], { returnDocument: 'after' })
+          db.c.distinct('a.b')
+          db.c.distinct('a', { b: a }, { collation: { locale: 'de' } })
+          db.c.countDocuments({}, { hint: 'a_1' })
+          db.c.deleteMany({})
+          db.getCollection(`c_${a}`).insertMany(a, { ordered: false })
+          db.c.find({}, { a: 1 }).hint({ a: 1 })
+          db.c.aggregate([], { batchSize: 5 })
+        }
+        ");
+    }
 }

@@ -1,0 +1,138 @@
+//! How the values of the command line are read.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+/// A connection string. It may hold a password, so that it has no `Display` and its `Debug` tells nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ConnectionString(String);
+
+impl ConnectionString {
+    /// The text, for the driver only.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for ConnectionString {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("ConnectionString(..)")
+    }
+}
+
+impl FromStr for ConnectionString {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "" => Err("it is empty: leave it out for an embedded server".to_owned()),
+            text => Ok(ConnectionString(text.to_owned())),
+        }
+    }
+}
+
+/// A name, which is not empty.
+pub(super) fn name(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a name is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
+/// `name=value`.
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        _ => Err("write it as name=value, such as posts=1000".to_owned()),
+    }
+}
+
+/// A whole number from 1 to `MAX`.
+pub(super) fn count<const MAX: u64>(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(number) if (1..=MAX).contains(&number) => Ok(number),
+        _ => Err(format!("it takes a whole number from 1 to {MAX}")),
+    }
+}
+
+/// Any seed.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("it takes a whole number from 0 to {}", u64::MAX))
+}
+
+/// A port.
+pub(super) fn port(text: &str) -> Result<u16, String> {
+    match text.trim().parse() {
+        Ok(port) if port > 0 => Ok(port),
+        _ => Err(format!("it takes a whole number from 1 to {}", u16::MAX)),
+    }
+}
+
+/// A size in GB that `mongod` accepts.
+pub(super) fn cache_size(text: &str) -> Result<f64, String> {
+    match text.trim().parse() {
+        Ok(gb) if (0.25..=10_000.0).contains(&gb) => Ok(gb),
+        _ => Err("it takes a number of GB from 0.25 to 10000".to_owned()),
+    }
+}
+
+/// A length of time from a millisecond to a day: a number and its unit.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    const WANTED: &str = "it takes a time from 1ms to 24h: a number with ms, s, m or h, such as 500ms, 3s or 2m";
+    let text = text.trim();
+    let digits = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match text[digits..].trim() {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(WANTED.to_owned()),
+    };
+    match text[..digits].parse::<f64>().map(|number| number * unit) {
+        Ok(seconds) if (0.001..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(WANTED.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_a_unit_and_are_positive() {
+        for (text, seconds) in [("3s", 3.0), ("500ms", 0.5), ("2m", 120.0), ("1.5 s", 1.5), ("1h", 3600.0)] {
+            assert_eq!(duration(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for text in ["", "3", "-3s", "0s", "s", "1.2.3s", "3 days", "1000h", "NaNs", "0.1ms", "3s4"] {
+            assert!(duration(text).unwrap_err().contains("such as 500ms"), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_outside_their_range_are_refused() {
+        assert_eq!(count::<10>("10"), Ok(10));
+        for text in ["0", "-1", "11", "x", "1.5", "99999999999999999999"] {
+            assert_eq!(count::<10>(text), Err("it takes a whole number from 1 to 10".into()), "{text}");
+        }
+        assert_eq!(cache_size("0.25"), Ok(0.25));
+        for text in ["0.2", "NaN", "inf", "-1", "big"] {
+            assert!(cache_size(text).is_err(), "{text}");
+        }
+        assert!(seed("-1").is_err() && port("0").is_err() && port("65536").is_err());
+    }
+
+    #[test]
+    fn assignments_keep_everything_after_the_first_equals_sign() {
+        assert_eq!(assignment("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert_eq!(assignment("a="), Ok(("a".into(), String::new())));
+        assert!(assignment("a").is_err() && assignment("=b").is_err());
+    }
+
+    #[test]
+    fn a_connection_string_does_not_show_itself() {
+        let uri: ConnectionString = "mongodb://ann:secret@db/".parse().unwrap();
+        assert!(!format!("{uri:?}").contains("secret"));
+        assert_eq!(uri.reveal(), "mongodb://ann:secret@db/");
+        assert!("  ".parse::<ConnectionString>().is_err());
+    }
+}

@@ -1,0 +1,62 @@
+//! One arm in one round: what it holds while it runs, and what is kept of it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use crate::record::{OperationMeasures, Recorder, StoredHistogram};
+use crate::results::{CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord};
+
+/// One arm while its round runs.
+pub(super) struct Cell {
+    pub(super) database: Arc<str>,
+    pub(super) loaded: u64,
+    pub(super) load_seconds: f64,
+    pub(super) next: Arc<AtomicU64>,
+    pub(super) recorders: Vec<Recorder>,
+    pub(super) calls: u64,
+    pub(super) seconds: f64,
+    pub(super) connections_created: u64,
+    pub(super) before: Vec<CollectionSizes>,
+    pub(super) growth: Vec<GrowthSample>,
+}
+
+impl Cell {
+    /// What is kept: histograms as text, the load threads' numbers as one.
+    pub(super) fn into_record(self, after: Vec<CollectionSizes>) -> CellRecord {
+        let mut recorders = self.recorders.into_iter();
+        let mut total = recorders.next();
+        for recorder in recorders {
+            if let Some(total) = &mut total {
+                total.merge(&recorder);
+            }
+        }
+        let operations = total.iter().flat_map(Recorder::operations).map(operation_record).collect();
+        CellRecord {
+            loaded: self.loaded,
+            load_seconds: self.load_seconds,
+            calls: self.calls,
+            seconds: self.seconds,
+            connections_created: self.connections_created,
+            operations,
+            before: self.before,
+            after,
+            growth: self.growth,
+        }
+    }
+}
+
+fn operation_record(measures: &OperationMeasures) -> OperationRecord {
+    let outcomes = measures.outcomes.iter().map(|(outcome, histogram)| OutcomeRecord {
+        outcome: outcome.name(),
+        count: histogram.count(),
+        saturated: histogram.saturated(),
+        service: StoredHistogram::new(histogram),
+    });
+    OperationRecord {
+        calls: measures.calls,
+        round_trips: measures.round_trips,
+        outcomes: outcomes.collect(),
+        errors: measures.errors.clone(),
+        retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
+    }
+}

@@ -1,0 +1,212 @@
+//! Strategies as written to [`Arm`]s.
+
+use crate::scenario::{self, Diagnostics, Implementation, Node, Scalar, Scenario, Spanned, Step, StepKind, Tree};
+
+use super::command::Concerns;
+use super::compile::{argument_scope, error};
+use super::document;
+use super::expression::Expression;
+use super::program::Program;
+use super::resolve::{entity_of, nearest, resolve};
+use super::scope::{Names, Origin, Scope};
+use super::steps::StepCompiler;
+use super::template::Template;
+use super::{Arm, Collection, Loop, LoopOver};
+
+/// Compiles one strategy, inherited parts included.
+pub struct StrategyCompiler<'r> {
+    /// The whole scenario.
+    pub scenario: &'r Scenario,
+    /// The strategy.
+    pub strategy: &'r scenario::Strategy,
+    /// The names that it sees.
+    pub names: &'r Names,
+    /// What every command carries.
+    pub concerns: &'r Concerns,
+    /// Where problems go.
+    pub diagnostics: &'r mut Diagnostics,
+}
+
+impl StrategyCompiler<'_> {
+    /// The strategy, resolved; `None` when there were problems.
+    pub fn compile(mut self) -> Option<Arm> {
+        let declared: Vec<String> = self.strategy.collections.iter().map(|c| c.name.value.clone()).collect();
+        let collections: Vec<_> =
+            self.strategy.collections.iter().map(|collection| self.collection(collection)).collect();
+        let load = match &self.strategy.load {
+            Some(steps) => Some(self.program(Scope::new(self.names, "load"), &declared, steps, false)),
+            None => None,
+        };
+        let operations = self.operations(&declared);
+        let state = self.states(&declared);
+        Some(Arm {
+            name: self.strategy.name.value.clone(),
+            about: self.strategy.about.clone().unwrap_or_default(),
+            is_unsafe: self.strategy.is_unsafe,
+            collections: collections.into_iter().collect::<Option<_>>()?,
+            load: match load {
+                Some(program) => Some(program?),
+                None => None,
+            },
+            operations: operations?,
+            state: state?,
+        })
+    }
+
+    fn program(&mut self, scope: Scope, declared: &[String], steps: &[Step], returns: bool) -> Option<Program> {
+        StepCompiler::new(scope, declared, self.concerns, self.diagnostics).compile(steps, returns)
+    }
+
+    fn operations(&mut self, declared: &[String]) -> Option<Vec<Program>> {
+        let known: Vec<&str> = self.names.operations.iter().map(String::as_str).collect();
+        for implementation in &self.strategy.operations {
+            let name = &implementation.name;
+            if !known.contains(&name.value.as_str()) {
+                let message = format!("unknown operation `{}`", name.value);
+                error(self.diagnostics, name.span, message, nearest(&name.value, &known));
+            }
+        }
+        let mut made = Vec::new();
+        for operation in &self.scenario.operations {
+            let Some(implementation) = find(&self.strategy.operations, &operation.name.value) else {
+                let strategy = &self.strategy.name;
+                let message = format!("strategy `{}` does not say how to `{}`", strategy.value, operation.name.value);
+                let help = format!("add `{}:` with its steps under `operations`", operation.name.value);
+                error(self.diagnostics, strategy.span, message, help);
+                made.push(None);
+                continue;
+            };
+            let mut scope = argument_scope(operation, self.names);
+            scope.relabel(format!("{}.steps", operation.name.value));
+            made.push(self.program(scope, declared, &implementation.steps, operation.returns.is_some()));
+        }
+        made.into_iter().collect()
+    }
+
+    fn states(&mut self, declared: &[String]) -> Option<Vec<Program>> {
+        for implementation in &self.strategy.state {
+            let name = &implementation.name;
+            if self.names.entity(&name.value).is_none() {
+                let known: Vec<&str> = self.names.entities.iter().map(|entity| entity.name.as_str()).collect();
+                let message = format!("unknown entity `{}`", name.value);
+                error(self.diagnostics, name.span, message, nearest(&name.value, &known));
+            }
+        }
+        let mut made = Vec::new();
+        for entity in &self.scenario.entities {
+            let steps = match find(&self.strategy.state, &entity.name.value) {
+                Some(implementation) => Some(implementation.steps.clone()),
+                None => self.default_state(&entity.name.value),
+            };
+            let Some(steps) = steps else {
+                made.push(None);
+                // Whose records an unknown entity was meant to be has been asked already.
+                if self.has_unknown_each() {
+                    continue;
+                }
+                let strategy = &self.strategy.name;
+                let message = format!(
+                    "strategy `{}` does not say how the rows of `{}` are read back",
+                    strategy.value, entity.name.value
+                );
+                let help = format!(
+                    "no collection has `each: {0}`; add steps under `state: {{ {0}: ... }}`",
+                    entity.name.value
+                );
+                error(self.diagnostics, strategy.span, message, help);
+                continue;
+            };
+            let scope = Scope::new(self.names, "state");
+            made.push(self.program(scope, declared, &steps, true));
+        }
+        made.into_iter().collect()
+    }
+
+    fn has_unknown_each(&self) -> bool {
+        let mut each = self.strategy.collections.iter().filter_map(|collection| collection.each.as_ref());
+        each.any(|each| matches!(&each.tree, Tree::Scalar(Scalar::Text(name)) if self.names.entity(name).is_none()))
+    }
+
+    /// `find` of the collection whose `each` is the entity.
+    fn default_state(&self, entity: &str) -> Option<Vec<Step>> {
+        let collection = self.strategy.collections.iter().find(|collection| {
+            matches!(collection.each.as_ref().map(|each| &each.tree), Some(Tree::Scalar(Scalar::Text(name))) if name == entity)
+        })?;
+        let span = collection.name.span;
+        let kind = StepKind::Command {
+            word: Spanned { value: scenario::CommandWord::Find, span },
+            collection: collection.name.clone(),
+            options: Vec::new(),
+            alias: None,
+        };
+        Some(vec![Step { span, kind }])
+    }
+
+    fn collection(&mut self, collection: &scenario::Collection) -> Option<Collection> {
+        let mut scope = Scope::new(self.names, format!("{}.each", collection.name.value));
+        let loops = collection.each.as_ref().map(|each| self.loops(each, &mut scope));
+        let document = match (&collection.document, &collection.each) {
+            (Some(document), _) => document::compile(document, false, &mut scope, self.diagnostics),
+            (None, Some(Node { tree: Tree::Scalar(Scalar::Text(name)), span })) => {
+                document::compile_text(&format!("<{name}>"), *span, false, &mut scope, &mut Diagnostics::new())
+            }
+            (None, Some(each)) => {
+                let help = "give `document`, which uses the names of `each`";
+                error(self.diagnostics, each.span, "several names need a `document`", help);
+                None
+            }
+            (None, None) => Some(Template::Document(Vec::new())),
+        };
+        let indexes = match &collection.indexes {
+            None => Some(Template::Array(Vec::new())),
+            Some(indexes) => {
+                let mut scope = Scope::new(self.names, "indexes");
+                document::compile(indexes, false, &mut scope, self.diagnostics)
+            }
+        };
+        let loops = match loops {
+            Some(loops) => Some(loops?),
+            None => None,
+        };
+        let name = collection.name.value.clone();
+        Some(Collection { name, loops, document: document?, slots: scope.slots(), indexes: indexes? })
+    }
+
+    fn loops(&mut self, each: &Node, scope: &mut Scope) -> Option<Vec<Loop>> {
+        match &each.tree {
+            Tree::Scalar(Scalar::Text(name)) => {
+                let Some(entity) = self.names.entity(name) else {
+                    let known: Vec<&str> = self.names.entities.iter().map(|entity| entity.name.as_str()).collect();
+                    error(self.diagnostics, each.span, format!("unknown entity `{name}`"), nearest(name, &known));
+                    return None;
+                };
+                let slot = scope.assign(name, Origin::Argument, Some(entity));
+                Some(vec![Loop { slot, over: LoopOver::Entity(entity) }])
+            }
+            Tree::Mapping(entries) => {
+                let made: Vec<_> = entries.iter().map(|(name, list)| self.one_loop(name, list, scope)).collect();
+                made.into_iter().collect()
+            }
+            _ => {
+                let help = "such as `each: post` or `each: { post: all(post), part: chunks(post.parts, 10) }`";
+                error(self.diagnostics, each.span, "`each` is an entity, or names with lists", help);
+                None
+            }
+        }
+    }
+
+    fn one_loop(&mut self, name: &Spanned<String>, list: &Node, scope: &mut Scope) -> Option<Loop> {
+        let list = resolve(list, scope, self.diagnostics);
+        let entity = list.as_ref().and_then(|list| entity_of(list, scope));
+        let slot = scope.assign(&name.value, Origin::Argument, entity);
+        let over = match list? {
+            Expression::Generate(generator) if generator.all().is_some() => LoopOver::Entity(generator.all()?),
+            list => LoopOver::List(list),
+        };
+        Some(Loop { slot, over })
+    }
+}
+
+fn find<'s>(implementations: &'s [Implementation], name: &str) -> Option<&'s Implementation> {
+    implementations.iter().find(|implementation| implementation.name.value == name)
+}

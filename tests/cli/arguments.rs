@@ -1,0 +1,106 @@
+//! Help, and arguments that are refused.
+
+use clap::CommandFactory;
+use docshape::cli::{Arguments, EXIT_CODES};
+
+use super::{docshape, fails, run};
+
+#[test]
+fn without_a_command_the_help_is_shown_and_the_exit_code_is_2() {
+    let ended = run(&mut docshape(&[]));
+    assert_eq!((ended.code, ended.out.as_str()), (2, ""));
+    for command in ["run", "check", "show", "list", "report", "server"] {
+        assert!(ended.err.contains(&format!("\n  {command} ")), "{}", ended.err);
+    }
+    assert!(!ended.err.contains("exec-mongod"), "{}", ended.err);
+    assert_eq!(run(&mut docshape(&["server"])).code, 2);
+}
+
+#[test]
+fn the_help_has_the_exit_codes_and_every_default() {
+    let ended = run(&mut docshape(&["--help"]));
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    assert!(ended.out.contains(EXIT_CODES), "{}", ended.out);
+    assert_eq!(run(&mut docshape(&["--version"])).out, format!("docshape {}\n", env!("CARGO_PKG_VERSION")));
+
+    let help = run(&mut docshape(&["run", "--help"])).out;
+    assert!(help.contains(EXIT_CODES), "{help}");
+    for default in ["8", "1", "10s", "quick", "the preset's", "results/SCENARIO/TIME-ID"] {
+        assert!(help.contains(&format!("[default: {default}]")), "no default {default}: {help}");
+    }
+    for preset in ["1 round of 0.3 s", "8 rounds of 3 s", "12 rounds of 10 s", "20 rounds of 10 s"] {
+        assert!(help.contains(preset), "{help}");
+    }
+}
+
+#[test]
+fn every_option_that_takes_a_value_tells_its_default() {
+    let mut command = Arguments::command();
+    command.build();
+    let with_values: Vec<_> = command
+        .get_subcommands()
+        .filter(|subcommand| !subcommand.is_hide_set())
+        .flat_map(|subcommand| subcommand.get_subcommands().chain([subcommand]).collect::<Vec<_>>())
+        .flat_map(|subcommand| subcommand.get_opts().map(|option| (subcommand.get_name(), option)).collect::<Vec<_>>())
+        .collect();
+    assert!(with_values.len() > 20, "{}", with_values.len());
+    for (subcommand, option) in with_values {
+        let told = option.get_help().is_some_and(|help| help.to_string().contains("[default: "));
+        let repeated = option.get_id() == "set";
+        assert!(told || repeated || !option.get_default_values().is_empty(), "{subcommand} {option}");
+    }
+}
+
+#[test]
+fn the_help_never_shows_a_connection_string() {
+    let help = run(docshape(&["run", "--help"]).env("MONGODB_URI", "mongodb://ann:secret@db/")).out;
+    assert!(help.contains("[env: MONGODB_URI]") && !help.contains("secret"), "{help}");
+}
+
+#[test]
+fn numbers_and_times_out_of_range_are_refused() {
+    let count = "it takes a whole number from 1 to";
+    let time = "it takes a time from 1ms to 24h";
+    let cases = [
+        ("--workers", "0", count),
+        ("--workers", "-2", count),
+        ("--threads", "0", count),
+        ("--calls", "0", count),
+        ("--rounds", "0", count),
+        ("--slices", "x", count),
+        ("--duration", "-3s", time),
+        ("--duration", "0s", time),
+        ("--duration", "3", time),
+        ("--timeout", "10 days", time),
+        ("--seed", "-1", "it takes a whole number from 0 to"),
+        ("--cache-gb", "0.1", "from 0.25 to 10000"),
+        ("--set", "posts", "write it as name=value"),
+        ("--strategies", "a,,b", "a name is empty"),
+        ("--mix", "", "a name is empty"),
+        ("--preset", "slow", "[possible values: smoke, quick, full, publish]"),
+        ("--uri", "", "leave it out for an embedded server"),
+    ];
+    for (option, value, words) in cases {
+        fails(&["run", "blog-comments", option, value], 2, &[option, words]);
+    }
+}
+
+#[test]
+fn arguments_that_contradict_each_other_are_refused() {
+    let cannot = "cannot be used with";
+    fails(&["run", "x", "--calls", "10", "--duration", "1s"], 2, &["--calls", "--duration", cannot]);
+    fails(&["run", "x", "--strategies", "a", "--all-strategies"], 2, &["--strategies", "--all-strategies", cannot]);
+    fails(&["run", "x", "--uri", "mongodb://db", "--mongod", "/bin/true"], 2, &["--uri", "--mongod", cannot]);
+    fails(&["run", "x", "--uri", "mongodb://db", "--cache-gb", "2"], 2, &["--uri", "--cache-gb", cannot]);
+    fails(&["run", "x", "--threads", "3", "--workers", "2"], 2, &["--threads 3", "--workers 2", "at most --threads 2"]);
+}
+
+#[test]
+fn unknown_words_are_refused_with_the_nearest_known_one() {
+    fails(&["chekc", "x"], 2, &["'chekc'", "'check'"]);
+    fails(&["run", "x", "--worker", "2"], 2, &["'--worker'", "'--workers'"]);
+    fails(&["run"], 2, &["<SCENARIO>"]);
+    fails(&["check"], 2, &["<FILE>"]);
+    fails(&["server", "stop"], 2, &["'stop'"]);
+    fails(&["report", ".", "--format", "pdf"], 2, &["possible values: terminal, markdown"]);
+}

@@ -1,0 +1,236 @@
+//! `list`, `check`, `show` and `report`.
+
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+
+use docshape::results::{
+    Environment, FORMAT_VERSION, MixRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
+    save,
+};
+
+use super::{docshape, fails, run};
+
+#[test]
+fn list_names_the_catalogue() {
+    let ended = run(&mut docshape(&["list"]));
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    insta::assert_snapshot!(ended.out, @r"
+    NAME           TITLE                                  STRATEGIES
+    blog-comments  Blog comments: embed, link or bucket?  embedded, linked, bucketed
+    ");
+}
+
+#[test]
+fn check_says_one_line_per_good_file() {
+    let ended = run(&mut docshape(&["check", "blog-comments", "scenarios/blog-comments.yaml"]));
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(
+        lines[0].starts_with(
+            "blog-comments: blog-comments; strategies embedded, linked, bucketed; operations add_comment, "
+        )
+    );
+    assert!(lines[1].starts_with("scenarios/blog-comments.yaml: blog-comments; "), "{}", lines[1]);
+    assert!(
+        lines[0].contains("; mixes default, read-heavy, write-heavy, hot-post; records 200 post, "),
+        "{}",
+        lines[0]
+    );
+}
+
+#[test]
+fn check_shows_every_problem_of_every_file_and_still_checks_the_others() {
+    let files =
+        ["check", "tests/broken/five_problems.yaml", "blog-comments", "tests/broken/yaml_tab.yaml", "no/file.yaml"];
+    let ended = run(&mut docshape(&files));
+    assert_eq!(ended.code, 2);
+    assert_eq!(ended.out.lines().count(), 1);
+    for words in [
+        "five_problems.yaml:2:7",
+        " in tests/broken/five_problems.yaml",
+        "1 problem in tests/broken/yaml_tab.yaml",
+        "error: cannot read scenario file no/file.yaml",
+    ] {
+        assert!(ended.err.contains(words), "{words}: {}", ended.err);
+    }
+}
+
+/// A scenario of one strategy, with a place for more.
+fn small(more: &str) -> String {
+    format!(
+        "format: 1\nname: small\ntitle: Small\nabout: Little.\nparameters: {{ n: 3 }}\nentities:\n  a:\n    count: n\n    fields: \
+         {{ _id: index }}\noperations: {{ read: {{ arguments: {{ a: uniform(a) }}, returns: a }} }}\nmixes: {{ default: {{ read: 1 }} }}\n\
+         strategies:\n  plain:\n    about: Plain.\n    collections: {{ as: {{ each: a }} }}\n    operations: {{ read: {{ findOne: as, \
+         filter: {{ _id: <a> }} }} }}\n{more}"
+    )
+}
+
+#[test]
+fn warnings_alone_are_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small.yaml");
+    fs::write(&path, small("claims: [{ id: C1, says: x, expect: { metric: p50 } }]\n")).unwrap();
+    let ended = run(&mut docshape(&["check", path.to_str().unwrap()]));
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert!(ended.err.contains("warning: `claims`") && ended.err.contains("1 warning in"), "{}", ended.err);
+    assert!(
+        ended.out.ends_with(": small; strategies plain; operations read; mixes default; records 3 a\n"),
+        "{}",
+        ended.out
+    );
+}
+
+#[test]
+fn a_mistake_in_one_mix_alone_is_found_and_shared_steps_are_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small.yaml");
+    let text =
+        small("  heir: { about: Heir., like: plain, collections: { as: { each: a, document: { _id: <a.none> } } } }\n")
+            .replace("filter: { _id: <a> }", "filter: { _id: <b> }");
+    fs::write(&path, text).unwrap();
+    let err = run(&mut docshape(&["check", path.to_str().unwrap()])).err;
+    assert_eq!(err.matches("unknown name `<b>`").count(), 1, "{err}");
+    assert!(err.contains("2 problems in"), "{err}");
+
+    fs::write(
+        &path,
+        small("")
+            .replace("{ default: { read: 1 } }", "{ default: { read: 1 }, bad: { parameters: { n: -1 }, read: 1 } }"),
+    )
+    .unwrap();
+    let ended = run(&mut docshape(&["check", path.to_str().unwrap()]));
+    assert_eq!(ended.code, 2, "{}{}", ended.out, ended.err);
+}
+
+#[test]
+fn scenarios_that_cannot_be_opened_are_named_with_the_next_step() {
+    fails(&["show", "blog-coments"], 2, &["`blog-coments`", "did you mean `blog-comments`?", "docshape list"]);
+    fails(&["show", "zzz"], 2, &["no scenario `zzz`", "docshape list", "./zzz.yaml"]);
+    fails(&["show", "none.yaml"], 2, &["cannot read scenario file none.yaml", "check the path"]);
+    fails(&["show", "./tests/"], 2, &["./tests/", "check the path"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.yaml");
+    let path = path.to_str().unwrap();
+    fs::write(path, b"name: \xff\n").unwrap();
+    fails(&["show", path], 2, &[path, "not UTF-8", "line 1"]);
+    fs::write(path, "").unwrap();
+    fails(&["show", path], 2, &["empty", path]);
+}
+
+#[test]
+fn choices_that_the_scenario_does_not_offer_are_refused() {
+    fails(&["show", "blog-comments", "--set", "post=3"], 2, &["blog-comments: ", "no parameter `post`", "posts"]);
+    fails(&["show", "blog-comments", "--set", "posts=many"], 2, &["--set posts=many", "such as"]);
+    fails(&["show", "blog-comments", "--strategies", "embeded"], 2, &["no strategy `embeded`", "embedded"]);
+    fails(&["show", "blog-comments", "--strategies", "linked,linked"], 2, &["`linked` is named twice"]);
+}
+
+#[test]
+fn show_prints_shapes_and_commands() {
+    let ended = run(&mut docshape(&["show", "blog-comments"]));
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    assert!(ended.out.lines().all(|line| line.chars().count() <= 100));
+    insta::assert_snapshot!("show_blog_comments", ended.out);
+}
+
+#[test]
+fn show_keeps_to_the_strategies_and_parameters_asked_for() {
+    let ended = run(&mut docshape(&["show", "blog-comments", "--strategies", "bucketed", "--set", "bucket_size=2"]));
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert!(ended.out.contains("// ---- bucketed ----") && !ended.out.contains("// ---- linked"), "{}", ended.out);
+    assert!(ended.out.contains("bucket_size = 2\n") && ended.out.contains("  count: 2,\n"), "{}", ended.out);
+}
+
+#[test]
+fn a_reader_who_leaves_early_is_no_error() {
+    let mut child = docshape(&["show", "blog-comments"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn colour_is_for_terminals_and_never_against_no_color() {
+    let broken = ["check", "tests/broken/five_problems.yaml", "no/file.yaml"];
+    let escapes = |text: &str| text.contains('\u{1b}');
+    assert!(!escapes(&run(&mut docshape(&broken)).err));
+    assert!(escapes(&run(docshape(&broken).env("CLICOLOR_FORCE", "1")).err));
+    let ended = run(docshape(&broken).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
+    assert!(!escapes(&ended.err), "{}", ended.err);
+}
+
+fn record() -> RunRecord {
+    RunRecord {
+        format: FORMAT_VERSION,
+        version: "0.1.0".into(),
+        status: Status::Interrupted,
+        started: "2026-01-01T00:00:00Z".into(),
+        scenario: ScenarioRecord {
+            name: "small".into(),
+            title: "Small or large?".into(),
+            about: "Little.".into(),
+            sha256: "00".into(),
+            text: small(""),
+        },
+        parameters: Vec::new(),
+        mix: MixRecord { name: "default".into(), weights: vec![("read".into(), 1.0)] },
+        settings: Settings {
+            preset: "smoke".into(),
+            seed: 1,
+            workers: 8,
+            threads: 1,
+            rounds: 1,
+            slices: 16,
+            calls: None,
+            warmup_calls: None,
+            duration: None,
+            timeout: 10.0,
+            write_concern: "majority".into(),
+            read_concern: "local".into(),
+            cache_gb: Some(1.0),
+        },
+        server: ServerRecord {
+            version: "6.0.5".into(),
+            embedded: true,
+            topology: "replica set".into(),
+            facts: Vec::new(),
+        },
+        environment: Environment::default(),
+        strategies: vec![StrategyRecord { name: "plain".into(), about: "Plain.".into(), is_unsafe: false }],
+        operations: vec!["read".into()],
+        rounds: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+#[test]
+fn report_renders_a_run_from_its_folder_or_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    save(&record(), folder.path()).unwrap();
+    let ended = run(&mut docshape(&["report", path]));
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    assert!(ended.out.contains("Small or large?") && ended.out.contains(path), "{}", ended.out);
+    let ended = run(&mut docshape(&["report", &format!("{path}/run.json"), "--format", "markdown"]));
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert!(ended.out.starts_with("# ") && ended.out.contains("Small or large?"), "{}", ended.out);
+}
+
+#[test]
+fn runs_that_cannot_be_read_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    fails(&["report", path], 2, &["run.json", "name a run folder"]);
+    let file = folder.path().join("run.json");
+    save(&record(), folder.path()).unwrap();
+    let whole = fs::read_to_string(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    fails(&["report", path], 2, &["is cut off"]);
+    fs::write(&file, "{}").unwrap();
+    fails(&["report", path], 2, &["is not a run of docshape"]);
+    fs::write(&file, whole.replacen(&format!("\"format\":{FORMAT_VERSION}"), "\"format\":99", 1)).unwrap();
+    fails(&["report", path], 2, &["format 99"]);
+}
