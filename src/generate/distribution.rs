@@ -45,7 +45,7 @@ pub fn uniform_int(stream: &mut Stream, a: i64, b: i64) -> Result<i64, Distribut
     Ok((i128::from(a) + i128::from(offset)) as i64)
 }
 
-/// A double from `a` up to, not including, `b`.
+/// A double from `a` to `b`; `b` itself only where rounding leads there.
 ///
 /// # Errors
 /// When `a` is above `b`, or one of them is not finite.
@@ -53,7 +53,9 @@ pub fn uniform_float(stream: &mut Stream, a: f64, b: f64) -> Result<f64, Distrib
     if !(a <= b && a.is_finite() && b.is_finite()) {
         return Err(parameter("the first end of uniform", a, "it may not be above the second"));
     }
-    Ok(a + stream.unit() * (b - a))
+    let unit = stream.unit();
+    // Weighted, because b - a overflows for extreme ends; its rounding may not lead beyond them.
+    Ok((a * (1.0 - unit) + b * unit).clamp(a, b))
 }
 
 /// A normally distributed double.
@@ -66,14 +68,16 @@ pub fn normal(stream: &mut Stream, mean: f64, deviation: f64) -> Result<f64, Dis
     Ok(law.sample(stream))
 }
 
-/// A Poisson distributed count.
+/// A Poisson distributed count; always 0 for a mean of 0.
 ///
 /// # Errors
-/// When the mean is not above 0, or above a million.
+/// When the mean is below 0, or above a million.
 pub fn poisson(stream: &mut Stream, mean: f64) -> Result<u64, DistributionError> {
-    let law = rand_distr::Poisson::new(mean).ok().filter(|_| mean <= 1e6);
-    let law =
-        law.ok_or_else(|| parameter("the mean of poisson_count", mean, "it is a number above 0, up to 1,000,000"))?;
+    if mean == 0.0 {
+        return Ok(0);
+    }
+    let law = rand_distr::Poisson::new(mean).ok().filter(|_| mean <= LARGEST_MEAN);
+    let law = law.ok_or_else(|| parameter("the mean of poisson_count", mean, "it is a number from 0 to 1,000,000"))?;
     Ok(law.sample(stream) as u64)
 }
 
@@ -88,11 +92,44 @@ mod tests {
         Stream::new(Seed::new(7), Label::new("test"), ordinal)
     }
 
+    #[test]
+    fn poisson_has_its_mean_and_variance() {
+        let draws = 40_000;
+        let drawn: Vec<f64> = (0..draws).map(|ordinal| poisson(&mut stream(ordinal), 7.5).unwrap() as f64).collect();
+        let mean = drawn.iter().sum::<f64>() / draws as f64;
+        let variance = drawn.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / draws as f64;
+        assert!((mean - 7.5).abs() < 0.08 && (variance - 7.5).abs() < 0.3, "{mean} {variance}");
+    }
+
+    #[test]
+    fn poisson_of_mean_zero_is_zero() {
+        assert!((0..100).all(|ordinal| poisson(&mut stream(ordinal), 0.0).unwrap() == 0));
+        for mean in [-1.0, f64::NAN, f64::INFINITY, 1e9] {
+            assert!(poisson(&mut stream(0), mean).is_err(), "{mean}");
+        }
+    }
+
+    #[test]
+    fn extreme_ends_do_not_overflow() {
+        for ordinal in 0..1_000 {
+            let drawn = uniform_float(&mut stream(ordinal), f64::MIN, f64::MAX).unwrap();
+            assert!(drawn.is_finite(), "{drawn}");
+        }
+    }
+
     proptest! {
         #[test]
         fn uniform_stays_between_its_ends(a in any::<i64>(), b in any::<i64>(), ordinal in any::<u64>()) {
             let (a, b) = (a.min(b), a.max(b));
             let drawn = uniform_int(&mut stream(ordinal), a, b).unwrap();
+            prop_assert!(a <= drawn && drawn <= b);
+        }
+
+        #[test]
+        fn doubles_stay_between_their_ends(a in any::<f64>(), b in any::<f64>(), ordinal in any::<u64>()) {
+            prop_assume!(a.is_finite() && b.is_finite());
+            let (a, b) = (a.min(b), a.max(b));
+            let drawn = uniform_float(&mut stream(ordinal), a, b).unwrap();
             prop_assert!(a <= drawn && drawn <= b);
         }
     }
