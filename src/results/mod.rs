@@ -213,6 +213,8 @@ pub struct OutcomeRecord {
     pub count: u64,
     /// How many took longer than the histogram's bound.
     pub saturated: u64,
+    /// The exact sum of the service times in nanoseconds.
+    pub sum: u64,
     /// Service times in nanoseconds: HdrHistogram V2, deflated, base64.
     pub service: StoredHistogram,
 }

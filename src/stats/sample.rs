@@ -164,5 +164,6 @@ fn outcome(name: &str, count: u64, typical: f64) -> OutcomeRecord {
         let tail = if call % 97 == 96 { 6.0 } else { 1.0 };
         service.record((typical * (0.5 + place * place * 1.5) * tail) as u64);
     }
-    OutcomeRecord { outcome: name.into(), count, saturated: 0, service: StoredHistogram::new(&service) }
+    let (saturated, sum) = (service.saturated(), service.sum());
+    OutcomeRecord { outcome: name.into(), count, saturated, sum, service: StoredHistogram::new(&service) }
 }
