@@ -51,7 +51,7 @@ impl Zipf {
 /// Heavy-tailed counts with a stated mean: k from 0 to 10 x mean in proportion to (k + 1)^-s, where s is what makes
 /// the mean come out. For a mean of 0 every count is 0.
 ///
-/// Making one takes some tens of microseconds and no table, however large the mean: the sums over all counts are
+/// Making one takes a fraction of a millisecond and no table, however large the mean: the sums over all counts are
 /// approximated to a billionth, and counts are drawn as ranks of a [`Zipf`] law.
 #[derive(Debug, Clone)]
 pub struct ZipfCount {
