@@ -101,7 +101,7 @@ pub struct RunArguments {
     /// The seed of data and calls: equal seeds make equal data and calls
     #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// The run folder, which must be new or empty [default: results/<scenario>/<UTC time>-<id>]
+    /// The run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Keep the databases that the run made

@@ -141,6 +141,12 @@ impl Raw {
         Some(self.value(found))
     }
 
+    /// A field's type byte and the bytes of its value; `None` when it is missing.
+    pub fn element(&self, key: &str) -> Option<(u8, &[u8])> {
+        let found = Elements::of(self.bytes()).find(|element| element.key == key.as_bytes())?;
+        Some((found.kind, found.value))
+    }
+
     /// The keys and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
         Elements::of(self.bytes())

@@ -119,6 +119,19 @@ impl Path {
         }
     }
 
+    /// Writes the value under a key. A field of a document is copied as it stands there, type and all.
+    fn write(&self, key: &str, writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
+        if let (Base::Slot(slot), [field], false) = (&self.base, self.fields.as_slice(), self.guarded)
+            && let Value::Document(raw) = frame.slot(*slot)
+        {
+            let (kind, value) = raw.element(field).ok_or_else(|| self.missing(field))?;
+            writer.element(key, kind, value);
+            return Ok(());
+        }
+        writer.value(key, &self.value(frame)?);
+        Ok(())
+    }
+
     fn missing(&self, field: &str) -> EvalError {
         EvalError::new(format!(
             "`<{}>` has no value: `{field}` is missing (assign it with `let` where null is meant)",
@@ -163,7 +176,7 @@ impl Template {
     pub fn write(&self, key: &str, writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
         match self {
             Template::Constant(value) => writer.value(key, value),
-            Template::Slot(path) => writer.value(key, &path.value(frame)?),
+            Template::Slot(path) => path.write(key, writer, frame)?,
             Template::Text(pieces) => writer.text(key, &text_of(pieces, frame)?),
             Template::Document(entries) => {
                 let open = writer.begin_document(key);

@@ -82,6 +82,14 @@ impl Writer {
         self.bytes.push(0);
     }
 
+    /// An element that is encoded already, but for its key.
+    pub fn element(&mut self, key: &str, kind: u8, value: &[u8]) {
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(key.as_bytes());
+        self.bytes.push(0);
+        self.bytes.extend_from_slice(value);
+    }
+
     /// A string element.
     pub fn text(&mut self, key: &str, text: &str) {
         self.header(ElementType::String, key);

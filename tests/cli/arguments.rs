@@ -25,7 +25,7 @@ fn the_help_has_the_exit_codes_and_every_default() {
 
     let help = run(&mut docshape(&["run", "--help"])).out;
     assert!(help.contains(EXIT_CODES), "{help}");
-    for default in ["8", "1", "10s", "quick", "the preset's", "results/<scenario>/<UTC time>-<id>"] {
+    for default in ["8", "1", "10s", "quick", "the preset's", "results/SCENARIO/TIME-ID"] {
         assert!(help.contains(&format!("[default: {default}]")), "no default {default}: {help}");
     }
     for preset in ["1 round of 0.3 s", "8 rounds of 3 s", "12 rounds of 10 s", "20 rounds of 10 s"] {
