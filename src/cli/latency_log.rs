@@ -50,14 +50,10 @@ impl LogWriter {
 
 impl Observer for LogWriter {
     fn event(&self, event: &Event<'_>) {
-        match event {
-            Event::Interval(interval) => {
-                let tag = format!("{}/{}/{}", interval.arm, interval.operation, interval.round + 1);
-                let mut log = self.log.borrow_mut();
-                self.keep(log.append(&tag, interval.start, interval.length, &interval.histogram));
-            }
-            Event::Round(_) => self.keep(self.log.borrow_mut().flush()),
-            _ => {}
+        if let Event::Interval(interval) = event {
+            let tag = format!("{}/{}/{}", interval.arm, interval.operation, interval.round + 1);
+            let mut log = self.log.borrow_mut();
+            self.keep(log.append(&tag, interval.start, interval.length, &interval.histogram));
         }
     }
 }

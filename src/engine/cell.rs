@@ -50,6 +50,7 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         outcome: outcome.name(),
         count: histogram.count(),
         saturated: histogram.saturated(),
+        sum: histogram.sum(),
         service: StoredHistogram::new(histogram),
     });
     OperationRecord {

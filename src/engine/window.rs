@@ -12,7 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::generate::Seed;
 use crate::plan::{Frame, Outcome, Plan, Value};
-use crate::record::{Call, CallOutcome, LatencyHistogram, Recorder};
+use crate::record::{Call, CallOutcome, IntervalHistogram, Recorder};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
 use super::interpret::{Halt, Interpreter, Retry};
@@ -108,7 +108,7 @@ pub struct SliceInterval {
     /// Its length.
     pub length: Duration,
     /// Service times.
-    pub histogram: LatencyHistogram,
+    pub histogram: IntervalHistogram,
 }
 
 impl Slice {

@@ -2,13 +2,16 @@
 //! share it without locks.
 
 mod histogram;
+mod interval;
 
 use std::collections::BTreeMap;
-use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
+use interval::Spares;
+
 pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
+pub use interval::IntervalHistogram;
 
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,9 +77,10 @@ pub struct OperationMeasures {
 #[derive(Debug, Clone)]
 pub struct Recorder {
     operations: Vec<OperationMeasures>,
-    /// Service times of successful calls since the last [`Recorder::rotate`].
-    interval: Vec<LatencyHistogram>,
+    /// Service times of successful calls since the last [`Recorder::rotate`], of the operations that had some.
+    interval: Vec<Option<LatencyHistogram>>,
     empty: LatencyHistogram,
+    spares: Spares,
 }
 
 impl Recorder {
@@ -90,10 +94,12 @@ impl Recorder {
             errors: BTreeMap::new(),
             retries: BTreeMap::new(),
         };
-        Recorder { operations: vec![measures; operations], interval: vec![empty.clone(); operations], empty }
+        let interval = vec![None; operations];
+        Recorder { operations: vec![measures; operations], interval, empty, spares: Spares::default() }
     }
 
-    /// Records a finished call. The first call of an outcome makes its histogram; later ones allocate nothing.
+    /// Records a finished call. The first call of an outcome makes its histogram, and the first of an interval finds
+    /// one that an earlier interval has left; later ones allocate nothing.
     pub fn record(&mut self, call: Call<'_>) {
         let measures = &mut self.operations[call.operation];
         measures.calls += 1;
@@ -105,7 +111,10 @@ impl Recorder {
             *measures.errors.entry(error.to_owned()).or_default() += 1;
         }
         if call.outcome == CallOutcome::Ok {
-            self.interval[call.operation].record(call.service);
+            match &mut self.interval[call.operation] {
+                Some(histogram) => histogram.record(call.service),
+                none => none.insert(self.spares.take(&self.empty)).record(call.service),
+            }
         }
         match measures.outcomes.iter_mut().find(|(outcome, _)| *outcome == call.outcome) {
             Some((_, histogram)) => histogram.record(call.service),
@@ -117,11 +126,11 @@ impl Recorder {
         }
     }
 
-    /// Ends an interval: hands out the histograms of the operations that were called, and begins the next.
-    pub fn rotate(&mut self) -> Vec<(usize, LatencyHistogram)> {
-        let empty = &self.empty;
-        let full = self.interval.iter_mut().enumerate().filter(|(_, histogram)| !histogram.is_empty());
-        full.map(|(operation, histogram)| (operation, mem::replace(histogram, empty.clone()))).collect()
+    /// Ends an interval: hands out the histograms of the operations that had successful calls, and begins the next.
+    pub fn rotate(&mut self) -> Vec<(usize, IntervalHistogram)> {
+        let spares = &self.spares;
+        let full = self.interval.iter_mut().enumerate();
+        full.filter_map(|(operation, histogram)| Some((operation, spares.lend(histogram.take()?)))).collect()
     }
 
     /// Adds all that another recorder of the same operations has recorded, except its open interval.
@@ -208,6 +217,7 @@ mod tests {
             }
         }
         assert!(recorder.rotate().is_empty());
+        assert_eq!(recorder.spares.count(), 1, "one histogram served all intervals");
         assert_eq!(sum, recorder.operations()[0].outcomes[0].1);
     }
 

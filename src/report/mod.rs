@@ -141,6 +141,14 @@ mod tests {
     }
 
     #[test]
+    fn whatever_can_be_loaded_can_be_reported() {
+        for run in sample::edited() {
+            assert!(!terminal(&run, 80, false).is_empty());
+            assert!(!markdown(&run).is_empty());
+        }
+    }
+
+    #[test]
     fn eight_rounds() {
         let run = sample::run(8);
         insta::assert_snapshot!("eight_rounds_100_columns", terminal(&run, 100, false));
