@@ -142,7 +142,8 @@ fn failed(error: &RunError) -> CliError {
     match error {
         RunError::Fatal(Fatal::Scenario { .. })
         | RunError::Load(LoadError::Document { .. } | LoadError::Step { halt: Halt::Scenario { .. }, .. })
-        | RunError::NoCalls { .. } => CliError::usage(error.to_string()),
+        | RunError::NoCalls { .. }
+        | RunError::AlwaysFails { .. } => CliError::usage(error.to_string()),
         _ => CliError::server(error.to_string()),
     }
 }

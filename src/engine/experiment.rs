@@ -96,6 +96,18 @@ pub enum RunError {
         /// How long it tried.
         seconds: f64,
     },
+    /// No call of an operation succeeds, which is a mistake of the scenario rather than something to measure.
+    #[error("strategy {arm}, operation {operation}: all of its {calls} calls failed: {message}; look at its steps")]
+    AlwaysFails {
+        /// The strategy.
+        arm: String,
+        /// The operation.
+        operation: String,
+        /// How many.
+        calls: u64,
+        /// The server's words for the first.
+        message: String,
+    },
     /// The user stopped the run.
     #[error("interrupted")]
     Interrupted,
@@ -139,6 +151,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             let length = Some(Duration::from_secs_f64(seconds));
             let took = self.slice(&mut cell, (None, arm), self.plan.round_seed(0), (u64::MAX, length)).await?;
             self.check_stop()?;
+            self.check_success(&cell, arm)?;
             let calls = cell.next.load(std::sync::atomic::Ordering::Relaxed) - PILOT_CALLS;
             if calls == 0 || took == 0.0 {
                 return Err(RunError::NoCalls { arm: self.plan.arms[arm].name.clone(), seconds });
@@ -235,6 +248,26 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         })
     }
 
+    /// Ends the run when the server refuses every call of an operation: that is no schema to compare.
+    fn check_success(&self, cell: &Cell, arm: usize) -> Result<(), RunError> {
+        const FEW: u64 = 3;
+        for (position, operation) in self.plan.operations.iter().enumerate() {
+            let measures: Vec<_> = cell.recorders.iter().map(|recorder| &recorder.operations()[position]).collect();
+            let calls: u64 = measures.iter().map(|measures| measures.calls).sum();
+            let refused: u64 = measures.iter().map(|measures| measures.refused_by_server()).sum();
+            if calls >= FEW && refused == calls {
+                let message = measures.iter().flat_map(|measures| measures.messages.values()).next();
+                return Err(RunError::AlwaysFails {
+                    arm: self.plan.arms[arm].name.clone(),
+                    operation: operation.name.to_string(),
+                    calls,
+                    message: message.cloned().unwrap_or_default(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     async fn warm_up(
         &self,
         cell: &mut Cell,
@@ -247,6 +280,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             Window::Timed { warmup, .. } => (u64::MAX, Some(Duration::from_secs_f64(warmup))),
         };
         self.slice(cell, (None, place.1), seed, (end, length)).await?;
+        self.check_success(cell, place.1)?;
         // What the warm-up recorded is forgotten; its calls keep their numbers.
         for recorder in &mut cell.recorders {
             *recorder = Recorder::new(self.plan.operations.len(), self.settings.timeout);

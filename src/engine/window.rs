@@ -12,7 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::generate::Seed;
 use crate::plan::{Frame, Outcome, Plan, Value};
-use crate::record::{Call, CallOutcome, IntervalHistogram, Recorder};
+use crate::record::{Call, CallError, CallOutcome, IntervalHistogram, Recorder};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
 use super::interpret::{Halt, Interpreter, Retry};
@@ -183,9 +183,14 @@ impl Slice {
         let retries: Vec<Arc<str>> = interpreter.tally.retries.iter().map(cause).collect();
         let (outcome, error, lost) = match result {
             Ok(Ok(value)) => (outcome_of(&value), None, None),
-            Ok(Err(Halt::Failed { failure, .. })) => {
-                let broken = failure.kind == FailureKind::Network;
-                (CallOutcome::Failed, Some(reason(&failure)), broken.then_some(failure.message))
+            Ok(Err(Halt::Failed { failure, label })) => {
+                let broken = (failure.kind == FailureKind::Network).then(|| failure.message.clone());
+                let message = format!("{label}: {}", failure.message);
+                (CallOutcome::Failed, Some((reason(&failure), message)), broken)
+            }
+            Ok(Err(Halt::Exhausted { attempts })) => {
+                let message = format!("retry: {attempts} attempts were not enough");
+                (CallOutcome::Failed, Some(("attempts used up".to_owned(), message)), None)
             }
             Ok(Err(halt @ Halt::Scenario { .. })) => {
                 let operation = &self.plan.operations[operation].name;
@@ -193,7 +198,7 @@ impl Slice {
             }
             Err(_) => {
                 let words = format!("a call had no answer within {} s", self.timeout.as_secs_f64());
-                (CallOutcome::Failed, Some("timeout".to_owned()), Some(words))
+                (CallOutcome::Failed, Some(("timeout".to_owned(), words.clone())), Some(words))
             }
         };
         recorder.borrow_mut().record(Call {
@@ -202,7 +207,7 @@ impl Slice {
             service,
             round_trips: interpreter.tally.round_trips,
             retries: &retries,
-            error: error.as_deref(),
+            error: error.as_ref().map(|(reason, message)| CallError { reason, message }),
         });
         match lost {
             Some(words) if !answers(target).await => Err(Fatal::Lost(words)),
