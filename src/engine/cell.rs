@@ -50,6 +50,7 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         outcome: outcome.name(),
         count: histogram.count(),
         saturated: histogram.saturated(),
+        sum: histogram.sum(),
         service: StoredHistogram::new(histogram),
     });
     OperationRecord {
@@ -57,6 +58,7 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         round_trips: measures.round_trips,
         outcomes: outcomes.collect(),
         errors: measures.errors.clone(),
+        messages: measures.messages.clone(),
         retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! What the engine tells those who watch a run.
 
-use crate::record::LatencyHistogram;
+use crate::record::IntervalHistogram;
 use crate::results::RoundRecord;
 
 /// Something happened.
@@ -92,7 +92,7 @@ pub struct Interval {
     /// Length in seconds.
     pub length: f64,
     /// Service times of successful calls.
-    pub histogram: LatencyHistogram,
+    pub histogram: IntervalHistogram,
 }
 
 /// One who watches a run. It must not block: the run waits for it.

@@ -6,10 +6,10 @@ mod identifier;
 mod seed;
 mod text;
 mod vocabulary;
+mod zipf;
 
-pub use distribution::{
-    DEFAULT_EXPONENT, DistributionError, Zipf, ZipfCount, normal, poisson, uniform_float, uniform_int,
-};
+pub use distribution::{DistributionError, normal, poisson, uniform_float, uniform_int};
 pub use identifier::{bytes, object_id, uuid};
 pub use seed::{Label, Seed, Stream};
 pub use text::{city, full_name, full_name_of, ip, text, words};
+pub use zipf::{DEFAULT_EXPONENT, Zipf, ZipfCount};

@@ -1,9 +1,12 @@
 //! A latency histogram with the bounds that all of docshape shares.
 
+use std::io::Read;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
@@ -11,10 +14,19 @@ use serde::{Deserialize, Serialize};
 /// Significant decimal digits: values are kept to within 0.1 %.
 const DIGITS: u8 = 3;
 
+/// The bounds that a timeout may lead to, in nanoseconds.
+const BOUNDS: RangeInclusive<u64> = 60_000_000_000..=u64::MAX / 2;
+
+/// No run has more calls; below it, sums of counts cannot overflow.
+const MOST: u64 = 1 << 48;
+
 /// Nanoseconds, 1 ns up to a fixed bound, 3 significant digits: 216 KiB for a bound of 60 s.
+///
+/// The sum is kept exactly beside the histogram, so that means carry no rounding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatencyHistogram {
     inner: Histogram<u64>,
+    sum: u64,
     saturated: u64,
 }
 
@@ -26,29 +38,42 @@ pub struct HistogramError(String);
 impl LatencyHistogram {
     /// An empty histogram for values up to the larger of 60 s and twice the timeout.
     pub fn new(timeout: Duration) -> LatencyHistogram {
-        let bound = Duration::from_secs(60).max(timeout.saturating_mul(2));
-        let bound = u64::try_from(bound.as_nanos()).unwrap_or(u64::MAX / 2);
+        let bound = u64::try_from(timeout.as_nanos().saturating_mul(2)).unwrap_or(u64::MAX);
+        let bound = bound.clamp(*BOUNDS.start(), *BOUNDS.end());
         let inner = Histogram::new_with_bounds(1, bound, DIGITS).expect("1 ns to at least 60 s with 3 digits is valid");
-        LatencyHistogram { inner, saturated: 0 }
+        LatencyHistogram { inner, sum: 0, saturated: 0 }
     }
 
     /// Records a value; one above the bound is recorded as the bound, and counted.
     pub fn record(&mut self, nanoseconds: u64) {
-        if nanoseconds > self.inner.high() {
-            self.saturated += 1;
-        }
-        self.inner.saturating_record(nanoseconds);
+        let bound = self.inner.high();
+        self.inner.saturating_record(nanoseconds.min(bound));
+        self.sum = self.sum.saturating_add(nanoseconds);
+        self.saturated += u64::from(nanoseconds > bound);
     }
 
-    /// Adds all values of another histogram.
+    /// Adds all values of another histogram; what is above this one's bound is recorded as the bound, and counted.
     pub fn merge(&mut self, other: &LatencyHistogram) {
-        self.saturated += other.saturated;
-        self.inner.add(&other.inner).expect("all histograms of a run have the same bounds");
+        self.sum = self.sum.saturating_add(other.sum);
+        let bound = self.inner.high();
+        if other.inner.high() <= bound && self.inner.add(&other.inner).is_ok() {
+            self.saturated = self.saturated.saturating_add(other.saturated);
+            return;
+        }
+        let mut above: u64 = 0;
+        for step in other.inner.iter_recorded() {
+            let (value, count) = (other.inner.lowest_equivalent(step.value_iterated_to()), step.count_at_value());
+            self.inner.saturating_record_n(value.min(bound), count);
+            above = above.saturating_add(if value > bound { count } else { 0 });
+        }
+        // What was above the other's bound stands there at that bound, and so is among these.
+        self.saturated = self.saturated.saturating_add(above.max(other.saturated));
     }
 
     /// Forgets all values, keeping the memory.
     pub fn clear(&mut self) {
         self.inner.reset();
+        self.sum = 0;
         self.saturated = 0;
     }
 
@@ -67,14 +92,14 @@ impl LatencyHistogram {
         self.saturated
     }
 
-    /// The mean in nanoseconds; 0 when empty.
+    /// The exact mean in nanoseconds; 0 when empty.
     pub fn mean(&self) -> f64 {
-        self.inner.mean()
+        self.sum as f64 / self.count().max(1) as f64
     }
 
-    /// The sum of all values in nanoseconds, to the histogram's precision.
-    pub fn sum(&self) -> f64 {
-        self.inner.mean() * self.inner.len() as f64
+    /// The exact sum of all values in nanoseconds.
+    pub fn sum(&self) -> u64 {
+        self.sum
     }
 
     /// The value in nanoseconds that this share (0 to 1) of the values does not exceed; 0 when empty.
@@ -99,17 +124,67 @@ impl LatencyHistogram {
         BASE64.encode(bytes)
     }
 
-    /// Reads [`LatencyHistogram::to_base64`].
+    /// Reads [`LatencyHistogram::to_base64`]. The text holds neither the count of values above the bound, which is 0
+    /// then, nor the exact sum, which is that of the histogram's own, rounded values.
     ///
     /// # Errors
-    /// When the text is anything else.
+    /// When the text is anything else, or a histogram of other digits or bounds than docshape's.
     pub fn from_base64(text: &str) -> Result<LatencyHistogram, HistogramError> {
         let bytes = BASE64.decode(text).map_err(|error| HistogramError(error.to_string()))?;
-        let read: Histogram<u64> = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
+        let plain = inflate(&bytes)?;
+        let inner: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut plain.as_slice())
             .map_err(|error| HistogramError(error.to_string()))?;
-        Ok(LatencyHistogram { inner: read, saturated: 0 })
+        if inner.sigfig() != DIGITS || inner.low() != 1 || !BOUNDS.contains(&inner.high()) {
+            let (digits, low, high) = (inner.sigfig(), inner.low(), inner.high());
+            let words = format!("it has {digits} digits from {low} to {high}, not {DIGITS} from 1 ns to 60 s or more");
+            return Err(HistogramError(words));
+        }
+        if inner.len() > MOST {
+            return Err(HistogramError("it counts more values than any run can make".to_owned()));
+        }
+        let values = inner.iter_recorded().map(|step| {
+            u128::from(inner.median_equivalent(step.value_iterated_to())) * u128::from(step.count_at_value())
+        });
+        let sum = u64::try_from(values.fold(0, u128::saturating_add)).unwrap_or(u64::MAX);
+        Ok(LatencyHistogram { inner, sum, saturated: 0 })
     }
+
+    /// The smallest and largest sum in nanoseconds that values counted like this can have.
+    pub fn sums(&self) -> RangeInclusive<u128> {
+        let sum = |of: &dyn Fn(u64) -> u64| {
+            let values = self.inner.iter_recorded();
+            values
+                .map(|step| u128::from(of(step.value_iterated_to())) * u128::from(step.count_at_value()))
+                .fold(0, u128::saturating_add)
+        };
+        sum(&|value| self.inner.lowest_equivalent(value))..=sum(&|value| self.inner.highest_equivalent(value))
+    }
+}
+
+/// Undoes the deflation of a histogram, and refuses what would make the library's reader take gigabytes or panic.
+fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
+    /// What a deflated histogram begins with: a mark, then its length in 4 bytes.
+    const MARK: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+    /// Mark, length of the counts, offset, digits, low, high, ratio.
+    const HEADER: usize = 40;
+    /// Twice the counts of the widest bounds, 9 bytes each.
+    const LONGEST: u64 = 1 << 20;
+    let wrong = |words: &str| HistogramError(words.to_owned());
+    let deflated = bytes.get(8..).filter(|_| bytes.starts_with(&MARK));
+    let deflated = deflated.ok_or_else(|| wrong("it is not in the deflated V2 form"))?;
+    let mut plain = Vec::new();
+    let read = ZlibDecoder::new(deflated).take(LONGEST).read_to_end(&mut plain);
+    read.map_err(|error| HistogramError(error.to_string()))?;
+    let stated = plain.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
+    if stated.and_then(|length| usize::try_from(length).ok()?.checked_add(HEADER)) != Some(plain.len()) {
+        return Err(wrong("its length is not the one that it states"));
+    }
+    // The form of the one number without an opposite, which the reader would negate.
+    if plain[HEADER..].windows(9).any(|bytes| bytes == [0xff; 9]) {
+        return Err(wrong("one of its counts is impossible"));
+    }
+    Ok(plain)
 }
 
 /// A finished histogram as its base64 text, about a hundredth of the size; so it is kept and so it stands on disk.
@@ -123,7 +198,7 @@ impl StoredHistogram {
         StoredHistogram(histogram.to_base64())
     }
 
-    /// The histogram, without its count of saturated values.
+    /// The histogram, as [`LatencyHistogram::from_base64`] gives it.
     pub fn open(&self) -> LatencyHistogram {
         LatencyHistogram::from_base64(&self.0).expect("stored histograms are made or checked here")
     }
@@ -140,6 +215,8 @@ impl<'de> Deserialize<'de> for StoredHistogram {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -157,9 +234,73 @@ mod tests {
     }
 
     #[test]
+    fn sum_and_mean_are_exact() {
+        let made = histogram(&[1_000_003, 2_000_006, 70_000_000_001]);
+        assert_eq!((made.sum(), made.mean()), (70_003_000_010, 70_003_000_010.0 / 3.0));
+        assert_eq!(histogram(&[]).mean(), 0.0);
+    }
+
+    #[test]
+    fn bounds_follow_the_timeout() {
+        let high = |seconds| LatencyHistogram::new(Duration::from_secs(seconds)).as_hdr().high();
+        assert_eq!([high(10), high(45), high(u64::MAX)], [60_000_000_000, 90_000_000_000, u64::MAX / 2]);
+    }
+
+    #[test]
+    fn narrower_bounds_saturate_when_merging() {
+        let mut narrow = histogram(&[7]);
+        let mut wide = LatencyHistogram::new(Duration::from_secs(500));
+        [9, 59_000_000_000, 900_000_000_000].into_iter().for_each(|value| wide.record(value));
+        narrow.merge(&wide);
+        assert_eq!((narrow.count(), narrow.saturated(), narrow.sum()), (4, 1, 959_000_000_016));
+        wide.merge(&histogram(&[61_000_000_000]));
+        assert_eq!((wide.count(), wide.saturated()), (4, 1));
+    }
+
+    #[test]
     fn foreign_text_is_refused() {
         for text in ["", "!!", "aGVsbG8gd29ybGQ="] {
             assert!(LatencyHistogram::from_base64(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn foreign_digits_and_bounds_are_refused() {
+        let error = |low, high, digits| {
+            let mut inner = Histogram::new_with_bounds(low, high, digits).unwrap();
+            inner.record(5_000).unwrap();
+            let foreign = LatencyHistogram { inner, sum: 5_000, saturated: 0 };
+            LatencyHistogram::from_base64(&foreign.to_base64()).unwrap_err().to_string()
+        };
+        for (low, high, digits) in
+            [(1, 60_000_000_000, 2), (1, 1_000_000, 3), (1_000, 60_000_000_000, 3), (1, u64::MAX, 3)]
+        {
+            let words = format!("it has {digits} digits from {low} to {high}");
+            assert!(error(low, high, digits).contains(&words), "{words}");
+        }
+    }
+
+    /// A histogram of docshape's bounds that states a length, with these bytes for its counts.
+    fn crafted(length: u32, counts: &[u8]) -> String {
+        let mut plain = Vec::from(0x1c84_9313_u32.to_be_bytes());
+        [length, 0, 3].iter().for_each(|number| plain.extend(number.to_be_bytes()));
+        [1, 60_000_000_000_u64].iter().for_each(|number| plain.extend(number.to_be_bytes()));
+        plain.extend(1.0_f64.to_be_bytes());
+        plain.extend(counts);
+        let mut bytes = Vec::from(0x1c84_9314_u32.to_be_bytes());
+        let mut deflated = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        deflated.write_all(&plain).unwrap();
+        let deflated = deflated.finish().unwrap();
+        bytes.extend((deflated.len() as u32).to_be_bytes());
+        bytes.extend(deflated);
+        BASE64.encode(bytes)
+    }
+
+    #[test]
+    fn crafted_counts_do_no_harm() {
+        assert_eq!(LatencyHistogram::from_base64(&crafted(2, &[0, 2])).unwrap().count(), 1);
+        for (length, counts) in [(u32::MAX, &[2][..]), (9, &[0xff; 9]), (1, &[0x80]), (10, &[0xff; 10])] {
+            assert!(LatencyHistogram::from_base64(&crafted(length, counts)).is_err(), "{length} {counts:?}");
         }
     }
 
@@ -169,6 +310,28 @@ mod tests {
             let made = histogram(&values);
             let read = LatencyHistogram::from_base64(&made.to_base64()).unwrap();
             prop_assert_eq!(read.as_hdr(), made.as_hdr());
+            prop_assert!(read.sums().contains(&u128::from(made.sum())));
+            prop_assert!((read.mean() - made.mean()).abs() <= made.mean() / 1_000.0);
+        }
+
+        #[test]
+        fn any_counts_are_read_or_refused(counts in prop::collection::vec(any::<u8>(), 0..60)) {
+            if let Ok(mut read) = LatencyHistogram::from_base64(&crafted(counts.len() as u32, &counts)) {
+                read.merge(&read.clone());
+                prop_assert!(read.sums().start() <= read.sums().end());
+                prop_assert!(read.quantile(0.5) <= read.max());
+            }
+        }
+
+        #[test]
+        fn a_cleared_histogram_is_as_new(
+            before in prop::collection::vec(any::<u64>(), 0..50),
+            after in prop::collection::vec(any::<u64>(), 0..50),
+        ) {
+            let mut reused = histogram(&before);
+            reused.clear();
+            after.iter().for_each(|value| reused.record(*value));
+            prop_assert_eq!(reused, histogram(&after));
         }
 
         #[test]

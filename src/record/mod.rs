@@ -2,13 +2,16 @@
 //! share it without locks.
 
 mod histogram;
+mod interval;
 
 use std::collections::BTreeMap;
-use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
+use interval::Spares;
+
 pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
+pub use interval::IntervalHistogram;
 
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +55,16 @@ pub struct Call<'c> {
     /// Causes of the attempts that began again.
     pub retries: &'c [Arc<str>],
     /// Why it failed, when it did.
-    pub error: Option<&'c str>,
+    pub error: Option<CallError<'c>>,
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone, Copy)]
+pub struct CallError<'c> {
+    /// The server's code, or a word: what failures are counted by.
+    pub reason: &'c str,
+    /// The server's or driver's words; those of the first failure of a reason are kept.
+    pub message: &'c str,
 }
 
 /// All that was measured of one operation.
@@ -66,6 +78,8 @@ pub struct OperationMeasures {
     pub outcomes: Vec<(CallOutcome, LatencyHistogram)>,
     /// Failures by reason.
     pub errors: BTreeMap<String, u64>,
+    /// The words of the first failure of each reason.
+    pub messages: BTreeMap<String, String>,
     /// Attempts begun again, by cause.
     pub retries: BTreeMap<Arc<str>, u64>,
 }
@@ -74,9 +88,10 @@ pub struct OperationMeasures {
 #[derive(Debug, Clone)]
 pub struct Recorder {
     operations: Vec<OperationMeasures>,
-    /// Service times of successful calls since the last [`Recorder::rotate`].
-    interval: Vec<LatencyHistogram>,
+    /// Service times of successful calls since the last [`Recorder::rotate`], of the operations that had some.
+    interval: Vec<Option<LatencyHistogram>>,
     empty: LatencyHistogram,
+    spares: Spares,
 }
 
 impl Recorder {
@@ -88,12 +103,15 @@ impl Recorder {
             round_trips: 0,
             outcomes: Vec::new(),
             errors: BTreeMap::new(),
+            messages: BTreeMap::new(),
             retries: BTreeMap::new(),
         };
-        Recorder { operations: vec![measures; operations], interval: vec![empty.clone(); operations], empty }
+        let interval = vec![None; operations];
+        Recorder { operations: vec![measures; operations], interval, empty, spares: Spares::default() }
     }
 
-    /// Records a finished call. The first call of an outcome makes its histogram; later ones allocate nothing.
+    /// Records a finished call. The first call of an outcome makes its histogram, and the first of an interval finds
+    /// one that an earlier interval has left; later ones allocate nothing.
     pub fn record(&mut self, call: Call<'_>) {
         let measures = &mut self.operations[call.operation];
         measures.calls += 1;
@@ -102,10 +120,14 @@ impl Recorder {
             *measures.retries.entry(Arc::clone(cause)).or_default() += 1;
         }
         if let Some(error) = call.error {
-            *measures.errors.entry(error.to_owned()).or_default() += 1;
+            *measures.errors.entry(error.reason.to_owned()).or_default() += 1;
+            measures.messages.entry(error.reason.to_owned()).or_insert_with(|| error.message.to_owned());
         }
         if call.outcome == CallOutcome::Ok {
-            self.interval[call.operation].record(call.service);
+            match &mut self.interval[call.operation] {
+                Some(histogram) => histogram.record(call.service),
+                none => none.insert(self.spares.take(&self.empty)).record(call.service),
+            }
         }
         match measures.outcomes.iter_mut().find(|(outcome, _)| *outcome == call.outcome) {
             Some((_, histogram)) => histogram.record(call.service),
@@ -117,11 +139,11 @@ impl Recorder {
         }
     }
 
-    /// Ends an interval: hands out the histograms of the operations that were called, and begins the next.
-    pub fn rotate(&mut self) -> Vec<(usize, LatencyHistogram)> {
-        let empty = &self.empty;
-        let full = self.interval.iter_mut().enumerate().filter(|(_, histogram)| !histogram.is_empty());
-        full.map(|(operation, histogram)| (operation, mem::replace(histogram, empty.clone()))).collect()
+    /// Ends an interval: hands out the histograms of the operations that had successful calls, and begins the next.
+    pub fn rotate(&mut self) -> Vec<(usize, IntervalHistogram)> {
+        let spares = &self.spares;
+        let full = self.interval.iter_mut().enumerate();
+        full.filter_map(|(operation, histogram)| Some((operation, spares.lend(histogram.take()?)))).collect()
     }
 
     /// Adds all that another recorder of the same operations has recorded, except its open interval.
@@ -138,6 +160,12 @@ impl Recorder {
 }
 
 impl OperationMeasures {
+    /// Calls that failed with a code of the server's.
+    pub fn refused_by_server(&self) -> u64 {
+        let codes = self.errors.iter().filter(|(reason, _)| reason.parse::<i32>().is_ok());
+        codes.map(|(_, count)| count).sum()
+    }
+
     fn merge(&mut self, other: &OperationMeasures) {
         self.calls += other.calls;
         self.round_trips += other.round_trips;
@@ -149,6 +177,9 @@ impl OperationMeasures {
         }
         for (error, count) in &other.errors {
             *self.errors.entry(error.clone()).or_default() += count;
+        }
+        for (reason, message) in &other.messages {
+            self.messages.entry(reason.clone()).or_insert_with(|| message.clone());
         }
         for (cause, count) in &other.retries {
             *self.retries.entry(Arc::clone(cause)).or_default() += count;
@@ -185,10 +216,14 @@ mod tests {
     #[test]
     fn failures_never_enter_the_success_histogram() {
         let mut recorder = Recorder::new(1, TIMEOUT);
-        recorder.record(Call { error: Some("11000"), ..call(0, CallOutcome::Failed, 9) });
+        recorder.record(Call {
+            error: Some(CallError { reason: "11000", message: "twice" }),
+            ..call(0, CallOutcome::Failed, 9)
+        });
         recorder.record(Call { retries: &["112".into(), "112".into()], ..call(0, CallOutcome::Ok, 10) });
         let measures = &recorder.operations()[0];
         assert_eq!(measures.errors, BTreeMap::from([("11000".to_owned(), 1)]));
+        assert_eq!(measures.messages, BTreeMap::from([("11000".to_owned(), "twice".to_owned())]));
         assert_eq!(measures.retries, BTreeMap::from([("112".into(), 2)]));
         let ok = measures.outcomes.iter().find(|(outcome, _)| *outcome == CallOutcome::Ok).unwrap();
         assert_eq!((ok.1.count(), ok.1.max()), (1, 10));
@@ -208,6 +243,7 @@ mod tests {
             }
         }
         assert!(recorder.rotate().is_empty());
+        assert_eq!(recorder.spares.count(), 1, "one histogram served all intervals");
         assert_eq!(sum, recorder.operations()[0].outcomes[0].1);
     }
 

@@ -144,6 +144,14 @@ mod tests {
     }
 
     #[test]
+    fn whatever_can_be_loaded_can_be_reported() {
+        for run in sample::edited() {
+            assert!(!terminal(&run, 80, false).is_empty());
+            assert!(!markdown(&run).is_empty());
+        }
+    }
+
+    #[test]
     fn eight_rounds() {
         let run = sample::run(8);
         insta::assert_snapshot!("eight_rounds_100_columns", terminal(&run, 100, false));
@@ -332,6 +340,7 @@ mod tests {
                     let slower = value.value_iterated_to() as f64 * (1.0 + percent / 100.0);
                     (0..value.count_at_value()).for_each(|_| service.record(slower as u64));
                 }
+                outcome.sum = service.sum();
                 outcome.service = crate::record::StoredHistogram::new(&service);
             }
         }

@@ -1,6 +1,7 @@
 //! The machine that made the load. No host or user name is read.
 
 use std::fs;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,28 +25,77 @@ pub struct Environment {
 impl Environment {
     /// Reads it.
     pub fn read() -> Environment {
+        let cores = std::thread::available_parallelism().ok().map(|cores| cores.get() as u64);
+        Environment { cores, ..Environment::read_below(Path::new("/")) }
+    }
+
+    /// What the files below a root tell.
+    fn read_below(root: &Path) -> Environment {
+        let text = |path: &str| fs::read_to_string(root.join(path)).ok();
+        let whole = |path: &str| text(path).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         Environment {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            kernel: text("/proc/sys/kernel/osrelease"),
-            cpu: line("/proc/cpuinfo", "model name"),
-            cores: std::thread::available_parallelism().ok().map(|cores| cores.get() as u64),
-            governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-            memory: line("/proc/meminfo", "MemTotal").and_then(|total| kilobytes(&total)),
+            kernel: whole("proc/sys/kernel/osrelease"),
+            cpu: text("proc/cpuinfo").and_then(|text| value(&text, "model name")),
+            cores: None,
+            governor: whole("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            memory: text("proc/meminfo").and_then(|text| kilobytes(&value(&text, "MemTotal")?)),
         }
     }
 }
 
-fn text(path: &str) -> Option<String> {
-    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
-}
-
 /// The value of the first `name : value` line.
-fn line(path: &str, name: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let (_, value) = text.lines().find(|line| line.starts_with(name))?.split_once(':')?;
-    Some(value.trim().to_owned())
+fn value(text: &str, name: &str) -> Option<String> {
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    let (_, value) = lines.into_iter().find(|(key, _)| key.trim() == name)?;
+    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
 fn kilobytes(text: &str) -> Option<u64> {
-    text.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+    text.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn files_are_understood() {
+        let root = tempfile::tempdir().unwrap();
+        let processor = "processor\t: 0\nmodel name\t: Example CPU @ 2.00GHz\n\n";
+        write(root.path(), "proc/cpuinfo", &processor.repeat(2));
+        write(root.path(), "proc/meminfo", "MemFree:  5 kB\nMemTotal:       2048 kB\n");
+        write(root.path(), "proc/sys/kernel/osrelease", "6.8.0\n");
+        write(root.path(), "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+        let read = Environment::read_below(root.path());
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!((read.cpu, read.memory), (text("Example CPU @ 2.00GHz"), Some(2_097_152)));
+        assert_eq!((read.kernel, read.governor), (text("6.8.0"), text("powersave")));
+    }
+
+    #[test]
+    fn what_is_missing_or_garbage_is_not_known() {
+        let root = tempfile::tempdir().unwrap();
+        let nothing = Environment::read_below(root.path());
+        assert_eq!(nothing, Environment { platform: nothing.platform.clone(), ..Environment::default() });
+        write(root.path(), "proc/cpuinfo", "no colon\n:\n::\nmodel name:\n");
+        write(root.path(), "proc/meminfo", "MemTotal: many kB\n");
+        write(root.path(), "proc/sys/kernel/osrelease", "\n");
+        assert_eq!(Environment::read_below(root.path()), nothing);
+        write(root.path(), "proc/meminfo", "MemTotal: 18446744073709551615 kB\n");
+        assert_eq!(Environment::read_below(root.path()), nothing);
+    }
+
+    #[test]
+    fn this_machine_is_known() {
+        let read = Environment::read();
+        assert!(read.cores.is_some_and(|cores| cores > 0));
+        assert!(read.platform.contains(std::env::consts::ARCH));
+    }
 }

@@ -1,16 +1,19 @@
 //! Writing and reading `run.json`.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
+use super::check::check;
 use super::{FORMAT_VERSION, RUN_FILE, RunRecord};
 
 /// Results that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// The disk refused to take them.
-    #[error("cannot write {}: {source}; the last complete version is kept, free space or choose another --out", path.display())]
+    #[error("cannot write {}: {source}; free space or choose another --out", path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -41,6 +44,14 @@ pub enum ResultsError {
         /// What is wrong.
         reason: String,
     },
+    /// docshape wrote it, and somebody or something changed it.
+    #[error("{} is damaged: {reason}; restore it from a copy, or run again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// A newer docshape wrote it.
     #[error("{} was written by docshape {version} in format {format}, this build reads up to {FORMAT_VERSION}; use that version or a later one", path.display())]
     Newer {
@@ -59,51 +70,248 @@ pub enum ResultsError {
 /// When the disk refuses.
 pub fn save(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
     let path = folder.join(RUN_FILE);
-    let write = || -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        let mut buffer = io::BufWriter::new(file.as_file_mut());
-        serde_json::to_writer(&mut buffer, record)?;
-        buffer.write_all(b"\n")?;
-        buffer.flush()?;
-        drop(buffer);
-        readable_by_all(file.as_file())?;
-        file.as_file().sync_all()?;
-        file.persist(&path).map_err(|error| error.error)?;
-        Ok(())
+    let write = |file: &mut dyn Write| -> io::Result<()> {
+        serde_json::to_writer(&mut *file, record)?;
+        file.write_all(b"\n")
     };
-    write().map_err(|source| ResultsError::Write { path: path.clone(), source })
+    replace(folder, &path, write).map_err(|source| ResultsError::Write { path: path.clone(), source })
 }
 
-/// A temporary file is private; results are not.
+/// Writes beside the file, and renames once all of it is on disk.
+fn replace(folder: &Path, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut buffer = BufWriter::new(temporary(folder)?);
+    write(&mut buffer)?;
+    let file = buffer.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    // The rename outlives a crash of the machine only once the folder is on disk; some file systems cannot do that.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+/// Temporary files are private; results are as open as the user's umask lets new files be.
 #[cfg(unix)]
-fn readable_by_all(file: &fs::File) -> io::Result<()> {
+fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
+    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 #[cfg(not(unix))]
-fn readable_by_all(_: &fs::File) -> io::Result<()> {
-    Ok(())
+fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(folder)
+}
+
+/// What every version of the format begins with: it tells whose file it is.
+#[derive(Deserialize)]
+struct Head {
+    format: u32,
+    version: String,
 }
 
 /// Reads a run from its folder, or from the file itself.
 ///
 /// # Errors
-/// When it is missing, cut off, foreign, or from a newer version.
+/// When it is missing, cut off, foreign, damaged, or from a newer version.
 pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
     let path = if path.is_dir() { path.join(RUN_FILE) } else { path.to_owned() };
-    let text = fs::read_to_string(&path).map_err(|source| ResultsError::Read { path: path.clone(), source })?;
-    let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| match error.is_eof() {
-        true => ResultsError::Truncated { path: path.clone(), line: error.line() },
-        false => ResultsError::Foreign { path: path.clone(), reason: error.to_string() },
-    })?;
-    let format = json.get("format").and_then(serde_json::Value::as_u64).and_then(|format| u32::try_from(format).ok());
-    match (format, json.get("version").and_then(|version| version.as_str())) {
-        (Some(format), Some(version)) if format > FORMAT_VERSION => {
-            Err(ResultsError::Newer { path, format, version: version.to_owned() })
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(source) => return Err(ResultsError::Read { path, source }),
+    };
+    let head: Head = match serde_json::from_slice(&text) {
+        Ok(head) => head,
+        Err(error) if error.is_eof() => return Err(ResultsError::Truncated { path, line: error.line() }),
+        Err(error) => return Err(ResultsError::Foreign { path, reason: error.to_string() }),
+    };
+    if head.format > FORMAT_VERSION {
+        return Err(ResultsError::Newer { path, format: head.format, version: head.version });
+    }
+    let record = serde_json::from_slice(&text).map_err(|error| error.to_string());
+    match record.and_then(|record| check(&record).map(|()| record)) {
+        Ok(record) => Ok(record),
+        Err(reason) => Err(ResultsError::Damaged { path, reason }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::super::sample;
+    use super::*;
+
+    fn saved(folder: &Path) -> Value {
+        save(&sample::run(&[1_000, 2_000]), folder).unwrap();
+        serde_json::from_slice(&fs::read(folder.join(RUN_FILE)).unwrap()).unwrap()
+    }
+
+    /// The error of loading a run after a change of its file.
+    fn error_after(change: impl FnOnce(&mut Value)) -> ResultsError {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = saved(folder.path());
+        change(&mut run);
+        fs::write(folder.path().join(RUN_FILE), run.to_string()).unwrap();
+        load(folder.path()).unwrap_err()
+    }
+
+    fn error_of(text: &[u8]) -> ResultsError {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(RUN_FILE), text).unwrap();
+        load(folder.path()).unwrap_err()
+    }
+
+    #[test]
+    fn a_folder_and_its_file_are_the_same_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = sample::run(&[1_000, 2_000]);
+        save(&run, folder.path()).unwrap();
+        assert_eq!(load(folder.path()).unwrap(), run);
+        assert_eq!(load(&folder.path().join(RUN_FILE)).unwrap(), run);
+    }
+
+    #[test]
+    fn a_save_replaces_the_last_one_and_leaves_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        save(&sample::run(&[1]), folder.path()).unwrap();
+        let second = sample::run(&[2, 3]);
+        save(&second, folder.path()).unwrap();
+        assert_eq!(load(folder.path()).unwrap(), second);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_old_file_stays_when_a_save_fails_half_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = sample::run(&[1]);
+        save(&run, folder.path()).unwrap();
+        let path = folder.path().join(RUN_FILE);
+        let full = replace(folder.path(), &path, |file| {
+            file.write_all(&[b'x'; 100_000])?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert_eq!(full.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(load(folder.path()).unwrap(), run);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the half file is removed");
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_named_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(RUN_FILE).join("kept")).unwrap();
+        let error = save(&sample::run(&[1]), folder.path()).unwrap_err();
+        assert!(matches!(&error, ResultsError::Write { path, .. } if path.ends_with(RUN_FILE)), "{error}");
+        assert!(folder.path().join(RUN_FILE).join("kept").is_dir());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the temporary file is removed");
+        assert!(save(&sample::run(&[1]), &folder.path().join("absent")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn results_are_as_open_as_other_new_files() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        saved(folder.path());
+        fs::write(folder.path().join("other"), "").unwrap();
+        let mode = |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode(RUN_FILE), mode("other"));
+    }
+
+    #[test]
+    fn missing_and_foreign_files_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = load(folder.path()).unwrap_err();
+        assert!(matches!(missing, ResultsError::Read { .. }), "{missing}");
+        assert!(matches!(error_of(b""), ResultsError::Truncated { .. }));
+        let foreign: [&[u8]; 5] =
+            [b"format: 1\n", b"\xff\xfe{}", b"[1, 2]", br#"{"name": "package", "version": "1"}"#, b"{\"format\": 1}"];
+        for text in foreign {
+            let error = error_of(text);
+            assert!(matches!(error, ResultsError::Foreign { .. }), "{error}");
         }
-        (Some(_), Some(_)) => serde_json::from_value(json)
-            .map_err(|error| ResultsError::Foreign { path: path.clone(), reason: error.to_string() }),
-        _ => Err(ResultsError::Foreign { path, reason: "it has no `format` and `version`".into() }),
+    }
+
+    #[test]
+    fn a_newer_format_names_who_can_read_it() {
+        let error = error_after(|run| {
+            run["format"] = json!(7);
+            run["version"] = json!("9.9.0");
+            run["rounds"] = json!("in a way that is not known yet");
+        });
+        assert!(matches!(error, ResultsError::Newer { format: 7, .. }), "{error}");
+        assert!(error.to_string().contains("written by docshape 9.9.0 in format 7"), "{error}");
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let outcome = "/rounds/0/cells/0/operations/0/outcomes/0";
+        let changed = |place: &str, value: Value| {
+            let error = error_after(|run| *run.pointer_mut(place).unwrap() = value);
+            assert!(matches!(error, ResultsError::Damaged { .. }), "{error}");
+            error.to_string()
+        };
+        for (place, value, words) in [
+            ("/settings/workers".to_owned(), json!("eight"), "\"eight\""),
+            ("/format".to_owned(), json!(0), "format 0"),
+            (format!("{outcome}/service"), json!("aGVsbG8="), "not a latency histogram"),
+            (format!("{outcome}/count"), json!(3), "the histogram of outcome ok holds 2 calls, 3 are stated"),
+            (format!("{outcome}/sum"), json!(9_999), "cannot have a sum of 9999 ns"),
+            (format!("{outcome}/saturated"), json!(3), "3 of 2 calls"),
+            ("/rounds/0/cells/0/operations/0/calls".to_owned(), json!(7), "its outcomes have 2 calls, 7 are stated"),
+        ] {
+            let told = changed(&place, value);
+            assert!(told.contains(words), "{place}: {told}");
+        }
+        let error = error_after(|run| drop(run.as_object_mut().unwrap().remove("rounds")));
+        assert!(error.to_string().contains("missing field `rounds`"), "{error}");
+    }
+
+    #[test]
+    fn a_histogram_edited_by_hand_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = saved(folder.path());
+        let service = run.pointer_mut("/rounds/0/cells/0/operations/0/outcomes/0/service").unwrap();
+        let text = service.as_str().unwrap().to_owned();
+        for cut in [&text[..text.len() / 8 * 4], &text[4..], &text.replace(&text[20..24], "AAAA")] {
+            let error = error_after(|run| {
+                *run.pointer_mut("/rounds/0/cells/0/operations/0/outcomes/0/service").unwrap() = json!(cut);
+            });
+            assert!(error.to_string().contains("is damaged"), "{cut}: {error}");
+        }
+    }
+
+    #[test]
+    fn fields_of_later_versions_do_not_matter() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = saved(folder.path());
+        run["new"] = json!({ "field": 1 });
+        run["environment"] = json!({ "platform": "other", "more": true });
+        fs::write(folder.path().join(RUN_FILE), run.to_string()).unwrap();
+        let read = load(folder.path()).unwrap();
+        assert_eq!((read.environment.platform.as_str(), read.environment.kernel), ("other", None));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn every_run_comes_back(times in prop::collection::vec(0_u64..70_000_000_000, 0..50)) {
+            let folder = tempfile::tempdir().unwrap();
+            let run = sample::run(&times);
+            save(&run, folder.path()).unwrap();
+            prop_assert_eq!(load(folder.path()).unwrap(), run);
+        }
+
+        #[test]
+        fn a_file_cut_off_anywhere_is_truncated(share in 0.0..1.0_f64) {
+            let folder = tempfile::tempdir().unwrap();
+            saved(folder.path());
+            let path = folder.path().join(RUN_FILE);
+            let whole = fs::read(&path).unwrap();
+            // The last two bytes are the closing brace and the line end.
+            fs::write(&path, &whole[..((whole.len() - 2) as f64 * share) as usize]).unwrap();
+            let error = load(folder.path()).unwrap_err();
+            prop_assert!(matches!(error, ResultsError::Truncated { .. }), "{}", error);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `latency.hlog`: an HdrHistogram interval log that the public tools read.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -10,27 +10,31 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
 use crate::record::LatencyHistogram;
 
-/// Appends intervals to a log as they are measured.
+/// Appends intervals to a log as they are measured. Every line is handed to the system whole and at once, so that a
+/// crash loses nothing of it and leaves no half line.
 #[derive(Debug)]
 pub struct IntervalLog {
-    file: BufWriter<File>,
+    file: File,
 }
 
 impl IntervalLog {
     /// Begins a log; `started` is the run's beginning in seconds since the Unix epoch.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// When the file cannot be made, or is there already.
     pub fn create(path: &Path, started: f64) -> io::Result<IntervalLog> {
+        let started = SystemTime::UNIX_EPOCH + Duration::from_secs_f64(started);
         let mut header = Vec::new();
         let mut serializer = V2DeflateSerializer::new();
         IntervalLogWriterBuilder::new()
             .add_comment("docshape: service times in nanoseconds of successful calls")
             .add_comment("tag: strategy/operation/round")
-            .with_base_time(SystemTime::UNIX_EPOCH + Duration::from_secs_f64(started))
+            // Java's reader takes the first interval for the start when none is named.
+            .with_start_time(started)
+            .with_base_time(started)
             .with_max_value_divisor(1_000_000.0)
             .begin_log_with(&mut header, &mut serializer)?;
-        let mut file = BufWriter::new(File::create(path)?);
+        let mut file = File::create_new(path)?;
         file.write_all(&header)?;
         Ok(IntervalLog { file })
     }
@@ -57,12 +61,62 @@ impl IntervalLog {
         let body = line.split_inclusive(|byte| *byte == b'\n').rfind(|part| part.starts_with(b"Tag="));
         self.file.write_all(body.unwrap_or_default())
     }
+}
 
-    /// Puts everything on disk.
-    ///
-    /// # Errors
-    /// When the disk refuses.
-    pub fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use base64::Engine;
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::Deserializer;
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+
+    use super::*;
+
+    fn histogram(times: &[u64]) -> LatencyHistogram {
+        let mut made = LatencyHistogram::new(Duration::from_secs(10));
+        times.iter().for_each(|time| made.record(*time));
+        made
+    }
+
+    #[test]
+    fn the_public_reader_reads_it_while_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("latency.hlog");
+        let mut log = IntervalLog::create(&path, 1_795_225_320.25).unwrap();
+        let written = [
+            ("embedded/read/1", 0.0, 1.0, histogram(&[100_000, 2_500_000])),
+            ("linked/add comment,x/2", 1.25, 0.05, histogram(&[7])),
+            ("linked/none\n/2", 12.0, 0.0, histogram(&[])),
+        ];
+        for (tag, start, length, histogram) in &written {
+            log.append(tag, *start, *length, histogram).unwrap();
+        }
+        let bytes = fs::read(&path).unwrap();
+        let entries: Vec<LogEntry> = IntervalLogIterator::new(&bytes).map(Result::unwrap).collect();
+        let started = Duration::from_millis(1_795_225_320_250);
+        assert_eq!(entries[..2], [LogEntry::StartTime(started), LogEntry::BaseTime(started)]);
+        assert_eq!(entries.len(), 2 + written.len());
+        let tags = ["embedded/read/1", "linked/add_comment_x/2", "linked/none_/2"];
+        for (((_, start, length, histogram), tag), entry) in written.iter().zip(tags).zip(&entries[2..]) {
+            let LogEntry::Interval(entry) = entry else { panic!("{entry:?}") };
+            assert_eq!(entry.tag().unwrap().as_str(), tag);
+            let seconds = (entry.start_timestamp().as_secs_f64(), entry.duration().as_secs_f64());
+            assert_eq!(seconds, (*start, *length));
+            assert!((entry.max() * 1e6 - histogram.max() as f64).abs() <= 500.0, "milliseconds, three digits");
+            let encoded = base64::engine::general_purpose::STANDARD.decode(entry.encoded_histogram()).unwrap();
+            let read: Histogram<u64> = Deserializer::new().deserialize(&mut encoded.as_slice()).unwrap();
+            assert_eq!(&read, histogram.as_hdr());
+        }
+    }
+
+    #[test]
+    fn an_existing_log_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("latency.hlog");
+        fs::write(&path, "old").unwrap();
+        assert!(IntervalLog::create(&path, 0.0).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     }
 }

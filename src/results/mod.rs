@@ -2,10 +2,13 @@
 //!
 //! `run.json` holds everything that is needed to report again and to run again. It is written whole after every round.
 
+mod check;
 mod environment;
 mod file;
 mod folder;
 mod hlog;
+#[cfg(test)]
+mod sample;
 
 use std::collections::BTreeMap;
 
@@ -28,7 +31,7 @@ pub const RUN_FILE: &str = "run.json";
 pub const HLOG_FILE: &str = "latency.hlog";
 
 /// A whole run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// [`FORMAT_VERSION`] of the build that wrote it.
     pub format: u32,
@@ -75,7 +78,7 @@ pub enum Status {
 }
 
 /// The scenario of a run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScenarioRecord {
     /// Its name.
     pub name: String,
@@ -90,7 +93,7 @@ pub struct ScenarioRecord {
 }
 
 /// The mix of a run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MixRecord {
     /// Its name.
     pub name: String,
@@ -99,7 +102,7 @@ pub struct MixRecord {
 }
 
 /// How a run was measured.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The preset that the other values started from.
     pub preset: String,
@@ -130,7 +133,7 @@ pub struct Settings {
 }
 
 /// The server of a run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerRecord {
     /// Its version.
     pub version: String,
@@ -143,7 +146,7 @@ pub struct ServerRecord {
 }
 
 /// A strategy of a run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StrategyRecord {
     /// Its name.
     pub name: String,
@@ -157,7 +160,7 @@ pub struct StrategyRecord {
 }
 
 /// One round: every arm with fresh databases.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundRecord {
     /// From 0.
     pub index: u64,
@@ -170,7 +173,7 @@ pub struct RoundRecord {
 }
 
 /// One arm in one round.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellRecord {
     /// Documents inserted before the calls.
     pub loaded: u64,
@@ -193,7 +196,7 @@ pub struct CellRecord {
 }
 
 /// One operation in one cell.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperationRecord {
     /// Finished calls.
     pub calls: u64,
@@ -201,14 +204,17 @@ pub struct OperationRecord {
     pub round_trips: u64,
     /// By outcome (`ok`, `same`, `not found`, `refused: ...`, `failed`) the service times in nanoseconds.
     pub outcomes: Vec<OutcomeRecord>,
-    /// Failures by reason.
+    /// Failures by reason: the server's code, or a word.
     pub errors: BTreeMap<String, u64>,
+    /// The server's words for the first failure of each reason.
+    #[serde(default)]
+    pub messages: BTreeMap<String, String>,
     /// Attempts begun again, by cause.
     pub retries: BTreeMap<String, u64>,
 }
 
 /// The calls of one operation that came to one outcome.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeRecord {
     /// The outcome.
     pub outcome: String,
@@ -216,6 +222,8 @@ pub struct OutcomeRecord {
     pub count: u64,
     /// How many took longer than the histogram's bound.
     pub saturated: u64,
+    /// The exact sum of the service times in nanoseconds.
+    pub sum: u64,
     /// Service times in nanoseconds: HdrHistogram V2, deflated, base64.
     pub service: StoredHistogram,
 }

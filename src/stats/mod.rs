@@ -37,3 +37,30 @@ pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellR
 pub fn operations(record: &RunRecord, strategy: usize, operation: usize) -> impl Iterator<Item = &OperationRecord> {
     cells(record, strategy).filter_map(move |cell| cell.operations.get(operation))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_can_be_loaded_panics() {
+        let runs = sample::edited();
+        assert!(runs.len() > 100, "most edits can be loaded: {}", runs.len());
+        for run in &runs {
+            for strategy in 0..run.strategies.len() {
+                let all = || (0..run.operations.len()).flat_map(|operation| operations(run, strategy, operation));
+                let times = Distribution::of(all());
+                let _ = (times.quantile(0.5), times.max(), times.min(), times.bins(&[1, 1_000, u64::MAX]));
+                let tally = tally(all());
+                let _ = (tally.failed_share(), tally.refused(), tally.round_trips_per_call());
+                let _ = (collection_growth(run, strategy), followed_growth(run, strategy, &[0.0, 0.5, 1.0]));
+                let _ = calls_per_second(run, strategy);
+                let role = Role::Judged;
+                let arm = |strategy| Arm { strategy, role, means: mix_means(run, strategy), failed_share: 0.0 };
+                let arms = vec![arm(0), arm(strategy)];
+                let _ = verdict(&arms, &compare(std::slice::from_ref(&arms))[0]);
+                let _ = (means(run, strategy, 0), geometric_mean(&means(run, strategy, 1)));
+            }
+        }
+    }
+}

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use crate::record::{LatencyHistogram, StoredHistogram};
 use crate::results::{
     CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
-    RoundRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
+    RUN_FILE, RoundRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord, load,
 };
 
 /// Typical times in nanoseconds: a row per strategy, a column per operation.
@@ -152,6 +154,7 @@ fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationR
         round_trips: CALLS[operation] * if strategy == 1 && operation == 1 { 2 } else { 1 },
         outcomes,
         errors: reasons("11000 (DuplicateKey)", failed),
+        messages: BTreeMap::new(),
         retries: reasons("112 (WriteConflict)", failed * 20),
     }
 }
@@ -164,5 +167,44 @@ fn outcome(name: &str, count: u64, typical: f64) -> OutcomeRecord {
         let tail = if call % 97 == 96 { 6.0 } else { 1.0 };
         service.record((typical * (0.5 + place * place * 1.5) * tail) as u64);
     }
-    OutcomeRecord { outcome: name.into(), count, saturated: 0, service: StoredHistogram::new(&service) }
+    let (saturated, sum) = (service.saturated(), service.sum());
+    OutcomeRecord { outcome: name.into(), count, saturated, sum, service: StoredHistogram::new(&service) }
+}
+
+/// Runs of one round as somebody may have edited them: one number of the file is another, or one list is empty. Only
+/// those that can be loaded.
+pub(crate) fn edited() -> Vec<RunRecord> {
+    let folder = tempfile::tempdir().unwrap();
+    let run = serde_json::to_value(run(1)).unwrap();
+    let mut places = Vec::new();
+    collect(&run, String::new(), &mut places);
+    let mut loaded = Vec::new();
+    for place in places {
+        let others: Vec<Value> = match run.pointer(&place) {
+            Some(Value::Array(_)) => vec![json!([])],
+            _ => vec![json!(0), json!(1), json!(u64::MAX), json!(-1), json!(1e308), json!(-1e308)],
+        };
+        for other in others {
+            let mut run = run.clone();
+            *run.pointer_mut(&place).unwrap() = other;
+            std::fs::write(folder.path().join(RUN_FILE), run.to_string()).unwrap();
+            loaded.extend(load(folder.path()));
+        }
+    }
+    loaded
+}
+
+/// The places of all numbers and lists.
+fn collect(value: &Value, place: String, places: &mut Vec<String>) {
+    match value {
+        Value::Number(_) => places.push(place),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| collect(item, format!("{place}/{at}"), places));
+            places.push(place);
+        }
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| collect(field, format!("{place}/{name}"), places));
+        }
+        _ => {}
+    }
 }

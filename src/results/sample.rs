@@ -1,0 +1,102 @@
+//! A small run for the tests of this folder.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::record::{LatencyHistogram, StoredHistogram};
+
+use super::{
+    CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
+    RoundRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
+};
+
+/// One strategy, one operation, one round with these service times.
+pub(super) fn run(times: &[u64]) -> RunRecord {
+    RunRecord {
+        format: FORMAT_VERSION,
+        version: "0.1.0".into(),
+        status: Status::Failed("the server was lost".into()),
+        started: "2026-11-21T01:42:00.25Z".into(),
+        scenario: ScenarioRecord {
+            name: "blog".into(),
+            title: "Embed, link or bucket?".into(),
+            about: "\u{1f600} \"quoted\"\n".into(),
+            sha256: "0f".repeat(32),
+            text: "format: 1\n".into(),
+        },
+        parameters: vec![("posts".into(), 200.into()), ("share".into(), 0.25.into()), ("word".into(), "a".into())],
+        mix: MixRecord { name: "default".into(), weights: vec![("read".into(), 1.5)] },
+        settings: settings(),
+        server: ServerRecord {
+            version: "6.0.5".into(),
+            embedded: true,
+            topology: "a replica set of one member".into(),
+            facts: vec![("storage engine".into(), "wiredTiger".into())],
+        },
+        environment: Environment { platform: "linux x86_64".into(), cores: Some(2), ..Environment::default() },
+        strategies: vec![StrategyRecord {
+            name: "embedded".into(),
+            about: "In an array.".into(),
+            is_unsafe: false,
+            control: false,
+        }],
+        operations: vec!["read".into()],
+        rounds: vec![RoundRecord { index: 0, seed: u64::MAX, order: vec![vec![0], vec![0]], cells: vec![cell(times)] }],
+        warnings: vec!["steal above 5 %".into()],
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        preset: "quick".into(),
+        seed: 42,
+        workers: 8,
+        threads: 1,
+        rounds: 8,
+        slices: 64,
+        calls: Some(30_000),
+        warmup_calls: None,
+        duration: Some(2.5),
+        timeout: 10.0,
+        write_concern: "majority".into(),
+        read_concern: "majority".into(),
+        cache_gb: Some(1.0),
+    }
+}
+
+fn cell(times: &[u64]) -> CellRecord {
+    let mut service = LatencyHistogram::new(Duration::from_secs(10));
+    times.iter().for_each(|time| service.record(*time));
+    let (count, saturated, sum) = (service.count(), service.saturated(), service.sum());
+    let service = StoredHistogram::new(&service);
+    let sizes = CollectionSizes {
+        name: "posts".into(),
+        documents: 200,
+        mean: 23_000.5,
+        p50: 20_000,
+        p99: 90_000,
+        max: u64::from(u32::MAX) + 1,
+        size: 4_600_100,
+        storage: 2_000_000,
+        indexes: BTreeMap::from([("_id_".into(), 4_096)]),
+        checkpointed: true,
+    };
+    CellRecord {
+        loaded: 200,
+        load_seconds: 0.5,
+        calls: count,
+        seconds: 3.25,
+        connections_created: 0,
+        operations: vec![OperationRecord {
+            calls: count,
+            round_trips: 2 * count,
+            outcomes: vec![OutcomeRecord { outcome: "ok".into(), count, saturated, sum, service }],
+            errors: BTreeMap::new(),
+            messages: BTreeMap::new(),
+            retries: BTreeMap::from([("112".into(), 7)]),
+        }],
+        before: vec![sizes.clone()],
+        after: vec![sizes],
+        growth: vec![GrowthSample { calls: 10, collection: "posts".into(), label: "post 0".into(), bytes: 17 }],
+    }
+}
