@@ -81,7 +81,7 @@ fn settings(rounds: u64) -> Settings {
 }
 
 fn strategy(name: &str, about: &str, is_unsafe: bool) -> StrategyRecord {
-    StrategyRecord { name: name.into(), about: about.into(), is_unsafe }
+    StrategyRecord { name: name.into(), about: about.into(), is_unsafe, control: false }
 }
 
 fn round(index: u64) -> RoundRecord {
