@@ -13,6 +13,7 @@ use super::expression::{Each, EachKind, Expression, Operator};
 use super::function;
 use super::generator::GeneratorKind;
 use super::generator_call::GENERATORS;
+use super::reply::check_field;
 use super::scope::{Origin, Scope};
 use super::value::Value;
 
@@ -197,7 +198,9 @@ impl Resolver<'_, '_> {
     }
 
     fn check_member(&mut self, operand: &Expression, name: &str, parsed: &Parsed) -> Option<()> {
-        let Some(entity) = entity_of(operand, self.scope) else { return Some(()) };
+        let Some(entity) = entity_of(operand, self.scope) else {
+            return self.check_reply(operand, name, parsed);
+        };
         if self.scope.names.member(entity, name).is_some() {
             return Some(());
         }
@@ -207,6 +210,13 @@ impl Resolver<'_, '_> {
         let span = self.span_of_word(parsed, name);
         self.problem(span, message, help);
         None
+    }
+
+    fn check_reply(&mut self, operand: &Expression, name: &str, parsed: &Parsed) -> Option<()> {
+        let Expression::Slot(slot) = operand else { return Some(()) };
+        let Some(variable) = self.scope.slot_name(*slot) else { return Some(()) };
+        let span = self.span_of_word(parsed, name);
+        check_field(self.scope.slot_reply(*slot), (variable, name), span, self.diagnostics)
     }
 
     fn name(&mut self, name: &str, parsed: &Parsed) -> Option<Expression> {

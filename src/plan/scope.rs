@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::program::ReplyShape;
 use super::value::Value;
 
 /// What the whole scenario names: the same everywhere in it.
@@ -81,6 +82,8 @@ pub struct Variable {
     pub origin: Origin,
     /// The entity, when it holds a record (or a list of records) for certain.
     pub entity: Option<usize>,
+    /// What it holds, when it is a command's reply for certain.
+    pub reply: Option<ReplyShape>,
 }
 
 /// The names at one place, and the numbering of slots and generators.
@@ -118,6 +121,7 @@ impl<'a> Scope<'a> {
     pub fn assign(&mut self, name: &str, origin: Origin, entity: Option<usize>) -> usize {
         if let Some(variable) = self.variables.iter_mut().find(|variable| variable.name == name) {
             variable.origin = origin;
+            variable.reply = None;
             // Two assignments of different kinds leave the kind open.
             variable.entity = if variable.entity == entity { entity } else { None };
             return variable.slot;
@@ -130,7 +134,7 @@ impl<'a> Scope<'a> {
         let slot = self.next;
         self.next += 1;
         self.most = self.most.max(self.next);
-        self.variables.push(Variable { name: name.to_owned(), slot, origin, entity });
+        self.variables.push(Variable { name: name.to_owned(), slot, origin, entity, reply: None });
         slot
     }
 
@@ -154,6 +158,40 @@ impl<'a> Scope<'a> {
     /// The entity of the variable in this slot, when it is certain.
     pub fn slot_entity(&self, slot: usize) -> Option<usize> {
         self.variables.iter().rev().find(|variable| variable.slot == slot)?.entity
+    }
+
+    /// Whose reply the variable in this slot holds, when it is certain.
+    pub fn slot_reply(&self, slot: usize) -> Option<ReplyShape> {
+        self.variables.iter().rev().find(|variable| variable.slot == slot)?.reply
+    }
+
+    /// Says that the variable in this slot now holds the reply of a command.
+    pub fn set_reply(&mut self, slot: usize, reply: ReplyShape) {
+        self.variables.iter_mut().filter(|variable| variable.slot == slot).for_each(|v| v.reply = Some(reply));
+    }
+
+    /// The replies that variables hold for certain, to be [met](Scope::meet_replies) where two ways of a program join.
+    pub fn replies(&self) -> Vec<(usize, ReplyShape)> {
+        self.variables.iter().filter_map(|variable| Some((variable.slot, variable.reply?))).collect()
+    }
+
+    /// Takes `replies` for what the variables hold.
+    pub fn set_replies(&mut self, replies: &[(usize, ReplyShape)]) {
+        for variable in &mut self.variables {
+            variable.reply = replies.iter().find(|(slot, _)| *slot == variable.slot).map(|(_, reply)| *reply);
+        }
+    }
+
+    /// Keeps as certain only what is the same on the other way.
+    pub fn meet_replies(&mut self, other: &[(usize, ReplyShape)]) {
+        for variable in &mut self.variables {
+            variable.reply = variable.reply.filter(|reply| other.contains(&(variable.slot, *reply)));
+        }
+    }
+
+    /// The name of the variable in this slot.
+    pub fn slot_name(&self, slot: usize) -> Option<&str> {
+        self.variables.iter().rev().find(|variable| variable.slot == slot).map(|variable| variable.name.as_str())
     }
 
     /// The value of a parameter.
