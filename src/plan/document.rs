@@ -114,9 +114,13 @@ fn path(written: &str, span: Span, scope: &Scope, diagnostics: &mut Diagnostics)
     let (base, found, mut entity) = match (scope.variable(first), scope.parameter(first)) {
         (Some(variable), _) => (Base::Slot(variable.slot), variable.origin == Origin::Reply, variable.entity),
         (None, Some(value)) => (Base::Constant(value.clone()), false, None),
+        (None, None) if scope.is_broken(first) => return None,
         (None, None) => {
             let known = scope.known();
-            let help = nearest(first, &known);
+            let help = match scope.member_named(first) {
+                Some(member) => format!("did you mean `<{member}>`?"),
+                None => nearest(first, &known),
+            };
             diagnostics.push(Diagnostic::error(span, format!("unknown name `<{written}>`")).help(help));
             return None;
         }

@@ -12,6 +12,8 @@ pub struct Names {
     pub entities: Vec<EntityNames>,
     /// Parameters and their values.
     pub parameters: Vec<(Arc<str>, Value)>,
+    /// Parameters without a value, because of a problem that has been told.
+    pub broken: Vec<String>,
     /// The operations, in order.
     pub operations: Vec<String>,
 }
@@ -197,6 +199,25 @@ impl<'a> Scope<'a> {
     /// The value of a parameter.
     pub fn parameter(&self, name: &str) -> Option<&Value> {
         self.names.parameters.iter().find(|(parameter, _)| **parameter == *name).map(|(_, value)| value)
+    }
+
+    /// Whether a name is that of a parameter that has no value, which has been told.
+    pub fn is_broken(&self, name: &str) -> bool {
+        self.names.broken.iter().any(|broken| broken == name)
+    }
+
+    /// `item.cart` for `cart`: the name as a member of the one variable whose records have it.
+    pub fn member_named(&self, name: &str) -> Option<String> {
+        let has = |variable: &&Variable| {
+            let names = variable.entity.map(|entity| &self.names.entities[entity]);
+            names.is_some_and(|names| {
+                let parent = names.parent.map(|parent| self.names.entities[parent].name.as_str());
+                parent == Some(name) || names.fields.iter().any(|(field, _)| field == name)
+            })
+        };
+        let mut found = self.variables.iter().filter(has);
+        let variable = found.next()?;
+        found.next().is_none().then(|| format!("{}.{name}", variable.name))
     }
 
     /// Every name that stands for a value here, for suggestions.
