@@ -230,7 +230,20 @@ fn outcomes(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     })?;
     writeln!(out)?;
     reasons(report, out, "error", &|tally| &tally.errors)?;
+    messages(report, out)?;
     reasons(report, out, "retry because of", &|tally| &tally.retries)
+}
+
+/// What the server said to the first failure of each reason.
+fn messages(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    let mut any = false;
+    for strategy in &report.strategies {
+        for (reason, words) in &strategy.tally.messages {
+            writeln!(out, "- {}, {}: {}", name_of(strategy), escape(&plain(reason)), escape(&plain(words)))?;
+            any = true;
+        }
+    }
+    if any { writeln!(out) } else { Ok(()) }
 }
 
 type Reasons = std::collections::BTreeMap<String, u64>;

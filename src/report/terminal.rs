@@ -205,6 +205,16 @@ fn sizes(report: &Report) -> Table {
     Table { names, groups }
 }
 
+/// The server's words as one line, cut where they become long.
+fn shortened(words: &str) -> String {
+    const LONGEST: usize = 120;
+    let plain = super::format::plain(words);
+    match plain.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &plain[..end]),
+        None => plain,
+    }
+}
+
 /// The refused, failed and repeated calls of a strategy, when there were any.
 fn unusual(strategy: &StrategyView) -> Option<(String, String)> {
     let tally = &strategy.tally;
@@ -214,8 +224,10 @@ fn unusual(strategy: &StrategyView) -> Option<(String, String)> {
         .map(|(outcome, calls)| format!("{} {} ({})", count(*calls), super::format::plain(outcome), share(*calls)))
         .collect();
     if tally.failed() > 0 {
-        let reasons =
-            tally.errors.iter().map(|(reason, calls)| format!("{} x {}", count(*calls), super::format::plain(reason)));
+        let reasons = tally.errors.iter().map(|(reason, calls)| {
+            let words = tally.messages.get(reason).map_or(String::new(), |words| format!(" ({})", shortened(words)));
+            format!("{} x {}{words}", count(*calls), super::format::plain(reason))
+        });
         let reasons: Vec<String> = reasons.collect();
         parts.push(format!("{} failed ({}): {}", count(tally.failed()), share(tally.failed()), reasons.join(", ")));
     }
