@@ -35,7 +35,7 @@ pub fn compile(
         operations: scenario.operations.iter().map(|operation| operation.name.value.clone()).collect(),
     };
     let mix = chosen_mix(scenario, choice)?;
-    (names.parameters, names.broken) = parameters(scenario, mix, choice, &names, diagnostics)?;
+    names = parameters(scenario, mix, choice, &names, diagnostics)?;
     let data = compile_data(scenario, &mut names, choice.seed, diagnostics);
     let operations: Vec<_> =
         scenario.operations.iter().filter_map(|operation| compile_operation(operation, &names, diagnostics)).collect();

@@ -18,14 +18,15 @@ fn no_data() -> Arc<Data> {
     Arc::new(Data::new(Seed::new(0), Vec::new()))
 }
 
-/// Parameters in order: `--set` before the mix's value before the scenario's; then the names of those without a value.
+/// The names with the parameters added, in order: `--set` before the mix's value before the scenario's. Those without a
+/// value are listed as broken.
 pub fn parameters(
     scenario: &Scenario,
     mix: Option<&scenario::Mix>,
     choice: &Choice,
     names: &Names,
     diagnostics: &mut Diagnostics,
-) -> Result<(Vec<(Arc<str>, Value)>, Vec<String>), ChoiceError> {
+) -> Result<Names, ChoiceError> {
     let known: Vec<&str> = scenario.parameters.iter().map(|(name, _)| name.value.as_str()).collect();
     if let Some((name, _)) = choice.set.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         return Err(ChoiceError::unknown("parameter", name, &known));
@@ -58,9 +59,10 @@ pub fn parameters(
         }
         scope_names.parameters.push((Arc::from(name.value.as_str()), value));
     }
-    Ok((scope_names.parameters, scope_names.broken))
+    Ok(scope_names)
 }
 
+/// The value of an expression that may use the parameters in `names`, but not draw.
 pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics) -> Option<Value> {
     let mut scope = Scope::new(names, "parameters");
     let expression = resolve(node, &mut scope, diagnostics)?;
