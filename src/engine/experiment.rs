@@ -8,53 +8,25 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::generate::{Label, Seed, Stream};
+use crate::generate::Seed;
 use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::results::{CollectionSizes, GrowthSample, RoundRecord};
-use crate::server::namespace::{self, NamespaceError};
-use crate::server::{Failure, Target};
+use crate::server::Target;
+use crate::server::namespace;
 
 use super::cell::Cell;
+use super::error::{RunError, lost};
 use super::event::{Event, Interval, Observer, Phase};
 use super::generators::{Generators, share};
 use super::inspect;
-use super::load::{LoadError, Loader};
-use super::thread::{Job, ThreadError};
-use super::window::{Fatal, Slice, SliceInterval, Stop, answers, close};
+use super::load::Loader;
+use super::schedule::{Window, is_sampled, shuffled};
+use super::thread::Job;
+use super::window::{Slice, SliceInterval, Stop, answers, close};
 
 /// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
 const PILOT_CALLS: u64 = 500_000_000;
-
-/// A slice has at least so many calls per worker.
-const CALLS_PER_WORKER: u64 = 8;
-
-/// How often followed documents are looked at in a window.
-const SAMPLES: u64 = 16;
-
-/// A window may take so many times its planned length before the arm's remaining slices are dropped.
-const PATIENCE: f64 = 3.0;
-
-/// How much is measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Window {
-    /// So many calls, and before them so many that are not recorded.
-    Calls {
-        /// Recorded.
-        calls: u64,
-        /// Not recorded.
-        warmup: u64,
-        /// Seconds that the slowest arm is expected to take, when a pilot has told.
-        seconds: Option<f64>,
-    },
-    /// So many seconds per arm; the arms then make different numbers of calls.
-    Timed {
-        /// Recorded.
-        seconds: f64,
-        /// Not recorded.
-        warmup: f64,
-    },
-}
 
 /// How a run is made.
 #[derive(Debug, Clone)]
@@ -69,54 +41,6 @@ pub struct Settings {
     pub timeout: Duration,
     /// Leave the databases of the finished rounds; those of the pilot and of a round that fails are dropped.
     pub keep: bool,
-}
-
-/// Why a run could not go on.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// An arm could not be filled.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// A database could not be made or dropped.
-    #[error(transparent)]
-    Namespace(#[from] NamespaceError),
-    /// The server refused to tell sizes or to flush.
-    #[error("the sizes of strategy {arm} cannot be read: {failure}")]
-    Inspect {
-        /// The strategy.
-        arm: String,
-        /// Why.
-        failure: Failure,
-    },
-    /// The calls could not go on.
-    #[error(transparent)]
-    Fatal(#[from] Fatal),
-    /// A load thread is gone.
-    #[error(transparent)]
-    Thread(#[from] ThreadError),
-    /// No call succeeded, so there is nothing to plan with.
-    #[error("strategy {arm} finished no call in {seconds} s; look at its steps, or give --calls")]
-    NoCalls {
-        /// The strategy.
-        arm: String,
-        /// How long it tried.
-        seconds: f64,
-    },
-    /// No call of an operation succeeds, which is a mistake of the scenario rather than something to measure.
-    #[error("strategy {arm}, operation {operation}: all of its {calls} calls failed: {message}; look at its steps")]
-    AlwaysFails {
-        /// The strategy.
-        arm: String,
-        /// The operation.
-        operation: String,
-        /// How many.
-        calls: u64,
-        /// The server's words for the first.
-        message: String,
-    },
-    /// The user stopped the run.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 /// A run on one server.
@@ -309,17 +233,17 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     ) -> Result<(Vec<Vec<usize>>, Vec<String>), RunError> {
         let mut orders = Vec::new();
         let mut dropped = vec![false; cells.len()];
-        let slices = self.slice_count(window);
+        let slices = window.slices(self.settings.slices, self.settings.workers);
         for slice in 0..slices {
             let order = shuffled(cells.len(), seed, slice);
             for &arm in &order {
                 let cell = &mut cells[arm];
-                if dropped[arm] || too_slow(cell, window) {
+                if dropped[arm] || window.is_over(cell.seconds) {
                     dropped[arm] = true;
                     continue;
                 }
                 self.phase(Some(index), arm, Phase::Measure);
-                let bounds = slice_bounds(window, slice, slices);
+                let bounds = window.bounds(slice, slices);
                 self.slice(cell, (Some(index), arm), seed, bounds).await?;
                 self.check_stop()?;
                 let name = &self.plan.arms[arm].name;
@@ -343,16 +267,6 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             format!("round {}: strategy {arm} was too slow to make all calls in time; its state differs", index + 1)
         };
         Ok((orders, slow.map(|(_, arm)| warn(&arm.name)).collect()))
-    }
-
-    /// The slices asked for, or as many as leave each worker some calls in a slice: at its end the calls in flight are
-    /// awaited, which must stay a small part of it.
-    fn slice_count(&self, window: Window) -> u64 {
-        let calls_per_slice = CALLS_PER_WORKER * self.settings.workers as u64;
-        match window {
-            Window::Calls { calls, .. } => self.settings.slices.min(calls / calls_per_slice).max(1),
-            Window::Timed { .. } => self.settings.slices,
-        }
     }
 
     /// Runs calls of one arm up to call `end`, or for a length of time. Gives the seconds that it took.
@@ -467,46 +381,4 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         dropped?;
         Ok(value)
     }
-}
-
-/// What went wrong on a server that does not answer any more.
-fn lost(error: RunError) -> RunError {
-    match error {
-        RunError::Fatal(Fatal::Lost(_)) | RunError::Interrupted => error,
-        other => RunError::Fatal(Fatal::Lost(other.to_string())),
-    }
-}
-
-/// The end of a slice in calls, counted from the first call of the warm-up, or its length in time.
-fn slice_bounds(window: Window, slice: u64, slices: u64) -> (u64, Option<Duration>) {
-    match window {
-        Window::Calls { calls, warmup, .. } => {
-            let done = u128::from(calls) * u128::from(slice + 1) / u128::from(slices);
-            (warmup + done as u64, None)
-        }
-        Window::Timed { seconds, .. } => (u64::MAX, Some(Duration::from_secs_f64(seconds / slices as f64))),
-    }
-}
-
-/// Followed documents are looked at after each of at most [`SAMPLES`] slices, the last one included.
-fn is_sampled(slice: u64, slices: u64) -> bool {
-    (slice + 1) * SAMPLES / slices > slice * SAMPLES / slices
-}
-
-fn too_slow(cell: &Cell, window: Window) -> bool {
-    match window {
-        Window::Calls { seconds: Some(seconds), .. } => cell.seconds > seconds * PATIENCE,
-        _ => false,
-    }
-}
-
-/// The arms in an order drawn from the seed (Fisher and Yates).
-fn shuffled(arms: usize, seed: Seed, slice: u64) -> Vec<usize> {
-    const LABEL: Label = Label::new("order");
-    let mut stream = Stream::new(seed, LABEL, slice);
-    let mut order: Vec<usize> = (0..arms).collect();
-    for last in (1..arms).rev() {
-        order.swap(last, stream.below(last as u64 + 1) as usize);
-    }
-    order
 }
