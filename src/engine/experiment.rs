@@ -344,7 +344,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         // Workers that find no call left have counted on.
         cell.next.fetch_min(end, std::sync::atomic::Ordering::Relaxed);
         cell.seconds += seconds;
-        cell.calls = cell.recorders.iter().flat_map(Recorder::operations).map(|operation| operation.calls).sum();
+        cell.calls = cell.recorders.iter().map(Recorder::calls).sum();
         match fatal {
             Some(fatal) => Err(fatal.into()),
             None => Ok(seconds),

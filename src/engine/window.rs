@@ -129,8 +129,9 @@ impl Slice {
                 },
             }
         }
+        let elapsed = begun.elapsed();
         rotate(recorder, edge, emit);
-        result.map(|()| begun.elapsed())
+        result.map(|()| elapsed)
     }
 
     async fn worker<T: Target>(
