@@ -337,3 +337,12 @@ async fn an_interrupt_ends_the_round_and_drops_its_databases() {
     let log = server.log.into_inner();
     assert_eq!(log.iter().filter(|line| line.starts_with("dropDatabase")).count(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_the_server_always_refuses_ends_the_run() {
+    let server = Scripted::new(|_, name| if name == "insert" { refused(FailureKind::Server(9)) } else { None });
+    let notes = Notes::default();
+    let error = run(&server, &notes, 1).round(WINDOW).await.unwrap_err();
+    let RunError::AlwaysFails { arm, operation, message, .. } = &error else { panic!("{error}") };
+    assert_eq!((arm.as_str(), operation.as_str(), message.as_str()), ("one", "add", "insertOne points: scripted"));
+}

@@ -104,7 +104,7 @@ pub struct RunArguments {
     /// The run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Keep the databases that the run made
+    /// Keep the databases of the finished rounds; needs --uri, as the embedded server's data go with it
     #[arg(long)]
     pub keep: bool,
 }

@@ -12,6 +12,9 @@ pub struct Interrupt {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
+    /// Listened to only so that a file that grows beyond `ulimit -f` is an error of its writer, like a full disk, and
+    /// does not end the process.
+    _file_size: Signal,
 }
 
 impl Interrupt {
@@ -24,6 +27,7 @@ impl Interrupt {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
+            _file_size: signal(SignalKind::from_raw(nix::sys::signal::Signal::SIGXFSZ as i32))?,
         })
     }
 

@@ -11,7 +11,9 @@ pub mod scenario;
 pub mod server;
 
 mod check;
+mod course;
 mod exit;
+mod latency_log;
 mod list;
 mod record;
 mod report;

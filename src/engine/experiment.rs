@@ -21,7 +21,7 @@ use super::generators::{Generators, share};
 use super::inspect;
 use super::load::{LoadError, Loader};
 use super::thread::{Job, ThreadError};
-use super::window::{Fatal, Slice, SliceInterval, Stop};
+use super::window::{Fatal, Slice, SliceInterval, Stop, answers};
 
 /// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
 const PILOT_CALLS: u64 = 500_000_000;
@@ -61,7 +61,7 @@ pub struct Settings {
     pub slices: u64,
     /// After which a call has failed.
     pub timeout: Duration,
-    /// Leave the databases of the last round.
+    /// Leave the databases of the finished rounds; those of the pilot and of a round that fails are dropped.
     pub keep: bool,
 }
 
@@ -96,6 +96,18 @@ pub enum RunError {
         /// How long it tried.
         seconds: f64,
     },
+    /// No call of an operation succeeds, which is a mistake of the scenario rather than something to measure.
+    #[error("strategy {arm}, operation {operation}: all of its {calls} calls failed: {message}; look at its steps")]
+    AlwaysFails {
+        /// The strategy.
+        arm: String,
+        /// The operation.
+        operation: String,
+        /// How many.
+        calls: u64,
+        /// The server's words for the first.
+        message: String,
+    },
     /// The user stopped the run.
     #[error("interrupted")]
     Interrupted,
@@ -127,7 +139,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     pub async fn pilot(&self, seconds: f64) -> Result<f64, RunError> {
         let mut databases = Vec::new();
         let rate = self.slowest(seconds, &mut databases).await;
-        self.finish(rate, &databases).await
+        self.finish(rate, (&databases, false)).await
     }
 
     async fn slowest(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<f64, RunError> {
@@ -139,6 +151,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             let length = Some(Duration::from_secs_f64(seconds));
             let took = self.slice(&mut cell, (None, arm), self.plan.round_seed(0), (u64::MAX, length)).await?;
             self.check_stop()?;
+            self.check_success(&cell, arm)?;
             let calls = cell.next.load(std::sync::atomic::Ordering::Relaxed) - PILOT_CALLS;
             if calls == 0 || took == 0.0 {
                 return Err(RunError::NoCalls { arm: self.plan.arms[arm].name.clone(), seconds });
@@ -155,7 +168,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     pub async fn round(&self, index: u64, window: Window) -> Result<(RoundRecord, Vec<String>), RunError> {
         let mut databases = Vec::new();
         let round = self.measured(index, window, &mut databases).await;
-        let round = self.finish(round, &databases).await?;
+        let round = self.finish(round, (&databases, self.settings.keep)).await?;
         self.observer.event(&Event::Round(&round.0));
         Ok(round)
     }
@@ -235,6 +248,26 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         })
     }
 
+    /// Ends the run when the server refuses every call of an operation: that is no schema to compare.
+    fn check_success(&self, cell: &Cell, arm: usize) -> Result<(), RunError> {
+        const FEW: u64 = 3;
+        for (position, operation) in self.plan.operations.iter().enumerate() {
+            let measures: Vec<_> = cell.recorders.iter().map(|recorder| &recorder.operations()[position]).collect();
+            let calls: u64 = measures.iter().map(|measures| measures.calls).sum();
+            let refused: u64 = measures.iter().map(|measures| measures.refused_by_server()).sum();
+            if calls >= FEW && refused == calls {
+                let message = measures.iter().flat_map(|measures| measures.messages.values()).next();
+                return Err(RunError::AlwaysFails {
+                    arm: self.plan.arms[arm].name.clone(),
+                    operation: operation.name.to_string(),
+                    calls,
+                    message: message.cloned().unwrap_or_default(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     async fn warm_up(
         &self,
         cell: &mut Cell,
@@ -247,6 +280,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             Window::Timed { warmup, .. } => (u64::MAX, Some(Duration::from_secs_f64(warmup))),
         };
         self.slice(cell, (None, place.1), seed, (end, length)).await?;
+        self.check_success(cell, place.1)?;
         // What the warm-up recorded is forgotten; its calls keep their numbers.
         for recorder in &mut cell.recorders {
             *recorder = Recorder::new(self.plan.operations.len(), self.settings.timeout);
@@ -380,10 +414,17 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         samples.map_err(|failure| RunError::Inspect { arm: arm.name.clone(), failure })
     }
 
-    /// Drops the databases. When something went wrong before, that is what the user must hear of.
-    async fn finish<R>(&self, result: Result<R, RunError>, databases: &[Arc<str>]) -> Result<R, RunError> {
-        if self.settings.keep && result.is_ok() {
-            return result;
+    /// Drops the databases, unless they are to be kept. When something went wrong before, that is what the user must
+    /// hear of. A server that is gone is not asked once per database, as each answer would have to be waited for.
+    async fn finish<R>(
+        &self,
+        result: Result<R, RunError>,
+        (databases, keep): (&[Arc<str>], bool),
+    ) -> Result<R, RunError> {
+        match result {
+            Ok(_) if keep => return result,
+            Err(error) if !answers(self.target).await => return Err(lost(error)),
+            _ => {}
         }
         let mut dropped = Ok(());
         for database in databases {
@@ -392,6 +433,14 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         let value = result?;
         dropped?;
         Ok(value)
+    }
+}
+
+/// What went wrong on a server that does not answer any more.
+fn lost(error: RunError) -> RunError {
+    match error {
+        RunError::Fatal(Fatal::Lost(_)) | RunError::Interrupted => error,
+        other => RunError::Fatal(Fatal::Lost(other.to_string())),
     }
 }
 

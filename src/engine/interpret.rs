@@ -25,6 +25,12 @@ pub enum Halt {
         /// What the server said.
         failure: Failure,
     },
+    /// All attempts of a `retry` had to begin again; recorded, the run goes on.
+    #[error("retry: {attempts} attempts were not enough")]
+    Exhausted {
+        /// The most that the step allows.
+        attempts: u32,
+    },
     /// A mistake of the scenario, which ends the run.
     #[error("{label}: {error}")]
     Scenario {
@@ -168,9 +174,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
             self.tally.retries.push(cause);
             frame.restore(before.clone());
         }
-        let message = format!("{attempts} attempts were not enough");
-        let failure = Failure { kind: FailureKind::Driver, message, labels: Vec::new() };
-        Err(Halt::Failed { label: "retry".into(), failure })
+        Err(Halt::Exhausted { attempts })
     }
 
     async fn command(&mut self, command: &Command, reply: usize, frame: &mut Frame) -> Result<(), Halt> {

@@ -2,7 +2,6 @@
 //! shared between cores.
 
 use std::cell::RefCell;
-use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -66,17 +65,17 @@ pub enum ThreadError {
     #[error(transparent)]
     Warm(#[from] WarmError),
     /// The thread is gone.
-    #[error("a load thread ended too early")]
+    #[error("a load thread ended too early; this is a mistake in docshape, please report what was printed before")]
     Gone,
 }
 
 type Order = (Job, oneshot::Sender<SliceResult>);
 
-/// A running load thread. Dropping it ends the thread.
+/// A running load thread. It ends when this value is dropped and the slice that it may be running is over; nobody waits
+/// for that, so that a call in flight cannot hold up a user who wants to end at once.
 #[derive(Debug)]
 pub struct LoadThread {
-    orders: Option<mpsc::UnboundedSender<Order>>,
-    handle: Option<JoinHandle<()>>,
+    orders: mpsc::UnboundedSender<Order>,
 }
 
 impl LoadThread {
@@ -88,10 +87,9 @@ impl LoadThread {
         let (orders, receiver) = mpsc::unbounded_channel();
         let (ready, started) = oneshot::channel();
         let body = move || serve(&uri, connections, receiver, ready);
-        let handle = std::thread::Builder::new().name("load".into()).spawn(body).map_err(ThreadError::Spawn)?;
-        let thread = LoadThread { orders: Some(orders), handle: Some(handle) };
+        std::thread::Builder::new().name("load".into()).spawn(body).map_err(ThreadError::Spawn)?;
         started.await.unwrap_or(Err(ThreadError::Gone))?;
-        Ok(thread)
+        Ok(LoadThread { orders })
     }
 
     /// Runs a slice on the thread.
@@ -100,18 +98,8 @@ impl LoadThread {
     /// When the thread is gone.
     pub async fn run(&self, job: Job) -> Result<SliceResult, ThreadError> {
         let (reply, result) = oneshot::channel();
-        let orders = self.orders.as_ref().ok_or(ThreadError::Gone)?;
-        orders.send((job, reply)).map_err(|_| ThreadError::Gone)?;
+        self.orders.send((job, reply)).map_err(|_| ThreadError::Gone)?;
         result.await.map_err(|_| ThreadError::Gone)
-    }
-}
-
-impl Drop for LoadThread {
-    fn drop(&mut self) {
-        self.orders = None;
-        if let Some(handle) = self.handle.take() {
-            let _ = handle.join();
-        }
     }
 }
 

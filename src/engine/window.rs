@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use tokio::sync::Notify;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::generate::Seed;
 use crate::plan::{Frame, Outcome, Plan, Value};
-use crate::record::{Call, CallOutcome, IntervalHistogram, Recorder};
+use crate::record::{Call, CallError, CallOutcome, IntervalHistogram, Recorder};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
 use super::interpret::{Halt, Interpreter, Retry};
@@ -24,17 +25,33 @@ const LOST_AFTER: Duration = Duration::from_secs(5);
 
 /// Set once when the user wants to stop; every loop of the engine looks at it.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop(Arc<Asked>);
+
+#[derive(Debug, Default)]
+struct Asked {
+    flag: AtomicBool,
+    waiting: Notify,
+}
 
 impl Stop {
     /// Asks for the end.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.flag.store(true, Ordering::Relaxed);
+        self.0.waiting.notify_waiters();
     }
 
     /// Whether the end was asked for.
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.flag.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the end is asked for; for work that has no loop of its own to look from.
+    pub async fn asked(&self) {
+        // It counts as waiting from its making on, so that no request falls between the look and the wait.
+        let waiting = self.0.waiting.notified();
+        if !self.is_set() {
+            waiting.await;
+        }
     }
 }
 
@@ -52,7 +69,7 @@ pub enum Fatal {
         words: String,
     },
     /// The server is gone.
-    #[error("the server was lost: {0}")]
+    #[error("the server was lost: {0}; see that it runs, its log may tell more, then run again")]
     Lost(String),
 }
 
@@ -167,14 +184,23 @@ impl Slice {
         let retries: Vec<Arc<str>> = interpreter.tally.retries.iter().map(cause).collect();
         let (outcome, error, lost) = match result {
             Ok(Ok(value)) => (outcome_of(&value), None, None),
-            Ok(Err(Halt::Failed { failure, .. })) => {
-                (CallOutcome::Failed, Some(reason(&failure)), (failure.kind == FailureKind::Network).then_some(failure))
+            Ok(Err(Halt::Failed { failure, label })) => {
+                let broken = (failure.kind == FailureKind::Network).then(|| failure.message.clone());
+                let message = format!("{label}: {}", failure.message);
+                (CallOutcome::Failed, Some((reason(&failure), message)), broken)
+            }
+            Ok(Err(Halt::Exhausted { attempts })) => {
+                let message = format!("retry: {attempts} attempts were not enough");
+                (CallOutcome::Failed, Some(("attempts used up".to_owned(), message)), None)
             }
             Ok(Err(halt @ Halt::Scenario { .. })) => {
                 let operation = &self.plan.operations[operation].name;
                 return Err(self.mistake(operation, halt.to_string()));
             }
-            Err(_) => (CallOutcome::Failed, Some("timeout".to_owned()), None),
+            Err(_) => {
+                let words = format!("a call had no answer within {} s", self.timeout.as_secs_f64());
+                (CallOutcome::Failed, Some(("timeout".to_owned(), words.clone())), Some(words))
+            }
         };
         recorder.borrow_mut().record(Call {
             operation,
@@ -182,11 +208,11 @@ impl Slice {
             service,
             round_trips: interpreter.tally.round_trips,
             retries: &retries,
-            error: error.as_deref(),
+            error: error.as_ref().map(|(reason, message)| CallError { reason, message }),
         });
         match lost {
-            Some(failure) => self.prove_alive(target, failure).await,
-            None => Ok(()),
+            Some(words) if !answers(target).await => Err(Fatal::Lost(words)),
+            _ => Ok(()),
         }
     }
 
@@ -201,14 +227,16 @@ impl Slice {
             Some(fault) => Err(self.mistake(&self.plan.operations[operation].name, fault.to_string())),
         }
     }
+}
 
-    /// A broken connection may be a failover; a server that does not answer a ping either is gone.
-    async fn prove_alive<T: Target>(&self, target: &T, failure: Failure) -> Result<(), Fatal> {
-        let ping = target.run("admin", bson::rawdoc! { "ping": 1 }, ReplyKind::Single);
-        match tokio::time::timeout(LOST_AFTER, ping).await {
-            Ok(Ok(_)) => Ok(()),
-            _ => Err(Fatal::Lost(failure.message)),
-        }
+/// A broken connection may be a failover, a late answer may be load; a server that does not answer a ping either is gone.
+pub(super) async fn answers(target: &impl Target) -> bool {
+    let ping = target.run("admin", bson::rawdoc! { "ping": 1 }, ReplyKind::Single);
+    // Any answer is one, also a refusal.
+    match tokio::time::timeout(LOST_AFTER, ping).await {
+        Ok(Err(failure)) => !matches!(failure.kind, FailureKind::Network | FailureKind::Timeout),
+        Ok(Ok(_)) => true,
+        Err(_) => false,
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Program {
 pub enum Implicit {
     /// The last reply.
     Reply,
-    /// `outcome(reply)` of a single write.
+    /// `outcome(reply)` of the only write, which is the last step.
     Outcome,
     /// `done()`.
     Done,

@@ -39,9 +39,9 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     /// The program; `None` when there were problems. `returns` says whether a result is declared.
     pub fn compile(mut self, steps: &[scenario::Step], returns: bool) -> Option<Program> {
         let compiled = self.steps(steps)?;
-        let implicit = match compiled.as_slice() {
+        let implicit = match compiled.last() {
             _ if returns => Implicit::Reply,
-            [Step::Command(command)] if command.writes && writes_outcome(command.reply) => Implicit::Outcome,
+            Some(Step::Command(last)) if writes_outcome(last.reply) && writes(&compiled) == 1 => Implicit::Outcome,
             _ => Implicit::Done,
         };
         Some(Program { steps: compiled, slots: self.scope.slots(), reply: self.reply, implicit })
@@ -143,6 +143,17 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let body = self.steps(body);
         Some(Step::ForEach { slot: slot?, list: list?, body: body? })
     }
+}
+
+/// The writes among the steps, nested ones included.
+fn writes(steps: &[Step]) -> usize {
+    let in_step = |step: &Step| match step {
+        Step::Command(command) => usize::from(command.writes),
+        Step::If { then, otherwise, .. } => writes(then) + writes(otherwise),
+        Step::ForEach { body, .. } | Step::Retry { body, .. } => writes(body),
+        Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
+    };
+    steps.iter().map(in_step).sum()
 }
 
 fn writes_outcome(reply: ReplyShape) -> bool {

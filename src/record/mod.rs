@@ -55,7 +55,16 @@ pub struct Call<'c> {
     /// Causes of the attempts that began again.
     pub retries: &'c [Arc<str>],
     /// Why it failed, when it did.
-    pub error: Option<&'c str>,
+    pub error: Option<CallError<'c>>,
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone, Copy)]
+pub struct CallError<'c> {
+    /// The server's code, or a word: what failures are counted by.
+    pub reason: &'c str,
+    /// The server's or driver's words; those of the first failure of a reason are kept.
+    pub message: &'c str,
 }
 
 /// All that was measured of one operation.
@@ -69,6 +78,8 @@ pub struct OperationMeasures {
     pub outcomes: Vec<(CallOutcome, LatencyHistogram)>,
     /// Failures by reason.
     pub errors: BTreeMap<String, u64>,
+    /// The words of the first failure of each reason.
+    pub messages: BTreeMap<String, String>,
     /// Attempts begun again, by cause.
     pub retries: BTreeMap<Arc<str>, u64>,
 }
@@ -95,6 +106,7 @@ impl Recorder {
             round_trips: 0,
             outcomes: Vec::new(),
             errors: BTreeMap::new(),
+            messages: BTreeMap::new(),
             retries: BTreeMap::new(),
         };
         let interval = vec![None; operations];
@@ -111,7 +123,8 @@ impl Recorder {
             *measures.retries.entry(Arc::clone(cause)).or_default() += 1;
         }
         if let Some(error) = call.error {
-            *measures.errors.entry(error.to_owned()).or_default() += 1;
+            *measures.errors.entry(error.reason.to_owned()).or_default() += 1;
+            measures.messages.entry(error.reason.to_owned()).or_insert_with(|| error.message.to_owned());
         }
         if call.outcome == CallOutcome::Ok {
             match &mut self.interval[call.operation] {
@@ -156,6 +169,12 @@ impl Recorder {
         }
     }
 
+    /// What was recorded so far, per operation: all counts, and of the successful calls the histograms of the intervals
+    /// that have ended. [`Recorder::finish`] gives everything.
+    pub fn operations(&self) -> &[OperationMeasures] {
+        &self.operations
+    }
+
     /// What was recorded, per operation.
     pub fn finish(mut self) -> Vec<OperationMeasures> {
         self.rotate();
@@ -174,6 +193,12 @@ impl OperationMeasures {
         }
     }
 
+    /// Calls that failed with a code of the server's.
+    pub fn refused_by_server(&self) -> u64 {
+        let codes = self.errors.iter().filter(|(reason, _)| reason.parse::<i32>().is_ok());
+        codes.map(|(_, count)| count).sum()
+    }
+
     fn merge(&mut self, other: &OperationMeasures) {
         self.calls += other.calls;
         self.round_trips += other.round_trips;
@@ -182,6 +207,9 @@ impl OperationMeasures {
         }
         for (error, count) in &other.errors {
             *self.errors.entry(error.clone()).or_default() += count;
+        }
+        for (reason, message) in &other.messages {
+            self.messages.entry(reason.clone()).or_insert_with(|| message.clone());
         }
         for (cause, count) in &other.retries {
             *self.retries.entry(Arc::clone(cause)).or_default() += count;
@@ -220,10 +248,14 @@ mod tests {
     #[test]
     fn failures_never_enter_the_success_histogram() {
         let mut recorder = Recorder::new(1, TIMEOUT);
-        recorder.record(Call { error: Some("11000"), ..call(0, CallOutcome::Failed, 9) });
+        recorder.record(Call {
+            error: Some(CallError { reason: "11000", message: "twice" }),
+            ..call(0, CallOutcome::Failed, 9)
+        });
         recorder.record(Call { retries: &["112".into(), "112".into()], ..call(0, CallOutcome::Ok, 10) });
         let measures = &recorder.finish()[0];
         assert_eq!(measures.errors, BTreeMap::from([("11000".to_owned(), 1)]));
+        assert_eq!(measures.messages, BTreeMap::from([("11000".to_owned(), "twice".to_owned())]));
         assert_eq!(measures.retries, BTreeMap::from([("112".into(), 2)]));
         let ok = measures.outcomes.iter().find(|(outcome, _)| *outcome == CallOutcome::Ok).unwrap();
         assert_eq!((ok.1.count(), ok.1.max()), (1, 10));

@@ -69,8 +69,9 @@ impl Speaker<'_> {
                 format!("{} had no successful call in at least one round", self.name(strategy))
             }
             Reason::TooFewRounds(rounds) => {
+                let are = if rounds == 1 { "is" } else { "are" };
                 let rounds = counted(rounds as u64, "round");
-                format!("below {MINIMUM_ROUNDS} rounds no claim is possible, and there are only {rounds}")
+                format!("below {MINIMUM_ROUNDS} rounds no claim is possible, and there {are} only {rounds}")
             }
             Reason::RoundsDisagree { ahead, rounds } => {
                 format!("rounds disagree ({} ahead in {ahead} of {rounds})", self.name(best))

@@ -13,7 +13,7 @@ use super::{FORMAT_VERSION, RUN_FILE, RunRecord};
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// The disk refused to take them.
-    #[error("cannot write {}: {source}; the last complete version is kept, free space or choose another --out", path.display())]
+    #[error("cannot write {}: {source}; free space or choose another --out", path.display())]
     Write {
         /// The file.
         path: PathBuf,

@@ -23,17 +23,19 @@ pub enum FolderError {
     },
 }
 
-/// Makes an empty folder and proves that files can be written there, before anything is measured.
+/// Makes an empty folder and proves that files can be written there, before anything is measured. Gives whether it was
+/// made now.
 ///
 /// # Errors
 /// When it cannot be made or written to, or holds something.
-pub fn create(path: &Path) -> Result<(), FolderError> {
+pub fn create(path: &Path) -> Result<bool, FolderError> {
     let refused = |source| FolderError::Refused { path: path.to_owned(), source };
+    let is_new = !path.exists();
     fs::create_dir_all(path).map_err(refused)?;
     if fs::read_dir(path).map_err(refused)?.next().is_some() {
         return Err(FolderError::NotEmpty { path: path.to_owned() });
     }
-    tempfile::NamedTempFile::new_in(path).map(drop).map_err(refused)
+    tempfile::NamedTempFile::new_in(path).map(|_| is_new).map_err(refused)
 }
 
 /// A moment as `2026-01-31T12-00-00Z`, fit for a folder's name on every system.

@@ -201,8 +201,11 @@ pub struct OperationRecord {
     pub round_trips: u64,
     /// By outcome (`ok`, `same`, `not found`, `refused: ...`, `failed`) the service times in nanoseconds.
     pub outcomes: Vec<OutcomeRecord>,
-    /// Failures by reason.
+    /// Failures by reason: the server's code, or a word.
     pub errors: BTreeMap<String, u64>,
+    /// The server's words for the first failure of each reason.
+    #[serde(default)]
+    pub messages: BTreeMap<String, String>,
     /// Attempts begun again, by cause.
     pub retries: BTreeMap<String, u64>,
 }

@@ -87,6 +87,7 @@ fn cell(times: &[u64]) -> CellRecord {
             round_trips: 2 * count,
             outcomes: vec![OutcomeRecord { outcome: "ok".into(), count, saturated, sum, service }],
             errors: BTreeMap::new(),
+            messages: BTreeMap::new(),
             retries: BTreeMap::from([("112".into(), 7)]),
         }],
         before: vec![sizes.clone()],

@@ -30,7 +30,10 @@ const KEPT_HANDLES: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The connection string is wrong.
-    #[error("the connection string is not valid: {reason}")]
+    #[error(
+        "the connection string is not valid: {reason}; write --uri or MONGODB_URI as \
+         mongodb://[user:password@]host:port/?options"
+    )]
     InvalidUri {
         /// What is wrong, without any part of the string that may be secret.
         reason: String,
@@ -211,15 +214,17 @@ fn refused_uri(uri: &str, error: &mongodb::error::Error) -> ConnectError {
     let lower = uri.to_ascii_lowercase();
     let secrets = ["@", "password", "authmechanismproperties"].iter().any(|mark| lower.contains(mark));
     if secrets {
-        let reason = "its parts are not shown because it holds credentials; check its form \
-                      (mongodb://user:password@host:port/?options), that special characters in the user name and the \
+        let reason = "its parts are not shown because it holds credentials; check that special characters in the user name and the \
                       password are percent-encoded, and that the host name of a mongodb+srv string resolves";
         return ConnectError::InvalidUri { reason: reason.to_owned() };
     }
     let failure = failure::from_driver(error);
     match failure.kind {
         FailureKind::Network | FailureKind::Timeout => ConnectError::Driver { reason: failure.message },
-        _ => ConnectError::InvalidUri { reason: failure.message },
+        _ => {
+            let words = failure.message.trim_start_matches("An invalid argument was provided: ");
+            ConnectError::InvalidUri { reason: words.to_owned() }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
@@ -34,6 +35,10 @@ const POLL: Duration = Duration::from_millis(20);
 const PORTS: usize = 10;
 /// The status with which `mongod` ends when it cannot listen.
 const NETWORK_ERROR: i32 = 48;
+/// The signal that leaves no time for last words.
+const SIGKILL: i32 = 9;
+const KILLED: &str =
+    "it was killed from outside, perhaps by the system for want of memory; --cache-gb makes it smaller";
 /// The smallest cache that `mongod` accepts, in GB.
 const SMALLEST_CACHE_GB: f64 = 0.25;
 
@@ -187,6 +192,11 @@ impl EmbeddedMongod {
         }
     }
 
+    /// Why the server ended by itself, if it did.
+    pub fn ended(&mut self) -> Option<EmbeddedError> {
+        self.still_running().err()
+    }
+
     /// Ends the server and removes its folder; an error when the folder could not be removed.
     pub fn stop(mut self) -> Result<(), EmbeddedError> {
         self.end();
@@ -249,7 +259,10 @@ impl EmbeddedMongod {
     fn still_running(&mut self) -> Result<(), EmbeddedError> {
         match self.child.try_wait() {
             Ok(Some(status)) => {
-                let words = server_log::last_words(self.folder.path());
+                let words = match status.signal() {
+                    Some(SIGKILL) => KILLED.to_owned(),
+                    _ => server_log::last_words(self.folder.path()),
+                };
                 Err(EmbeddedError::Exited { program: self.program.clone(), status, words })
             }
             // The child is ours, so that asking for its state cannot fail in a way that tells anything about it.

@@ -6,8 +6,6 @@ use super::{Failure, FailureKind, ReplyKind, Target, failure};
 
 /// The oldest release whose replies and defaults are understood.
 const OLDEST: (i32, i32) = (5, 0);
-/// "Unauthorized".
-const UNAUTHORIZED: i32 = 13;
 /// Parameters that change what a measurement means. Names that a release does not know are left out by the server.
 const PARAMETERS: [&str; 7] = [
     "featureCompatibilityVersion",
@@ -117,7 +115,7 @@ impl From<Failure> for FactsError {
         match failure.kind {
             FailureKind::Network | FailureKind::Timeout => Self::Unreachable(failure),
             FailureKind::Server(failure::AUTHENTICATION_FAILED) => Self::LogIn(failure),
-            FailureKind::Server(UNAUTHORIZED) => Self::Unauthorized(failure),
+            FailureKind::Server(failure::UNAUTHORIZED) => Self::Unauthorized(failure),
             _ => Self::Other(failure),
         }
     }

@@ -7,6 +7,8 @@ use super::{Failure, FailureKind};
 
 /// The server's code for a failed log-in, which the driver reports without any code.
 pub(super) const AUTHENTICATION_FAILED: i32 = 18;
+/// The server's code for a user without the right to do something.
+pub(super) const UNAUTHORIZED: i32 = 13;
 
 impl Failure {
     /// The server's code, when it was the server that refused.
@@ -31,9 +33,10 @@ pub(super) fn from_driver(error: &Error) -> Failure {
             (FailureKind::Timeout, "the connection timed out".to_owned())
         }
         ErrorKind::Io(cause) => (FailureKind::Network, cause.to_string()),
-        ErrorKind::ConnectionPoolCleared { message, .. }
-        | ErrorKind::ServerSelection { message, .. }
-        | ErrorKind::DnsResolve { message, .. } => (FailureKind::Network, message.clone()),
+        ErrorKind::ServerSelection { message, .. } => (FailureKind::Network, unreachable(message)),
+        ErrorKind::ConnectionPoolCleared { message, .. } | ErrorKind::DnsResolve { message, .. } => {
+            (FailureKind::Network, message.clone())
+        }
         ErrorKind::InvalidResponse { message, .. } if message.contains("over maximum") => {
             (FailureKind::TooLarge, message.clone())
         }
@@ -79,11 +82,36 @@ fn refused(refusal: &RawDocument) -> Failure {
     }
 }
 
+/// The driver prints its whole view of the servers; the user needs the address and the reason of each.
+fn unreachable(message: &str) -> String {
+    let servers = message.split("Address: ").skip(1).filter_map(|server| {
+        let (address, rest) = server.split_once(',')?;
+        let (_, reason) = rest.split_once("Error: Kind: ")?;
+        let reason = reason.split(", labels:").next()?;
+        Some(format!("{address}: {}", reason.trim_start_matches("I/O error: ")))
+    });
+    match servers.collect::<Vec<_>>().join("; ") {
+        none if none.is_empty() => message.to_owned(),
+        servers => servers,
+    }
+}
+
+/// A server without rights for the user repeats the whole command; its name is enough.
+fn brief(message: &str) -> String {
+    match message.split_once(" to execute command { ") {
+        Some((refusal, command)) if refusal.starts_with("not authorized on ") => {
+            format!("{refusal} to execute {}", command.split(':').next().unwrap_or_default())
+        }
+        _ => message.to_owned(),
+    }
+}
+
 fn named(message: &str, code_name: &str) -> String {
+    let message = brief(message);
     match (message.is_empty(), code_name.is_empty()) {
         (false, false) => format!("{message} ({code_name})"),
         (true, _) => code_name.to_owned(),
-        (_, true) => message.to_owned(),
+        (_, true) => message,
     }
 }
 
@@ -153,6 +181,18 @@ mod tests {
         let failure = in_reply(&rawdoc! { "writeErrors": [{ "errmsg": "odd" }], "ok": 1.0 }).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Driver);
         assert!(failure.message.contains("odd"));
+    }
+
+    #[test]
+    fn words_of_the_driver_and_the_server_are_cut_to_what_a_user_needs() {
+        let topology = "Server selection timeout: No available servers. Topology: { Type: Unknown, Servers: [ { \
+                        Address: a:1, Type: Unknown, Error: Kind: I/O error: Connection refused (os error 111), \
+                        labels: {\"RetryableError\"}, source: None }, { Address: b:2, Type: Unknown, Error: Kind: odd, \
+                        labels: {} } ] }";
+        assert_eq!(unreachable(topology), "a:1: Connection refused (os error 111); b:2: odd");
+        assert_eq!(unreachable("no server is writable"), "no server is writable");
+        let refusal = "not authorized on db to execute command { insert: \"c\", lsid: { id: 1 } }";
+        assert_eq!(named(refusal, "Unauthorized"), "not authorized on db to execute insert (Unauthorized)");
     }
 
     #[test]

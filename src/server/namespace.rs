@@ -3,7 +3,8 @@
 use bson::{RawDocumentBuf, rawdoc};
 use sha2::{Digest, Sha256};
 
-use super::{Failure, ReplyKind, Target};
+use super::failure::UNAUTHORIZED;
+use super::{Failure, FailureKind, ReplyKind, Target};
 
 /// The collection that holds the mark.
 pub const MARKER_COLLECTION: &str = "docshape.marker";
@@ -32,7 +33,7 @@ pub enum NamespaceError {
         database: String,
     },
     /// The server refused.
-    #[error("database {database} cannot be {deed}: {failure}")]
+    #[error("database {database} cannot be {deed}: {failure}{}", rights(failure))]
     Refused {
         /// The database.
         database: String,
@@ -114,6 +115,16 @@ async fn has_results(target: &impl Target, database: &str, command: RawDocumentB
     };
     // An empty first batch may still be followed by others, but not for these commands on one database.
     Ok(reply.batches.iter().any(holds))
+}
+
+/// What a user without rights can do about it.
+fn rights(failure: &Failure) -> &'static str {
+    match failure.kind {
+        FailureKind::Server(UNAUTHORIZED) => {
+            "; give the user of the connection string the roles readWriteAnyDatabase and dbAdminAnyDatabase"
+        }
+        _ => "",
+    }
 }
 
 fn refused(database: &str, deed: &'static str, failure: Failure) -> NamespaceError {

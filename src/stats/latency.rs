@@ -115,7 +115,14 @@ mod tests {
 
     fn operation(outcomes: Vec<OutcomeRecord>) -> OperationRecord {
         let calls = outcomes.iter().map(|outcome| outcome.count).sum();
-        OperationRecord { calls, round_trips: calls, outcomes, errors: BTreeMap::new(), retries: BTreeMap::new() }
+        OperationRecord {
+            calls,
+            round_trips: calls,
+            outcomes,
+            errors: BTreeMap::new(),
+            messages: BTreeMap::new(),
+            retries: BTreeMap::new(),
+        }
     }
 
     #[test]

@@ -154,6 +154,7 @@ fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationR
         round_trips: CALLS[operation] * if strategy == 1 && operation == 1 { 2 } else { 1 },
         outcomes,
         errors: reasons("11000 (DuplicateKey)", failed),
+        messages: BTreeMap::new(),
         retries: reasons("112 (WriteConflict)", failed * 20),
     }
 }

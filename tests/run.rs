@@ -1,0 +1,764 @@
+//! `docshape run` through the real program, against the real embedded `mongod`: what a run leaves, and what is left when
+//! something goes wrong. Without a `mongod` these tests fail and say how to get one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::results::{self, CellRecord, RoundRecord, RunRecord, Status};
+use docshape::server::client::MongoTarget;
+use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions};
+use docshape::server::{ReplyKind, Target};
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+mod harness;
+
+/// A run of about two seconds.
+const SMALL: [&str; 10] =
+    ["run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--slices", "4"];
+const OPERATIONS: [&str; 9] =
+    ["add_comment", "read_post", "read_page", "page_after", "latest", "count", "comment", "edit", "by_author"];
+/// No run of these tests may take longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder for one test: `tmp` takes the embedded server's folder, `run` is the run folder.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        fs::create_dir(place.tmp()).unwrap();
+        place
+    }
+
+    fn tmp(&self) -> PathBuf {
+        self.0.path().join("tmp")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self) -> PathBuf {
+        self.path("run")
+    }
+
+    /// docshape without what the environment may say about servers.
+    fn docshape(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
+        command.args(arguments).env("TMPDIR", self.tmp()).env_remove("MONGODB_URI").env("NO_COLOR", "1");
+        command.env("DOCSHAPE_MONGOD", harness::program()).current_dir(self.0.path());
+        command
+    }
+
+    /// A small run into the run folder, with further arguments.
+    fn small(&self, more: &[&str]) -> Command {
+        let mut command = self.docshape(&SMALL);
+        command.args(more).arg("--out").arg(self.run());
+        command
+    }
+
+    fn record(&self) -> RunRecord {
+        results::load(&self.run()).unwrap()
+    }
+
+    fn assert_nothing_left(&self) {
+        let left: Vec<_> = fs::read_dir(self.tmp()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+/// How a program ended, and what it said.
+#[derive(Debug)]
+struct Ended {
+    status: ExitStatus,
+    stdout: String,
+    stderr: String,
+    /// The most memory that it had, in KiB.
+    peak: u64,
+}
+
+impl Ended {
+    fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    fn ok(self) -> Ended {
+        assert_eq!(self.code(), Some(0), "{}\n{}", self.stderr, self.stdout);
+        self
+    }
+
+    /// Asserts the exit code and the one paragraph of an error that has all these words.
+    fn error(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code(), Some(code), "{}\n{}", self.stderr, self.stdout);
+        let told: Vec<&str> = self.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+        assert_eq!(told.len(), 1, "one error: {}", self.stderr);
+        assert_eq!(self.stderr.lines().last(), told.first().copied(), "one paragraph, last: {}", self.stderr);
+        for word in words {
+            assert!(told[0].contains(word), "{word:?} is missing in {}", told[0]);
+        }
+        assert!(!self.stderr.contains("s3cret") && !self.stdout.contains("s3cret"), "{self:?}");
+    }
+}
+
+/// A program that runs; killed when the test ends, however it ends.
+struct Running {
+    child: Child,
+    stderr: Arc<Mutex<String>>,
+    readers: Vec<std::thread::JoinHandle<()>>,
+    stdout: Arc<Mutex<String>>,
+    peak: u64,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn collect(stream: impl Read + Send + 'static) -> (Arc<Mutex<String>>, std::thread::JoinHandle<()>) {
+    let text = Arc::new(Mutex::new(String::new()));
+    let sink = Arc::clone(&text);
+    let reader = std::thread::spawn(move || {
+        let mut lines = BufReader::new(stream);
+        let mut line = String::new();
+        while lines.read_line(&mut line).is_ok_and(|length| length > 0) {
+            sink.lock().unwrap().push_str(&line);
+            line.clear();
+        }
+    });
+    (text, reader)
+}
+
+impl Running {
+    fn start(mut command: Command) -> Running {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (stdout, out) = collect(child.stdout.take().unwrap());
+        let (stderr, err) = collect(child.stderr.take().unwrap());
+        Running { child, stderr, stdout, readers: vec![out, err], peak: 0 }
+    }
+
+    fn wait_until<R>(&mut self, what: &str, mut condition: impl FnMut(&mut Running) -> Option<R>) -> R {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(found) = condition(self) {
+                return found;
+            }
+            assert!(Instant::now() < deadline, "not within {PATIENCE:?}: {what}; {}", self.stderr.lock().unwrap());
+            std::thread::sleep(Duration::from_millis(3));
+        }
+    }
+
+    fn wait_for(&mut self, words: &str) {
+        self.wait_until(words, |running| {
+            assert!(running.child.try_wait().unwrap().is_none(), "ended: {}", running.stderr.lock().unwrap());
+            running.stderr.lock().unwrap().contains(words).then_some(())
+        });
+    }
+
+    /// The process of the embedded server, as soon as there is one.
+    fn mongod(&mut self) -> u32 {
+        let children = format!("/proc/{0}/task/{0}/children", self.child.id());
+        self.wait_until("a mongod", |_| fs::read_to_string(&children).ok()?.split_whitespace().next()?.parse().ok())
+    }
+
+    fn signal(&self, signal: Signal) {
+        send(self.child.id(), signal);
+    }
+
+    fn finish(mut self) -> Ended {
+        let status_file = format!("/proc/{}/status", self.child.id());
+        let status = self.wait_until("the end", |running| {
+            if let Ok(text) = fs::read_to_string(&status_file) {
+                let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next());
+                running.peak = peak.map_or(running.peak, |peak| peak.parse().unwrap());
+            }
+            running.child.try_wait().unwrap()
+        });
+        for reader in self.readers.drain(..) {
+            reader.join().unwrap();
+        }
+        let text = |text: &Arc<Mutex<String>>| text.lock().unwrap().clone();
+        Ended { status, stdout: text(&self.stdout), stderr: text(&self.stderr), peak: self.peak }
+    }
+}
+
+fn finish(command: Command) -> Ended {
+    Running::start(command).finish()
+}
+
+fn send(pid: u32, signal: Signal) {
+    kill(Pid::from_raw(i32::try_from(pid).unwrap()), signal).unwrap();
+}
+
+/// A dead process that nobody has waited for yet counts as gone.
+fn alive(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// `docshape server start`, and the URI that it printed.
+fn server(place: &Place) -> (Running, String) {
+    let mut server = Running::start(place.docshape(&["server", "start", "--cache-gb", "0.25"]));
+    let uri = server.wait_until("a URI", |server| {
+        let text = server.stdout.lock().unwrap();
+        text.ends_with('\n').then(|| text.trim().to_owned())
+    });
+    (server, uri)
+}
+
+fn calls(cell: &CellRecord) -> Vec<u64> {
+    cell.operations.iter().map(|operation| operation.calls).collect()
+}
+
+fn documents(cell: &CellRecord) -> Vec<(String, u64, u64)> {
+    let pairs = cell.before.iter().zip(&cell.after);
+    pairs.map(|(before, after)| (before.name.clone(), before.documents, after.documents)).collect()
+}
+
+/// The calls of every operation, outcome, histogram and error of a cell agree.
+fn assert_adds_up(cell: &CellRecord) {
+    assert_eq!(calls(cell).iter().sum::<u64>(), cell.calls);
+    for operation in &cell.operations {
+        let counts: u64 = operation.outcomes.iter().map(|outcome| outcome.count).sum();
+        assert_eq!(counts, operation.calls);
+        for outcome in &operation.outcomes {
+            assert_eq!(outcome.service.open().count(), outcome.count);
+        }
+        let failed = operation.outcomes.iter().find(|outcome| outcome.outcome == "failed");
+        assert_eq!(operation.errors.values().sum::<u64>(), failed.map_or(0, |failed| failed.count));
+        assert!(operation.round_trips >= operation.calls - failed.map_or(0, |failed| failed.count));
+    }
+}
+
+/// Successful calls by tag, as the library's own reader of interval logs finds them.
+fn logged(path: &Path) -> BTreeMap<String, u64> {
+    let text = fs::read(path).unwrap();
+    let mut counts = BTreeMap::new();
+    for entry in IntervalLogIterator::new(&text) {
+        let LogEntry::Interval(interval) = entry.unwrap() else { continue };
+        let bytes = base64::engine::general_purpose::STANDARD.decode(interval.encoded_histogram()).unwrap();
+        let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+        *counts.entry(interval.tag().unwrap().as_str().to_owned()).or_default() += histogram.len();
+    }
+    counts
+}
+
+/// The same from `run.json`.
+fn succeeded(record: &RunRecord) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for round in &record.rounds {
+        for (strategy, cell) in record.strategies.iter().zip(&round.cells) {
+            for (name, operation) in record.operations.iter().zip(&cell.operations) {
+                let tag = format!("{}/{name}/{}", strategy.name, round.index + 1);
+                let ok = operation.outcomes.iter().filter(|outcome| outcome.outcome == "ok");
+                *counts.entry(tag).or_default() += ok.map(|outcome| outcome.count).sum::<u64>();
+            }
+        }
+    }
+    counts.retain(|_, count| *count > 0);
+    counts
+}
+
+#[test]
+fn a_smoke_run_leaves_results_that_add_up_and_report_again() {
+    let place = Place::new();
+    let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--out"]);
+    command.arg(place.run());
+    let began = Instant::now();
+    let ended = finish(command).ok();
+    assert!(began.elapsed() < PATIENCE);
+    place.assert_nothing_left();
+    let mut files: Vec<_> = fs::read_dir(place.run()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["latency.hlog", "report.md", "run.json"]);
+
+    let record = place.record();
+    assert_eq!((&record.status, record.rounds.len()), (&Status::Complete, 1));
+    let strategies: Vec<&str> = record.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
+    assert_eq!(strategies, ["embedded", "linked", "bucketed"]);
+    assert_eq!(record.operations, OPERATIONS);
+    for cell in &record.rounds[0].cells {
+        assert_eq!(Some(cell.calls), record.settings.calls);
+        assert!(calls(cell).iter().all(|calls| *calls > 0), "{:?}", calls(cell));
+        assert_adds_up(cell);
+        assert!(cell.operations.iter().all(|operation| operation.errors.is_empty()));
+        assert_eq!(cell.connections_created, 0, "the pool was warm");
+    }
+    assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
+    assert_sizes_grow_where_documents_grow(&record.rounds[0]);
+
+    let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
+    assert!(strategies.iter().chain(&OPERATIONS).all(|name| markdown.contains(name)), "{markdown}");
+    let again = finish(place.docshape(&["report", place.run().to_str().unwrap()])).ok();
+    assert_eq!(again.stdout, ended.stdout);
+    fs::create_dir(place.path("archive")).unwrap();
+    fs::rename(place.run(), place.path("archive/moved")).unwrap();
+    let moved = place.path("archive/moved").to_str().unwrap().to_owned();
+    let again = finish(place.docshape(&["report", &moved])).ok();
+    assert_eq!(again.stdout, ended.stdout.replace(place.run().to_str().unwrap(), &moved));
+}
+
+/// Comments are added: to the posts themselves, beside them, or to pages that fill up.
+fn assert_sizes_grow_where_documents_grow(round: &RoundRecord) {
+    let sizes = |arm: usize, name: &str| {
+        let find = |sizes: &[results::CollectionSizes]| sizes.iter().find(|sizes| sizes.name == name).cloned().unwrap();
+        (find(&round.cells[arm].before), find(&round.cells[arm].after))
+    };
+    let (before, after) = sizes(0, "posts");
+    assert!(after.mean > before.mean && after.documents == before.documents, "{before:?} {after:?}");
+    for (arm, children) in [(1, "comments"), (2, "comment_buckets")] {
+        let (before, after) = sizes(arm, "posts");
+        assert_eq!((before.mean, before.max, before.documents), (after.mean, after.max, after.documents));
+        let (before, after) = sizes(arm, children);
+        assert!(after.documents > before.documents && after.size > before.size, "{before:?} {after:?}");
+    }
+    let range = |arm: usize| {
+        let cell = &round.cells[arm];
+        let followed: Vec<u64> =
+            cell.growth.iter().filter(|sample| sample.label == "post 0").map(|sample| sample.bytes).collect();
+        assert!(followed.len() > 2 && followed.is_sorted(), "{followed:?}");
+        followed[followed.len() - 1] - followed[0]
+    };
+    assert!(range(0) > 0, "the most popular post grows when its comments are inside");
+    assert_eq!((range(1), range(2)), (0, 0));
+}
+
+#[test]
+fn equal_seeds_make_equal_calls_and_documents_on_any_number_of_threads() {
+    let place = Place::new();
+    let (_server, uri) = server(&place);
+    let run = |name: &str, more: &[&str]| {
+        let mut command = place.docshape(&SMALL);
+        command.args(["--rounds", "2", "--uri", &uri]).args(more).arg("--out").arg(place.path(name));
+        finish(command).ok();
+        results::load(&place.path(name)).unwrap()
+    };
+    let one = run("one", &["--seed", "7"]);
+    let two = run("two", &["--seed", "7", "--threads", "2", "--workers", "8"]);
+    let other = run("other", &["--seed", "8"]);
+    for (round, again) in one.rounds.iter().zip(&two.rounds) {
+        assert_eq!((round.seed, &round.order), (again.seed, &again.order));
+        for (cell, again) in round.cells.iter().zip(&again.cells) {
+            assert_eq!(calls(cell), calls(&round.cells[0]), "strategies are asked the same");
+            assert_eq!((calls(cell), cell.loaded), (calls(again), again.loaded));
+            assert_eq!(documents(cell), documents(again));
+            assert_eq!(cell.calls, 300);
+            assert_adds_up(again);
+        }
+    }
+    assert_ne!(calls(&one.rounds[0].cells[0]), calls(&one.rounds[1].cells[0]), "rounds differ");
+    assert_ne!(calls(&one.rounds[0].cells[0]), calls(&other.rounds[0].cells[0]), "seeds differ");
+    assert_ne!(documents(&one.rounds[0].cells[1]), documents(&other.rounds[0].cells[1]));
+    assert_eq!(logged(&place.path("two/latency.hlog")), succeeded(&two));
+}
+
+#[test]
+fn a_timed_run_says_that_states_differ() {
+    let place = Place::new();
+    let mut command = place.docshape(&["run", "blog-comments", "--duration", "300ms", "--rounds", "1"]);
+    command.args(["--set", "posts=30", "--set", "comments_per_post=10", "--threads", "2", "--workers", "5"]);
+    command.args(["--slices", "3", "--preset", "smoke", "--out"]).arg(place.run());
+    finish(command).ok();
+    let record = place.record();
+    assert_eq!((record.settings.duration, record.settings.calls), (Some(0.3), None));
+    for cell in &record.rounds[0].cells {
+        assert!(cell.calls > 0 && cell.seconds >= 0.3 && cell.seconds < 3.0, "{} {}", cell.calls, cell.seconds);
+        assert_adds_up(cell);
+    }
+    assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
+    let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
+    assert!(markdown.contains("state"), "{markdown}");
+    let warning = markdown.lines().find(|line| line.contains("equal in time")).expect("a warning");
+    assert!(warning.contains("states"), "{warning}");
+}
+
+#[test]
+fn what_is_wrong_before_the_start_is_one_paragraph_and_leaves_nothing() {
+    let place = Place::new();
+    let fails = |arguments: &[&str], words: &[&str]| {
+        let mut command = place.docshape(arguments);
+        command.arg("--out").arg(place.run());
+        let ended = finish(command);
+        ended.error(2, words);
+        assert!(!place.run().exists());
+    };
+    let plain = |more: &[&'static str], words: &[&str]| fails(&[&["run", "blog-comments"], more].concat(), words);
+    fails(&["run", "blog-coments"], &["blog-coments", "did you mean `blog-comments`"]);
+    plain(&["--strategies", "embeded"], &["no strategy `embeded`", "did you mean `embedded`"]);
+    plain(&["--mix", "reed-heavy"], &["no mix `reed-heavy`", "did you mean `read-heavy`"]);
+    plain(&["--set", "postz=3"], &["no parameter `postz`", "did you mean `posts`"]);
+    plain(&["--set", "posts=many"], &["--set posts=many", "is an int, such as 200"]);
+    plain(&["--threads", "3", "--workers", "2"], &["--threads 3", "at least --workers 3"]);
+    plain(&["--keep"], &["--keep needs a server that stays", "docshape server start", "--uri"]);
+    plain(&["--uri", "localhost:27017"], &["connection string is not valid", "no scheme", "mongodb://"]);
+    plain(&["--uri", "mongodb://ann:s3cret@:x"], &["connection string is not valid", "percent-encoded"]);
+    fs::write(place.path("binary.yaml"), [0xff, 0xfe, 0x00]).unwrap();
+    fails(&["run", "./binary.yaml"], &["binary.yaml", "UTF-8"]);
+    fails(&["run", "./none.yaml"], &["none.yaml", "check the path"]);
+    fs::write(place.path("empty.yaml"), "").unwrap();
+    let ended = finish(place.docshape(&["run", "./empty.yaml"]));
+    assert_eq!(ended.code(), Some(2));
+    for words in ["the file is empty", "empty.yaml:1:1", "format: 1"] {
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
+fn folders_that_cannot_take_results_are_refused_before_anything_is_measured() {
+    let place = Place::new();
+    fs::write(place.path("file"), "").unwrap();
+    fs::create_dir(place.path("full")).unwrap();
+    fs::write(place.path("full/notes.txt"), "mine").unwrap();
+    let fails = |folder: &Path, words: &str| {
+        let mut command = place.docshape(&SMALL);
+        command.arg("--out").arg(folder);
+        finish(command).error(2, &[folder.to_str().unwrap(), words, "--out"]);
+    };
+    fails(&place.path("file"), "cannot write into");
+    fails(&place.path("file/below"), "cannot write into");
+    fails(Path::new("/proc/docshape"), "cannot write into");
+    fails(&place.path("full"), "not empty");
+    assert_eq!(fs::read_to_string(place.path("full/notes.txt")).unwrap(), "mine");
+    // An empty folder of the user's is used, and stays when the run comes to nothing.
+    fs::create_dir(place.run()).unwrap();
+    finish(place.small(&["--mongod", "/bin/false"])).error(3, &["/bin/false ended by itself"]);
+    assert!(place.run().is_dir());
+    place.assert_nothing_left();
+}
+
+#[test]
+fn servers_that_cannot_be_used_are_named_with_the_reason() {
+    let place = Place::new();
+    let fails = |arguments: &[&str], words: &[&str]| {
+        let began = Instant::now();
+        finish(place.small(arguments)).error(3, words);
+        assert!(began.elapsed() < Duration::from_secs(15));
+        assert!(!place.run().exists());
+    };
+    let nobody = "mongodb://ann:s3cret@127.0.0.1:1/";
+    fails(&["--uri", nobody], &["127.0.0.1:1: Connection refused", "check the address", "omit --uri"]);
+    fails(&["--mongod", "/nonexistent/mongod"], &["--mongod names /nonexistent/mongod", "scripts/install-mongod.sh"]);
+    fails(&["--mongod", "/bin/false"], &["/bin/false ended by itself"]);
+
+    let data = tempfile::tempdir().unwrap();
+    let mut command = Command::new(harness::program());
+    command.args(["--bind_ip=127.0.0.1", "--nounixsocket", "--wiredTigerCacheSizeGB=0.25", "--port=0", "--dbpath"]);
+    // The port is the system's choice; the log names it.
+    let mut standalone = Running::start({
+        command.arg(data.path());
+        command
+    });
+    let port = standalone.wait_until("a port", |standalone| {
+        let text = standalone.stdout.lock().unwrap();
+        let line = text.lines().find(|line| line.contains("\"Waiting for connections\""))?;
+        line.split("\"port\":").nth(1)?.split(',').next()?.parse::<u16>().ok()
+    });
+    let uri = format!("mongodb://127.0.0.1:{port}");
+    fails(&["--uri", &uri], &["this server is a standalone", "--replSet", "omit --uri"]);
+    // Through the environment, too.
+    let mut command = place.small(&[]);
+    command.env("MONGODB_URI", &uri);
+    finish(command).error(3, &["this server is a standalone"]);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn credentials_and_rights() {
+    let place = Place::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let key = place.path("key");
+    fs::write(&key, "c2VjcmV0").unwrap();
+    fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let servers = tempfile::tempdir().unwrap();
+    let extra_arguments = vec![format!("--keyFile={}", key.display()).into()];
+    let options = EmbeddedOptions { extra_arguments, ..harness::options(servers.path()) };
+    let server = runtime.block_on(EmbeddedMongod::start(&options)).unwrap();
+    let login = |user: &str| server.uri().replace("mongodb://", &format!("mongodb://{user}:s3cret-p4ss@"));
+    for (user, role, as_user) in [("root", "root", server.uri()), ("reader", "read", login("root"))] {
+        let create = rawdoc! { "createUser": user, "pwd": "s3cret-p4ss", "roles": [{ "role": role, "db": "admin" }] };
+        single(&runtime, &as_user, "admin", create);
+    }
+    finish(place.small(&["--uri", &server.uri()])).error(3, &["wants a user with rights", "readWriteAnyDatabase"]);
+    let wrong = server.uri().replace("mongodb://", "mongodb://root:s3cret-wrong@");
+    finish(place.small(&["--uri", &wrong])).error(3, &["refused the log-in", "check user name, password"]);
+    let reader = finish(place.small(&["--uri", &login("reader")]));
+    reader.error(3, &["cannot be made: not authorized", "to execute", "roles readWriteAnyDatabase"]);
+    fs::remove_dir_all(place.run()).unwrap();
+
+    let ended = finish(place.small(&["--rounds", "1", "--uri", &login("root")])).ok();
+    let mut texts = vec![ended.stdout, ended.stderr];
+    for entry in fs::read_dir(place.run()).unwrap() {
+        texts.push(fs::read_to_string(entry.unwrap().path()).unwrap());
+    }
+    assert_eq!(texts.len(), 5);
+    assert!(texts.iter().all(|text| !text.contains("s3cret") && !text.contains("root:")));
+}
+
+fn single(runtime: &tokio::runtime::Runtime, uri: &str, database: &str, command: RawDocumentBuf) -> RawDocumentBuf {
+    runtime.block_on(async {
+        let target = MongoTarget::connect(uri, 1).await.unwrap();
+        target.run(database, command, ReplyKind::Single).await.unwrap().batches.remove(0)
+    })
+}
+
+#[test]
+fn databases_go_unless_they_are_kept_and_those_of_others_stay() {
+    let place = Place::new();
+    let (_server, uri) = server(&place);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for name in ["theirs", "docshape_theirs"] {
+        single(&runtime, &uri, name, rawdoc! { "insert": "things", "documents": [{ "_id": 1 }] });
+    }
+    let others = || -> Vec<String> {
+        let list = rawdoc! { "listDatabases": 1, "nameOnly": true };
+        let reply = single(&runtime, &uri, "admin", list);
+        let databases = reply.get_array("databases").unwrap().into_iter();
+        let names = databases.map(|row| row.unwrap().as_document().unwrap().get_str("name").unwrap().to_owned());
+        names.filter(|name| !["admin", "config", "local"].contains(&name.as_str())).collect()
+    };
+    // With a pilot, whose databases nobody wants to keep.
+    let run = |name: &str, more: &[&str]| {
+        let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--slices", "2"]);
+        command.args(["--set", "posts=30", "--set", "comments_per_post=10", "--uri", &uri]);
+        command.args(more).arg("--out").arg(place.path(name));
+        finish(command).ok();
+    };
+    run("plain", &[]);
+    assert_eq!(others(), ["docshape_theirs", "theirs"]);
+    run("kept", &["--keep", "--strategies", "linked,embedded"]);
+    let names = others();
+    assert_eq!(names.len(), 4, "{names:?}");
+    for strategy in ["embedded", "linked"] {
+        let prefix = format!("docshape_blog-comments_{strategy}_");
+        assert!(names.iter().any(|name| name.starts_with(&prefix) && name.ends_with("r0")), "{names:?}");
+    }
+    // An interrupted run leaves nothing on the server either.
+    let mut command = place.docshape(&SMALL);
+    command.args(["--rounds", "5", "--uri", &uri, "--out"]).arg(place.run());
+    let mut running = Running::start(command);
+    running.wait_for("round 2 of 5: measure");
+    running.signal(Signal::SIGINT);
+    running.finish().error(130, &["interrupted; 1 finished round is in"]);
+    assert_eq!(others(), names);
+}
+
+#[test]
+fn a_disk_that_fills_up_leaves_the_rounds_before() {
+    let place = Place::new();
+    let (_server, uri) = server(&place);
+    finish(place.small(&["--rounds", "1", "--uri", &uri])).ok();
+    let whole = fs::metadata(place.run().join("run.json")).unwrap().len();
+    let head = whole - serde_json::to_string(&place.record().rounds).unwrap().len() as u64;
+    // Files may become as large as one round and a half.
+    let limit = (head + (whole - head) * 3 / 2) / 1024;
+    let limited = |limit: u64, folder: &str| {
+        let mut command = Command::new("bash");
+        let script = format!("ulimit -f {limit}; exec \"$0\" \"$@\"");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_docshape")]).args(SMALL);
+        command.args(["--rounds", "3", "--uri", &uri, "--out"]).arg(place.path(folder));
+        command.env("NO_COLOR", "1");
+        finish(command)
+    };
+    let path = place.path("limited").display().to_string();
+    let ended = limited(limit, "limited");
+    ended.error(2, &["cannot write", &path, "free space", "--out", &format!("1 finished round is in {path}")]);
+    let record = results::load(&place.path("limited")).unwrap();
+    assert_eq!((record.rounds.len(), record.status), (1, Status::Unfinished));
+    let ended = limited(1, "none");
+    ended.error(2, &["cannot write", "run.json", "free space", "no round was finished"]);
+}
+
+/// Runs, waits for the words (for the start of the server without any), sends the signal, and checks what is left.
+fn interrupted(words: Option<&str>, signal: Signal, arguments: &[&str]) -> (Place, Ended) {
+    let place = Place::new();
+    let mut running = Running::start(place.small(arguments));
+    let mongod = running.mongod();
+    if let Some(words) = words {
+        running.wait_for(words);
+    }
+    running.signal(signal);
+    let began = Instant::now();
+    let ended = running.finish();
+    assert!(began.elapsed() < Duration::from_secs(5), "{words:?} took {:?}", began.elapsed());
+    assert!(!alive(mongod), "{words:?}");
+    place.assert_nothing_left();
+    (place, ended)
+}
+
+/// The same, with so many rounds finished.
+fn interrupted_after(rounds: usize, words: &str, signal: Signal, arguments: &[&str]) {
+    let (place, ended) = interrupted(Some(words), signal, arguments);
+    let left = ["no round was finished", "1 finished round is in"][rounds];
+    ended.error(130, &["interrupted", left]);
+    let record = place.record();
+    assert_eq!((record.rounds.len(), &record.status), (rounds, &Status::Interrupted), "{words}");
+    let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
+    assert!(markdown.contains("interrupted"), "{markdown}");
+    let report = finish(place.docshape(&["report", place.run().to_str().unwrap()])).ok();
+    assert!(report.stdout.contains("This run was interrupted"), "{}", report.stdout);
+}
+
+#[test]
+fn an_interrupt_of_the_start_leaves_nothing() {
+    let (place, ended) = interrupted(None, Signal::SIGINT, &[]);
+    ended.error(130, &["interrupted before the first call"]);
+    assert!(!place.run().exists());
+}
+
+#[test]
+fn an_interrupt_of_the_pilot_leaves_a_readable_run() {
+    // Without --calls there is a pilot.
+    for words in ["pilot: load", "pilot: measure"] {
+        let place = Place::new();
+        let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--out"]);
+        command.arg(place.run());
+        let mut running = Running::start(command);
+        let mongod = running.mongod();
+        running.wait_for(words);
+        running.signal(Signal::SIGINT);
+        let began = Instant::now();
+        running.finish().error(130, &["interrupted; no round was finished"]);
+        assert!(began.elapsed() < Duration::from_secs(5) && !alive(mongod));
+        place.assert_nothing_left();
+        assert_eq!(place.record().status, Status::Interrupted);
+    }
+}
+
+#[test]
+fn an_interrupt_between_the_measured_calls_keeps_finished_rounds() {
+    interrupted_after(1, "round 2 of 9: load", Signal::SIGINT, &["--rounds", "9"]);
+    interrupted_after(1, "round 2 of 9: warm up", Signal::SIGTERM, &["--rounds", "9"]);
+    interrupted_after(1, "round 1 of 9: inspect", Signal::SIGINT, &["--rounds", "9"]);
+}
+
+#[test]
+fn an_interrupt_of_the_measured_calls_keeps_finished_rounds() {
+    interrupted_after(0, "round 1 of 9: measure", Signal::SIGTERM, &["--rounds", "9"]);
+    interrupted_after(1, "round 2 of 9: measure", Signal::SIGINT, &["--rounds", "9"]);
+}
+
+#[test]
+fn two_interrupts_end_a_run_that_waits_for_its_server() {
+    let place = Place::new();
+    let mut running = Running::start(place.small(&["--rounds", "9"]));
+    let mongod = running.mongod();
+    running.wait_for("round 2 of 9: measure");
+    // With the server frozen, the calls in flight have no answer, and good order would take long.
+    send(mongod, Signal::SIGSTOP);
+    running.signal(Signal::SIGINT);
+    running.wait_for("once more to end at once");
+    running.signal(Signal::SIGINT);
+    let began = Instant::now();
+    running.finish().error(130, &["interrupted at once", place.run().to_str().unwrap()]);
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert!(!alive(mongod));
+    place.assert_nothing_left();
+    assert_eq!(place.record().rounds.len(), 1);
+}
+
+#[test]
+fn a_killed_run_leaves_no_server_and_its_finished_rounds() {
+    let place = Place::new();
+    let mut running = Running::start(place.small(&["--rounds", "9"]));
+    let mongod = running.mongod();
+    running.wait_for("round 2 of 9: measure");
+    running.signal(Signal::SIGKILL);
+    running.finish();
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while alive(mongod) {
+        assert!(Instant::now() < deadline, "the server lives on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let record = place.record();
+    assert_eq!((record.rounds.len(), &record.status), (1, &Status::Unfinished));
+    assert_eq!(fs::read_dir(place.tmp()).unwrap().count(), 1, "nobody was there to remove the folder");
+    let (server, _) = server(&place);
+    assert_eq!(fs::read_dir(place.tmp()).unwrap().count(), 1, "the next start removed it and has one of its own");
+    server.signal(Signal::SIGINT);
+    server.finish().ok();
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_server_that_dies_or_hangs_is_called_lost() {
+    let lose = |words: &str, signal: Signal, told: &[&str], rounds: usize| {
+        let place = Place::new();
+        let mut running = Running::start(place.small(&["--rounds", "9", "--timeout", "1s"]));
+        let mongod = running.mongod();
+        running.wait_for(words);
+        send(mongod, signal);
+        let began = Instant::now();
+        let ended = running.finish();
+        ended.error(3, &[&["the server was lost"], told].concat());
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+        assert!(!alive(mongod));
+        place.assert_nothing_left();
+        let record = place.record();
+        assert_eq!(record.rounds.len(), rounds);
+        assert!(matches!(&record.status, Status::Failed(reason) if reason.contains("lost")), "{:?}", record.status);
+        assert!(place.run().join("report.md").exists());
+    };
+    std::thread::scope(|scope| {
+        let killed = ["1 finished round is in", "ended by itself", "it was killed from outside"];
+        scope.spawn(move || lose("round 2 of 9: measure", Signal::SIGKILL, &killed, 1));
+        scope.spawn(move || lose("round 1 of 9: load", Signal::SIGKILL, &["no round was finished", "killed"], 0));
+        scope.spawn(move || lose("round 2 of 9: measure", Signal::SIGSTOP, &["no answer within 1 s"], 1));
+    });
+}
+
+#[test]
+fn a_step_that_fails_at_run_time_is_named() {
+    const SCENARIO: &str = "\
+format: 1
+name: division
+title: Shares
+entities:
+  post: { count: 50, fields: { _id: index, n: index - 40 } }
+operations:
+  share: { arguments: { post: uniform(post) }, returns: value }
+mixes:
+  default: { share: 1 }
+strategies:
+  plain:
+    collections: { posts: { each: post } }
+    operations:
+      share:
+        - { findOne: posts, filter: { _id: <post._id> } }
+        - let: { share: 100 / reply.n }
+        - return: share
+";
+    let place = Place::new();
+    fs::write(place.path("division.yaml"), SCENARIO).unwrap();
+    let mut command = place.docshape(&["run", "./division.yaml", "--calls", "2000", "--rounds", "1", "--out"]);
+    command.arg(place.run());
+    let ended = finish(command);
+    ended.error(2, &["strategy plain", "operation share", "let: division by zero", "no round was finished"]);
+    assert!(matches!(place.record().status, Status::Failed(_)));
+    place.assert_nothing_left();
+}
+
+#[test]
+fn memory_does_not_grow_with_the_calls() {
+    const MOST: u64 = 100 * 1024;
+    let peak = |calls: &str| {
+        let place = Place::new();
+        let mut command = place.docshape(&["run", "blog-comments", "--rounds", "3", "--calls", calls, "--out"]);
+        command.arg(place.run());
+        finish(command).ok().peak
+    };
+    let (short, long) = (peak("200"), peak("800"));
+    assert!(short > 0 && long < MOST, "{short} KiB, {long} KiB");
+    assert!(long as f64 <= short as f64 * 1.2, "{short} KiB, {long} KiB");
+}
