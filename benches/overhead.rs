@@ -123,6 +123,7 @@ async fn compare(server: &EmbeddedMongod, mix: &str, workers: usize, (slices, ca
             workers,
             timeout: Duration::from_secs(10),
             stop: Stop::default(),
+            interval: tokio::time::Instant::now(),
         };
         next.fetch_min(slice * calls, std::sync::atomic::Ordering::Relaxed);
         let a = timed(calls, async { this.run(&target, &recorder, &|_| ()).await.map(drop).expect("calls") }).await;

@@ -13,7 +13,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("plan", &["scenario", "generate"]),
     ("results", &["record"]),
     ("engine", &["plan", "generate", "server", "record", "results"]),
-    ("stats", &["results", "record"]),
+    ("stats", &["results", "record", "generate"]),
     ("report", &["stats", "results", "record"]),
     ("cli", &["scenario", "plan", "generate", "server", "engine", "record", "results", "stats", "report"]),
 ];

@@ -22,10 +22,10 @@ pub struct Preset {
 
 /// All presets, the shortest first.
 pub const PRESETS: [Preset; 4] = [
-    Preset { name: "smoke", rounds: 1, seconds: 0.3, warmup_seconds: 0.1, slices: 16, purpose: "does it run at all" },
-    Preset { name: "quick", rounds: 8, seconds: 3.0, warmup_seconds: 1.0, slices: 16, purpose: "a first answer" },
-    Preset { name: "full", rounds: 12, seconds: 10.0, warmup_seconds: 1.0, slices: 16, purpose: "an answer to act on" },
-    Preset { name: "publish", rounds: 20, seconds: 10.0, warmup_seconds: 1.0, slices: 16, purpose: "numbers to show" },
+    Preset { name: "smoke", rounds: 1, seconds: 0.3, warmup_seconds: 0.1, slices: 64, purpose: "does it run at all" },
+    Preset { name: "quick", rounds: 8, seconds: 3.0, warmup_seconds: 1.0, slices: 64, purpose: "a first answer" },
+    Preset { name: "full", rounds: 12, seconds: 10.0, warmup_seconds: 1.0, slices: 64, purpose: "an answer to act on" },
+    Preset { name: "publish", rounds: 20, seconds: 10.0, warmup_seconds: 1.0, slices: 64, purpose: "numbers to show" },
 ];
 
 impl ValueEnum for Preset {
@@ -56,7 +56,7 @@ mod tests {
         }
         assert_eq!(
             Preset::from_str("smoke", false).unwrap().to_possible_value().unwrap().get_help().unwrap().to_string(),
-            "does it run at all: 1 round of 0.3 s per strategy after 0.1 s of warm-up, 16 slices"
+            "does it run at all: 1 round of 0.3 s per strategy after 0.1 s of warm-up, 64 slices"
         );
     }
 

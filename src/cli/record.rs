@@ -100,7 +100,7 @@ fn server(facts: &ServerFacts, embedded: bool) -> ServerRecord {
 }
 
 fn strategy(arm: &crate::plan::Arm) -> StrategyRecord {
-    StrategyRecord { name: arm.name.clone(), about: arm.about.clone(), is_unsafe: arm.is_unsafe }
+    StrategyRecord { name: arm.name.clone(), about: arm.about.clone(), is_unsafe: arm.is_unsafe, control: false }
 }
 
 fn json(value: &Value) -> serde_json::Value {

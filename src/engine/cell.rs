@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use tokio::time::Instant;
+
 use crate::record::{OperationMeasures, Recorder, StoredHistogram};
 use crate::results::{CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord};
 
@@ -12,7 +14,8 @@ pub(super) struct Cell {
     pub(super) loaded: u64,
     pub(super) load_seconds: f64,
     pub(super) next: Arc<AtomicU64>,
-    pub(super) recorders: Vec<Recorder>,
+    /// A recorder per load thread, and when its open interval began; `None` before the first slice.
+    pub(super) recorders: Vec<(Recorder, Option<Instant>)>,
     pub(super) calls: u64,
     pub(super) seconds: f64,
     pub(super) connections_created: u64,
@@ -21,9 +24,14 @@ pub(super) struct Cell {
 }
 
 impl Cell {
+    /// What was recorded so far, per load thread and operation.
+    pub(super) fn operations(&self) -> impl Iterator<Item = &OperationMeasures> {
+        self.recorders.iter().flat_map(|(recorder, _)| recorder.operations())
+    }
+
     /// What is kept: histograms as text, the load threads' numbers as one.
     pub(super) fn into_record(self, after: Vec<CollectionSizes>) -> CellRecord {
-        let mut recorders = self.recorders.into_iter();
+        let mut recorders = self.recorders.into_iter().map(|(recorder, _)| recorder);
         let mut total = recorders.next();
         for recorder in recorders {
             if let Some(total) = &mut total {

@@ -21,10 +21,16 @@ use super::generators::{Generators, share};
 use super::inspect;
 use super::load::{LoadError, Loader};
 use super::thread::{Job, ThreadError};
-use super::window::{Fatal, Slice, SliceInterval, Stop, answers};
+use super::window::{Fatal, Slice, SliceInterval, Stop, answers, close};
 
 /// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
 const PILOT_CALLS: u64 = 500_000_000;
+
+/// A slice has at least so many calls per worker.
+const CALLS_PER_WORKER: u64 = 8;
+
+/// How often followed documents are looked at in a window.
+const SAMPLES: u64 = 16;
 
 /// A window may take so many times its planned length before the arm's remaining slices are dropped.
 const PATIENCE: f64 = 3.0;
@@ -57,7 +63,7 @@ pub struct Settings {
     pub id: String,
     /// Calls in flight, over all load threads.
     pub workers: usize,
-    /// Slices per window.
+    /// Slices per window; fewer where a slice would have hardly any calls.
     pub slices: u64,
     /// After which a call has failed.
     pub timeout: Duration,
@@ -239,7 +245,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             loaded,
             load_seconds: begun.elapsed().as_secs_f64(),
             next: Arc::new(AtomicU64::new(0)),
-            recorders: vec![recorder; self.generators.len()],
+            recorders: vec![(recorder, None); self.generators.len()],
             calls: 0,
             seconds: 0.0,
             connections_created: 0,
@@ -252,7 +258,8 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     fn check_success(&self, cell: &Cell, arm: usize) -> Result<(), RunError> {
         const FEW: u64 = 3;
         for (position, operation) in self.plan.operations.iter().enumerate() {
-            let measures: Vec<_> = cell.recorders.iter().map(|recorder| &recorder.operations()[position]).collect();
+            let measures: Vec<_> =
+                cell.recorders.iter().map(|(recorder, _)| &recorder.operations()[position]).collect();
             let calls: u64 = measures.iter().map(|measures| measures.calls).sum();
             let refused: u64 = measures.iter().map(|measures| measures.refused_by_server()).sum();
             if calls >= FEW && refused == calls {
@@ -283,7 +290,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         self.check_success(cell, place.1)?;
         // What the warm-up recorded is forgotten; its calls keep their numbers.
         for recorder in &mut cell.recorders {
-            *recorder = Recorder::new(self.plan.operations.len(), self.settings.timeout);
+            *recorder = (Recorder::new(self.plan.operations.len(), self.settings.timeout), None);
         }
         cell.calls = 0;
         cell.seconds = 0.0;
@@ -302,7 +309,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     ) -> Result<(Vec<Vec<usize>>, Vec<String>), RunError> {
         let mut orders = Vec::new();
         let mut dropped = vec![false; cells.len()];
-        let slices = self.settings.slices;
+        let slices = self.slice_count(window);
         for slice in 0..slices {
             let order = shuffled(cells.len(), seed, slice);
             for &arm in &order {
@@ -321,16 +328,31 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
                     Window::Timed { .. } => cell.calls,
                 };
                 self.observer.event(&Event::Slice { round: index, arm: name, done: cell.calls, calls });
-                let mut growth = self.growth(cell, arm).await?;
-                cell.growth.append(&mut growth);
+                if is_sampled(slice, slices) {
+                    let mut growth = self.growth(cell, arm).await?;
+                    cell.growth.append(&mut growth);
+                }
             }
             orders.push(order);
+        }
+        for (arm, cell) in cells.iter_mut().enumerate() {
+            self.close_intervals(cell, (Some(index), arm));
         }
         let slow = dropped.iter().zip(&self.plan.arms).filter(|(dropped, _)| **dropped);
         let warn = |arm: &str| {
             format!("round {}: strategy {arm} was too slow to make all calls in time; its state differs", index + 1)
         };
         Ok((orders, slow.map(|(_, arm)| warn(&arm.name)).collect()))
+    }
+
+    /// The slices asked for, or as many as leave each worker some calls in a slice: at its end the calls in flight are
+    /// awaited, which must stay a small part of it.
+    fn slice_count(&self, window: Window) -> u64 {
+        let calls_per_slice = CALLS_PER_WORKER * self.settings.workers as u64;
+        match window {
+            Window::Calls { calls, .. } => self.settings.slices.min(calls / calls_per_slice).max(1),
+            Window::Timed { .. } => self.settings.slices,
+        }
     }
 
     /// Runs calls of one arm up to call `end`, or for a length of time. Gives the seconds that it took.
@@ -343,7 +365,8 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     ) -> Result<f64, RunError> {
         let (sender, mut intervals) = mpsc::unbounded_channel();
         let workers = share(self.settings.workers, self.generators.len());
-        let jobs = std::mem::take(&mut cell.recorders).into_iter().zip(workers).map(|(recorder, workers)| Job {
+        let recorders = std::mem::take(&mut cell.recorders).into_iter();
+        let jobs = recorders.zip(workers).map(|((recorder, interval), workers)| Job {
             slice: Slice {
                 plan: Arc::clone(&self.plan),
                 arm,
@@ -355,6 +378,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
                 workers,
                 timeout: self.settings.timeout,
                 stop: self.stop.clone(),
+                interval: interval.unwrap_or_else(Instant::now),
             },
             recorder,
             intervals: sender.clone(),
@@ -373,15 +397,24 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         for result in results {
             cell.connections_created += result.connections_created;
             fatal = fatal.or(result.fatal);
-            cell.recorders.push(result.recorder);
+            cell.recorders.push((result.recorder, Some(result.interval)));
         }
         // Workers that find no call left have counted on.
         cell.next.fetch_min(end, std::sync::atomic::Ordering::Relaxed);
         cell.seconds += seconds;
-        cell.calls = cell.recorders.iter().map(Recorder::calls).sum();
+        cell.calls = cell.operations().map(|operation| operation.calls).sum();
         match fatal {
             Some(fatal) => Err(fatal.into()),
             None => Ok(seconds),
+        }
+    }
+
+    /// Tells of what the open intervals hold, when no slice follows.
+    fn close_intervals(&self, cell: &mut Cell, (round, arm): (Option<u64>, usize)) {
+        for (recorder, start) in &mut cell.recorders {
+            if let Some(start) = start.take() {
+                close(recorder, start, &|interval| self.log(round, arm, interval));
+            }
         }
     }
 
@@ -453,6 +486,11 @@ fn slice_bounds(window: Window, slice: u64, slices: u64) -> (u64, Option<Duratio
         }
         Window::Timed { seconds, .. } => (u64::MAX, Some(Duration::from_secs_f64(seconds / slices as f64))),
     }
+}
+
+/// Followed documents are looked at after each of at most [`SAMPLES`] slices, the last one included.
+fn is_sampled(slice: u64, slices: u64) -> bool {
+    (slice + 1) * SAMPLES / slices > slice * SAMPLES / slices
 }
 
 fn too_slow(cell: &Cell, window: Window) -> bool {

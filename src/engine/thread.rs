@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::record::Recorder;
 use crate::server::Target;
@@ -16,6 +17,8 @@ use super::window::{Fatal, Slice, SliceInterval};
 pub struct SliceResult {
     /// The recorder that went in, with the slice's calls added.
     pub recorder: Recorder,
+    /// When its open interval began.
+    pub interval: Instant,
     /// Seconds that the slice took.
     pub seconds: f64,
     /// Connections made meanwhile.
@@ -43,12 +46,16 @@ impl Job {
             // Nobody listens any more when the run is being given up.
             let _ = self.intervals.send(interval);
         };
+        let mut interval = self.slice.interval;
         let result = self.slice.run(target, &recorder, &emit).await;
         let (seconds, fatal) = match result {
-            Ok(time) => (time.as_secs_f64(), None),
+            Ok((time, edge)) => {
+                interval = edge;
+                (time.as_secs_f64(), None)
+            }
             Err(fatal) => (0.0, Some(fatal)),
         };
-        SliceResult { recorder: recorder.into_inner(), seconds, connections_created: 0, fatal }
+        SliceResult { recorder: recorder.into_inner(), interval, seconds, connections_created: 0, fatal }
     }
 }
 

@@ -96,6 +96,8 @@ pub struct Slice {
     pub timeout: Duration,
     /// Set when the user wants to stop.
     pub stop: Stop,
+    /// When the open interval began; it may span several slices.
+    pub interval: Instant,
 }
 
 /// The successful calls of one operation in one interval.
@@ -112,7 +114,8 @@ pub struct SliceInterval {
 }
 
 impl Slice {
-    /// Makes the calls and records them; calls in flight at the end are awaited. Gives the time that it took.
+    /// Makes the calls and records them; calls in flight at the end are awaited. Gives the time that it took, and when
+    /// the interval that is now open began.
     ///
     /// # Errors
     /// When the scenario has a mistake or the server is gone. What was recorded until then stays recorded.
@@ -121,14 +124,14 @@ impl Slice {
         target: &T,
         recorder: &RefCell<Recorder>,
         emit: &dyn Fn(SliceInterval),
-    ) -> Result<Duration, Fatal> {
+    ) -> Result<(Duration, Instant), Fatal> {
         let begun = Instant::now();
         let deadline = self.length.map(|length| begun + length);
         let ended = AtomicBool::new(false);
         let mut workers: FuturesUnordered<_> =
             (0..self.workers).map(|_| self.worker(target, recorder, deadline, &ended)).collect();
-        let mut edge = begun;
-        let mut ticks = tokio::time::interval_at(begun + INTERVAL, INTERVAL);
+        let mut edge = self.interval;
+        let mut ticks = tokio::time::interval_at(edge + INTERVAL, INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut result = Ok(());
         loop {
@@ -146,9 +149,7 @@ impl Slice {
                 },
             }
         }
-        let elapsed = begun.elapsed();
-        rotate(recorder, edge, emit);
-        result.map(|()| elapsed)
+        result.map(|()| (begun.elapsed(), edge))
     }
 
     async fn worker<T: Target>(
@@ -242,8 +243,13 @@ pub(super) async fn answers(target: &impl Target) -> bool {
 
 /// Ends the open interval and begins the next; gives its beginning.
 fn rotate(recorder: &RefCell<Recorder>, start: Instant, emit: &dyn Fn(SliceInterval)) -> Instant {
+    close(&mut recorder.borrow_mut(), start, emit)
+}
+
+/// Ends the open interval of a recorder that no slice uses any more; gives the moment.
+pub fn close(recorder: &mut Recorder, start: Instant, emit: &dyn Fn(SliceInterval)) -> Instant {
     let now = Instant::now();
-    for (operation, histogram) in recorder.borrow_mut().rotate() {
+    for (operation, histogram) in recorder.rotate() {
         emit(SliceInterval { operation, start, length: now - start, histogram });
     }
     now

@@ -7,6 +7,7 @@ use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Scalar, Spanne
 use super::document;
 use super::program::{Command, ReplyShape};
 use super::scope::Scope;
+use super::slip::check_option;
 use super::template::{Entry, Item, Key, Template};
 use super::value::Value;
 
@@ -186,6 +187,7 @@ impl CommandCompiler<'_, '_> {
     /// `None` when the option had a problem, `Some(None)` when it is not given.
     fn optional(&mut self, name: &str) -> Option<Option<Template>> {
         let Some(node) = self.option(name).cloned() else { return Some(None) };
+        check_option(name, &node, self.scope, self.diagnostics);
         let pipeline = name == "pipeline" || (name == "update" && matches!(node.tree, Tree::List(_)));
         document::compile(&node, pipeline, self.scope, self.diagnostics).map(Some)
     }
@@ -217,7 +219,8 @@ impl CommandCompiler<'_, '_> {
     }
 }
 
-fn reply_shape(word: CommandWord) -> ReplyShape {
+/// How the reply of a command is read.
+pub(super) fn reply_shape(word: CommandWord) -> ReplyShape {
     use CommandWord::*;
     match word {
         InsertOne | InsertMany => ReplyShape::Insert,

@@ -31,10 +31,11 @@ pub fn compile(
     let mut names = Names {
         entities: entity_names(scenario, diagnostics),
         parameters: Vec::new(),
+        broken: Vec::new(),
         operations: scenario.operations.iter().map(|operation| operation.name.value.clone()).collect(),
     };
     let mix = chosen_mix(scenario, choice)?;
-    names.parameters = parameters(scenario, mix, choice, &names, diagnostics)?;
+    (names.parameters, names.broken) = parameters(scenario, mix, choice, &names, diagnostics)?;
     let data = compile_data(scenario, &mut names, choice.seed, diagnostics);
     let operations: Vec<_> =
         scenario.operations.iter().filter_map(|operation| compile_operation(operation, &names, diagnostics)).collect();

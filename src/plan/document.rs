@@ -6,8 +6,10 @@ use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Tree};
 
 use super::extended;
 use super::raw::Raw;
+use super::reply::check_field;
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Origin, Scope};
+use super::slip::check_slot;
 use super::template::{Base, Entry, Item, Key, Path, Piece, Template};
 use super::value::Value;
 use super::writer::Writer;
@@ -67,6 +69,7 @@ fn pieces(text: &str, span: Span, guarded: bool, scope: &Scope, diagnostics: &mu
     let mut literal = String::new();
     while let Some(start) = rest.find('<') {
         let Some(length) = path_length(&rest[start..]) else {
+            check_slot(&rest[start..], span, scope, diagnostics);
             literal.push_str(&rest[..=start]);
             rest = &rest[start + 1..];
             continue;
@@ -111,13 +114,20 @@ fn path(written: &str, span: Span, scope: &Scope, diagnostics: &mut Diagnostics)
     let (base, found, mut entity) = match (scope.variable(first), scope.parameter(first)) {
         (Some(variable), _) => (Base::Slot(variable.slot), variable.origin == Origin::Reply, variable.entity),
         (None, Some(value)) => (Base::Constant(value.clone()), false, None),
+        (None, None) if scope.is_broken(first) => return None,
         (None, None) => {
             let known = scope.known();
-            let help = nearest(first, &known);
+            let help = match scope.member_named(first) {
+                Some(member) => format!("did you mean `<{member}>`?"),
+                None => nearest(first, &known),
+            };
             diagnostics.push(Diagnostic::error(span, format!("unknown name `<{written}>`")).help(help));
             return None;
         }
     };
+    if let (Some(variable), Some(field)) = (scope.variable(first), fields.first()) {
+        check_field(variable.reply, (first, field), span, diagnostics)?;
+    }
     for field in &fields {
         let Some(of) = entity else { break };
         let Some(member) = scope.names.member(of, field) else {

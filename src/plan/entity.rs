@@ -19,6 +19,12 @@ pub fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<E
     for (position, entity) in scenario.entities.iter().enumerate() {
         let parent = entity.parent.as_ref().and_then(|parent| match find(&parent.value) {
             Some(owner) if owner < position => Some(owner),
+            Some(owner) if owner == position => {
+                children.extend(entity.children_name.as_ref().map(|list| (owner, (list.value.clone(), position))));
+                let message = format!("`{}` cannot own itself", entity.name.value);
+                error(diagnostics, parent.span, message, "`of` names another entity, which stands above");
+                None
+            }
             Some(owner) => {
                 // So that uses of the list are not told as mistakes too.
                 children.extend(entity.children_name.as_ref().map(|list| (owner, (list.value.clone(), position))));

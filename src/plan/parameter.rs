@@ -18,14 +18,14 @@ fn no_data() -> Arc<Data> {
     Arc::new(Data::new(Seed::new(0), Vec::new()))
 }
 
-/// Parameters in order: `--set` before the mix's value before the scenario's.
+/// Parameters in order: `--set` before the mix's value before the scenario's; then the names of those without a value.
 pub fn parameters(
     scenario: &Scenario,
     mix: Option<&scenario::Mix>,
     choice: &Choice,
     names: &Names,
     diagnostics: &mut Diagnostics,
-) -> Result<Vec<(Arc<str>, Value)>, ChoiceError> {
+) -> Result<(Vec<(Arc<str>, Value)>, Vec<String>), ChoiceError> {
     let known: Vec<&str> = scenario.parameters.iter().map(|(name, _)| name.value.as_str()).collect();
     if let Some((name, _)) = choice.set.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         return Err(ChoiceError::unknown("parameter", name, &known));
@@ -45,7 +45,10 @@ pub fn parameters(
     let mut scope_names = names.clone();
     for (name, node) in &scenario.parameters {
         let of_mix = mix.and_then(|mix| mix.parameters.iter().find(|(other, _)| other.value == name.value));
-        let Some(plain) = parameter_value(node, &scope_names, diagnostics) else { continue };
+        let Some(plain) = parameter_value(node, &scope_names, diagnostics) else {
+            scope_names.broken.push(name.value.clone());
+            continue;
+        };
         let mut value = match of_mix {
             Some((_, node)) => parameter_value(node, &scope_names, diagnostics).unwrap_or(Value::Null),
             None => plain.clone(),
@@ -55,7 +58,7 @@ pub fn parameters(
         }
         scope_names.parameters.push((Arc::from(name.value.as_str()), value));
     }
-    Ok(scope_names.parameters)
+    Ok((scope_names.parameters, scope_names.broken))
 }
 
 pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics) -> Option<Value> {

@@ -24,7 +24,7 @@ pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnosti
                     let message = format!("{which} of `{}` cannot be made: `{}`: {fault}", entity.name, field.name);
                     let help = match (ordinal, entity.parent) {
                         (NEW, Some(_)) => "a new record belongs to no parent yet: what comes from the parent is null",
-                        _ => "correct the expression",
+                        _ => advice(&fault.to_string()),
                     };
                     error(diagnostics, written.value.span, message, help);
                     return;
@@ -32,6 +32,17 @@ pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnosti
             }
         }
     }
+}
+
+/// What to do about an expression without a value.
+fn advice(words: &str) -> &'static str {
+    if words.contains("int and a double") || words.contains("double and an int") {
+        return "ints and doubles do not mix: write `double(n)` or `int(x)`, or 2.0 for 2";
+    }
+    if words.contains("null") {
+        return "what is missing is null: test it first, as in `x == null ? 0 : x`";
+    }
+    "docs/format.md says what operators, functions and generators take"
 }
 
 fn makes_new(plan: &Plan, entity: usize) -> bool {
@@ -49,7 +60,7 @@ pub fn try_calls(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics
         if let Some((position, words)) = (0..TRIES).find_map(|call| failing_argument(plan, operation, call)) {
             let (name, value) = &written.arguments[position];
             let message = format!("argument `{}` of `{}` cannot be drawn: {words}", name.value, operation.name);
-            error(diagnostics, value.span, message, "correct the expression");
+            error(diagnostics, value.span, message, advice(&words.to_string()));
         }
     }
 }

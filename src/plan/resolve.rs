@@ -9,10 +9,12 @@ use cel::parser::Expression as Parsed;
 
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Tree, suggest};
 
+use super::document::path_length;
 use super::expression::{Each, EachKind, Expression, Operator};
 use super::function;
 use super::generator::GeneratorKind;
 use super::generator_call::GENERATORS;
+use super::reply::check_field;
 use super::scope::{Origin, Scope};
 use super::value::Value;
 
@@ -53,11 +55,8 @@ pub fn resolve_text(text: &str, span: Span, scope: &mut Scope, diagnostics: &mut
         Err(errors) => {
             for error in errors.errors.iter().take(1) {
                 let words = syntax_error(&error.msg);
-                diagnostics.push(
-                    Diagnostic::error(span, format!("bad expression `{text}`"))
-                        .label(words)
-                        .help("expressions are CEL: operators, `a ? b : c`, lists, maps, function calls; text needs quotes inside"),
-                );
+                let problem = Diagnostic::error(span, format!("bad expression `{text}`"));
+                diagnostics.push(problem.label(words).help(syntax_help(text)));
             }
             None
         }
@@ -71,7 +70,36 @@ fn syntax_error(words: &str) -> String {
     if words.starts_with("mismatched input '<EOF>'") {
         return "ends too early".into();
     }
-    words.split(" expecting {").next().unwrap_or(words).replace("'<EOF>'", "the end")
+    let words = words.split(" expecting {").next().unwrap_or(words).replace("'<EOF>'", "the end");
+    let quoted = |prefix: &str| words.strip_prefix(prefix).map(|rest| rest.trim_matches(['\'', ' ']).to_owned());
+    if let Some(part) = quoted("extraneous input ").or_else(|| quoted("mismatched input ")) {
+        return format!("`{part}` does not belong here");
+    }
+    if let Some(part) = quoted("token recognition error at: ") {
+        return format!("cannot be read from `{part}` on");
+    }
+    if let Some(part) = quoted("no viable alternative at input ") {
+        return format!("cannot be understood: `{part}`");
+    }
+    if words.starts_with("missing ") { words } else { "cannot be read as an expression".to_owned() }
+}
+
+/// What to do about text that is no expression.
+fn syntax_help(text: &str) -> String {
+    let slot = text.match_indices('<').find_map(|(at, _)| Some(&text[at..at + path_length(&text[at..])?]));
+    if let Some(slot) = slot {
+        return format!("in an expression write `{}`, without < >", slot.trim_matches(['<', '>']));
+    }
+    if text.contains("===") || text.contains("!==") {
+        return "write `==` and `!=`".to_owned();
+    }
+    if text.contains("?.") {
+        return "write `.`: what is missing is null, and so is a field of null".to_owned();
+    }
+    if text.matches('(').count() > text.matches(')').count() {
+        return "close every bracket; a comma inside { } or [ ] ends an entry: quote the whole expression".to_owned();
+    }
+    "expressions are CEL: operators, `a ? b : c`, lists, maps, function calls; text needs quotes inside".to_owned()
 }
 
 /// The entity whose records an expression gives (alone or in a list), when that is certain.
@@ -197,7 +225,9 @@ impl Resolver<'_, '_> {
     }
 
     fn check_member(&mut self, operand: &Expression, name: &str, parsed: &Parsed) -> Option<()> {
-        let Some(entity) = entity_of(operand, self.scope) else { return Some(()) };
+        let Some(entity) = entity_of(operand, self.scope) else {
+            return self.check_reply(operand, name, parsed);
+        };
         if self.scope.names.member(entity, name).is_some() {
             return Some(());
         }
@@ -209,6 +239,13 @@ impl Resolver<'_, '_> {
         None
     }
 
+    fn check_reply(&mut self, operand: &Expression, name: &str, parsed: &Parsed) -> Option<()> {
+        let Expression::Slot(slot) = operand else { return Some(()) };
+        let Some(variable) = self.scope.slot_name(*slot) else { return Some(()) };
+        let span = self.span_of_word(parsed, name);
+        check_field(self.scope.slot_reply(*slot), (variable, name), span, self.diagnostics)
+    }
+
     fn name(&mut self, name: &str, parsed: &Parsed) -> Option<Expression> {
         if let Some(variable) = self.scope.variable(name) {
             return Some(Expression::Slot(variable.slot));
@@ -216,7 +253,13 @@ impl Resolver<'_, '_> {
         if let Some(value) = self.scope.parameter(name) {
             return Some(Expression::Constant(value.clone()));
         }
+        if self.scope.is_broken(name) {
+            return None;
+        }
         let span = self.span_of(parsed);
+        if let Some(member) = self.scope.member_named(name) {
+            return self.problem(span, format!("unknown name `{name}`"), format!("did you mean `{member}`?"));
+        }
         if self.scope.names.entity(name).is_some() {
             return self.problem(
                 span,
@@ -405,6 +448,9 @@ mod tests {
     #[test]
     fn the_parsers_words_are_kept_short() {
         assert_eq!(syntax_error("Syntax error: mismatched input '<EOF>' expecting {'['}\nmore"), "ends too early");
-        assert_eq!(syntax_error("Syntax error: extraneous input ')' expecting {'['}"), "extraneous input ')'");
+        assert_eq!(syntax_error("Syntax error: extraneous input ')' expecting {'['}"), "`)` does not belong here");
+        assert_eq!(syntax_error("Incomplete `ExprContext`"), "cannot be read as an expression");
+        assert_eq!(syntax_error("Syntax error: token recognition error at: '#'"), "cannot be read from `#` on");
+        assert_eq!(syntax_help("[<reply>, 1]"), "in an expression write `reply`, without < >");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::program::ReplyShape;
 use super::value::Value;
 
 /// What the whole scenario names: the same everywhere in it.
@@ -11,6 +12,8 @@ pub struct Names {
     pub entities: Vec<EntityNames>,
     /// Parameters and their values.
     pub parameters: Vec<(Arc<str>, Value)>,
+    /// Parameters without a value, because of a problem that has been told.
+    pub broken: Vec<String>,
     /// The operations, in order.
     pub operations: Vec<String>,
 }
@@ -81,6 +84,8 @@ pub struct Variable {
     pub origin: Origin,
     /// The entity, when it holds a record (or a list of records) for certain.
     pub entity: Option<usize>,
+    /// What it holds, when it is a command's reply for certain.
+    pub reply: Option<ReplyShape>,
 }
 
 /// The names at one place, and the numbering of slots and generators.
@@ -118,6 +123,7 @@ impl<'a> Scope<'a> {
     pub fn assign(&mut self, name: &str, origin: Origin, entity: Option<usize>) -> usize {
         if let Some(variable) = self.variables.iter_mut().find(|variable| variable.name == name) {
             variable.origin = origin;
+            variable.reply = None;
             // Two assignments of different kinds leave the kind open.
             variable.entity = if variable.entity == entity { entity } else { None };
             return variable.slot;
@@ -130,7 +136,7 @@ impl<'a> Scope<'a> {
         let slot = self.next;
         self.next += 1;
         self.most = self.most.max(self.next);
-        self.variables.push(Variable { name: name.to_owned(), slot, origin, entity });
+        self.variables.push(Variable { name: name.to_owned(), slot, origin, entity, reply: None });
         slot
     }
 
@@ -156,9 +162,62 @@ impl<'a> Scope<'a> {
         self.variables.iter().rev().find(|variable| variable.slot == slot)?.entity
     }
 
+    /// Whose reply the variable in this slot holds, when it is certain.
+    pub fn slot_reply(&self, slot: usize) -> Option<ReplyShape> {
+        self.variables.iter().rev().find(|variable| variable.slot == slot)?.reply
+    }
+
+    /// Says that the variable in this slot now holds the reply of a command.
+    pub fn set_reply(&mut self, slot: usize, reply: ReplyShape) {
+        self.variables.iter_mut().filter(|variable| variable.slot == slot).for_each(|v| v.reply = Some(reply));
+    }
+
+    /// The replies that variables hold for certain, to be [met](Scope::meet_replies) where two ways of a program join.
+    pub fn replies(&self) -> Vec<(usize, ReplyShape)> {
+        self.variables.iter().filter_map(|variable| Some((variable.slot, variable.reply?))).collect()
+    }
+
+    /// Takes `replies` for what the variables hold.
+    pub fn set_replies(&mut self, replies: &[(usize, ReplyShape)]) {
+        for variable in &mut self.variables {
+            variable.reply = replies.iter().find(|(slot, _)| *slot == variable.slot).map(|(_, reply)| *reply);
+        }
+    }
+
+    /// Keeps as certain only what is the same on the other way.
+    pub fn meet_replies(&mut self, other: &[(usize, ReplyShape)]) {
+        for variable in &mut self.variables {
+            variable.reply = variable.reply.filter(|reply| other.contains(&(variable.slot, *reply)));
+        }
+    }
+
+    /// The name of the variable in this slot.
+    pub fn slot_name(&self, slot: usize) -> Option<&str> {
+        self.variables.iter().rev().find(|variable| variable.slot == slot).map(|variable| variable.name.as_str())
+    }
+
     /// The value of a parameter.
     pub fn parameter(&self, name: &str) -> Option<&Value> {
         self.names.parameters.iter().find(|(parameter, _)| **parameter == *name).map(|(_, value)| value)
+    }
+
+    /// Whether a name is that of a parameter that has no value, which has been told.
+    pub fn is_broken(&self, name: &str) -> bool {
+        self.names.broken.iter().any(|broken| broken == name)
+    }
+
+    /// `item.cart` for `cart`: the name as a member of the one variable whose records have it.
+    pub fn member_named(&self, name: &str) -> Option<String> {
+        let has = |variable: &&Variable| {
+            let names = variable.entity.map(|entity| &self.names.entities[entity]);
+            names.is_some_and(|names| {
+                let parent = names.parent.map(|parent| self.names.entities[parent].name.as_str());
+                parent == Some(name) || names.fields.iter().any(|(field, _)| field == name)
+            })
+        };
+        let mut found = self.variables.iter().filter(has);
+        let variable = found.next()?;
+        found.next().is_none().then(|| format!("{}.{name}", variable.name))
     }
 
     /// Every name that stands for a value here, for suggestions.

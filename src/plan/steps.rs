@@ -2,12 +2,14 @@
 
 use crate::scenario::{self, Diagnostic, Diagnostics, Node, Span, Spanned, StepKind};
 
-use super::command::{CommandCompiler, Concerns};
+use super::command::{CommandCompiler, Concerns, reply_shape};
 use super::document;
 use super::expression::Expression;
 use super::program::{Command, Implicit, Program, ReplyShape, Step};
+use super::reply::check_condition;
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Origin, Scope};
+use super::slip::collections_of;
 use super::template::Template;
 
 /// Compiles the steps of one operation, load or state.
@@ -60,6 +62,10 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         match &step.kind {
             StepKind::Command { word, collection, options, alias } => {
                 self.check_collection(collection);
+                let pipelines = options.iter().filter(|(option, _)| option.value == "pipeline");
+                for named in pipelines.flat_map(|(_, node)| collections_of(node)) {
+                    self.check_collection(&named);
+                }
                 let compiler = CommandCompiler {
                     word: word.value,
                     collection,
@@ -68,16 +74,16 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                     diagnostics: self.diagnostics,
                 };
                 let command = compiler.compile(self.concerns);
-                self.with_alias(command, alias.as_ref())
+                self.with_alias(command, alias.as_ref(), reply_shape(word.value))
             }
             StepKind::Raw { command, alias } => {
                 let command = document::compile(command, false, &mut self.scope, self.diagnostics).map(raw_command);
-                self.with_alias(command, alias.as_ref())
+                self.with_alias(command, alias.as_ref(), ReplyShape::Whole)
             }
             StepKind::Let(assignments) => self.assignments(assignments),
             StepKind::If { condition, then, otherwise } => {
-                let condition = self.expression(condition);
-                let (then, otherwise) = (self.steps(then), self.steps(otherwise));
+                let condition = self.condition(condition, "if");
+                let (then, otherwise) = self.branches(then, otherwise);
                 Some(Step::If { condition: condition?, then: then?, otherwise: otherwise? })
             }
             StepKind::ForEach { name, list, body } => self.for_each(name, list, body),
@@ -85,11 +91,39 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 let body = self.steps(body);
                 Some(Step::Retry { errors: errors.clone(), attempts: *attempts, body: body? })
             }
-            StepKind::Again(condition) => self.expression(condition).map(Step::Again),
+            StepKind::Again(condition) => self.condition(condition, "again").map(Step::Again),
             StepKind::Return(value) => self.expression(value).map(Step::Return),
             // The reader has said that this is not run yet.
             StepKind::Later(_) => None,
         }
+    }
+
+    /// An expression that is to be a bool.
+    fn condition(&mut self, node: &Node, word: &str) -> Option<Expression> {
+        let condition = self.expression(node)?;
+        check_condition(&condition, word, node.span, &self.scope, self.diagnostics);
+        Some(condition)
+    }
+
+    /// The two ways of an `if`. What a variable holds after them is certain where both agree, or one ends the operation.
+    fn branches(
+        &mut self,
+        then: &[scenario::Step],
+        otherwise: &[scenario::Step],
+    ) -> (Option<Vec<Step>>, Option<Vec<Step>>) {
+        let returns =
+            |steps: &[scenario::Step]| matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_)));
+        let before = self.scope.replies();
+        let made_then = self.steps(then);
+        let after_then = self.scope.replies();
+        self.scope.set_replies(&before);
+        let made_otherwise = self.steps(otherwise);
+        match (returns(then), returns(otherwise)) {
+            (true, _) => {}
+            (false, true) => self.scope.set_replies(&after_then),
+            (false, false) => self.scope.meet_replies(&after_then),
+        }
+        (made_then, made_otherwise)
     }
 
     fn problem(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
@@ -107,8 +141,16 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         self.problem(collection.span, format!("unknown collection `{name}`"), help);
     }
 
-    fn with_alias(&mut self, command: Option<Command>, alias: Option<&Spanned<String>>) -> Option<Step> {
+    fn with_alias(
+        &mut self,
+        command: Option<Command>,
+        alias: Option<&Spanned<String>>,
+        reply: ReplyShape,
+    ) -> Option<Step> {
         let slot = alias.map(|alias| self.name(alias, Origin::Reply, None));
+        for slot in slot.flatten().into_iter().chain([self.reply]) {
+            self.scope.set_reply(slot, reply);
+        }
         let mut command = command?;
         command.alias = slot.flatten();
         Some(Step::Command(Box::new(command)))
@@ -140,7 +182,10 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let list = self.expression(list);
         let entity = list.as_ref().and_then(|list| entity_of(list, &self.scope));
         let slot = self.name(name, Origin::Let, entity);
+        // A turn may find what the turn before it left.
+        self.scope.set_replies(&[]);
         let body = self.steps(body);
+        self.scope.set_replies(&[]);
         Some(Step::ForEach { slot: slot?, list: list?, body: body? })
     }
 }

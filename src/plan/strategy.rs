@@ -9,6 +9,7 @@ use super::expression::Expression;
 use super::program::Program;
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Names, Origin, Scope};
+use super::slip::{check_texts, check_wholes};
 use super::steps::StepCompiler;
 use super::template::Template;
 use super::{Arm, Collection, Loop, LoopOver};
@@ -145,6 +146,15 @@ impl StrategyCompiler<'_> {
     fn collection(&mut self, collection: &scenario::Collection) -> Option<Collection> {
         let mut scope = Scope::new(self.names, format!("{}.each", collection.name.value));
         let loops = collection.each.as_ref().map(|each| self.loops(each, &mut scope));
+        if let Some(document) = &collection.document {
+            check_texts(document, &scope, self.diagnostics);
+            let loops = loops.iter().flatten().flatten();
+            let wholes: Vec<&str> = loops
+                .filter(|each| matches!(each.over, LoopOver::Entity(_)))
+                .filter_map(|each| scope.slot_name(each.slot))
+                .collect();
+            check_wholes(document, &wholes, &scope, self.diagnostics);
+        }
         let document = match (&collection.document, &collection.each) {
             (Some(document), _) => document::compile(document, false, &mut scope, self.diagnostics),
             (None, Some(Node { tree: Tree::Scalar(Scalar::Text(name)), span })) => {

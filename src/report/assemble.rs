@@ -1,8 +1,9 @@
 //! From a record to a report.
 
 use crate::results::RunRecord;
-use crate::stats::{self, Arm, Claim, Distribution, MINIMUM_ROUNDS, NOISE_FLOOR, tally};
+use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, tally};
 
+use super::answers::{Answer, answers};
 use super::format::{counted, listed, plain};
 use super::words::{self, Speaker};
 use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, method};
@@ -13,8 +14,8 @@ impl Report {
         let strategies: Vec<StrategyView> = (0..record.strategies.len()).map(|s| strategy(record, s)).collect();
         let called = |operation: &usize| (0..strategies.len()).any(|s| calls(record, s, *operation) > 0);
         let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
-        let mut rows: Vec<Row> = operations.iter().map(|operation| row(record, Some(*operation))).collect();
-        rows.push(row(record, None));
+        let answers = answers(record, &operations);
+        let rows: Vec<Row> = answers.iter().map(|answer| row(record, answer)).collect();
         let mut report = Report {
             scenario: plain(&record.scenario.name),
             title: plain(&record.scenario.title),
@@ -34,7 +35,7 @@ impl Report {
             warnings: method::warnings(record),
             folder: None,
         };
-        report.judge(record, &operations);
+        report.judge(record, &answers);
         report
     }
 
@@ -45,7 +46,7 @@ impl Report {
         self
     }
 
-    fn judge(&mut self, record: &RunRecord, operations: &[usize]) {
+    fn judge(&mut self, record: &RunRecord, answers: &[Answer]) {
         let names: Vec<String> = self.strategies.iter().map(|strategy| strategy.name.clone()).collect();
         let speaker = Speaker { names: &names };
         self.notes = notes(&self.strategies);
@@ -54,27 +55,28 @@ impl Report {
             return;
         }
         let unanswered = "no verdict: in no round did every strategy have successful calls of every operation.";
-        self.verdict = match stats::verdict(&arms(record, None)) {
+        let mix = answers.iter().find(|answer| answer.operation.is_none());
+        self.verdict = match mix.and_then(Answer::verdict) {
             Some(verdict) => speaker.overall(&self.mix, &verdict),
             None => vec![unanswered.to_owned()],
         };
         if record.rounds.len() < MINIMUM_ROUNDS {
             return;
         }
-        for operation in operations {
-            let Some(verdict) = stats::verdict(&arms(record, Some(*operation))) else { continue };
-            let name = plain(&record.operations[*operation]);
-            match speaker.operation(&verdict) {
-                Some(claim) => self.claims.push((name, claim)),
-                None => self.unclaimed.push((name, speaker.reasons(&verdict))),
+        for answer in answers {
+            let (Some(operation), Some(verdict)) = (answer.operation, answer.verdict()) else { continue };
+            let name = plain(&record.operations[operation]);
+            match words::claims_something(&verdict) {
+                true => self.claims.push((name, speaker.operation(&verdict))),
+                false => self.unclaimed.push((name, speaker.operation(&verdict))),
             }
         }
-        self.notes.insert(0, how_sure());
+        self.notes.insert(0, words::how_sure(answers, &names));
     }
 
     /// Why there is no verdict at all.
     fn no_verdict(&self, record: &RunRecord) -> Option<String> {
-        let compared = self.strategies.iter().filter(|strategy| !strategy.is_unsafe).count();
+        let compared = self.strategies.iter().filter(|strategy| !strategy.is_unsafe && !strategy.is_control).count();
         if record.rounds.is_empty() {
             return Some("no verdict: no round is complete.".into());
         }
@@ -85,18 +87,11 @@ impl Report {
         match compared {
             0 => Some("no verdict: all strategies are unsafe.".into()),
             1 => Some("no verdict: there is only one strategy to judge.".into()),
-            _ => None,
+            _ => self.strategies.first().filter(|reference| reference.is_unsafe).map(|reference| {
+                format!("no verdict: {} is the reference, and unsafe; name a safe strategy first.", reference.name)
+            }),
         }
     }
-}
-
-fn how_sure() -> String {
-    format!(
-        "Faster means: less mean service time in every round, of which there are at least {MINIMUM_ROUNDS}, and by more \
-         than {:.0} % over all; in brackets the lowest and the highest round. Claims rest on a sign test per comparison, \
-         not yet corrected for the number of comparisons.",
-        NOISE_FLOOR * 100.0
-    )
 }
 
 fn notes(strategies: &[StrategyView]) -> Vec<String> {
@@ -132,6 +127,7 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyView {
         name: plain(&entry.name),
         about: plain(&entry.about),
         is_unsafe: entry.is_unsafe,
+        is_control: entry.control,
         calls_per_second: stats::calls_per_second(record, strategy),
         tally: tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations)),
         collections,
@@ -139,32 +135,9 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyView {
     }
 }
 
-/// The mean times of one operation, or of the mix, per round.
-fn means(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
-    match operation {
-        Some(operation) => stats::means(record, strategy, operation),
-        None => stats::mix_means(record, strategy),
-    }
-}
-
-fn arm(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Arm {
-    // Whoever fails too often is not compared anywhere, and nobody in an operation that fails too often.
-    let whole = tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations));
-    let own = operation.map(|operation| tally(stats::operations(record, strategy, operation)));
-    let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
-    Arm { strategy, means: means(record, strategy, operation), failed_share }
-}
-
-/// The arms that take part in verdicts.
-fn arms(record: &RunRecord, operation: Option<usize>) -> Vec<Arm> {
-    let safe = record.strategies.iter().enumerate().filter(|(_, strategy)| !strategy.is_unsafe);
-    safe.map(|(strategy, _)| arm(record, strategy, operation)).collect()
-}
-
-fn row(record: &RunRecord, operation: Option<usize>) -> Row {
-    let reference = arm(record, 0, operation);
+fn row(record: &RunRecord, answer: &Answer) -> Row {
+    let operation = answer.operation;
     let cell = |strategy: usize| {
-        let arm = arm(record, strategy, operation);
         let measured = || {
             stats::cells(record, strategy).flat_map(|cell| match operation {
                 Some(operation) => cell.operations.get(operation).into_iter().collect::<Vec<_>>(),
@@ -172,8 +145,8 @@ fn row(record: &RunRecord, operation: Option<usize>) -> Row {
             })
         };
         Measured {
-            mean: stats::geometric_mean(&arm.means),
-            comparison: (strategy > 0).then(|| stats::compare(&arm, &reference)),
+            mean: stats::geometric_mean(&answer.arms[strategy].means),
+            comparison: answer.comparison(strategy).cloned(),
             distribution: Distribution::of(measured()),
             tally: tally(measured()),
         }
@@ -199,11 +172,8 @@ impl Report {
 
     /// Whether a cell's difference from the reference is claimed, and which way.
     pub fn claimed(&self, cell: &Measured) -> Option<Claim> {
-        let comparison = cell.comparison.as_ref()?;
-        let is_safe = |strategy: usize| self.strategies.get(strategy).is_some_and(|strategy| !strategy.is_unsafe);
-        let is_claim = matches!(comparison.claim, Claim::Faster | Claim::Slower);
-        let counts = self.claims_are_made() && is_safe(comparison.strategy) && is_safe(comparison.against);
-        (is_claim && counts).then_some(comparison.claim)
+        let claim = cell.comparison.as_ref()?.claim;
+        (self.claims_are_made() && matches!(claim, Claim::Faster | Claim::Slower)).then_some(claim)
     }
 
     /// Whether this run makes claims about operations at all.

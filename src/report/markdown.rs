@@ -6,7 +6,7 @@ mod histogram;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::stats::Tally;
+use crate::stats::{MINIMUM_ROUNDS, Tally};
 
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, percent, plain, three, time};
 use super::{FOLLOWED_AT, Measured, Renderer, Report, StrategyView};
@@ -58,7 +58,11 @@ fn name_of(strategy: &StrategyView) -> String {
 
 fn strategies(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     for (place, strategy) in report.strategies.iter().enumerate() {
-        let role = if place == 0 { ", the reference" } else { "" };
+        let role = match (place, strategy.is_control) {
+            (0, _) => ", the reference",
+            (_, true) => ", the control (the reference a second time)",
+            _ => "",
+        };
         let about = if strategy.about.is_empty() { String::new() } else { format!(": {}", escape(&strategy.about)) };
         writeln!(out, "- **{}**{role}{about}", name_of(strategy))?;
     }
@@ -77,7 +81,7 @@ fn verdict(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(out, "- **{}**: {}", escape(operation), escape(claim))?;
     }
     for (operation, reason) in &report.unclaimed {
-        writeln!(out, "- **{}**: no claim, {}", escape(operation), escape(reason))?;
+        writeln!(out, "- **{}**: {}", escape(operation), escape(reason))?;
     }
     if !report.claims.is_empty() || !report.unclaimed.is_empty() {
         writeln!(out)?;
@@ -107,8 +111,8 @@ fn ratios(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     table_row(out, &texts)?;
     writeln!(
         out,
-        "\nMean of successful calls, then how many times the reference's, in brackets over the rounds; both are \
-         geometric means over rounds. Below × 1 is faster; bold is claimed. The mix weighs the operations' means by \
+        "\nMean of successful calls, then how many times the reference's, with its 95 % interval in brackets (from \
+         {MINIMUM_ROUNDS} rounds on); both are geometric means over rounds. Below × 1 is faster; bold is claimed. The mix weighs the operations' means by \
          their share. Calls per second count all workers and all outcomes.\n"
     )
 }
@@ -119,9 +123,9 @@ fn ratio(report: &Report, cell: &Measured) -> String {
     };
     let mean = format!("× {}", three(ratio.mean));
     let mean = if report.claimed(cell).is_some() { format!("**{mean}**") } else { mean };
-    match ratio.rounds {
-        1 => mean,
-        _ => format!("{mean} ({} to {})", three(ratio.lowest), three(ratio.highest)),
+    match ratio.interval {
+        None => mean,
+        Some(interval) => format!("{mean} ({} to {})", three(interval.low), three(interval.high)),
     }
 }
 
@@ -226,7 +230,20 @@ fn outcomes(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     })?;
     writeln!(out)?;
     reasons(report, out, "error", &|tally| &tally.errors)?;
+    messages(report, out)?;
     reasons(report, out, "retry because of", &|tally| &tally.retries)
+}
+
+/// What the server said to the first failure of each reason.
+fn messages(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    let mut any = false;
+    for strategy in &report.strategies {
+        for (reason, words) in &strategy.tally.messages {
+            writeln!(out, "- {}, {}: {}", name_of(strategy), escape(&plain(reason)), escape(&plain(words)))?;
+            any = true;
+        }
+    }
+    if any { writeln!(out) } else { Ok(()) }
 }
 
 type Reasons = std::collections::BTreeMap<String, u64>;

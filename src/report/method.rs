@@ -87,7 +87,8 @@ fn bare(value: &serde_json::Value) -> String {
 /// The command line that measures it again: every value is given, because presets may change.
 pub(super) fn command(record: &RunRecord) -> String {
     let settings = &record.settings;
-    let strategies: Vec<&str> = record.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
+    let named = record.strategies.iter().filter(|strategy| !strategy.control);
+    let strategies: Vec<&str> = named.map(|strategy| strategy.name.as_str()).collect();
     let mut words = vec!["docshape".to_owned(), "run".into(), record.scenario.name.clone()];
     let mut option = |name: &str, value: &dyn Display| words.extend([format!("--{name}"), value.to_string()]);
     option("strategies", &strategies.join(","));

@@ -3,6 +3,7 @@
 //! [`Report::new`] computes everything once; a [`Renderer`] only writes it down. Nothing here prints, reads a clock, or
 //! measures: a record from last year gives the same report.
 
+mod answers;
 mod assemble;
 mod format;
 mod markdown;
@@ -48,7 +49,7 @@ pub struct Report {
     pub verdict: Vec<String>,
     /// Operation, and what is claimed of it, where something is.
     pub claims: Vec<(String, String)>,
-    /// Operation, and why nothing is claimed of it.
+    /// Operation, and what was found of it where nothing is claimed.
     pub unclaimed: Vec<(String, String)>,
     /// How sure the verdict is.
     pub notes: Vec<String>,
@@ -75,6 +76,8 @@ pub struct StrategyView {
     pub about: String,
     /// A negative control, left out of the verdict.
     pub is_unsafe: bool,
+    /// The reference a second time, left out of the verdict.
+    pub is_control: bool,
     /// Finished calls per second of all workers together.
     pub calls_per_second: Option<f64>,
     /// What its calls came to.
@@ -239,7 +242,7 @@ mod tests {
         let report = Report::new(&run);
         let reasons: Vec<&str> = report.unclaimed.iter().map(|(operation, _)| operation.as_str()).collect();
         assert_eq!(reasons, ["read_post", "count"]);
-        assert_eq!(report.unclaimed[0].1, "linked failed in 1.7 % of its calls");
+        assert_eq!(report.unclaimed[0].1, "no claim: linked failed in 1.7 % of its calls");
         assert!(report.verdict[0].starts_with("linked is fastest"));
     }
 
@@ -256,21 +259,110 @@ mod tests {
     }
 
     #[test]
-    fn between_leaders_that_cannot_be_told_apart_nothing_is_claimed() {
+    fn between_leaders_there_is_a_description_but_no_claim() {
         let mut run = sample::run(8);
         run.strategies[2].is_unsafe = false;
+        let verdict = Report::new(&run).verdict.join(" ");
+        assert!(verdict.starts_with("bucket_rmw is fastest in mix default: per call it takes 52 % less"), "{verdict}");
+        assert!(verdict.ends_with("bucket_rmw was also below linked's in all 8 rounds."), "{verdict}");
         for (place, round) in run.rounds.iter_mut().enumerate() {
             round.cells[2] = round.cells[1].clone();
-            // As many rounds better as worse.
+            // In some rounds better, in some worse.
             let other = if place % 2 == 0 { 0 } else { 2 };
             round.cells[2].operations[other] = round.cells[0].operations[other].clone();
         }
+        let verdict = Report::new(&run).verdict.join(" ");
+        assert!(
+            verdict.starts_with("In mix default, per call, linked takes 41 % less time than embedded"),
+            "{verdict}"
+        );
+        assert!(verdict.contains("linked was also below bucket_rmw's in 5 of 8 rounds."), "{verdict}");
+        assert!(verdict.contains("bucket_rmw against embedded: unstable: only a difference of 55 %"), "{verdict}");
+    }
+
+    #[test]
+    fn a_reference_that_is_best_is_called_so() {
+        let mut run = sample::run(8);
+        run.strategies.swap(0, 1);
+        run.rounds.iter_mut().for_each(|round| round.cells.swap(0, 1));
+        let verdict = Report::new(&run).verdict.join(" ");
+        assert!(
+            verdict
+                .starts_with("linked is fastest in mix default: per call embedded takes 71 % more time than linked (6"),
+            "{verdict}"
+        );
+    }
+
+    #[test]
+    fn no_difference_comes_with_what_would_have_shown_and_noise_with_advice() {
+        let mut run = sample::run(8);
+        run.rounds.iter_mut().for_each(|round| round.cells[1] = round.cells[0].clone());
+        let wanted = "no difference found; one of 2.0 % or more would have shown";
+        assert_eq!(Report::new(&run).verdict, [format!("In mix default {wanted}.")]);
+        assert!(Report::new(&run).unclaimed.iter().all(|(_, reason)| reason == wanted));
+        let wild = sample::run(8);
+        for place in [0, 3, 5, 6] {
+            run.rounds[place].cells[1] = wild.rounds[place].cells[2].clone();
+        }
+        run.rounds[7].cells[0] = wild.rounds[7].cells[2].clone();
+        run.rounds[4].cells[0] = wild.rounds[7].cells[2].clone();
+        let verdict = Report::new(&run).verdict.join(" ");
+        assert!(
+            verdict.contains("unstable: only a difference of") && verdict.contains("use a longer preset"),
+            "{verdict}"
+        );
+    }
+
+    #[test]
+    fn an_unsafe_reference_leaves_nothing_to_claim_against() {
+        let mut run = sample::run(8);
+        run.strategies[2].is_unsafe = false;
+        run.strategies[0].is_unsafe = true;
         let report = Report::new(&run);
-        assert!(report.verdict.iter().any(|sentence| sentence.contains("no claim: rounds disagree")), "{report:?}");
-        let run = sample::run(8);
-        let mut alike = run.clone();
-        alike.rounds.iter_mut().for_each(|round| round.cells[1] = round.cells[0].clone());
-        assert_eq!(Report::new(&alike).verdict, ["no claim: the difference is within 2 %."]);
+        assert_eq!(report.verdict, ["no verdict: embedded is the reference, and unsafe; name a safe strategy first."]);
+        assert!(report.rows.iter().flat_map(|row| &row.cells).all(|cell| report.claimed(cell).is_none()));
+    }
+
+    /// The sample run with a control arm: the reference again, with this much added to its time per round and percent.
+    fn with_control(percent: f64) -> RunRecord {
+        let mut run = sample::run(8);
+        run.strategies[2] = crate::results::StrategyRecord {
+            name: "embedded(A/A)".into(),
+            about: run.strategies[0].about.clone(),
+            is_unsafe: false,
+            control: true,
+        };
+        for round in &mut run.rounds {
+            round.cells[2] = round.cells[0].clone();
+            for outcome in round.cells[2].operations.iter_mut().flat_map(|operation| &mut operation.outcomes) {
+                let mut service = crate::record::LatencyHistogram::new(std::time::Duration::from_secs(10));
+                for value in outcome.service.open().as_hdr().iter_recorded() {
+                    let slower = value.value_iterated_to() as f64 * (1.0 + percent / 100.0);
+                    (0..value.count_at_value()).for_each(|_| service.record(slower as u64));
+                }
+                outcome.sum = service.sum();
+                outcome.service = crate::record::StoredHistogram::new(&service);
+            }
+        }
+        run
+    }
+
+    #[test]
+    fn a_control_arm_has_a_band_and_no_part_in_the_verdict() {
+        let report = Report::new(&with_control(1.0));
+        assert!(
+            report.verdict[0].starts_with("linked is fastest") && report.verdict.len() == 1,
+            "{:?}",
+            report.verdict
+        );
+        assert!(report.notes[0].contains("adjusted for all 3 comparisons"), "{}", report.notes[0]);
+        assert!(report.notes[0].contains("the band of embedded(A/A), the reference measured twice (for the mix 1."));
+        assert!(report.rows.iter().all(|row| report.claimed(&row.cells[2]).is_none()));
+        assert!(!report.command.contains("(A/A)"), "{}", report.command);
+        // Noise as great as what was found leaves nothing to claim.
+        let report = Report::new(&with_control(150.0));
+        assert!(report.claims.is_empty(), "{:?}", report.claims);
+        assert!(Report::new(&sample::run(8)).notes[0].contains("no control arm"));
     }
 
     #[test]

@@ -66,12 +66,7 @@ impl Terminal {
         report.verdict.iter().try_for_each(|sentence| self.line(out, Tone::Strong, sentence))?;
         let both = report.claims.iter().chain(&report.unclaimed);
         let names = both.clone().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        for (name, claim) in &report.claims {
-            self.entry(out, name, names, claim)?;
-        }
-        for (name, reason) in &report.unclaimed {
-            self.entry(out, name, names, &format!("no claim, {reason}"))?;
-        }
+        both.into_iter().try_for_each(|(name, text)| self.entry(out, name, names, text))?;
         report.notes.iter().try_for_each(|note| self.line(out, Tone::Faint, note))
     }
 
@@ -154,6 +149,10 @@ fn times(report: &Report) -> Table {
                 heading: "ratio ".into(),
                 cells: cells().map(|(_, cell)| ratio(report, cell)).collect(),
             });
+            let intervals: Vec<Cell> = cells().map(|(_, cell)| interval(cell)).collect();
+            if intervals.iter().any(|cell| !cell.text.is_empty()) {
+                columns.push(Column { heading: "95 % interval".into(), cells: intervals });
+            }
         }
         Group { heading: heading(report, place), columns }
     };
@@ -174,6 +173,11 @@ fn ratio(report: &Report, cell: &Measured) -> Cell {
         None => (" ", Tone::Plain),
     };
     Cell::new(format!("{}{mark}", three(ratio.mean))).tone(tone)
+}
+
+fn interval(cell: &Measured) -> Cell {
+    let interval = cell.comparison.as_ref().and_then(|comparison| comparison.ratio?.interval);
+    Cell::new(interval.map_or(String::new(), |interval| format!("{} to {}", three(interval.low), three(interval.high))))
 }
 
 fn sizes(report: &Report) -> Table {
@@ -201,6 +205,16 @@ fn sizes(report: &Report) -> Table {
     Table { names, groups }
 }
 
+/// The server's words as one line, cut where they become long.
+fn shortened(words: &str) -> String {
+    const LONGEST: usize = 120;
+    let plain = super::format::plain(words);
+    match plain.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &plain[..end]),
+        None => plain,
+    }
+}
+
 /// The refused, failed and repeated calls of a strategy, when there were any.
 fn unusual(strategy: &StrategyView) -> Option<(String, String)> {
     let tally = &strategy.tally;
@@ -210,8 +224,10 @@ fn unusual(strategy: &StrategyView) -> Option<(String, String)> {
         .map(|(outcome, calls)| format!("{} {} ({})", count(*calls), super::format::plain(outcome), share(*calls)))
         .collect();
     if tally.failed() > 0 {
-        let reasons =
-            tally.errors.iter().map(|(reason, calls)| format!("{} x {}", count(*calls), super::format::plain(reason)));
+        let reasons = tally.errors.iter().map(|(reason, calls)| {
+            let words = tally.messages.get(reason).map_or(String::new(), |words| format!(" ({})", shortened(words)));
+            format!("{} x {}{words}", count(*calls), super::format::plain(reason))
+        });
         let reasons: Vec<String> = reasons.collect();
         parts.push(format!("{} failed ({}): {}", count(tally.failed()), share(tally.failed()), reasons.join(", ")));
     }

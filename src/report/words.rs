@@ -1,9 +1,11 @@
 //! The verdict in words.
 
 use crate::results::{RunRecord, Status};
-use crate::stats::{Claim, Comparison, MINIMUM_ROUNDS, NOISE_FLOOR, Reason, Tally, Verdict};
+use crate::stats::{Beside, Claim, Comparison, Interval, MINIMUM_ROUNDS, NOISE_FLOOR, Ratio, Reason, Role};
+use crate::stats::{SIGNIFICANCE, Tally, Verdict};
 
-use super::format::{count, counted, listed, percent, plain};
+use super::answers::Answer;
+use super::format::{count, counted, listed, percent, plain, three};
 
 /// Speaks of strategies by name.
 pub(super) struct Speaker<'n> {
@@ -18,50 +20,91 @@ impl Speaker<'_> {
 
     /// The sentences that carry the whole: who is fastest in the mix.
     pub(super) fn overall(&self, mix: &str, verdict: &Verdict) -> Vec<String> {
+        if !claims_something(verdict) {
+            return match self.common_reason(verdict) {
+                Some((reason, words)) if is_finding(reason) => vec![format!("In mix {mix} {words}.")],
+                Some((_, words)) => vec![format!("no claim: {words}.")],
+                None => vec![format!("In mix {mix} nothing is claimed: {}.", self.list(verdict))],
+            };
+        }
         let best = self.name(verdict.best);
-        if verdict.is_clear() {
-            let claims = self.claims(verdict);
-            return vec![format!("{best} is fastest in mix {mix}: per call it takes {claims}.")];
-        }
-        if !verdict.claims_something() {
-            return vec![format!("no claim: {}.", self.reasons(verdict))];
-        }
-        let mut sentences = vec![format!("In mix {mix} {best} takes per call {}.", self.claims(verdict))];
-        sentences.extend(unclaimed(verdict).map(|(comparison, reason)| {
-            format!("Against {} no claim: {}.", self.name(comparison.against), self.reason(verdict.best, reason))
+        let mut sentences = match verdict.is_clear() {
+            true => {
+                vec![format!("{best} is fastest in mix {mix}: per call {}.", self.claims(verdict, Some(verdict.best)))]
+            }
+            false => vec![format!("In mix {mix}, per call, {}.", self.claims(verdict, None))],
+        };
+        sentences.extend(self.beside(verdict));
+        let unclaimed = in_order(verdict).into_iter().filter_map(reason_of);
+        sentences.extend(unclaimed.map(|(strategy, reason)| {
+            let (strategy, reference) = (self.name(strategy), self.name(verdict.reference));
+            format!("{strategy} against {reference}: {}.", self.reason(reason))
         }));
         sentences
     }
 
-    /// What is claimed of one operation; `None` when nothing is.
-    pub(super) fn operation(&self, verdict: &Verdict) -> Option<String> {
-        let (best, claims) = (self.name(verdict.best), self.claims(verdict));
-        if verdict.is_clear() {
-            return Some(format!("{best} leads: {claims}"));
+    /// What was found of one operation.
+    pub(super) fn operation(&self, verdict: &Verdict) -> String {
+        match self.common_reason(verdict) {
+            Some((reason, words)) if is_finding(reason) => words,
+            Some((_, words)) => format!("no claim: {words}"),
+            None => self.list(verdict),
         }
-        let others: Vec<String> =
-            unclaimed(verdict).map(|(comparison, _)| self.name(comparison.against).to_owned()).collect();
-        verdict.claims_something().then(|| format!("{best}: {claims}; no claim against {}", listed(&others)))
     }
 
-    /// Why nothing is claimed.
-    pub(super) fn reasons(&self, verdict: &Verdict) -> String {
-        let spoken = |(comparison, reason): (&Comparison, Reason)| {
-            (self.name(comparison.against).to_owned(), self.reason(verdict.best, reason))
+    /// What is claimed, and for the others why nothing is.
+    fn list(&self, verdict: &Verdict) -> String {
+        let claims = Some(self.claims(verdict, None)).filter(|claims| !claims.is_empty());
+        let reasons = in_order(verdict).into_iter().filter_map(reason_of);
+        let reasons = reasons.map(|(strategy, reason)| format!("{}: {}", self.name(strategy), self.reason(reason)));
+        claims.into_iter().chain(reasons).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Why nothing at all is claimed, when that is the same for all.
+    fn common_reason(&self, verdict: &Verdict) -> Option<(Reason, String)> {
+        let reasons: Vec<Reason> = verdict
+            .against_reference
+            .iter()
+            .map(|one| reason_of(one).map(|(_, reason)| reason))
+            .collect::<Option<_>>()?;
+        let words = reasons.iter().map(|reason| self.reason(*reason)).collect::<Vec<_>>();
+        let (first, rest) = words.split_first()?;
+        rest.iter().all(|other| other == first).then(|| (reasons[0], first.clone()))
+    }
+
+    /// All claims against the reference, the fastest first; empty without any. Who was just named is "it".
+    fn claims(&self, verdict: &Verdict, named: Option<usize>) -> String {
+        let mut claims = Vec::new();
+        for comparison in in_order(verdict).into_iter().filter(|comparison| reason_of(comparison).is_none()) {
+            let Some(ratio) = comparison.ratio else { continue };
+            // The reference is named once.
+            let than = claims.is_empty().then(|| self.name(verdict.reference));
+            let verb = if claims.is_empty() { " takes" } else { "" };
+            let name = if named == Some(comparison.strategy) { "it" } else { self.name(comparison.strategy) };
+            claims.push(format!("{name}{verb} {}", difference(&ratio, than)));
+        }
+        listed(&claims)
+    }
+
+    /// The best beside others than the reference: a description.
+    fn beside(&self, verdict: &Verdict) -> Option<String> {
+        let rounds = |other: &Beside| match other.ahead == other.rounds {
+            true => format!("in all {}", counted(other.rounds as u64, "round")),
+            false => format!("in {} of {}", other.ahead, counted(other.rounds as u64, "round")),
         };
-        let all: Vec<(String, String)> = unclaimed(verdict).map(spoken).collect();
-        match all.split_first() {
-            Some(((_, first), rest)) if rest.iter().all(|(_, reason)| reason == first) => first.clone(),
-            _ => {
-                let best = self.name(verdict.best);
-                let all = all.iter().map(|(against, reason)| format!("{best} against {against}: {reason}"));
-                all.collect::<Vec<_>>().join("; ")
-            }
-        }
+        let said: Vec<String> = verdict
+            .beside
+            .iter()
+            .filter(|other| other.rounds > 0)
+            .map(|other| format!("{}'s {}", self.name(other.strategy), rounds(other)))
+            .collect();
+        let best = self.name(verdict.best);
+        (!said.is_empty()).then(|| format!("{best} was also below {}.", listed(&said)))
     }
 
-    fn reason(&self, best: usize, reason: Reason) -> String {
+    fn reason(&self, reason: Reason) -> String {
         match reason {
+            Reason::NotJudged => "not judged".into(),
             Reason::Failures { strategy, share } => {
                 format!("{} failed in {} of its calls", self.name(strategy), percent(share))
             }
@@ -73,33 +116,84 @@ impl Speaker<'_> {
                 let rounds = counted(rounds as u64, "round");
                 format!("below {MINIMUM_ROUNDS} rounds no claim is possible, and there {are} only {rounds}")
             }
-            Reason::RoundsDisagree { ahead, rounds } => {
-                format!("rounds disagree ({} ahead in {ahead} of {rounds})", self.name(best))
+            Reason::NotFound { detectable } => {
+                format!("no difference found; one of {} or more would have shown", percent(detectable))
             }
-            Reason::WithinNoise => format!("the difference is within {:.0} %", NOISE_FLOOR * 100.0),
+            Reason::WithinNoise { detectable } => {
+                format!("no difference beyond noise found; one of {} or more would have shown", percent(detectable))
+            }
+            Reason::Unstable { detectable } if detectable.is_finite() && detectable < 10.0 => {
+                let least = percent(detectable);
+                format!("unstable: only a difference of {least} or more would have shown; use a longer preset")
+            }
+            Reason::Unstable { .. } => "unstable: hardly any difference would have shown; use a longer preset".into(),
         }
-    }
-
-    /// What the best takes less than those that it is claimed to be faster than.
-    fn claims(&self, verdict: &Verdict) -> String {
-        let claimed = verdict.over.iter().filter(|comparison| comparison.claim == Claim::Faster);
-        let spoken = claimed.filter_map(|comparison| Some((comparison.against, comparison.ratio?)));
-        let all: Vec<String> = spoken
-            .map(|(against, ratio)| {
-                let (least, most) = (percent(1.0 - ratio.highest), percent(1.0 - ratio.lowest));
-                let less = percent(1.0 - ratio.mean);
-                format!("{less} less time than {} ({} to {most})", self.name(against), least.trim_end_matches(" %"))
-            })
-            .collect();
-        listed(&all)
     }
 }
 
-fn unclaimed(verdict: &Verdict) -> impl Iterator<Item = (&Comparison, Reason)> {
-    verdict.over.iter().filter_map(|comparison| match comparison.claim {
-        Claim::No(reason) => Some((comparison, reason)),
+/// Whether anything is claimed against the reference.
+pub(super) fn claims_something(verdict: &Verdict) -> bool {
+    verdict.against_reference.iter().any(|comparison| reason_of(comparison).is_none())
+}
+
+/// Who was compared and not claimed, and why.
+fn reason_of(comparison: &Comparison) -> Option<(usize, Reason)> {
+    match comparison.claim {
+        Claim::No(reason) => Some((comparison.strategy, reason)),
         Claim::Faster | Claim::Slower => None,
-    })
+    }
+}
+
+/// Whether it is a result, rather than something that kept one from being reached.
+fn is_finding(reason: Reason) -> bool {
+    matches!(reason, Reason::NotFound { .. } | Reason::WithinNoise { .. } | Reason::Unstable { .. })
+}
+
+/// The comparisons with the reference, the fastest first.
+fn in_order(verdict: &Verdict) -> Vec<&Comparison> {
+    let mut order: Vec<&Comparison> = verdict.against_reference.iter().collect();
+    let mean = |comparison: &Comparison| comparison.ratio.map_or(f64::INFINITY, |ratio| ratio.mean);
+    order.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+    order
+}
+
+/// How much less or more time, with the interval: in percent up to twice the time.
+fn difference(ratio: &Ratio, reference: Option<&str>) -> String {
+    let than = |words: &str| reference.map_or(String::new(), |reference| format!(" {words} {reference}"));
+    let ends = |low: &dyn Fn(&Interval) -> String, high: &dyn Fn(&Interval) -> String| match &ratio.interval {
+        Some(interval) => format!(" ({} to {})", low(interval).trim_end_matches(" %"), high(interval)),
+        None => String::new(),
+    };
+    if ratio.mean < 1.0 {
+        let ends = ends(&|interval| percent(1.0 - interval.high), &|interval| percent(1.0 - interval.low));
+        return format!("{} less time{}{ends}", percent(1.0 - ratio.mean), than("than"));
+    }
+    if ratio.mean < 2.0 {
+        let ends = ends(&|interval| percent(interval.low - 1.0), &|interval| percent(interval.high - 1.0));
+        return format!("{} more time{}{ends}", percent(ratio.mean - 1.0), than("than"));
+    }
+    let ends = ends(&|interval| three(interval.low), &|interval| three(interval.high));
+    format!("{} times as long{}{ends}", three(ratio.mean), than("as"))
+}
+
+/// How the claims were made and what the brackets are.
+pub(super) fn how_sure(answers: &[Answer], names: &[String]) -> String {
+    let judged: usize = answers.iter().filter(|answer| answer.operation.is_some()).map(Answer::judged).sum();
+    let floor = NOISE_FLOOR * 100.0;
+    let comparisons = counted(judged as u64, "comparison");
+    let made = format!(
+        "In brackets 95 % intervals. Claimed is what has p < {SIGNIFICANCE} when the signs of whole rounds are flipped, \
+         adjusted for all {comparisons} of operations (the mix is a family of its own), and is beyond noise: {floor:.0} %"
+    );
+    let control = answers.iter().flat_map(|answer| &answer.arms).find(|arm| arm.role == Role::Control);
+    match control.and_then(|arm| names.get(arm.strategy)) {
+        None => format!("{made}. This run has no control arm that would show whether noise reaches further."),
+        Some(name) => {
+            let mix = answers.iter().find(|answer| answer.operation.is_none()).and_then(Answer::band);
+            let mix = mix.map_or(String::new(), |band| format!(" (for the mix {})", percent(band)));
+            format!("{made} and the band of {name}, the reference measured twice{mix}.")
+        }
+    }
 }
 
 /// What must stand above everything else of a run that did not come to its end.

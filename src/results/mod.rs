@@ -154,6 +154,9 @@ pub struct StrategyRecord {
     pub about: String,
     /// A negative control, left out of verdicts.
     pub is_unsafe: bool,
+    /// The reference a second time, named `<reference>(A/A)`: whatever difference it shows is noise.
+    #[serde(default)]
+    pub control: bool,
 }
 
 /// One round: every arm with fresh databases.

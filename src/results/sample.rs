@@ -34,7 +34,12 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
             facts: vec![("storage engine".into(), "wiredTiger".into())],
         },
         environment: Environment { platform: "linux x86_64".into(), cores: Some(2), ..Environment::default() },
-        strategies: vec![StrategyRecord { name: "embedded".into(), about: "In an array.".into(), is_unsafe: false }],
+        strategies: vec![StrategyRecord {
+            name: "embedded".into(),
+            about: "In an array.".into(),
+            is_unsafe: false,
+            control: false,
+        }],
         operations: vec!["read".into()],
         rounds: vec![RoundRecord { index: 0, seed: u64::MAX, order: vec![vec![0], vec![0]], cells: vec![cell(times)] }],
         warnings: vec!["steal above 5 %".into()],

@@ -37,7 +37,7 @@ pub fn calls_per_second(record: &RunRecord, strategy: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{ratio, sample};
+    use crate::stats::{Estimate, log_ratios, sample};
 
     #[test]
     fn the_mix_weighs_means_not_calls() {
@@ -78,6 +78,6 @@ mod tests {
     fn an_arm_against_its_own_copy_has_ratio_one() {
         let mut run = sample::run(8);
         run.rounds.iter_mut().for_each(|round| round.cells[1] = round.cells[0].clone());
-        assert_eq!(ratio(&mix_means(&run, 1), &mix_means(&run, 0)).unwrap().mean, 1.0);
+        assert_eq!(Estimate::of(&log_ratios(&mix_means(&run, 1), &mix_means(&run, 0))).unwrap().ratio(), 1.0);
     }
 }

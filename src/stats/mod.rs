@@ -4,19 +4,27 @@
 //! call did not do the work that the others are timed for, so such calls are tallied apart.
 
 mod compare;
+mod estimate;
+mod family;
 mod latency;
 mod mix;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sizes;
+mod student;
 mod tally;
+mod verdict;
 
-pub use compare::{Arm, Claim, Comparison, FAILURE_LIMIT, MINIMUM_ROUNDS, NOISE_FLOOR, Ratio, Reason, Verdict};
-pub use compare::{compare, ratio, verdict};
+pub use compare::{Arm, Claim, Comparison, Ratio, Reason, Role, band, compare};
+pub use compare::{FAILURE_LIMIT, MINIMUM_ROUNDS, NOISE_FLOOR, SIGNIFICANCE, UNSTABLE};
+pub use estimate::{Estimate, Interval, log_ratios};
+pub use family::Family;
 pub use latency::{Distribution, geometric_mean, mean, means, succeeded};
 pub use mix::{calls_per_second, mix_means};
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
+pub use student::t_quantile;
 pub use tally::{Tally, tally};
+pub use verdict::{Beside, Verdict, verdict};
 
 use crate::results::{CellRecord, OperationRecord, RunRecord};
 
@@ -47,8 +55,10 @@ mod tests {
                 let _ = (tally.failed_share(), tally.refused(), tally.round_trips_per_call());
                 let _ = (collection_growth(run, strategy), followed_growth(run, strategy, &[0.0, 0.5, 1.0]));
                 let _ = calls_per_second(run, strategy);
-                let arm = |strategy| Arm { strategy, means: mix_means(run, strategy), failed_share: 0.0 };
-                let _ = compare(&arm(strategy), &arm(0));
+                let role = Role::Judged;
+                let arm = |strategy| Arm { strategy, role, means: mix_means(run, strategy), failed_share: 0.0 };
+                let arms = vec![arm(0), arm(strategy)];
+                let _ = verdict(&arms, &compare(std::slice::from_ref(&arms))[0]);
                 let _ = (means(run, strategy, 0), geometric_mean(&means(run, strategy, 1)));
             }
         }

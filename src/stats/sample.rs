@@ -81,7 +81,7 @@ fn settings(rounds: u64) -> Settings {
 }
 
 fn strategy(name: &str, about: &str, is_unsafe: bool) -> StrategyRecord {
-    StrategyRecord { name: name.into(), about: about.into(), is_unsafe }
+    StrategyRecord { name: name.into(), about: about.into(), is_unsafe, control: false }
 }
 
 fn round(index: u64) -> RoundRecord {
@@ -154,7 +154,10 @@ fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationR
         round_trips: CALLS[operation] * if strategy == 1 && operation == 1 { 2 } else { 1 },
         outcomes,
         errors: reasons("11000 (DuplicateKey)", failed),
-        messages: BTreeMap::new(),
+        messages: match failed {
+            0 => BTreeMap::new(),
+            _ => BTreeMap::from([("11000 (DuplicateKey)".to_owned(), "insertOne c: E11000 | `twice`".to_owned())]),
+        },
         retries: reasons("112 (WriteConflict)", failed * 20),
     }
 }

@@ -15,6 +15,8 @@ pub struct Tally {
     pub outcomes: BTreeMap<String, u64>,
     /// Failures by reason.
     pub errors: BTreeMap<String, u64>,
+    /// The words of the first failure of each reason.
+    pub messages: BTreeMap<String, String>,
     /// Attempts begun again, by cause.
     pub retries: BTreeMap<String, u64>,
     /// Calls that took longer than the histograms' bound.
@@ -33,6 +35,9 @@ pub fn tally<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Tally
         }
         for (mine, theirs) in [(&mut tally.errors, &operation.errors), (&mut tally.retries, &operation.retries)] {
             theirs.iter().for_each(|(reason, count)| *mine.entry(reason.clone()).or_default() += count);
+        }
+        for (reason, message) in &operation.messages {
+            tally.messages.entry(reason.clone()).or_insert_with(|| message.clone());
         }
     }
     tally

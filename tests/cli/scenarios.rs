@@ -199,7 +199,12 @@ fn record() -> RunRecord {
             facts: Vec::new(),
         },
         environment: Environment::default(),
-        strategies: vec![StrategyRecord { name: "plain".into(), about: "Plain.".into(), is_unsafe: false }],
+        strategies: vec![StrategyRecord {
+            name: "plain".into(),
+            about: "Plain.".into(),
+            is_unsafe: false,
+            control: false,
+        }],
         operations: vec!["read".into()],
         rounds: Vec::new(),
         warnings: Vec::new(),

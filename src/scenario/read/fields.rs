@@ -68,6 +68,16 @@ impl<'n> Fields<'n> {
         found
     }
 
+    /// As [`Fields::required`], but an entry that is none of `all` keys and was probably meant to be this one stands for
+    /// it, so that what uses its names is not told too. [`Fields::finish`] tells the key itself.
+    pub(super) fn required_or_misspelt(&mut self, key: &'static str, all: &[&str], example: &str) -> Option<&'n Entry> {
+        self.required(key, example).or_else(|| {
+            let foreign = |entry: &&Entry| !all.contains(&entry.0.value.as_str());
+            let mut entries = self.entries.iter().filter(foreign);
+            entries.find(|entry| suggest(&entry.0.value, all.iter().copied()) == Some(key))
+        })
+    }
+
     /// Reports every key that was not asked for, and every one that had to be there and is not.
     ///
     /// A missing key that an unknown one was probably meant to be is not told a second time.

@@ -16,6 +16,22 @@ use fields::{Entry, Fields, place};
 use super::quote;
 use super::{Diagnostic, Diagnostics, FORMAT, Node, Scalar, Scenario, Source, Span, Spanned, Tree};
 
+/// The keys of a scenario.
+const KEYS: [&str; 12] = [
+    "format",
+    "name",
+    "title",
+    "about",
+    "sources",
+    "parameters",
+    "entities",
+    "operations",
+    "mixes",
+    "strategies",
+    "audits",
+    "claims",
+];
+
 /// Reads a scenario and adds every problem found to `diagnostics`.
 ///
 /// Returns what could be understood, with the broken pieces left out, so that later checks can still find more to
@@ -98,7 +114,7 @@ fn section<'n>(
     example: &str,
     diagnostics: &mut Diagnostics,
 ) -> &'n [Entry] {
-    let entry = fields.required(key, example);
+    let entry = fields.required_or_misspelt(key, &KEYS, example);
     entry.and_then(|entry| value::filled_mapping(entry, example, diagnostics)).unwrap_or(&[])
 }
 

@@ -121,6 +121,20 @@ pub(super) fn trailing_comma(span: Span) -> Diagnostic {
         .help("remove it; if it belongs to the text, quote the text: { path: \"<a>,<b>,\" }")
 }
 
+/// `text` at `span` is a call that a comma cut in pieces.
+pub(super) fn cut_by_comma(text: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(span, "a comma inside { } ends an entry, and this text has one")
+        .label("cut in pieces at the comma")
+        .help(format!("quote the whole text: {}", quote(&format!("\"{text}\""))))
+}
+
+/// `text` at `span` is a key with a bracket in it.
+pub(super) fn key_with_bracket(text: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(span, "inside { } a bracket begins a list, even in a key")
+        .label("read as a key and a list")
+        .help(format!("quote the whole key: {}", quote(&format!("\"{text}\""))))
+}
+
 pub(super) fn key_without_colon(key: &Spanned<String>) -> Diagnostic {
     let shown = quote(&key.value);
     let (message, help) = match key.value.split_once(':') {

@@ -148,7 +148,13 @@ impl<'a> Composer<'a, '_> {
             }
             whole.end = whole.end.max(key_end).max(value.span.end);
             let Some(key) = key else { continue };
-            if is_flow && value.is_absent() && self.lacks_colon(&key) {
+            if is_flow
+                && let Some((_, last)) = entries.last_mut()
+                && self.belongs_to(last, key.span.start)
+            {
+                continue;
+            }
+            if is_flow && value.is_absent() && self.lacks_colon(&key)? {
                 continue;
             }
             match places.get(&key.value) {
@@ -182,6 +188,29 @@ impl<'a> Composer<'a, '_> {
         Ok(None)
     }
 
+    /// Whether what stands at `at` is the rest of `last`, a call whose brackets a comma cut apart: `uniform(1, 3)`. The
+    /// first time it is told, and `last` becomes the whole, so that nothing is said about the pieces.
+    fn belongs_to(&mut self, last: &mut Node, at: usize) -> bool {
+        if at < last.span.end {
+            return true;
+        }
+        let cut = &self.text[last.span.start..last.span.end];
+        let is_open = cut.matches('(').count() > cut.matches(')').count();
+        if !is_open || last.as_text() != Some(cut) {
+            return false; // Nothing is cut, or it is quoted.
+        }
+        let Some(length) = call_length(&self.text[last.span.start..]) else { return false };
+        let end = last.span.start + length;
+        if at >= end {
+            return false;
+        }
+        last.span.end = end;
+        let whole = &self.text[last.span.start..end];
+        last.tree = Tree::Scalar(Scalar::Text(whole.to_owned()));
+        self.diagnostics.push(refusal::cut_by_comma(whole, last.span));
+        true
+    }
+
     fn check_depth(&mut self, span: Span, depth: usize) -> Result<(), Stop> {
         if depth < MAX_DEPTH {
             return Ok(());
@@ -206,13 +235,34 @@ impl<'a> Composer<'a, '_> {
 
     /// Reports a key in braces that is one only by mistake: `{ page: uniform(1, 3) }` is two entries in YAML, the second
     /// `3)` without a value; `{ page:1 }` is one key.
-    fn lacks_colon(&mut self, key: &Spanned<String>) -> bool {
+    fn lacks_colon(&mut self, key: &Spanned<String>) -> Result<bool, Stop> {
         if self.text[skip_blank(self.text, key.span.end)..].starts_with(':') {
-            return false;
+            return Ok(false);
+        }
+        if self.text[key.span.end..].starts_with('[') {
+            let rest = &self.text[key.span.start..];
+            let end = rest.find([':', ',', '}', '\n']).unwrap_or(rest.len());
+            let span = Span::new(key.span.start, key.span.start + rest[..end].trim_end().len());
+            self.diagnostics.push(refusal::key_with_bracket(&self.text[span.start..span.end], span));
+            return Err(Stop);
         }
         self.diagnostics.push(refusal::key_without_colon(key));
-        true
+        Ok(true)
     }
+}
+
+/// The length of the text up to the `)` that closes its first `(`; `None` when it has none in its line.
+fn call_length(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    for (at, character) in text.char_indices().take_while(|(_, character)| *character != '\n') {
+        match character {
+            '(' => open += 1,
+            ')' if open <= 1 => return (open == 1).then_some(at + 1),
+            ')' => open -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The offset of the first character from `from` on that is neither white space nor in a comment.
@@ -330,7 +380,12 @@ mod tests {
             assert_eq!(messages(text), Vec::<String>::new(), "{text}");
         }
         assert_eq!(messages("a: { b, c: 1 }").len(), 1);
-        assert_eq!(messages("a: { b: f(1, 2), c: 1 }").len(), 1);
+        let cut = ["a comma inside { } ends an entry, and this text has one"];
+        for text in ["a: { b: f(1, 2), c: 1 }", "a: { b: f(g(1, 2), 3, 4) + 1, c: h(1) }", "a: { b: f(1, 2) ? 1 : 2 }"]
+        {
+            assert_eq!(messages(text), cut, "{text}");
+        }
+        assert_eq!(messages("a: { items.$[i].n: 1 }"), ["inside { } a bracket begins a list, even in a key"]);
     }
 
     #[test]

@@ -1,0 +1,71 @@
+//! What a run's record answers: every operation and the mix, arm against reference.
+
+use crate::results::RunRecord;
+use crate::stats::{self, Arm, Comparison, Role, Verdict, tally};
+
+/// The arms of one operation or of the mix, compared.
+pub(super) struct Answer {
+    /// Which operation; `None` for the mix.
+    pub(super) operation: Option<usize>,
+    /// All arms, the reference first.
+    pub(super) arms: Vec<Arm>,
+    /// Each but the reference against it.
+    comparisons: Vec<Comparison>,
+}
+
+impl Answer {
+    /// A strategy against the reference; `None` for the reference itself.
+    pub(super) fn comparison(&self, strategy: usize) -> Option<&Comparison> {
+        self.comparisons.iter().find(|comparison| comparison.strategy == strategy)
+    }
+
+    /// Who has the lowest time.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        stats::verdict(&self.arms, &self.comparisons)
+    }
+
+    /// How far from 1 (0.02 for 2 %) the control says that a ratio may be by noise alone; `None` without a control.
+    pub(super) fn band(&self) -> Option<f64> {
+        stats::band(&self.arms).map(f64::exp_m1)
+    }
+
+    /// How many comparisons can be claims.
+    pub(super) fn judged(&self) -> usize {
+        self.comparisons.iter().filter(|comparison| comparison.p.is_some()).count()
+    }
+}
+
+/// The answers for these operations, a family of comparisons together, and then for the mix, a family of its own.
+pub(super) fn answers(record: &RunRecord, operations: &[usize]) -> Vec<Answer> {
+    let arms = |operation: Option<usize>| -> Vec<Arm> {
+        (0..record.strategies.len()).map(|strategy| arm(record, strategy, operation)).collect()
+    };
+    let questions: Vec<Vec<Arm>> = operations.iter().map(|operation| arms(Some(*operation))).collect();
+    let compared = stats::compare(&questions);
+    let mut answers: Vec<Answer> = Vec::new();
+    for ((operation, arms), comparisons) in operations.iter().zip(questions).zip(compared) {
+        answers.push(Answer { operation: Some(*operation), arms, comparisons });
+    }
+    let arms = arms(None);
+    let comparisons = stats::compare(std::slice::from_ref(&arms)).into_iter().flatten().collect();
+    answers.push(Answer { operation: None, arms, comparisons });
+    answers
+}
+
+fn arm(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Arm {
+    // Whoever fails too often is not compared anywhere, and nobody in an operation that fails too often.
+    let whole = tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations));
+    let own = operation.map(|operation| tally(stats::operations(record, strategy, operation)));
+    let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
+    let entry = &record.strategies[strategy];
+    let role = match (entry.control, entry.is_unsafe) {
+        (true, _) => Role::Control,
+        (false, true) => Role::Described,
+        (false, false) => Role::Judged,
+    };
+    let means = match operation {
+        Some(operation) => stats::means(record, strategy, operation),
+        None => stats::mix_means(record, strategy),
+    };
+    Arm { strategy, role, means, failed_share }
+}
