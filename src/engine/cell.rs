@@ -35,10 +35,11 @@ impl Cell {
         let mut total = recorders.next();
         for recorder in recorders {
             if let Some(total) = &mut total {
-                total.merge(&recorder);
+                total.merge(recorder);
             }
         }
-        let operations = total.iter().flat_map(Recorder::operations).map(operation_record).collect();
+        let operations =
+            total.into_iter().flat_map(Recorder::finish).map(|measures| operation_record(&measures)).collect();
         CellRecord {
             loaded: self.loaded,
             load_seconds: self.load_seconds,

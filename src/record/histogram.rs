@@ -49,7 +49,9 @@ impl LatencyHistogram {
         let bound = self.inner.high();
         self.inner.saturating_record(nanoseconds.min(bound));
         self.sum = self.sum.saturating_add(nanoseconds);
-        self.saturated += u64::from(nanoseconds > bound);
+        if nanoseconds > bound {
+            self.saturated += 1;
+        }
     }
 
     /// Adds all values of another histogram; what is above this one's bound is recorded as the bound, and counted.

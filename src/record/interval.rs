@@ -11,6 +11,7 @@ pub(super) struct Spares(Arc<Mutex<Vec<LatencyHistogram>>>);
 
 impl Spares {
     /// A spare, or a copy of `empty` where all are on their way.
+    #[cold]
     pub(super) fn take(&self, empty: &LatencyHistogram) -> LatencyHistogram {
         let spare = self.0.lock().ok().and_then(|mut spares| spares.pop());
         spare.unwrap_or_else(|| empty.clone())

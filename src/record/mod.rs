@@ -85,6 +85,9 @@ pub struct OperationMeasures {
 }
 
 /// Records finished calls.
+///
+/// A successful call is counted in its interval's histogram alone, and that is added to the total when the interval ends:
+/// two histograms per call would cost twice as much, and twice the cache.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     operations: Vec<OperationMeasures>,
@@ -128,6 +131,7 @@ impl Recorder {
                 Some(histogram) => histogram.record(call.service),
                 none => none.insert(self.spares.take(&self.empty)).record(call.service),
             }
+            return;
         }
         match measures.outcomes.iter_mut().find(|(outcome, _)| *outcome == call.outcome) {
             Some((_, histogram)) => histogram.record(call.service),
@@ -140,26 +144,50 @@ impl Recorder {
     }
 
     /// Ends an interval: hands out the histograms of the operations that had successful calls, and begins the next.
+    ///
+    /// Takes some 20 µs per operation that was called.
     pub fn rotate(&mut self) -> Vec<(usize, IntervalHistogram)> {
-        let spares = &self.spares;
-        let full = self.interval.iter_mut().enumerate();
-        full.filter_map(|(operation, histogram)| Some((operation, spares.lend(histogram.take()?)))).collect()
+        let mut full = Vec::new();
+        for (operation, interval) in self.interval.iter_mut().enumerate() {
+            if let Some(histogram) = interval.take() {
+                self.operations[operation].add(&CallOutcome::Ok, &histogram);
+                full.push((operation, self.spares.lend(histogram)));
+            }
+        }
+        full
     }
 
-    /// Adds all that another recorder of the same operations has recorded, except its open interval.
-    pub fn merge(&mut self, other: &Recorder) {
-        for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
-            mine.merge(theirs);
+    /// Adds all that another recorder of the same operations has recorded.
+    pub fn merge(&mut self, other: Recorder) {
+        for (mine, theirs) in self.operations.iter_mut().zip(other.finish()) {
+            mine.merge(&theirs);
         }
     }
 
-    /// What was recorded, per operation.
+    /// What was recorded so far, per operation: all counts, and of the successful calls the histograms of the intervals
+    /// that have ended. [`Recorder::finish`] gives everything.
     pub fn operations(&self) -> &[OperationMeasures] {
         &self.operations
+    }
+
+    /// What was recorded, per operation.
+    pub fn finish(mut self) -> Vec<OperationMeasures> {
+        self.rotate();
+        for measures in &mut self.operations {
+            measures.outcomes.sort_by(|(one, _), (other, _)| one.cmp(other));
+        }
+        self.operations
     }
 }
 
 impl OperationMeasures {
+    fn add(&mut self, outcome: &CallOutcome, histogram: &LatencyHistogram) {
+        match self.outcomes.iter_mut().find(|(mine, _)| mine == outcome) {
+            Some((_, mine)) => mine.merge(histogram),
+            None => self.outcomes.push((outcome.clone(), histogram.clone())),
+        }
+    }
+
     /// Calls that failed with a code of the server's.
     pub fn refused_by_server(&self) -> u64 {
         let codes = self.errors.iter().filter(|(reason, _)| reason.parse::<i32>().is_ok());
@@ -170,10 +198,7 @@ impl OperationMeasures {
         self.calls += other.calls;
         self.round_trips += other.round_trips;
         for (outcome, histogram) in &other.outcomes {
-            match self.outcomes.iter_mut().find(|(mine, _)| mine == outcome) {
-                Some((_, mine)) => mine.merge(histogram),
-                None => self.outcomes.push((outcome.clone(), histogram.clone())),
-            }
+            self.add(outcome, histogram);
         }
         for (error, count) in &other.errors {
             *self.errors.entry(error.clone()).or_default() += count;
@@ -204,13 +229,15 @@ mod tests {
         recorder.record(call(1, CallOutcome::Same, 50));
         recorder.record(call(1, CallOutcome::Refused("size".into()), 70));
         recorder.record(call(1, CallOutcome::Refused("stock".into()), 80));
-        let measures = &recorder.operations()[1];
+        assert_eq!(recorder.operations()[1].calls, 4);
+        let operations = recorder.finish();
+        let measures = &operations[1];
         let counts: Vec<(String, u64)> =
             measures.outcomes.iter().map(|(outcome, histogram)| (outcome.name(), histogram.count())).collect();
         let wanted = [("ok", 1), ("same", 1), ("refused: size", 1), ("refused: stock", 1)];
         assert_eq!(counts, wanted.map(|(name, count)| (name.to_owned(), count)));
         assert_eq!((measures.calls, measures.round_trips), (4, 8));
-        assert_eq!(recorder.operations()[0].calls, 0);
+        assert_eq!(operations[0].calls, 0);
     }
 
     #[test]
@@ -221,7 +248,7 @@ mod tests {
             ..call(0, CallOutcome::Failed, 9)
         });
         recorder.record(Call { retries: &["112".into(), "112".into()], ..call(0, CallOutcome::Ok, 10) });
-        let measures = &recorder.operations()[0];
+        let measures = &recorder.finish()[0];
         assert_eq!(measures.errors, BTreeMap::from([("11000".to_owned(), 1)]));
         assert_eq!(measures.messages, BTreeMap::from([("11000".to_owned(), "twice".to_owned())]));
         assert_eq!(measures.retries, BTreeMap::from([("112".into(), 2)]));
@@ -244,7 +271,9 @@ mod tests {
         }
         assert!(recorder.rotate().is_empty());
         assert_eq!(recorder.spares.count(), 1, "one histogram served all intervals");
-        assert_eq!(sum, recorder.operations()[0].outcomes[0].1);
+        recorder.record(call(0, CallOutcome::Ok, 7));
+        sum.record(7);
+        assert_eq!(sum, recorder.finish()[0].outcomes[0].1, "the open interval counts too");
     }
 
     #[test]
@@ -255,8 +284,8 @@ mod tests {
             all.record(call(0, outcome(), service));
             if service % 2 == 0 { a.record(call(0, outcome(), service)) } else { b.record(call(0, outcome(), service)) }
         }
-        a.merge(&b);
-        let (all, merged) = (&all.operations()[0], &a.operations()[0]);
+        a.merge(b);
+        let (all, merged) = (&all.finish()[0], &a.finish()[0]);
         assert_eq!(all.calls, merged.calls);
         for (outcome, histogram) in &all.outcomes {
             assert_eq!(Some(histogram), merged.outcomes.iter().find(|(other, _)| other == outcome).map(|(_, h)| h));
