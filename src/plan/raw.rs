@@ -1,8 +1,7 @@
 //! A shared slice of BSON, read in place.
 //!
 //! The walk over elements is ours rather than the driver's, because expressions touch every element of a reply: it
-//! looks at nothing but lengths, where the driver's checks each key and nested document (about 150 ns an element
-//! against 30 ns).
+//! looks at nothing but lengths, where the driver's checks each key and nested document.
 
 use std::sync::Arc;
 
