@@ -134,8 +134,14 @@ impl Run<'_> {
 
     async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, &Scripted, &Scripted>) -> R) -> R {
         let generators = Generators::Here(self.server);
-        let settings =
-            Settings { id: "t".into(), workers: self.workers, slices: 2, timeout: self.timeout, keep: false };
+        let settings = Settings {
+            id: "t".into(),
+            workers: self.workers,
+            slices: 2,
+            isolated: false,
+            timeout: self.timeout,
+            keep: false,
+        };
         let experiment = Experiment {
             plan: plan(),
             settings,
@@ -300,7 +306,14 @@ async fn a_lost_server_ends_the_run() {
     }
     let lost = Lost(Scripted::sound());
     let generators = Generators::Here(&lost);
-    let settings = Settings { id: "t".into(), workers: 4, slices: 2, timeout: Duration::from_secs(10), keep: false };
+    let settings = Settings {
+        id: "t".into(),
+        workers: 4,
+        slices: 2,
+        isolated: false,
+        timeout: Duration::from_secs(10),
+        keep: false,
+    };
     let experiment = Experiment {
         plan: plan(),
         settings,

@@ -82,6 +82,10 @@ pub struct RunArguments {
     /// Slices that each window is cut into, the strategies taking turns, 1 to 1000 [default: the preset's]
     #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
     pub slices: Option<u64>,
+    /// Run whole windows, one strategy after the other and each alone on the server, instead of slices in turn: for
+    /// scenarios about the cache, and where a strategy disturbs those that come after it
+    #[arg(long)]
+    pub isolate: bool,
     /// Measured calls per strategy and round, 1 to 100000000 [default: as many as fill the preset's seconds]
     #[arg(long, value_name = "N", value_parser = count::<100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
@@ -117,6 +121,7 @@ impl RunArguments {
             mix: self.mix.clone(),
             strategies: self.strategies.clone(),
             all: self.all_strategies,
+            control: true,
             seed: self.seed,
         }
     }

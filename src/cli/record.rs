@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 
 use crate::plan::{Plan, Value, written};
 use crate::results::{
-    Environment, FORMAT_VERSION, MixRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
+    ERROR_BUDGET, Environment, FORMAT_VERSION, LoadModel, MixRecord, NOISE, RunRecord, ScenarioRecord, ServerRecord,
+    Settings, Status, StrategyRecord,
 };
 use crate::scenario::Source;
 use crate::server::facts::{ServerFacts, Topology};
@@ -26,6 +27,7 @@ pub fn begin(
     RunRecord {
         format: FORMAT_VERSION,
         version: env!("CARGO_PKG_VERSION").into(),
+        git: None,
         status: Status::Unfinished,
         started: bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_default(),
         scenario: scenario(plan, &ready.source),
@@ -37,6 +39,8 @@ pub fn begin(
         strategies: plan.arms.iter().map(strategy).collect(),
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
         rounds: Vec::new(),
+        costs: Vec::new(),
+        query_plans: Vec::new(),
         warnings: Vec::new(),
     }
 }
@@ -62,10 +66,12 @@ fn settings(arguments: &RunArguments, plan: &Plan, embedded: bool) -> Settings {
     Settings {
         preset: preset.name.into(),
         seed: plan.seed,
+        load: LoadModel::Closed,
         workers: arguments.workers as usize,
         threads: arguments.threads as usize,
         rounds: arguments.rounds.unwrap_or(preset.rounds),
         slices: arguments.slices.unwrap_or(preset.slices),
+        isolated: arguments.isolate.then(|| "asked for with --isolate".to_owned()),
         calls: None,
         warmup_calls: None,
         duration: arguments.duration.map(|duration| duration.as_secs_f64()),
@@ -73,6 +79,8 @@ fn settings(arguments: &RunArguments, plan: &Plan, embedded: bool) -> Settings {
         write_concern: plan.concerns.write.clone(),
         read_concern: plan.concerns.read.clone(),
         cache_gb: embedded.then_some(arguments.server.embedded.cache_gb),
+        noise: NOISE,
+        error_budget: ERROR_BUDGET,
     }
 }
 
@@ -100,7 +108,12 @@ fn server(facts: &ServerFacts, embedded: bool) -> ServerRecord {
 }
 
 fn strategy(arm: &crate::plan::Arm) -> StrategyRecord {
-    StrategyRecord { name: arm.name.clone(), about: arm.about.clone(), is_unsafe: arm.is_unsafe, control: false }
+    StrategyRecord {
+        name: arm.name.clone(),
+        about: arm.about.clone(),
+        is_unsafe: arm.is_unsafe,
+        control: arm.is_control,
+    }
 }
 
 fn json(value: &Value) -> serde_json::Value {

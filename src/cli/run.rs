@@ -154,6 +154,7 @@ impl Session {
                 id,
                 workers: record.settings.workers,
                 slices: record.settings.slices,
+                isolated: record.settings.isolated.is_some(),
                 timeout: arguments.timeout,
                 keep: arguments.keep,
             },

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use tokio::time::Instant;
 
 use crate::record::{OperationMeasures, Recorder, StoredHistogram};
-use crate::results::{CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord};
+use crate::results::{CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord, SliceRecord};
 
 /// One arm while its round runs.
 pub(super) struct Cell {
@@ -21,6 +21,10 @@ pub(super) struct Cell {
     pub(super) connections_created: u64,
     pub(super) before: Vec<CollectionSizes>,
     pub(super) growth: Vec<GrowthSample>,
+    pub(super) slices: Vec<SliceRecord>,
+    pub(super) warm_up: Vec<SliceRecord>,
+    /// It used up the patience: its remaining slices are left out.
+    pub(super) is_dropped: bool,
 }
 
 impl Cell {
@@ -50,6 +54,12 @@ impl Cell {
             before: self.before,
             after,
             growth: self.growth,
+            slices: self.slices,
+            warm_up: self.warm_up,
+            open: None,
+            check_out: None,
+            counters: Default::default(),
+            machine: Default::default(),
         }
     }
 }
@@ -61,6 +71,7 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         saturated: histogram.saturated(),
         sum: histogram.sum(),
         service: StoredHistogram::new(histogram),
+        response: None,
     });
     OperationRecord {
         calls: measures.calls,
@@ -69,5 +80,6 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         errors: measures.errors.clone(),
         messages: measures.messages.clone(),
         retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
+        inconsistent: None,
     }
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::generate::Seed;
 use crate::plan::Plan;
 use crate::record::Recorder;
-use crate::results::{CollectionSizes, GrowthSample, RoundRecord};
+use crate::results::{CellRecord, CollectionSizes, GrowthSample, RoundRecord, SliceRecord};
 use crate::server::Target;
 use crate::server::namespace;
 
@@ -28,6 +28,9 @@ use super::window::{Slice, SliceInterval, Stop, answers, close};
 /// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
 const PILOT_CALLS: u64 = 500_000_000;
 
+/// The pieces of a warm-up.
+const WARM_UP_PIECES: u64 = 8;
+
 /// How a run is made.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -37,10 +40,22 @@ pub struct Settings {
     pub workers: usize,
     /// Slices per window; fewer where a slice would have hardly any calls.
     pub slices: u64,
+    /// Whether each arm runs whole and alone on the server, instead of in slices that alternate.
+    pub isolated: bool,
     /// After which a call has failed.
     pub timeout: Duration,
     /// Leave the databases of the finished rounds; those of the pilot and of a round that fails are dropped.
     pub keep: bool,
+}
+
+/// A round while it runs.
+struct Round {
+    index: u64,
+    seed: Seed,
+    window: Window,
+    /// Per slice, the arms in the order in which they ran.
+    order: Vec<Vec<usize>>,
+    warnings: Vec<String>,
 }
 
 /// A run on one server.
@@ -79,14 +94,13 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             self.phase(None, arm, Phase::Measure);
             cell.next = Arc::new(AtomicU64::new(PILOT_CALLS));
             let length = Some(Duration::from_secs_f64(seconds));
-            let took = self.slice(&mut cell, (None, arm), self.plan.round_seed(0), (u64::MAX, length)).await?;
+            let slice = self.slice(&mut cell, (None, arm), self.plan.round_seed(0), (u64::MAX, length)).await?;
             self.check_stop()?;
             self.check_success(&cell, arm)?;
-            let calls = cell.next.load(std::sync::atomic::Ordering::Relaxed) - PILOT_CALLS;
-            if calls == 0 || took == 0.0 {
+            if slice.calls == 0 || slice.seconds == 0.0 {
                 return Err(RunError::NoCalls { arm: self.plan.arms[arm].name.clone(), seconds });
             }
-            slowest = slowest.min(calls as f64 / took);
+            slowest = slowest.min(slice.calls as f64 / slice.seconds);
         }
         Ok(slowest)
     }
@@ -110,29 +124,57 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         databases: &mut Vec<Arc<str>>,
     ) -> Result<(RoundRecord, Vec<String>), RunError> {
         let seed = self.plan.round_seed(index);
+        let arms = self.plan.arms.len();
+        let mut round = Round { index, seed, window, order: Vec::new(), warnings: Vec::new() };
         let mut cells = Vec::new();
-        for arm in 0..self.plan.arms.len() {
-            cells.push(self.provision(Some(index), arm, databases).await?);
+        if self.settings.isolated {
+            for arm in shuffled(arms, seed, 0) {
+                cells.extend(self.together(&mut round, &[arm], databases).await?);
+                if !self.settings.keep {
+                    let alone = std::mem::take(databases);
+                    self.finish(Ok(()), (&alone, false)).await?;
+                }
+            }
+        } else {
+            let all: Vec<usize> = (0..arms).collect();
+            cells = self.together(&mut round, &all, databases).await?;
         }
-        for (arm, cell) in cells.iter_mut().enumerate() {
-            self.phase(Some(index), arm, Phase::WarmUp);
-            self.warm_up(cell, (Some(index), arm), seed, window).await?;
+        cells.sort_by_key(|(arm, _)| *arm);
+        let cells = cells.into_iter().map(|(_, cell)| cell).collect();
+        Ok((RoundRecord { index, seed: seed.value(), order: round.order, cells }, round.warnings))
+    }
+
+    /// Runs some arms of a round, taking turns: filled, warmed up, measured and inspected.
+    async fn together(
+        &self,
+        round: &mut Round,
+        arms: &[usize],
+        databases: &mut Vec<Arc<str>>,
+    ) -> Result<Vec<(usize, CellRecord)>, RunError> {
+        let index = Some(round.index);
+        let mut cells = Vec::new();
+        for &arm in arms {
+            cells.push((arm, self.provision(index, arm, databases).await?));
+        }
+        for (arm, cell) in &mut cells {
+            self.phase(index, *arm, Phase::WarmUp);
+            self.warm_up(cell, *arm, round).await?;
             self.check_stop()?;
         }
         let checkpointed = self.flush().await?;
-        for (arm, cell) in cells.iter_mut().enumerate() {
-            cell.before = self.sizes(cell, arm, checkpointed).await?;
-            cell.growth = self.growth(cell, arm).await?;
+        for (arm, cell) in &mut cells {
+            cell.before = self.sizes(cell, *arm, checkpointed).await?;
+            cell.growth = self.growth(cell, *arm).await?;
         }
-        let (order, warnings) = self.slices(&mut cells, index, seed, window).await?;
+        self.slices(round, &mut cells).await?;
         let checkpointed = self.flush().await?;
         let mut records = Vec::new();
-        for (arm, cell) in cells.into_iter().enumerate() {
-            self.phase(Some(index), arm, Phase::Inspect);
+        for (arm, cell) in cells {
+            self.phase(index, arm, Phase::Inspect);
             let after = self.sizes(&cell, arm, checkpointed).await?;
-            records.push(cell.into_record(after));
+            records.push((arm, cell.into_record(after)));
         }
-        Ok((RoundRecord { index, seed: seed.value(), order, cells: records }, warnings))
+        Ok(records)
     }
 
     fn phase(&self, round: Option<u64>, arm: usize, phase: Phase) {
@@ -175,6 +217,9 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             connections_created: 0,
             before: Vec::new(),
             growth: Vec::new(),
+            slices: Vec::new(),
+            warm_up: Vec::new(),
+            is_dropped: false,
         })
     }
 
@@ -199,19 +244,15 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         Ok(())
     }
 
-    async fn warm_up(
-        &self,
-        cell: &mut Cell,
-        place: (Option<u64>, usize),
-        seed: Seed,
-        window: Window,
-    ) -> Result<(), RunError> {
-        let (end, length) = match window {
-            Window::Calls { warmup, .. } => (warmup, None),
-            Window::Timed { warmup, .. } => (u64::MAX, Some(Duration::from_secs_f64(warmup))),
-        };
-        self.slice(cell, (None, place.1), seed, (end, length)).await?;
-        self.check_success(cell, place.1)?;
+    /// The warm-up runs in pieces, so that one can see whether the arm was warm at its end.
+    async fn warm_up(&self, cell: &mut Cell, arm: usize, round: &Round) -> Result<(), RunError> {
+        for piece in 0..WARM_UP_PIECES {
+            let bounds = round.window.warm_up(piece, WARM_UP_PIECES);
+            let slice = self.slice(cell, (None, arm), round.seed, bounds).await?;
+            cell.warm_up.push(slice);
+            self.check_stop()?;
+        }
+        self.check_success(cell, arm)?;
         // What the warm-up recorded is forgotten; its calls keep their numbers.
         for recorder in &mut cell.recorders {
             *recorder = (Recorder::new(self.plan.operations.len(), self.settings.timeout), None);
@@ -222,61 +263,67 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         Ok(())
     }
 
-    /// All slices of a round; slice j of all arms comes before slice j+1 of any, so that slow changes of the machine
-    /// meet all arms alike. Gives the order in which the arms ran, and what should be known.
-    async fn slices(
-        &self,
-        cells: &mut [Cell],
-        index: u64,
-        seed: Seed,
-        window: Window,
-    ) -> Result<(Vec<Vec<usize>>, Vec<String>), RunError> {
-        let mut orders = Vec::new();
-        let mut dropped = vec![false; cells.len()];
+    /// All slices of some arms; slice j of all of them comes before slice j+1 of any, so that slow changes of the machine
+    /// meet all arms alike.
+    async fn slices(&self, round: &mut Round, cells: &mut [(usize, Cell)]) -> Result<(), RunError> {
+        let window = round.window;
         let slices = window.slices(self.settings.slices, self.settings.workers);
         for slice in 0..slices {
-            let order = shuffled(cells.len(), seed, slice);
-            for &arm in &order {
-                let cell = &mut cells[arm];
-                if dropped[arm] || window.is_over(cell.seconds) {
-                    dropped[arm] = true;
+            let mut order = Vec::new();
+            for place in shuffled(cells.len(), round.seed, slice) {
+                let (arm, cell) = &mut cells[place];
+                if window.is_over(cell.seconds) {
+                    cell.is_dropped = true;
                     continue;
                 }
-                self.phase(Some(index), arm, Phase::Measure);
-                let bounds = window.bounds(slice, slices);
-                self.slice(cell, (Some(index), arm), seed, bounds).await?;
-                self.check_stop()?;
-                let name = &self.plan.arms[arm].name;
-                let calls = match window {
-                    Window::Calls { calls, .. } => calls,
-                    Window::Timed { .. } => cell.calls,
-                };
-                self.observer.event(&Event::Slice { round: index, arm: name, done: cell.calls, calls });
+                order.push(*arm);
+                self.measured_slice(round, (*arm, cell), window.bounds(slice, slices)).await?;
                 if is_sampled(slice, slices) {
-                    let mut growth = self.growth(cell, arm).await?;
+                    let mut growth = self.growth(cell, *arm).await?;
                     cell.growth.append(&mut growth);
                 }
             }
-            orders.push(order);
+            round.order.push(order);
         }
-        for (arm, cell) in cells.iter_mut().enumerate() {
-            self.close_intervals(cell, (Some(index), arm));
+        for (arm, cell) in cells {
+            self.close_intervals(cell, (Some(round.index), *arm));
+            if cell.is_dropped {
+                let (number, arm) = (round.index + 1, &self.plan.arms[*arm].name);
+                round.warnings.push(format!(
+                    "round {number}: strategy {arm} was too slow to make all calls in time; its state differs"
+                ));
+            }
         }
-        let slow = dropped.iter().zip(&self.plan.arms).filter(|(dropped, _)| **dropped);
-        let warn = |arm: &str| {
-            format!("round {}: strategy {arm} was too slow to make all calls in time; its state differs", index + 1)
-        };
-        Ok((orders, slow.map(|(_, arm)| warn(&arm.name)).collect()))
+        Ok(())
     }
 
-    /// Runs calls of one arm up to call `end`, or for a length of time. Gives the seconds that it took.
+    async fn measured_slice(
+        &self,
+        round: &Round,
+        (arm, cell): (usize, &mut Cell),
+        bounds: (u64, Option<Duration>),
+    ) -> Result<(), RunError> {
+        self.phase(Some(round.index), arm, Phase::Measure);
+        let slice = self.slice(cell, (Some(round.index), arm), round.seed, bounds).await?;
+        cell.slices.push(slice);
+        self.check_stop()?;
+        let calls = match round.window {
+            Window::Calls { calls, .. } => calls,
+            Window::Timed { .. } => cell.calls,
+        };
+        let arm = &self.plan.arms[arm].name;
+        self.observer.event(&Event::Slice { round: round.index, arm, done: cell.calls, calls });
+        Ok(())
+    }
+
+    /// Runs calls of one arm up to call `end`, or for a length of time.
     async fn slice(
         &self,
         cell: &mut Cell,
         (round, arm): (Option<u64>, usize),
         seed: Seed,
         (end, length): (u64, Option<Duration>),
-    ) -> Result<f64, RunError> {
+    ) -> Result<SliceRecord, RunError> {
         let (sender, mut intervals) = mpsc::unbounded_channel();
         let workers = share(self.settings.workers, self.generators.len());
         let recorders = std::mem::take(&mut cell.recorders).into_iter();
@@ -316,10 +363,11 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         // Workers that find no call left have counted on.
         cell.next.fetch_min(end, std::sync::atomic::Ordering::Relaxed);
         cell.seconds += seconds;
+        let before = cell.calls;
         cell.calls = cell.operations().map(|operation| operation.calls).sum();
         match fatal {
             Some(fatal) => Err(fatal.into()),
-            None => Ok(seconds),
+            None => Ok(SliceRecord { calls: cell.calls - before, seconds }),
         }
     }
 

@@ -55,6 +55,16 @@ impl Window {
         }
     }
 
+    /// The end of a piece of the warm-up in calls, or its length in time.
+    pub(super) fn warm_up(self, piece: u64, pieces: u64) -> (u64, Option<Duration>) {
+        match self {
+            Window::Calls { warmup, .. } => {
+                ((u128::from(warmup) * u128::from(piece + 1) / u128::from(pieces)) as u64, None)
+            }
+            Window::Timed { warmup, .. } => (u64::MAX, Some(Duration::from_secs_f64(warmup / pieces as f64))),
+        }
+    }
+
     /// Whether an arm that has taken so many seconds has used up the patience.
     pub(super) fn is_over(self, seconds: f64) -> bool {
         matches!(self, Window::Calls { seconds: Some(planned), .. } if seconds > planned * PATIENCE)

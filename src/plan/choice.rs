@@ -13,6 +13,8 @@ pub struct Choice {
     pub strategies: Vec<String>,
     /// `--all-strategies`.
     pub all: bool,
+    /// Whether the reference runs a second time when it is compared with others, as a control.
+    pub control: bool,
     /// `--seed`.
     pub seed: u64,
 }

@@ -42,8 +42,7 @@ pub fn compile(
     let weights: Vec<_> = scenario.mixes.iter().map(|mix| compile_mix(mix, &names, diagnostics)).collect();
     let concerns = Concerns::default();
     let strategies = inherit(&scenario.strategies, diagnostics);
-    let mut arms = Vec::new();
-    for strategy in &strategies {
+    let mut compile_arm = |strategy: &scenario::Strategy| {
         let mut told = Diagnostics::new();
         let strategy_names = with_parameters(&names, strategy, &mut told);
         let compiler = StrategyCompiler {
@@ -53,11 +52,17 @@ pub fn compile(
             concerns: &concerns,
             diagnostics: &mut told,
         };
-        arms.push(compiler.compile());
+        let arm = compiler.compile();
         tell_new(&told, diagnostics);
+        arm
+    };
+    let mut arms: Vec<Arm> = strategies.iter().filter_map(&mut compile_arm).collect();
+    let mut chosen = chosen_strategies(scenario, choice)?;
+    if choice.control && chosen.len() > 1 {
+        let reference = strategies.iter().find(|strategy| strategy.name.value == chosen[0]);
+        arms.extend(reference.and_then(&mut compile_arm).map(into_control));
+        chosen.push(control_name(&chosen[0]));
     }
-    let chosen = chosen_strategies(scenario, choice)?;
-    let arms = arms.into_iter().flatten().collect::<Vec<_>>();
     let mix_position =
         scenario.mixes.iter().position(|other| mix.is_some_and(|mix| other.name.value == mix.name.value));
     let (Some(data), false, Some(weights)) =
@@ -80,6 +85,15 @@ pub fn compile(
     try_records(scenario, &plan, diagnostics);
     try_calls(scenario, &plan, diagnostics);
     Ok((!diagnostics.has_errors()).then_some(plan))
+}
+
+/// The name of the reference's second arm.
+fn control_name(reference: &str) -> String {
+    format!("{reference}(A/A)")
+}
+
+fn into_control(arm: Arm) -> Arm {
+    Arm { name: control_name(&arm.name), is_control: true, ..arm }
 }
 
 /// Adds what was not told yet: a strategy that inherits a mistake is not a second mistake.

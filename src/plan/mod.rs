@@ -113,6 +113,8 @@ pub struct Arm {
     pub about: String,
     /// A negative control: measured, left out of verdicts.
     pub is_unsafe: bool,
+    /// The reference a second time: whatever difference it shows is noise.
+    pub is_control: bool,
     /// Its collections.
     pub collections: Vec<Collection>,
     /// Steps after the collections are filled.

@@ -44,6 +44,7 @@ impl StrategyCompiler<'_> {
             name: self.strategy.name.value.clone(),
             about: self.strategy.about.clone().unwrap_or_default(),
             is_unsafe: self.strategy.is_unsafe,
+            is_control: false,
             collections: collections.into_iter().collect::<Option<_>>()?,
             load: match load {
                 Some(program) => Some(program?),

@@ -50,7 +50,7 @@ fn check_operation(operation: &OperationRecord, counts: &mut Counts) -> Result<(
 }
 
 fn check_outcome(outcome: &OutcomeRecord) -> Result<(), String> {
-    let OutcomeRecord { outcome: name, count, saturated, sum, service } = outcome;
+    let OutcomeRecord { outcome: name, count, saturated, sum, service, .. } = outcome;
     let times = service.open();
     if times.count() != *count {
         return Err(format!("the histogram of outcome {name} holds {} calls, {count} are stated", times.count()));

@@ -2,7 +2,9 @@
 //!
 //! `run.json` holds everything that is needed to report again and to run again. It is written whole after every round.
 
+mod cell;
 mod check;
+mod cost;
 mod environment;
 mod file;
 mod folder;
@@ -10,12 +12,13 @@ mod hlog;
 #[cfg(test)]
 mod sample;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use crate::record::StoredHistogram;
-
+pub use cell::{
+    CellRecord, CollectionSizes, GrowthSample, MachineRecord, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord,
+    SliceRecord, TimesRecord,
+};
+pub use cost::{CostRecord, QueryPlanRecord};
 pub use environment::Environment;
 pub use file::{ResultsError, load, save};
 pub use folder::{FolderError, create as create_folder, stamp};
@@ -23,6 +26,12 @@ pub use hlog::IntervalLog;
 
 /// The version of `run.json` that this build writes.
 pub const FORMAT_VERSION: u32 = 1;
+
+/// The noise floor unless a run sets its own: differences below 2 % are hardly ever worth a change of schema.
+pub const NOISE: f64 = 0.02;
+
+/// The error budget unless a run sets its own.
+pub const ERROR_BUDGET: f64 = 0.01;
 
 /// The name of the file with all results.
 pub const RUN_FILE: &str = "run.json";
@@ -37,6 +46,9 @@ pub struct RunRecord {
     pub format: u32,
     /// The version of docshape.
     pub version: String,
+    /// The commit that docshape was built from; `None` when built outside its repository.
+    #[serde(default)]
+    pub git: Option<String>,
     /// How the run ended.
     pub status: Status,
     /// When it began, RFC 3339, UTC.
@@ -59,6 +71,12 @@ pub struct RunRecord {
     pub operations: Vec<String>,
     /// The complete rounds.
     pub rounds: Vec<RoundRecord>,
+    /// What one call of each operation costs the server, from the cost pass; an entry per strategy and operation.
+    #[serde(default)]
+    pub costs: Vec<CostRecord>,
+    /// The plans of the read steps.
+    #[serde(default)]
+    pub query_plans: Vec<QueryPlanRecord>,
     /// What a reader should know.
     pub warnings: Vec<String>,
 }
@@ -108,7 +126,10 @@ pub struct Settings {
     pub preset: String,
     /// The seed of data and calls.
     pub seed: u64,
-    /// Calls in flight (closed model).
+    /// When calls begin.
+    #[serde(default)]
+    pub load: LoadModel,
+    /// Calls in flight: all the time in the closed model, at most in the open one.
     pub workers: usize,
     /// Load threads.
     pub threads: usize,
@@ -116,6 +137,9 @@ pub struct Settings {
     pub rounds: u64,
     /// Slices that each window is cut into.
     pub slices: u64,
+    /// Why cells ran whole, one after the other, and not in slices that alternate; `None` when they alternated.
+    #[serde(default)]
+    pub isolated: Option<String>,
     /// Measured calls per arm and round; `None` until the pilot has set them, and in timed windows.
     pub calls: Option<u64>,
     /// Calls per arm and round that come before and are not recorded.
@@ -130,6 +154,47 @@ pub struct Settings {
     pub read_concern: String,
     /// Cache of the embedded server in GB; `None` with a server of the user's.
     pub cache_gb: Option<f64>,
+    /// A ratio this close to 1 (0.02 for 2 %) is never called a difference.
+    #[serde(default = "noise")]
+    pub noise: f64,
+    /// The greatest share (0 to 1) of failed calls with which a run is valid.
+    #[serde(default = "error_budget")]
+    pub error_budget: f64,
+}
+
+fn noise() -> f64 {
+    NOISE
+}
+
+fn error_budget() -> f64 {
+    ERROR_BUDGET
+}
+
+/// When calls begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadModel {
+    /// When the worker's last call was answered.
+    #[default]
+    Closed,
+    /// At intended times.
+    Open {
+        /// Calls per second.
+        rate: f64,
+        /// How the times are drawn.
+        arrivals: Arrivals,
+    },
+}
+
+/// How the intended times of calls are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Independently of each other: exponential gaps.
+    #[default]
+    Poisson,
+    /// With equal gaps.
+    Uniform,
 }
 
 /// The server of a run.
@@ -157,111 +222,4 @@ pub struct StrategyRecord {
     /// The reference a second time, named `<reference>(A/A)`: whatever difference it shows is noise.
     #[serde(default)]
     pub control: bool,
-}
-
-/// One round: every arm with fresh databases.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RoundRecord {
-    /// From 0.
-    pub index: u64,
-    /// The seed of its calls.
-    pub seed: u64,
-    /// Per slice, the arms (positions in `strategies`) in the order they ran.
-    pub order: Vec<Vec<usize>>,
-    /// A cell per strategy, in the order of `strategies`.
-    pub cells: Vec<CellRecord>,
-}
-
-/// One arm in one round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CellRecord {
-    /// Documents inserted before the calls.
-    pub loaded: u64,
-    /// Seconds that this took.
-    pub load_seconds: f64,
-    /// Measured calls, whatever they came to.
-    pub calls: u64,
-    /// Seconds that the arm's slices took together.
-    pub seconds: f64,
-    /// Connections made while calls were measured; not 0 means that some calls waited for one.
-    pub connections_created: u64,
-    /// An entry per operation, in the run's order.
-    pub operations: Vec<OperationRecord>,
-    /// Sizes before the measured calls.
-    pub before: Vec<CollectionSizes>,
-    /// Sizes after them.
-    pub after: Vec<CollectionSizes>,
-    /// Sizes of followed documents between the slices.
-    pub growth: Vec<GrowthSample>,
-}
-
-/// One operation in one cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OperationRecord {
-    /// Finished calls.
-    pub calls: u64,
-    /// Messages exchanged.
-    pub round_trips: u64,
-    /// By outcome (`ok`, `same`, `not found`, `refused: ...`, `failed`) the service times in nanoseconds.
-    pub outcomes: Vec<OutcomeRecord>,
-    /// Failures by reason: the server's code, or a word.
-    pub errors: BTreeMap<String, u64>,
-    /// The server's words for the first failure of each reason.
-    #[serde(default)]
-    pub messages: BTreeMap<String, String>,
-    /// Attempts begun again, by cause.
-    pub retries: BTreeMap<String, u64>,
-}
-
-/// The calls of one operation that came to one outcome.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OutcomeRecord {
-    /// The outcome.
-    pub outcome: String,
-    /// How many.
-    pub count: u64,
-    /// How many took longer than the histogram's bound.
-    pub saturated: u64,
-    /// The exact sum of the service times in nanoseconds.
-    pub sum: u64,
-    /// Service times in nanoseconds: HdrHistogram V2, deflated, base64.
-    pub service: StoredHistogram,
-}
-
-/// Sizes of one collection, in bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CollectionSizes {
-    /// Its name.
-    pub name: String,
-    /// How many documents.
-    pub documents: u64,
-    /// Mean size of a document.
-    pub mean: f64,
-    /// Median size of a document.
-    pub p50: u64,
-    /// 99th percentile of the sizes.
-    pub p99: u64,
-    /// The largest document.
-    pub max: u64,
-    /// All documents, uncompressed.
-    pub size: u64,
-    /// The collection's file.
-    pub storage: u64,
-    /// The indexes' files.
-    pub indexes: BTreeMap<String, u64>,
-    /// Whether a flush came before, without which file sizes lag behind.
-    pub checkpointed: bool,
-}
-
-/// The size of one followed document at one moment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GrowthSample {
-    /// Measured calls of the arm so far in this round.
-    pub calls: u64,
-    /// The collection.
-    pub collection: String,
-    /// Which document: entity and number, 0 being the most popular.
-    pub label: String,
-    /// Its size in bytes.
-    pub bytes: u64,
 }

@@ -15,6 +15,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
     RunRecord {
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
+        git: None,
         status: Status::Failed("the server was lost".into()),
         started: "2026-11-21T01:42:00.25Z".into(),
         scenario: ScenarioRecord {
@@ -42,6 +43,8 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
         }],
         operations: vec!["read".into()],
         rounds: vec![RoundRecord { index: 0, seed: u64::MAX, order: vec![vec![0], vec![0]], cells: vec![cell(times)] }],
+        costs: Vec::new(),
+        query_plans: Vec::new(),
         warnings: vec!["steal above 5 %".into()],
     }
 }
@@ -50,10 +53,12 @@ fn settings() -> Settings {
     Settings {
         preset: "quick".into(),
         seed: 42,
+        load: crate::results::LoadModel::Closed,
         workers: 8,
         threads: 1,
         rounds: 8,
         slices: 64,
+        isolated: None,
         calls: Some(30_000),
         warmup_calls: None,
         duration: Some(2.5),
@@ -61,6 +66,8 @@ fn settings() -> Settings {
         write_concern: "majority".into(),
         read_concern: "majority".into(),
         cache_gb: Some(1.0),
+        noise: crate::results::NOISE,
+        error_budget: crate::results::ERROR_BUDGET,
     }
 }
 
@@ -90,13 +97,20 @@ fn cell(times: &[u64]) -> CellRecord {
         operations: vec![OperationRecord {
             calls: count,
             round_trips: 2 * count,
-            outcomes: vec![OutcomeRecord { outcome: "ok".into(), count, saturated, sum, service }],
+            outcomes: vec![OutcomeRecord { outcome: "ok".into(), count, saturated, sum, service, response: None }],
             errors: BTreeMap::new(),
             messages: BTreeMap::new(),
             retries: BTreeMap::from([("112".into(), 7)]),
+            inconsistent: None,
         }],
         before: vec![sizes.clone()],
         after: vec![sizes],
+        slices: Vec::new(),
+        warm_up: Vec::new(),
+        open: None,
+        check_out: None,
+        counters: BTreeMap::new(),
+        machine: Default::default(),
         growth: vec![GrowthSample { calls: 10, collection: "posts".into(), label: "post 0".into(), bytes: 17 }],
     }
 }

@@ -110,6 +110,7 @@ mod tests {
             saturated: service.saturated(),
             sum: service.sum(),
             service: StoredHistogram::new(&service),
+            response: None,
         }
     }
 
@@ -122,6 +123,7 @@ mod tests {
             errors: BTreeMap::new(),
             messages: BTreeMap::new(),
             retries: BTreeMap::new(),
+            inconsistent: None,
         }
     }
 

@@ -23,6 +23,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
     RunRecord {
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
+        git: None,
         status: Status::Complete,
         started: "2026-01-31T12:00:00Z".into(),
         scenario: ScenarioRecord {
@@ -58,6 +59,8 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
         ],
         operations: ["add_comment", "read_post", "count"].map(str::to_owned).to_vec(),
         rounds: (0..rounds).map(round).collect(),
+        costs: Vec::new(),
+        query_plans: Vec::new(),
         warnings: vec!["read_post of linked scans `comments`\n\u{1b}[31mwhole".into()],
     }
 }
@@ -66,10 +69,12 @@ fn settings(rounds: u64) -> Settings {
     Settings {
         preset: "quick".into(),
         seed: 42,
+        load: crate::results::LoadModel::Closed,
         workers: 8,
         threads: 1,
         rounds,
         slices: 64,
+        isolated: None,
         calls: Some(CALLS.iter().sum()),
         warmup_calls: Some(200),
         duration: None,
@@ -77,6 +82,8 @@ fn settings(rounds: u64) -> Settings {
         write_concern: "majority".into(),
         read_concern: "majority".into(),
         cache_gb: Some(1.0),
+        noise: crate::results::NOISE,
+        error_budget: crate::results::ERROR_BUDGET,
     }
 }
 
@@ -110,6 +117,12 @@ fn cell(strategy: usize, round: u64) -> CellRecord {
         operations: (0..3).map(|operation| operation_record(strategy, operation, round)).collect(),
         before: collections(strategy, 20_000, 1.0),
         after: collections(strategy, 20_600, grown),
+        slices: Vec::new(),
+        warm_up: Vec::new(),
+        open: None,
+        check_out: None,
+        counters: BTreeMap::new(),
+        machine: Default::default(),
         growth: samples.collect(),
     }
 }
@@ -159,6 +172,7 @@ fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationR
             _ => BTreeMap::from([("11000 (DuplicateKey)".to_owned(), "insertOne c: E11000 | `twice`".to_owned())]),
         },
         retries: reasons("112 (WriteConflict)", failed * 20),
+        inconsistent: None,
     }
 }
 
@@ -171,7 +185,14 @@ fn outcome(name: &str, count: u64, typical: f64) -> OutcomeRecord {
         service.record((typical * (0.5 + place * place * 1.5) * tail) as u64);
     }
     let (saturated, sum) = (service.saturated(), service.sum());
-    OutcomeRecord { outcome: name.into(), count, saturated, sum, service: StoredHistogram::new(&service) }
+    OutcomeRecord {
+        outcome: name.into(),
+        count,
+        saturated,
+        sum,
+        service: StoredHistogram::new(&service),
+        response: None,
+    }
 }
 
 /// Runs of one round as somebody may have edited them: one number of the file is another, or one list is empty. Only

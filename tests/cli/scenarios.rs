@@ -5,8 +5,8 @@ use std::io::Read;
 use std::process::Stdio;
 
 use docshape::results::{
-    Environment, FORMAT_VERSION, MixRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
-    save,
+    Environment, FORMAT_VERSION, LoadModel, MixRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status,
+    StrategyRecord, save,
 };
 
 use super::{docshape, fails, run};
@@ -166,6 +166,7 @@ fn record() -> RunRecord {
     RunRecord {
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
+        git: None,
         status: Status::Interrupted,
         started: "2026-01-01T00:00:00Z".into(),
         scenario: ScenarioRecord {
@@ -180,10 +181,12 @@ fn record() -> RunRecord {
         settings: Settings {
             preset: "smoke".into(),
             seed: 1,
+            load: LoadModel::Closed,
             workers: 8,
             threads: 1,
             rounds: 1,
             slices: 16,
+            isolated: None,
             calls: None,
             warmup_calls: None,
             duration: None,
@@ -191,6 +194,8 @@ fn record() -> RunRecord {
             write_concern: "majority".into(),
             read_concern: "local".into(),
             cache_gb: Some(1.0),
+            noise: 0.02,
+            error_budget: 0.01,
         },
         server: ServerRecord {
             version: "6.0.5".into(),
@@ -207,6 +212,8 @@ fn record() -> RunRecord {
         }],
         operations: vec!["read".into()],
         rounds: Vec::new(),
+        costs: Vec::new(),
+        query_plans: Vec::new(),
         warnings: Vec::new(),
     }
 }

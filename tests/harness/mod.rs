@@ -74,7 +74,14 @@ impl Bench {
     ) -> Experiment<'b, MongoTarget, MongoTarget> {
         Experiment {
             plan: Arc::clone(plan),
-            settings: Settings { id: id.to_owned(), workers, slices, timeout: Duration::from_secs(10), keep: true },
+            settings: Settings {
+                id: id.to_owned(),
+                workers,
+                slices,
+                isolated: false,
+                timeout: Duration::from_secs(10),
+                keep: true,
+            },
             target: &self.target,
             generators: &self.generators,
             observer,

@@ -1,0 +1,194 @@
+//! What is kept of a round: a cell per strategy.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::StoredHistogram;
+
+/// One round: every arm with fresh databases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoundRecord {
+    /// From 0.
+    pub index: u64,
+    /// The seed of its calls.
+    pub seed: u64,
+    /// Per slice, the arms (positions in `strategies`) in the order they ran.
+    pub order: Vec<Vec<usize>>,
+    /// A cell per strategy, in the order of `strategies`.
+    pub cells: Vec<CellRecord>,
+}
+
+/// One arm in one round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellRecord {
+    /// Documents inserted before the calls.
+    pub loaded: u64,
+    /// Seconds that this took.
+    pub load_seconds: f64,
+    /// Measured calls, whatever they came to.
+    pub calls: u64,
+    /// Seconds that the arm's slices took together.
+    pub seconds: f64,
+    /// Connections made while calls were measured; not 0 means that some calls waited for one.
+    pub connections_created: u64,
+    /// An entry per operation, in the run's order.
+    pub operations: Vec<OperationRecord>,
+    /// The measured slices, in the order in which they ran.
+    #[serde(default)]
+    pub slices: Vec<SliceRecord>,
+    /// The pieces of the warm-up, in order.
+    #[serde(default)]
+    pub warm_up: Vec<SliceRecord>,
+    /// What only calls with intended times have; `None` in the closed model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<OpenRecord>,
+    /// How long calls waited for a connection of the pool; `None` when not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check_out: Option<TimesRecord>,
+    /// How much the server's counters grew over the measured slices, docshape's own commands subtracted. What the server
+    /// does not tell is not there.
+    #[serde(default)]
+    pub counters: BTreeMap<String, f64>,
+    /// The machine while the cell was measured.
+    #[serde(default)]
+    pub machine: MachineRecord,
+    /// Sizes before the measured calls.
+    pub before: Vec<CollectionSizes>,
+    /// Sizes after them.
+    pub after: Vec<CollectionSizes>,
+    /// Sizes of followed documents between the slices.
+    pub growth: Vec<GrowthSample>,
+}
+
+/// One operation in one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperationRecord {
+    /// Finished calls.
+    pub calls: u64,
+    /// Messages exchanged.
+    pub round_trips: u64,
+    /// By outcome (`ok`, `same`, `not found`, `refused: ...`, `failed`) the service times in nanoseconds.
+    pub outcomes: Vec<OutcomeRecord>,
+    /// Failures by reason: the server's code, or a word.
+    pub errors: BTreeMap<String, u64>,
+    /// The server's words for the first failure of each reason.
+    #[serde(default)]
+    pub messages: BTreeMap<String, String>,
+    /// Attempts begun again, by cause.
+    pub retries: BTreeMap<String, u64>,
+    /// Of calls that wrote more than once outside a transaction: from the first write acknowledged to the last, while
+    /// others can see a state between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inconsistent: Option<TimesRecord>,
+}
+
+/// The calls of one operation that came to one outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutcomeRecord {
+    /// The outcome.
+    pub outcome: String,
+    /// How many.
+    pub count: u64,
+    /// How many took longer than the histogram's bound.
+    pub saturated: u64,
+    /// The exact sum of the service times in nanoseconds.
+    pub sum: u64,
+    /// Service times in nanoseconds: HdrHistogram V2, deflated, base64. Empty for calls that were never sent.
+    pub service: StoredHistogram,
+    /// Response times, from the intended start on; `None` in the closed model, where they are the service times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<TimesRecord>,
+}
+
+/// Times in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TimesRecord {
+    /// How many.
+    pub count: u64,
+    /// How many were above the histogram's bound.
+    pub saturated: u64,
+    /// Their exact sum.
+    pub sum: u64,
+    /// HdrHistogram V2, deflated, base64.
+    pub histogram: StoredHistogram,
+}
+
+/// A slice of a window, or a piece of a warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SliceRecord {
+    /// Finished calls.
+    pub calls: u64,
+    /// Seconds that it took.
+    pub seconds: f64,
+}
+
+/// Calls with intended times, over the slices of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenRecord {
+    /// Calls that fell due.
+    pub offered: u64,
+    /// Seconds in which they fell due.
+    pub seconds: f64,
+    /// Calls that still waited when the last of their slice fell due.
+    pub waiting: u64,
+    /// Calls that were not sent because they had waited longer than the timeout; they are in `operations`, too.
+    pub skipped: u64,
+    /// Calls that were given up when their slice was over; they are in no operation.
+    pub never_started: u64,
+    /// From the intended start to the release by the pacer.
+    pub pacer_lag: TimesRecord,
+    /// From the release to the moment a worker took the call.
+    pub queue_wait: TimesRecord,
+}
+
+/// The machine that makes the load, while a cell was measured. What the system does not tell is `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineRecord {
+    /// The share (0 to 1) of the processors' time that the hypervisor gave to others.
+    pub steal: Option<f64>,
+    /// The share (0 to 1) of the processors' time that was used.
+    pub busy: Option<f64>,
+    /// The share (0 to 1) of its time for which the busiest load thread was computing.
+    pub load_thread_busy: Option<f64>,
+    /// Load average over one minute at the cell's end.
+    pub load_average: Option<f64>,
+}
+
+/// Sizes of one collection, in bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CollectionSizes {
+    /// Its name.
+    pub name: String,
+    /// How many documents.
+    pub documents: u64,
+    /// Mean size of a document.
+    pub mean: f64,
+    /// Median size of a document.
+    pub p50: u64,
+    /// 99th percentile of the sizes.
+    pub p99: u64,
+    /// The largest document.
+    pub max: u64,
+    /// All documents, uncompressed.
+    pub size: u64,
+    /// The collection's file.
+    pub storage: u64,
+    /// The indexes' files.
+    pub indexes: BTreeMap<String, u64>,
+    /// Whether a flush came before, without which file sizes lag behind.
+    pub checkpointed: bool,
+}
+
+/// The size of one followed document at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GrowthSample {
+    /// Measured calls of the arm so far in this round.
+    pub calls: u64,
+    /// The collection.
+    pub collection: String,
+    /// Which document: entity and number, 0 being the most popular.
+    pub label: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+}

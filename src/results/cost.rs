@@ -1,0 +1,36 @@
+//! What calls cost the server, apart from time.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One operation of one strategy, alone on the server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CostRecord {
+    /// The strategy.
+    pub strategy: String,
+    /// The operation.
+    pub operation: String,
+    /// Calls that were made.
+    pub calls: u64,
+    /// Messages exchanged by all of them.
+    pub round_trips: u64,
+    /// How much the server's counters grew over all of them, docshape's own commands subtracted. What the server does not
+    /// tell is not there.
+    pub counters: BTreeMap<String, f64>,
+}
+
+/// How the server finds what a read step asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryPlanRecord {
+    /// The strategy.
+    pub strategy: String,
+    /// The operation.
+    pub operation: String,
+    /// The command and its collection.
+    pub step: String,
+    /// The stages of the winning plan, outermost first, such as `FETCH` and `IXSCAN`.
+    pub stages: Vec<String>,
+    /// The indexes that the plan uses.
+    pub indexes: Vec<String>,
+}
