@@ -206,9 +206,6 @@ impl Judge<'_> {
 }
 
 #[cfg(test)]
-mod simulation;
-
-#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 

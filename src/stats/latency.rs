@@ -4,8 +4,7 @@ use hdrhistogram::Histogram;
 
 use crate::results::{OperationRecord, OutcomeRecord, RunRecord};
 
-/// A quantile with fewer calls beyond it says more about chance than about the strategy.
-const CALLS_BEYOND: f64 = 10.0;
+use super::CALLS_BEYOND;
 
 /// Whether calls with this outcome did their work, so that their times count.
 pub fn succeeded(outcome: &str) -> bool {

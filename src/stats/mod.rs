@@ -3,13 +3,16 @@
 //! Times are service times in nanoseconds. Only calls that came to `ok`, `same` or `not found` count: a refused or failed
 //! call did not do the work that the others are timed for, so such calls are tallied apart.
 
+pub mod capacity;
 mod compare;
 mod estimate;
 mod family;
 mod latency;
 mod mix;
+mod objective;
 #[cfg(test)]
 pub(crate) mod sample;
+mod simulation;
 mod sizes;
 mod student;
 mod tally;
@@ -21,12 +24,17 @@ pub use estimate::{Estimate, Interval, log_ratios};
 pub use family::Family;
 pub use latency::{Distribution, geometric_mean, mean, means, succeeded};
 pub use mix::{calls_per_second, mix_means};
+pub use objective::{Measure, Objective, ObjectiveError};
+pub use simulation::Simulation;
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
 pub use student::t_quantile;
 pub use tally::{Tally, tally};
 pub use verdict::{Beside, Verdict, verdict};
 
 use crate::results::{CellRecord, OperationRecord, RunRecord};
+
+/// A quantile with fewer calls beyond it says more about chance than about the strategy.
+const CALLS_BEYOND: f64 = 10.0;
 
 /// The cells of a strategy, round after round.
 pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellRecord> {

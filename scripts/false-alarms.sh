@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# How often a run claims a difference where there is none: blog-comments with one strategy under two names, on a real
+# mongod, so many times, each time with another seed. Prints a line per run and the count at the end.
+#
+#   scripts/false-alarms.sh [RUNS] [OPTIONS OF docshape run...]     default: 20 quick runs, about 30 minutes
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+runs=${1:-20}
+shift || true
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cargo build --release --quiet --bin docshape
+{
+    cat scenarios/blog-comments.yaml
+    printf '  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n'
+} >"$work/twin.yaml"
+
+alarms=0
+for ((run = 1; run <= runs; run++)); do
+    target/release/docshape run "$work/twin.yaml" --strategies embedded,twin --seed "$run" --out "$work/$run" "${@}" \
+        >"$work/report" 2>"$work/progress" || { cat "$work/progress" >&2; exit 1; }
+    # A claim says how much less or more time a strategy takes; "no difference found" does not.
+    if claims=$(grep -E 'takes? .* (less|more) time|times the time' "$work/report"); then
+        alarms=$((alarms + 1))
+        printf 'run %s: claimed\n%s\n' "$run" "$claims"
+    else
+        printf 'run %s: nothing claimed\n' "$run"
+    fi
+done
+printf '%s of %s runs claimed a difference between identical strategies\n' "$alarms" "$runs"

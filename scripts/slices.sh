@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# What alternating slices are worth: two identical arms (the reference and its A/A control) of blog-comments, once with
+# whole cells one after the other (--isolate) and once in slices. Prints the round-to-round standard deviation of the log
+# ratio of the mix's time for both, and their quotient.
+#
+#   scripts/slices.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 3 minutes
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+rounds=${1:-12}
+shift || true
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cargo build --release --quiet --bin docshape
+{
+    cat scenarios/blog-comments.yaml
+    printf '  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n'
+} >"$work/twin.yaml"
+
+# A few rounds of both kinds in turn, so that a change of the machine meets both.
+parts=3
+for ((part = 1; part <= parts; part++)); do
+    for kind in slices isolate; do
+        options=()
+        [[ $kind == isolate ]] && options=(--isolate)
+        target/release/docshape run "$work/twin.yaml" --strategies embedded,twin --rounds "$((rounds / parts))" \
+            --seed "$part" --out "$work/$kind-$part" "${options[@]}" "${@}" >/dev/null 2>"$work/progress" ||
+            { cat "$work/progress" >&2; exit 1; }
+    done
+done
+
+python3 - "$work" <<'PYTHON'
+import glob, json, math, statistics, sys
+
+def mix_mean(run, cell):
+    total = weights = 0.0
+    for (name, weight), operation in zip(run["mix"]["weights"], cell["operations"]):
+        good = [o for o in operation["outcomes"] if o["outcome"] in ("ok", "same", "not found")]
+        calls = sum(o["count"] for o in good)
+        if weight > 0 and calls:
+            total += weight * sum(o["sum"] for o in good) / calls
+            weights += weight
+    return total / weights
+
+deviation = {}
+for kind in ("isolate", "slices"):
+    logs = []
+    for path in sorted(glob.glob(f"{sys.argv[1]}/{kind}-*/run.json")):
+        run = json.load(open(path))
+        for round in run["rounds"]:
+            # The reference, its twin and the control are alike: two log ratios against the reference per round.
+            first, *others = (mix_mean(run, cell) for cell in round["cells"])
+            logs.append([math.log(other / first) for other in others])
+    deviation[kind] = math.sqrt(statistics.mean(statistics.variance(column) for column in zip(*logs)))
+    print(f"{kind:8}  {len(logs)} rounds, standard deviation of ln(ratio) {deviation[kind]:.4f}")
+print(f"slices bring it down {deviation['isolate'] / deviation['slices']:.1f}-fold")
+PYTHON

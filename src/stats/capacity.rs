@@ -1,0 +1,241 @@
+//! The search for the highest rate that keeps an objective: double, bisect, confirm.
+//!
+//! It is pure: whoever has it asks which rate to try, tries it, and tells whether it passed. One search is one
+//! observation; the interval comes from several searches on fresh databases.
+
+use super::estimate::{Estimate, Interval};
+use super::student::t_quantile;
+
+/// The rates between which the answer lies differ by at most this factor when the search ends.
+pub const PRECISION: f64 = 1.05;
+
+/// A rate that passes while the search comes nearer may pass by luck: it is tried again, and after so many refusals the
+/// search ends with what it has.
+const CONFIRMATIONS: u32 = 3;
+
+/// After so many trials the search ends with what it has.
+const TRIALS: u32 = 40;
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Next {
+    /// Try this rate, in calls per second.
+    Try(f64),
+    /// The highest rate that was found to pass.
+    Found(f64),
+    /// Every rate down to this one failed.
+    NoneDownTo(f64),
+    /// Every rate up to this one, the highest allowed, passed.
+    AllUpTo(f64),
+}
+
+/// One search.
+#[derive(Debug, Clone)]
+pub struct Search {
+    bounds: (f64, f64),
+    /// The highest rate that passed, below the lowest that failed.
+    passed: Option<f64>,
+    /// The lowest rate that failed.
+    failed: Option<f64>,
+    rate: f64,
+    refusals: u32,
+    trials: u32,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum State {
+    Searching,
+    Confirming,
+    Ended(Next),
+}
+
+impl Search {
+    /// A search that begins at a rate, between two others.
+    pub fn new(start: f64, (lowest, highest): (f64, f64)) -> Search {
+        Search {
+            bounds: (lowest, highest),
+            passed: None,
+            failed: None,
+            rate: start.clamp(lowest, highest),
+            refusals: 0,
+            trials: 0,
+            state: State::Searching,
+        }
+    }
+
+    /// What to do next.
+    pub fn next(&self) -> Next {
+        match self.state {
+            State::Ended(next) => next,
+            State::Searching | State::Confirming => Next::Try(self.rate),
+        }
+    }
+
+    /// Takes the result of the trial that [`Search::next`] asked for.
+    pub fn tell(&mut self, passed: bool) {
+        self.trials += 1;
+        match (self.state, passed) {
+            (State::Ended(_), _) => {}
+            (State::Confirming, true) => self.state = State::Ended(Next::Found(self.rate)),
+            (State::Confirming, false) => {
+                // It passed by luck, so what passed below it may still be true.
+                self.refusals += 1;
+                self.failed = Some(self.rate);
+                self.passed = None;
+                self.rate /= PRECISION;
+                self.state = State::Searching;
+                self.check_end();
+            }
+            (State::Searching, true) => {
+                self.passed = Some(self.rate);
+                self.go_on();
+            }
+            (State::Searching, false) => {
+                self.failed = Some(self.rate);
+                self.go_on();
+            }
+        }
+    }
+
+    fn go_on(&mut self) {
+        let (lowest, highest) = self.bounds;
+        match (self.passed, self.failed) {
+            (Some(passed), Some(failed)) if failed / passed <= PRECISION => {
+                self.rate = passed;
+                self.state =
+                    if self.refusals < CONFIRMATIONS { State::Confirming } else { State::Ended(Next::Found(passed)) };
+            }
+            (Some(passed), Some(failed)) => self.rate = (passed * failed).sqrt(),
+            (Some(passed), None) if passed >= highest => self.state = State::Ended(Next::AllUpTo(highest)),
+            (Some(passed), None) => self.rate = (passed * 2.0).min(highest),
+            (None, Some(failed)) if failed <= lowest => self.state = State::Ended(Next::NoneDownTo(lowest)),
+            // After a refusal the answer is near: small steps down.
+            (None, Some(failed)) if self.refusals > 0 => self.rate = (failed / PRECISION).max(lowest),
+            (None, Some(failed)) => self.rate = (failed / 2.0).max(lowest),
+            (None, None) => {}
+        }
+        self.check_end();
+    }
+
+    fn check_end(&mut self) {
+        let (lowest, _) = self.bounds;
+        if matches!(self.state, State::Ended(_)) || self.trials < TRIALS {
+            return;
+        }
+        self.state = State::Ended(self.passed.map_or(Next::NoneDownTo(lowest), Next::Found));
+    }
+}
+
+/// Whether a rate keeps its objective: the lower bound (one-sided, 95 %) of the mean margin is not below 0. `margins` are
+/// those of batches of calls, never of single calls, which are correlated. `None` with fewer than two.
+pub fn keeps(margins: &[f64]) -> Option<bool> {
+    let values: Vec<Option<f64>> = margins.iter().copied().map(Some).collect();
+    let estimate = Estimate::of(&values)?;
+    let error = estimate.deviation? / (estimate.rounds as f64).sqrt();
+    Some(estimate.mean - t_quantile(0.95, estimate.rounds - 1) * error >= 0.0)
+}
+
+/// The capacity over several searches: the geometric mean of the rates found, and its 95 % interval (Student's t on the
+/// logarithms) where there are at least three. `None` without any.
+pub fn over_rounds(found: &[f64]) -> Option<(f64, Option<Interval>)> {
+    let logs: Vec<Option<f64>> = found.iter().map(|rate| Some(rate.ln())).collect();
+    let estimate = Estimate::of(&logs)?;
+    let interval = (found.len() >= 3).then(|| estimate.interval(t_quantile(0.975, found.len() - 1))).flatten();
+    Some((estimate.ratio(), interval))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Label, Seed, Stream};
+
+    const BOUNDS: (f64, f64) = (1.0, 1e6);
+
+    /// Runs a search to its end; gives the answer and the rates tried.
+    fn search(start: f64, bounds: (f64, f64), mut passes: impl FnMut(f64) -> bool) -> (Next, Vec<f64>) {
+        let mut search = Search::new(start, bounds);
+        let mut tried = Vec::new();
+        loop {
+            match search.next() {
+                Next::Try(rate) => {
+                    tried.push(rate);
+                    search.tell(passes(rate));
+                }
+                end => return (end, tried),
+            }
+        }
+    }
+
+    #[test]
+    fn a_sharp_capacity_is_found_within_the_precision_from_anywhere() {
+        for capacity in [3.0, 97.0, 1_000.0, 48_123.0] {
+            for start in [1.0, 90.0, 1_000.0, 1e5] {
+                let (end, tried) = search(start, BOUNDS, |rate| rate <= capacity);
+                let Next::Found(found) = end else { panic!("{end:?}") };
+                assert!(found <= capacity && found * PRECISION >= capacity, "{found} of {capacity}, from {start}");
+                assert!(tried.len() <= 26, "{tried:?}");
+                assert_eq!(tried.last(), Some(&found), "the answer was confirmed");
+            }
+        }
+    }
+
+    #[test]
+    fn it_doubles_bisects_and_confirms() {
+        let (end, tried) = search(100.0, BOUNDS, |rate| rate <= 250.0);
+        let rounded: Vec<f64> = tried.iter().map(|rate| rate.round()).collect();
+        assert_eq!(rounded, [100.0, 200.0, 400.0, 283.0, 238.0, 259.0, 248.0, 248.0]);
+        assert!(matches!(end, Next::Found(rate) if rate.round() == 248.0), "{end:?}");
+    }
+
+    #[test]
+    fn the_ends_of_the_range_are_answers() {
+        assert_eq!(search(100.0, (10.0, 500.0), |_| true).0, Next::AllUpTo(500.0));
+        assert_eq!(search(100.0, (10.0, 500.0), |_| false).0, Next::NoneDownTo(10.0));
+        assert_eq!(search(7.0, (10.0, 500.0), |_| false).1, [10.0]);
+    }
+
+    #[test]
+    fn a_rate_that_passed_by_luck_is_refused_by_its_confirmation() {
+        let mut lucky = true;
+        let (end, tried) = search(800.0, BOUNDS, |rate| {
+            let passes = rate <= 500.0 || (rate == 800.0 && lucky);
+            lucky &= rate != 800.0;
+            passes
+        });
+        let Next::Found(found) = end else { panic!("{end:?}") };
+        // 800 passed once; what is found still is within two steps of the truth.
+        assert!((500.0 / PRECISION.powi(2)..=500.0).contains(&found), "{found} after {tried:?}");
+    }
+
+    #[test]
+    fn chance_near_the_capacity_moves_the_answer_little_and_never_hangs_it() {
+        for run in 0..200 {
+            let mut stream = Stream::new(Seed::new(run), Label::new("capacity"), 0);
+            // A rate 5 % below the capacity passes 98 times of 100, one 5 % above it twice.
+            let chance = |rate: f64| 1.0 / (1.0 + (80.0 * (rate / 1_000.0 - 1.0)).exp());
+            let (end, tried) = search(300.0, BOUNDS, |rate| stream.unit() < chance(rate));
+            let Next::Found(found) = end else { panic!("{end:?}") };
+            assert!((850.0..1_100.0).contains(&found) && tried.len() <= TRIALS as usize, "{found} after {tried:?}");
+        }
+    }
+
+    #[test]
+    fn batches_decide_by_their_lower_bound() {
+        assert_eq!(keeps(&[0.01]), None);
+        assert_eq!(keeps(&[0.01, 0.01, 0.01]), Some(true));
+        assert_eq!(keeps(&[0.01, -0.02, 0.01, 0.01]), Some(false), "the mean is above 0, its bound is not");
+        assert_eq!(keeps(&[-0.001; 5]), Some(false));
+    }
+
+    #[test]
+    fn rounds_give_the_interval() {
+        let (mean, interval) = over_rounds(&[90.0, 100.0, 1e6 / 9e3]).unwrap();
+        let interval = interval.unwrap();
+        // ln 0.9, 0, -ln 0.9: s = 0.10536, standard error 0.060830, t(0.975, 2) = 4.3027.
+        assert!((mean - 100.0).abs() < 1e-9);
+        assert!((interval.high.ln() - mean.ln() - 4.3027 * 0.060_830).abs() < 1e-4, "{interval:?}");
+        assert_eq!(over_rounds(&[5.0, 6.0]).unwrap().1, None);
+        assert_eq!(over_rounds(&[]), None);
+    }
+}

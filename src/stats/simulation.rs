@@ -1,0 +1,111 @@
+//! How often claims are wrong, and how often they are made: simulated runs whose truth is known.
+
+use std::f64::consts::TAU;
+
+use crate::generate::{Label, Seed, Stream};
+
+use super::{Arm, Claim, Comparison, Role, compare};
+
+/// How far the weather of a round, which all its cells share, moves their times (standard deviation of the logarithm).
+const WEATHER: f64 = 0.2;
+
+/// Runs of a reference and two strategies, all alike unless one is told otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Simulation {
+    /// Rounds of a run.
+    pub rounds: usize,
+    /// Operations; the family has two comparisons per operation.
+    pub operations: usize,
+    /// The noise that each cell has of its own: the standard deviation of the logarithm of its mean time.
+    pub noise: f64,
+    /// How many runs.
+    pub runs: u64,
+}
+
+impl Simulation {
+    /// The share of runs (0 to 1) that claim any difference between arms that are alike.
+    pub fn false_alarms(&self) -> f64 {
+        self.share(|stream| self.compared(stream, 1.0).iter().flatten().any(is_claimed))
+    }
+
+    /// The share of runs (0 to 1) that find a strategy slower, in one operation in which it takes this many times the
+    /// reference's time.
+    pub fn power(&self, times: f64) -> f64 {
+        self.share(|stream| self.compared(stream, times)[0][0].claim == Claim::Slower)
+    }
+
+    /// A run's comparisons, per operation those of both strategies. All cells share the weather of a round, which cancels.
+    fn compared(&self, stream: &mut Stream, first: f64) -> Vec<Vec<Comparison>> {
+        let weather: Vec<f64> = (0..self.rounds).map(|_| normal(stream) * WEATHER).collect();
+        let mut arm = |strategy: usize, factor: f64| {
+            let means =
+                weather.iter().map(|weather| Some(1e6 * factor * (weather + self.noise * normal(stream)).exp()));
+            Arm { strategy, role: Role::Judged, means: means.collect(), failed_share: 0.0 }
+        };
+        let questions: Vec<Vec<Arm>> = (0..self.operations)
+            .map(|operation| {
+                let factor = if operation == 0 { first } else { 1.0 };
+                vec![arm(0, 1.0), arm(1, factor), arm(2, 1.0)]
+            })
+            .collect();
+        compare(&questions)
+    }
+
+    fn share(&self, holds: impl Fn(&mut Stream) -> bool) -> f64 {
+        let held = (0..self.runs).filter(|run| holds(&mut Stream::new(Seed::new(7), Label::new("simulation"), *run)));
+        held.count() as f64 / self.runs as f64
+    }
+}
+
+/// A standard normal variable, by Box and Muller.
+fn normal(stream: &mut Stream) -> f64 {
+    (-2.0 * (1.0 - stream.unit()).ln()).sqrt() * (TAU * stream.unit()).cos()
+}
+
+fn is_claimed(comparison: &Comparison) -> bool {
+    matches!(comparison.claim, Claim::Faster | Claim::Slower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Reason;
+
+    const QUICK: Simulation = Simulation { rounds: 8, operations: 9, noise: 0.04, runs: 1_000 };
+
+    #[test]
+    fn identical_arms_raise_a_false_alarm_in_about_one_run_of_twenty() {
+        let alarms = Simulation { runs: 4_000, ..QUICK }.false_alarms();
+        assert!((0.02..0.06).contains(&alarms), "{alarms}");
+    }
+
+    #[test]
+    fn a_quarter_more_time_is_found_in_nearly_every_run() {
+        let found = QUICK.power(1.25);
+        assert!(found > 0.97, "{found}");
+    }
+
+    #[test]
+    fn the_interval_holds_the_truth() {
+        let holds = |comparison: &Comparison| {
+            let interval = comparison.ratio.and_then(|ratio| ratio.interval);
+            interval.is_some_and(|interval| interval.low <= 1.0 && 1.0 <= interval.high)
+        };
+        let all = QUICK.share(|stream| QUICK.compared(stream, 1.0).iter().flatten().all(holds));
+        assert!((0.93..0.98).contains(&all), "{all}");
+    }
+
+    #[test]
+    fn a_difference_that_would_have_shown_does_show_in_most_runs() {
+        let shown = |stream: &mut Stream| match QUICK.compared(stream, 1.0)[0][0].claim {
+            Claim::No(Reason::NotFound { detectable }) => Some(detectable),
+            _ => None,
+        };
+        let stream = |run| Stream::new(Seed::new(7), Label::new("detectable"), run);
+        let mut detectable: Vec<f64> = (0..500).filter_map(|run| shown(&mut stream(run))).collect();
+        detectable.sort_by(f64::total_cmp);
+        let typical = detectable[detectable.len() / 2];
+        let found = QUICK.power(1.0 + typical);
+        assert!((0.6..0.95).contains(&found), "{typical}: {found}");
+    }
+}
