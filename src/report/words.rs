@@ -183,7 +183,8 @@ pub(super) fn how_sure(answers: &[Answer], names: &[String]) -> String {
     let comparisons = counted(judged as u64, "comparison");
     let made = format!(
         "In brackets 95 % intervals. Claimed is what has p < {SIGNIFICANCE} when the signs of whole rounds are flipped, \
-         adjusted for all {comparisons} of operations (the mix is a family of its own), and is beyond noise: {floor:.0} %"
+         adjusted for all {comparisons} of operations (the mix is a family of its own), has an interval without 1, and is \
+         beyond noise: {floor:.0} %"
     );
     let control = answers.iter().flat_map(|answer| &answer.arms).find(|arm| arm.role == Role::Control);
     match control.and_then(|arm| names.get(arm.strategy)) {

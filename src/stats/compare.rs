@@ -12,7 +12,7 @@ pub const MINIMUM_ROUNDS: usize = 6;
 /// A ratio this close to 1 is never called a difference, however sure it is.
 pub const NOISE_FLOOR: f64 = 0.02;
 
-/// A difference is claimed only with an adjusted p below it.
+/// A difference is claimed only with an adjusted p below it, and an interval that excludes 1.
 pub const SIGNIFICANCE: f64 = 0.05;
 
 /// Where only a greater difference than this would have shown, the measurement is called unstable.
@@ -194,7 +194,11 @@ impl Judge<'_> {
         // On the logarithm, so that "a is faster than b" and "b is slower than a" are the same claim.
         let noise = NOISE_FLOOR.ln_1p().max(self.band.unwrap_or(0.0));
         let detectable = estimate.detectable(self.critical).max(noise.exp_m1());
-        let (is_found, is_noise) = (p < SIGNIFICANCE, estimate.mean.abs() <= noise);
+        // The step-down finds a little more than the simultaneous interval; a claim beside an interval that holds 1 would
+        // convince nobody.
+        let excludes = |interval: Interval| interval.low > 1.0 || interval.high < 1.0;
+        let is_found = p < SIGNIFICANCE && estimate.interval(self.critical).is_some_and(excludes);
+        let is_noise = estimate.mean.abs() <= noise;
         match (is_found, is_noise) {
             (true, false) if estimate.mean < 0.0 => Claim::Faster,
             (true, false) => Claim::Slower,

@@ -86,6 +86,17 @@ mod tests {
     }
 
     #[test]
+    fn no_claim_stands_beside_an_interval_that_holds_1() {
+        for run in 0..300 {
+            let mut stream = Stream::new(Seed::new(7), Label::new("claims"), run);
+            for claimed in QUICK.compared(&mut stream, 1.1).iter().flatten().filter(|one| is_claimed(one)) {
+                let interval = claimed.ratio.unwrap().interval.unwrap();
+                assert!(interval.low > 1.0 || interval.high < 1.0, "{claimed:?}");
+            }
+        }
+    }
+
+    #[test]
     fn the_interval_holds_the_truth() {
         let holds = |comparison: &Comparison| {
             let interval = comparison.ratio.and_then(|ratio| ratio.interval);
