@@ -87,6 +87,7 @@ fn record(criterion: &mut Criterion) {
                 operation: position % 9,
                 outcome: CallOutcome::Ok,
                 service: times[position],
+                due: None,
                 round_trips: 1,
                 retries: &[],
                 error: None,

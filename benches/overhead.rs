@@ -120,6 +120,7 @@ async fn compare(server: &EmbeddedMongod, mix: &str, workers: usize, (slices, ca
             next: Arc::clone(&next),
             end: (slice + 1) * calls,
             length: None,
+            due: None,
             workers,
             timeout: Duration::from_secs(10),
             stop: Stop::default(),

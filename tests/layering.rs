@@ -9,7 +9,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("scenario", &[]),
     ("generate", &[]),
     ("record", &[]),
-    ("server", &[]),
+    ("server", &["record"]),
     ("plan", &["scenario", "generate"]),
     ("results", &["record"]),
     ("engine", &["plan", "generate", "server", "record", "results"]),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::engine::{Event, Experiment, Fatal, Generators, Observer, Phase, RunError, Settings, Stop, Window};
 use docshape::plan::{Choice, Plan, compile};
-use docshape::results::RoundRecord;
+use docshape::results::{LoadModel, RoundRecord};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use tokio::time::Instant;
@@ -136,6 +136,7 @@ impl Run<'_> {
         let generators = Generators::Here(self.server);
         let settings = Settings {
             id: "t".into(),
+            load: LoadModel::Closed,
             workers: self.workers,
             slices: 2,
             isolated: false,
@@ -308,6 +309,7 @@ async fn a_lost_server_ends_the_run() {
     let generators = Generators::Here(&lost);
     let settings = Settings {
         id: "t".into(),
+        load: LoadModel::Closed,
         workers: 4,
         slices: 2,
         isolated: false,

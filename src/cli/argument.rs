@@ -7,10 +7,12 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::plan::Choice;
+use crate::results::{Arrivals, LoadModel};
 
 use super::preset::Preset;
 pub use super::value::ConnectionString;
-use super::value::{assignment, cache_size, count, duration, name, port, seed};
+use super::value::Rate;
+use super::value::{assignment, cache_size, count, duration, name, port, rate, seed};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -93,9 +95,17 @@ pub struct RunArguments {
     /// strategies then end in different states [default: an equal number of calls]
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
-    /// Calls in flight at any moment, 1 to 10000
-    #[arg(long, value_name = "N", default_value = "8", value_parser = count::<10_000>, allow_hyphen_values = true)]
-    pub workers: u64,
+    /// Let calls fall due at this rate, whether those before are answered or not: calls per second of each strategy,
+    /// 0.001 to 1000000, or `auto` for half of what the slowest strategy can do
+    /// [default: every worker sends its next call when its last one is answered]
+    #[arg(long, value_name = "R", value_parser = rate, allow_hyphen_values = true)]
+    pub rate: Option<Rate>,
+    /// How the times of the calls are drawn [default: poisson]
+    #[arg(long, value_enum, value_name = "NAME", requires = "rate")]
+    pub arrivals: Option<ArrivalsName>,
+    /// Calls in flight, 1 to 10000: at any moment, with --rate at most [default: 8, with --rate 64]
+    #[arg(long, value_name = "N", value_parser = count::<10_000>, allow_hyphen_values = true)]
+    pub workers: Option<u64>,
     /// Threads that make the load, 1 to 256, at most as many as there are workers
     #[arg(long, value_name = "N", default_value = "1", value_parser = count::<256>, allow_hyphen_values = true)]
     pub threads: u64,
@@ -113,7 +123,38 @@ pub struct RunArguments {
     pub keep: bool,
 }
 
+/// The laws of `--arrivals`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ArrivalsName {
+    /// Independently of each other, as those of many users are
+    Poisson,
+    /// With equal gaps
+    Uniform,
+}
+
+/// Calls in flight unless the user says otherwise, without a rate and with one.
+const WORKERS: u64 = 8;
+const WORKERS_AT_A_RATE: u64 = 64;
+
 impl RunArguments {
+    /// Calls in flight, or at most in flight with a rate.
+    pub fn workers(&self) -> u64 {
+        self.workers.unwrap_or(if self.rate.is_some() { WORKERS_AT_A_RATE } else { WORKERS })
+    }
+
+    /// When calls begin. A rate of `auto` is 0 until the pilot has told it.
+    pub fn load(&self) -> LoadModel {
+        let arrivals = match self.arrivals {
+            None | Some(ArrivalsName::Poisson) => Arrivals::Poisson,
+            Some(ArrivalsName::Uniform) => Arrivals::Uniform,
+        };
+        match self.rate {
+            None => LoadModel::Closed,
+            Some(Rate::PerSecond(rate)) => LoadModel::Open { rate, arrivals },
+            Some(Rate::Auto) => LoadModel::Open { rate: 0.0, arrivals },
+        }
+    }
+
     /// What the run chooses of its scenario.
     pub fn choice(&self) -> Choice {
         Choice {

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::io;
 use std::path::Path;
 
-use crate::engine::{Event, Experiment, Fatal, Halt, LoadError, RunError, Window};
+use crate::engine::{Event, Experiment, Fatal, Halt, LoadError, Observer, RunError, Window};
 use crate::report::{Markdown, Renderer, Report};
-use crate::results::{self, RunRecord, Status};
+use crate::results::{self, LoadModel, RunRecord, Status};
 use crate::server::Target;
 
 use super::argument::RunArguments;
@@ -14,6 +14,7 @@ use super::exit::{CliError, Exit};
 use super::latency_log::LogWriter;
 use super::output;
 use super::report::terminal;
+use super::value::Rate;
 
 /// The name of the Markdown report in a run's folder.
 const REPORT_FILE: &str = "report.md";
@@ -49,7 +50,7 @@ impl<'c> Course<'c> {
     /// When the engine or the disk ends it early; the record then holds the rounds before.
     pub async fn rounds<T: Target, G: Target>(
         &self,
-        experiment: &Experiment<'_, T, G>,
+        experiment: &mut Experiment<'_, T, G>,
         log: &LogWriter,
         record: &mut RunRecord,
     ) -> Result<(), Ended> {
@@ -68,10 +69,16 @@ impl<'c> Course<'c> {
     /// How much every window measures: as the user said, or by a pilot.
     async fn window<T: Target, G: Target>(
         &self,
-        experiment: &Experiment<'_, T, G>,
+        experiment: &mut Experiment<'_, T, G>,
         record: &mut RunRecord,
     ) -> Result<Window, RunError> {
         let preset = self.arguments.preset;
+        if let LoadModel::Open { arrivals, .. } = record.settings.load {
+            let rate = self.rate(experiment).await?;
+            experiment.settings.load = LoadModel::Open { rate, arrivals };
+            record.settings.load = experiment.settings.load;
+            return Ok(self.at_rate(rate, experiment, record));
+        }
         if let Some(duration) = self.arguments.duration {
             return Ok(Window::Timed { seconds: duration.as_secs_f64(), warmup: preset.warmup_seconds });
         }
@@ -83,10 +90,34 @@ impl<'c> Course<'c> {
             }
         };
         let warmup = (calls as f64 * preset.warmup_seconds / preset.seconds).ceil() as u64;
-        record.settings.calls = Some(calls);
-        record.settings.warmup_calls = Some(warmup);
-        experiment.observer.event(&Event::Planned { calls, warmup });
+        plan(record, experiment.observer, (calls, warmup), None);
         Ok(Window::Calls { calls, warmup, seconds })
+    }
+
+    /// The calls per second of the open model: as the user said, or half of what the slowest strategy can do.
+    async fn rate<T: Target, G: Target>(&self, experiment: &Experiment<'_, T, G>) -> Result<f64, RunError> {
+        match self.arguments.rate {
+            Some(Rate::PerSecond(rate)) => Ok(rate),
+            _ => {
+                let most = experiment.pilot(self.arguments.preset.seconds.min(PILOT_SECONDS)).await?;
+                Ok(three_digits(most / 2.0))
+            }
+        }
+    }
+
+    /// A window of calls that fall due at a rate.
+    fn at_rate<T: Target, G: Target>(
+        &self,
+        rate: f64,
+        experiment: &Experiment<'_, T, G>,
+        record: &mut RunRecord,
+    ) -> Window {
+        let preset = self.arguments.preset;
+        let seconds = self.arguments.duration.map_or(preset.seconds, |duration| duration.as_secs_f64());
+        let calls = self.arguments.calls.unwrap_or((rate * seconds).ceil() as u64);
+        let warmup = (rate * preset.warmup_seconds).ceil() as u64;
+        plan(record, experiment.observer, (calls, warmup), Some(rate));
+        Window::Calls { calls, warmup, seconds: Some(calls as f64 / rate) }
     }
 
     fn save(&self, record: &RunRecord) -> Result<(), Ended> {
@@ -131,6 +162,18 @@ impl<'c> Course<'c> {
         };
         CliError { exit: error.exit, message: format!("{}; {left}", error.message) }
     }
+}
+
+/// Notes and tells how many calls every window has.
+fn plan(record: &mut RunRecord, observer: &dyn Observer, (calls, warmup): (u64, u64), rate: Option<f64>) {
+    record.settings.calls = Some(calls);
+    record.settings.warmup_calls = Some(warmup);
+    observer.event(&Event::Planned { calls, warmup, rate });
+}
+
+/// A number with three significant digits, so that it can be said again.
+fn three_digits(number: f64) -> f64 {
+    format!("{number:.2e}").parse().unwrap_or(number)
 }
 
 fn interrupted() -> CliError {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::engine::{Event, Observer};
-use crate::results::{HLOG_FILE, IntervalLog};
+use crate::results::{HLOG_FILE, IntervalLog, LoadModel};
 
 use super::course::unwritten;
 use super::exit::CliError;
@@ -23,9 +23,9 @@ impl LogWriter {
     ///
     /// # Errors
     /// When the disk refuses.
-    pub fn create(folder: &Path, started: Duration) -> Result<LogWriter, CliError> {
+    pub fn create(folder: &Path, started: Duration, load: LoadModel) -> Result<LogWriter, CliError> {
         let path = folder.join(HLOG_FILE);
-        let log = IntervalLog::create(&path, started.as_secs_f64());
+        let log = IntervalLog::create(&path, started.as_secs_f64(), load);
         let log = log.map_err(|error| unwritten(&path, &error))?;
         Ok(LogWriter { path, log: RefCell::new(log), refused: RefCell::new(None) })
     }

@@ -56,7 +56,7 @@ pub fn report_error(error: &CliError) {
 }
 
 fn check_threads(arguments: &RunArguments) -> Result<(), CliError> {
-    let (workers, threads) = (arguments.workers, arguments.threads);
+    let (workers, threads) = (arguments.workers(), arguments.threads);
     if threads <= workers {
         return Ok(());
     }

@@ -40,6 +40,8 @@ struct State {
     phase: Option<Phase>,
     arm: String,
     detail: String,
+    /// Calls per second, in the open model.
+    rate: Option<f64>,
     /// Complete rounds.
     finished: u64,
     /// When the first round began and the last one ended.
@@ -128,12 +130,16 @@ impl State {
                     true => format!("{} of {} calls", grouped(*done), grouped(*calls)),
                     false => format!("{} calls", grouped(*done)),
                 };
+                if let Some(rate) = self.rate {
+                    let _ = write!(self.detail, " at {rate}/s");
+                }
             }
             Event::Round(_) => {
                 self.finished += 1;
                 self.ended = elapsed;
             }
-            Event::Planned { .. } | Event::Interval(_) => {}
+            Event::Planned { rate, .. } => self.rate = *rate,
+            Event::Interval(_) => {}
         }
     }
 
@@ -161,9 +167,10 @@ impl State {
     fn news(&mut self, event: &Event<'_>, elapsed: Duration) -> Option<String> {
         match event {
             Event::Started { rounds, arms } => Some(format!("{} of {}", counted(*rounds, "round"), arms.join(", "))),
-            Event::Planned { calls, warmup } => Some(format!(
-                "every strategy makes {} calls per round, after {} to warm up",
+            Event::Planned { calls, warmup, rate } => Some(format!(
+                "every strategy makes {} calls per round{}, after {} to warm up",
                 grouped(*calls),
+                rate.map_or(String::new(), |rate| format!(" at {rate} per second")),
                 grouped(*warmup)
             )),
             Event::Phase { .. } | Event::Slice { .. } => {
@@ -264,7 +271,7 @@ mod tests {
             progress.event(&phase(None, arm, Phase::Load));
             progress.event(&phase(None, arm, Phase::Measure));
         }
-        progress.event(&Event::Planned { calls: 60_000, warmup: 20_000 });
+        progress.event(&Event::Planned { calls: 60_000, warmup: 20_000, rate: None });
         for arm in ["embedded", "linked"] {
             progress.event(&phase(Some(0), arm, Phase::Load));
             progress.event(&Event::Loaded { arm, documents: 1_000 });
@@ -300,6 +307,9 @@ mod tests {
         assert_eq!(state.line(SECOND), "round  1 of 12  measure  linked    1,200 of 60,000 calls");
         state.take(&slice("embedded", 1_200), SECOND);
         assert_eq!(state.line(SECOND), "round  1 of 12  measure  embedded  1,200 of 60,000 calls");
+        state.take(&Event::Planned { calls: 60_000, warmup: 1, rate: Some(512.5) }, SECOND);
+        state.take(&slice("linked", 1_300), SECOND);
+        assert_eq!(state.line(SECOND), "round  1 of 12  measure  linked    1,300 of 60,000 calls at 512.5/s");
         state.take(&phase(Some(1), &"x".repeat(100), Phase::WarmUp), SECOND);
         assert_eq!(state.line(SECOND).chars().count(), WIDTH);
     }

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use crate::plan::{Plan, Value, written};
 use crate::results::{
-    ERROR_BUDGET, Environment, FORMAT_VERSION, LoadModel, MixRecord, NOISE, RunRecord, ScenarioRecord, ServerRecord,
-    Settings, Status, StrategyRecord,
+    ERROR_BUDGET, Environment, FORMAT_VERSION, MixRecord, NOISE, RunRecord, ScenarioRecord, ServerRecord, Settings,
+    Status, StrategyRecord,
 };
 use crate::scenario::Source;
 use crate::server::facts::{ServerFacts, Topology};
@@ -66,15 +66,16 @@ fn settings(arguments: &RunArguments, plan: &Plan, embedded: bool) -> Settings {
     Settings {
         preset: preset.name.into(),
         seed: plan.seed,
-        load: LoadModel::Closed,
-        workers: arguments.workers as usize,
+        load: arguments.load(),
+        workers: arguments.workers() as usize,
         threads: arguments.threads as usize,
         rounds: arguments.rounds.unwrap_or(preset.rounds),
         slices: arguments.slices.unwrap_or(preset.slices),
         isolated: arguments.isolate.then(|| "asked for with --isolate".to_owned()),
         calls: None,
         warmup_calls: None,
-        duration: arguments.duration.map(|duration| duration.as_secs_f64()),
+        // A rate makes the calls of a time equal for all.
+        duration: arguments.duration.filter(|_| arguments.rate.is_none()).map(|duration| duration.as_secs_f64()),
         timeout: arguments.timeout.as_secs_f64(),
         write_concern: plan.concerns.write.clone(),
         read_concern: plan.concerns.read.clone(),

@@ -127,7 +127,7 @@ impl Session {
         })?;
         let facts = facts::gather(&target).await.map_err(|error| server_error(&error))?;
         let mut threads = Vec::new();
-        for workers in share(self.arguments.workers as usize, self.arguments.threads as usize) {
+        for workers in share(self.arguments.workers() as usize, self.arguments.threads as usize) {
             let thread = LoadThread::start(uri.to_owned(), workers as u32).await;
             threads.push(thread.map_err(|error| server_error(&error))?);
         }
@@ -143,15 +143,16 @@ impl Session {
     ) -> Result<Exit, CliError> {
         let Session { arguments, ready, folder, id, now } = self;
         let mut record = record::begin((&arguments, &ready), facts, embedded, now);
-        let log = LogWriter::create(&folder, now)?;
+        let log = LogWriter::create(&folder, now, arguments.load())?;
         let plan = Arc::new(ready.plan);
         let observer = (Progress::new(), log);
         let arms: Vec<String> = plan.arms.iter().map(|arm| arm.name.clone()).collect();
         observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
-        let experiment = Experiment {
+        let mut experiment = Experiment {
             plan,
             settings: Settings {
                 id,
+                load: record.settings.load,
                 workers: record.settings.workers,
                 slices: record.settings.slices,
                 isolated: record.settings.isolated.is_some(),
@@ -165,7 +166,7 @@ impl Session {
             started: Instant::now(),
         };
         let course = Course::new(&arguments, &folder);
-        let result = course.rounds(&experiment, &observer.1, &mut record).await;
+        let result = course.rounds(&mut experiment, &observer.1, &mut record).await;
         drop(experiment);
         drop(generators);
         drop(observer);

@@ -76,6 +76,26 @@ pub(super) fn cache_size(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A rate of calls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// So many per second.
+    PerSecond(f64),
+    /// Half of what the slowest strategy can do.
+    Auto,
+}
+
+/// Calls per second, or `auto`.
+pub(super) fn rate(text: &str) -> Result<Rate, String> {
+    match text.trim() {
+        "auto" => Ok(Rate::Auto),
+        number => match number.parse() {
+            Ok(rate) if (0.001..=1_000_000.0).contains(&rate) => Ok(Rate::PerSecond(rate)),
+            _ => Err("it takes calls per second from 0.001 to 1000000, such as 500, or auto".to_owned()),
+        },
+    }
+}
+
 /// A length of time from a millisecond to a day: a number and its unit.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     const WANTED: &str = "it takes a time from 1ms to 24h: a number with ms, s, m or h, such as 500ms, 3s or 2m";
@@ -119,6 +139,15 @@ mod tests {
             assert!(cache_size(text).is_err(), "{text}");
         }
         assert!(seed("-1").is_err() && port("0").is_err() && port("65536").is_err());
+    }
+
+    #[test]
+    fn rates_are_positive_numbers_or_auto() {
+        assert_eq!([rate("500"), rate(" 0.5 ")], [Ok(Rate::PerSecond(500.0)), Ok(Rate::PerSecond(0.5))]);
+        assert_eq!([rate("1e6"), rate("auto")], [Ok(Rate::PerSecond(1_000_000.0)), Ok(Rate::Auto)]);
+        for text in ["0", "-1", "NaN", "inf", "fast", "", "1000001", "500/s", "Auto"] {
+            assert!(rate(text).unwrap_err().contains("such as 500, or auto"), "{text}");
+        }
     }
 
     #[test]

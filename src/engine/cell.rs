@@ -5,8 +5,12 @@ use std::sync::atomic::AtomicU64;
 
 use tokio::time::Instant;
 
-use crate::record::{OperationMeasures, Recorder, StoredHistogram};
-use crate::results::{CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord, SliceRecord};
+use crate::record::{CallOutcome, LatencyHistogram, OperationMeasures, Recorder, StoredHistogram};
+use crate::results::{
+    CellRecord, CollectionSizes, GrowthSample, OpenRecord, OperationRecord, OutcomeRecord, SliceRecord, TimesRecord,
+};
+
+use super::pacer::Paced;
 
 /// One arm while its round runs.
 pub(super) struct Cell {
@@ -19,6 +23,8 @@ pub(super) struct Cell {
     pub(super) calls: u64,
     pub(super) seconds: f64,
     pub(super) connections_created: u64,
+    /// What the pacers of its slices told; `None` in the closed model.
+    pub(super) paced: Option<Paced>,
     pub(super) before: Vec<CollectionSizes>,
     pub(super) growth: Vec<GrowthSample>,
     pub(super) slices: Vec<SliceRecord>,
@@ -42,8 +48,11 @@ impl Cell {
                 total.merge(recorder);
             }
         }
-        let operations =
+        let check_out = total.as_ref().and_then(Recorder::check_out).map(TimesRecord::new);
+        let queue_wait = total.as_ref().and_then(Recorder::queue_wait).map(TimesRecord::new);
+        let operations: Vec<OperationRecord> =
             total.into_iter().flat_map(Recorder::finish).map(|measures| operation_record(&measures)).collect();
+        let open = self.paced.zip(queue_wait).map(|(paced, waits)| open_record(&paced, waits, &operations));
         CellRecord {
             loaded: self.loaded,
             load_seconds: self.load_seconds,
@@ -56,23 +65,42 @@ impl Cell {
             growth: self.growth,
             slices: self.slices,
             warm_up: self.warm_up,
-            open: None,
-            check_out: None,
+            open,
+            check_out,
             counters: Default::default(),
             machine: Default::default(),
         }
     }
 }
 
-fn operation_record(measures: &OperationMeasures) -> OperationRecord {
-    let outcomes = measures.outcomes.iter().map(|(outcome, histogram)| OutcomeRecord {
+fn open_record(paced: &Paced, queue_wait: TimesRecord, operations: &[OperationRecord]) -> OpenRecord {
+    let outcomes = operations.iter().flat_map(|operation| &operation.outcomes);
+    let skipped = outcomes.filter(|outcome| outcome.outcome == CallOutcome::Skipped.name());
+    OpenRecord {
+        offered: paced.offered,
+        seconds: paced.seconds,
+        waiting: paced.waiting,
+        skipped: skipped.map(|outcome| outcome.count).sum(),
+        never_started: paced.never_started,
+        pacer_lag: TimesRecord::new(&paced.lag),
+        queue_wait,
+    }
+}
+
+fn outcome_record(outcome: &CallOutcome, service: &LatencyHistogram, measures: &OperationMeasures) -> OutcomeRecord {
+    let response = measures.responses.iter().find(|(other, _)| other == outcome).map(|(_, times)| times);
+    OutcomeRecord {
         outcome: outcome.name(),
-        count: histogram.count(),
-        saturated: histogram.saturated(),
-        sum: histogram.sum(),
-        service: StoredHistogram::new(histogram),
-        response: None,
-    });
+        count: response.unwrap_or(service).count(),
+        saturated: service.saturated(),
+        sum: service.sum(),
+        service: StoredHistogram::new(service),
+        response: response.map(TimesRecord::new),
+    }
+}
+
+fn operation_record(measures: &OperationMeasures) -> OperationRecord {
+    let outcomes = measures.outcomes.iter().map(|(outcome, service)| outcome_record(outcome, service, measures));
     OperationRecord {
         calls: measures.calls,
         round_trips: measures.round_trips,

@@ -29,12 +29,14 @@ pub enum Event<'e> {
         /// How many so far in this collection.
         documents: u64,
     },
-    /// The pilot has set the calls of every window.
+    /// The calls of every window are known.
     Planned {
         /// Measured calls per arm and round.
         calls: u64,
         /// Calls before them that are not measured.
         warmup: u64,
+        /// Calls that fall due per second; `None` in the closed model.
+        rate: Option<f64>,
     },
     /// A slice of measured calls is over.
     Slice {
@@ -91,7 +93,7 @@ pub struct Interval {
     pub start: f64,
     /// Length in seconds.
     pub length: f64,
-    /// Service times of successful calls.
+    /// Service times of successful calls; in the open model response times.
     pub histogram: IntervalHistogram,
 }
 

@@ -2,28 +2,32 @@
 //! the same calls, cut into slices that alternate between the arms.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::generate::Seed;
+use crate::generate::{Label, Seed};
 use crate::plan::Plan;
 use crate::record::Recorder;
-use crate::results::{CellRecord, CollectionSizes, GrowthSample, RoundRecord, SliceRecord};
+use crate::results::{CellRecord, CollectionSizes, GrowthSample, LoadModel, RoundRecord, SliceRecord};
 use crate::server::Target;
 use crate::server::namespace;
 
+use super::arrivals::ArrivalTimes;
 use super::cell::Cell;
 use super::error::{RunError, lost};
 use super::event::{Event, Interval, Observer, Phase};
 use super::generators::{Generators, share};
 use super::inspect;
 use super::load::Loader;
+use super::pacer::{Paced, Pacing};
+use super::queue::DueQueue;
 use super::schedule::{Window, is_sampled, shuffled};
+use super::stop::Stop;
 use super::thread::Job;
-use super::window::{Slice, SliceInterval, Stop, answers, close};
+use super::window::{Slice, SliceInterval, answers, close};
 
 /// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
 const PILOT_CALLS: u64 = 500_000_000;
@@ -31,12 +35,20 @@ const PILOT_CALLS: u64 = 500_000_000;
 /// The pieces of a warm-up.
 const WARM_UP_PIECES: u64 = 8;
 
+/// Names the arrival times of measured slices.
+const MEASURED_ARRIVALS: Label = Label::new("arrivals");
+
+/// Names the arrival times of a warm-up's pieces.
+const WARM_UP_ARRIVALS: Label = Label::new("warm-up arrivals");
+
 /// How a run is made.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Tells the databases of this run from those of others.
     pub id: String,
-    /// Calls in flight, over all load threads.
+    /// When calls begin. The pilot is closed in any case.
+    pub load: LoadModel,
+    /// Calls in flight, over all load threads: all the time in the closed model, at most in the open one.
     pub workers: usize,
     /// Slices per window; fewer where a slice would have hardly any calls.
     pub slices: u64,
@@ -56,6 +68,12 @@ struct Round {
     /// Per slice, the arms in the order in which they ran.
     order: Vec<Vec<usize>>,
     warnings: Vec<String>,
+}
+
+/// What a slice runs: calls up to a number, or for a length of time, and their times in the open model.
+struct Part {
+    bounds: (u64, Option<Duration>),
+    arrivals: Option<(f64, ArrivalTimes)>,
 }
 
 /// A run on one server.
@@ -94,7 +112,8 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             self.phase(None, arm, Phase::Measure);
             cell.next = Arc::new(AtomicU64::new(PILOT_CALLS));
             let length = Some(Duration::from_secs_f64(seconds));
-            let slice = self.slice(&mut cell, (None, arm), self.plan.round_seed(0), (u64::MAX, length)).await?;
+            let part = Part { bounds: (u64::MAX, length), arrivals: None };
+            let slice = self.slice(&mut cell, (None, arm), self.plan.round_seed(0), part).await?;
             self.check_stop()?;
             self.check_success(&cell, arm)?;
             if slice.calls == 0 || slice.seconds == 0.0 {
@@ -125,6 +144,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     ) -> Result<(RoundRecord, Vec<String>), RunError> {
         let seed = self.plan.round_seed(index);
         let arms = self.plan.arms.len();
+        let window = window.under(self.settings.load);
         let mut round = Round { index, seed, window, order: Vec::new(), warnings: Vec::new() };
         let mut cells = Vec::new();
         if self.settings.isolated {
@@ -205,7 +225,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         };
         let loaded = loader.run().await?;
         self.check_stop()?;
-        let recorder = Recorder::new(plan.operations.len(), self.settings.timeout);
+        let (recorder, paced) = self.measures(round);
         Ok(Cell {
             database,
             loaded,
@@ -215,12 +235,30 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             calls: 0,
             seconds: 0.0,
             connections_created: 0,
+            paced,
             before: Vec::new(),
             growth: Vec::new(),
             slices: Vec::new(),
             warm_up: Vec::new(),
             is_dropped: false,
         })
+    }
+
+    /// Takes what is measured, of a load thread and of the pacer; the pilot is closed.
+    fn measures(&self, round: Option<u64>) -> (Recorder, Option<Paced>) {
+        let (operations, timeout) = (self.plan.operations.len(), self.settings.timeout);
+        match (round, self.settings.load) {
+            (Some(_), LoadModel::Open { .. }) => (Recorder::open(operations, timeout), Some(Paced::new(timeout))),
+            _ => (Recorder::new(operations, timeout), None),
+        }
+    }
+
+    /// The rate and the times of a slice's calls; `None` in the closed model.
+    fn arrivals(&self, seed: Seed, label: Label, slice: u64) -> Option<(f64, ArrivalTimes)> {
+        match self.settings.load {
+            LoadModel::Closed => None,
+            LoadModel::Open { rate, arrivals } => Some((rate, ArrivalTimes::new((rate, arrivals), seed, label, slice))),
+        }
     }
 
     /// Ends the run when the server refuses every call of an operation: that is no schema to compare.
@@ -248,15 +286,16 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     async fn warm_up(&self, cell: &mut Cell, arm: usize, round: &Round) -> Result<(), RunError> {
         for piece in 0..WARM_UP_PIECES {
             let bounds = round.window.warm_up(piece, WARM_UP_PIECES);
-            let slice = self.slice(cell, (None, arm), round.seed, bounds).await?;
+            let part = Part { bounds, arrivals: self.arrivals(round.seed, WARM_UP_ARRIVALS, piece) };
+            let slice = self.slice(cell, (None, arm), round.seed, part).await?;
             cell.warm_up.push(slice);
             self.check_stop()?;
         }
         self.check_success(cell, arm)?;
         // What the warm-up recorded is forgotten; its calls keep their numbers.
-        for recorder in &mut cell.recorders {
-            *recorder = (Recorder::new(self.plan.operations.len(), self.settings.timeout), None);
-        }
+        let (recorder, paced) = self.measures(Some(round.index));
+        cell.recorders.fill((recorder, None));
+        cell.paced = paced;
         cell.calls = 0;
         cell.seconds = 0.0;
         cell.connections_created = 0;
@@ -267,7 +306,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     /// meet all arms alike.
     async fn slices(&self, round: &mut Round, cells: &mut [(usize, Cell)]) -> Result<(), RunError> {
         let window = round.window;
-        let slices = window.slices(self.settings.slices, self.settings.workers);
+        let slices = window.slices(self.settings.slices, self.settings.workers, self.settings.load);
         for slice in 0..slices {
             let mut order = Vec::new();
             for place in shuffled(cells.len(), round.seed, slice) {
@@ -277,7 +316,9 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
                     continue;
                 }
                 order.push(*arm);
-                self.measured_slice(round, (*arm, cell), window.bounds(slice, slices)).await?;
+                let arrivals = self.arrivals(round.seed, MEASURED_ARRIVALS, slice);
+                self.measured_slice(round, (*arm, cell), Part { bounds: window.bounds(slice, slices), arrivals })
+                    .await?;
                 if is_sampled(slice, slices) {
                     let mut growth = self.growth(cell, *arm).await?;
                     cell.growth.append(&mut growth);
@@ -297,14 +338,9 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         Ok(())
     }
 
-    async fn measured_slice(
-        &self,
-        round: &Round,
-        (arm, cell): (usize, &mut Cell),
-        bounds: (u64, Option<Duration>),
-    ) -> Result<(), RunError> {
+    async fn measured_slice(&self, round: &Round, (arm, cell): (usize, &mut Cell), part: Part) -> Result<(), RunError> {
         self.phase(Some(round.index), arm, Phase::Measure);
-        let slice = self.slice(cell, (Some(round.index), arm), round.seed, bounds).await?;
+        let slice = self.slice(cell, (Some(round.index), arm), round.seed, part).await?;
         cell.slices.push(slice);
         self.check_stop()?;
         let calls = match round.window {
@@ -316,14 +352,16 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         Ok(())
     }
 
-    /// Runs calls of one arm up to call `end`, or for a length of time.
+    /// Runs one slice of one arm.
     async fn slice(
         &self,
         cell: &mut Cell,
         (round, arm): (Option<u64>, usize),
         seed: Seed,
-        (end, length): (u64, Option<Duration>),
+        Part { bounds: (end, length), arrivals }: Part,
     ) -> Result<SliceRecord, RunError> {
+        let pacing = arrivals.map(|arrivals| self.pacing(cell, end, arrivals));
+        let due = pacing.as_ref().map(|pacing| Arc::clone(&pacing.queue));
         let (sender, mut intervals) = mpsc::unbounded_channel();
         let workers = share(self.settings.workers, self.generators.len());
         let recorders = std::mem::take(&mut cell.recorders).into_iter();
@@ -336,6 +374,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
                 next: Arc::clone(&cell.next),
                 end,
                 length,
+                due: due.clone(),
                 workers,
                 timeout: self.settings.timeout,
                 stop: self.stop.clone(),
@@ -344,7 +383,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             recorder,
             intervals: sender.clone(),
         });
-        let running = self.generators.run(jobs.collect());
+        let running = self.generators.run(jobs.collect(), pacing);
         drop(sender);
         let listening = async {
             while let Some(interval) = intervals.recv().await {
@@ -352,7 +391,10 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             }
         };
         let (results, ()) = tokio::join!(running, listening);
-        let results = results?;
+        let (results, paced) = results?;
+        if let (Some(total), Some(paced)) = (&mut cell.paced, paced) {
+            total.merge(&paced);
+        }
         let seconds = results.iter().map(|result| result.seconds).fold(0.0, f64::max);
         let mut fatal = None;
         for result in results {
@@ -360,14 +402,29 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             fatal = fatal.or(result.fatal);
             cell.recorders.push((result.recorder, Some(result.interval)));
         }
+        if due.is_some() {
+            cell.next.store(end, Ordering::Relaxed);
+        }
         // Workers that find no call left have counted on.
-        cell.next.fetch_min(end, std::sync::atomic::Ordering::Relaxed);
+        cell.next.fetch_min(end, Ordering::Relaxed);
         cell.seconds += seconds;
         let before = cell.calls;
         cell.calls = cell.operations().map(|operation| operation.calls).sum();
         match fatal {
             Some(fatal) => Err(fatal.into()),
             None => Ok(SliceRecord { calls: cell.calls - before, seconds }),
+        }
+    }
+
+    /// The calls of an open slice: from the next one up to `end`.
+    fn pacing(&self, cell: &Cell, end: u64, (rate, times): (f64, ArrivalTimes)) -> Pacing {
+        let timeout = self.settings.timeout;
+        Pacing {
+            queue: Arc::new(DueQueue::new(rate, timeout)),
+            times,
+            calls: cell.next.load(Ordering::Relaxed)..end,
+            timeout,
+            stop: self.stop.clone(),
         }
     }
 

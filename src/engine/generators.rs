@@ -1,7 +1,10 @@
 //! What makes the calls: load threads, or in tests the current runtime.
 
+use std::sync::Arc;
+
 use crate::server::Target;
 
+use super::pacer::{Paced, Pacer, Pacing, pace};
 use super::thread::{Job, LoadThread, SliceResult, ThreadError};
 
 /// What makes the calls.
@@ -27,26 +30,51 @@ impl<G: Target> Generators<G> {
         self.len() == 0
     }
 
-    /// Runs a job on every thread at once.
+    /// Runs a job on every thread at once; in the open model beside a pacer that makes their calls due.
     ///
     /// # Errors
-    /// When a thread is gone.
-    pub(super) async fn run(&self, jobs: Vec<Job>) -> Result<Vec<SliceResult>, ThreadError> {
+    /// When a thread is gone or cannot be made.
+    pub(super) async fn run(
+        &self,
+        jobs: Vec<Job>,
+        pacing: Option<Pacing>,
+    ) -> Result<(Vec<SliceResult>, Option<Paced>), ThreadError> {
         match self {
-            Generators::Here(target) => {
-                let mut results = Vec::new();
-                for job in jobs {
-                    results.push(job.run(target).await);
-                }
-                Ok(results)
-            }
+            Generators::Here(target) => Ok(run_here(target, jobs, pacing).await),
             Generators::Threads(threads) => {
+                let pacer = pacing.map(Pacer::start).transpose().map_err(ThreadError::Spawn)?;
                 let running = threads.iter().zip(jobs).map(|(thread, job)| thread.run(job));
                 let results = futures_util::future::join_all(running).await;
-                results.into_iter().collect()
+                let results = results.into_iter().collect::<Result<_, _>>()?;
+                let paced = match pacer {
+                    Some(pacer) => Some(pacer.finished().await.map_err(|_| ThreadError::Gone)?),
+                    None => None,
+                };
+                Ok((results, paced))
             }
         }
     }
+}
+
+/// Runs jobs and pacer as tasks of the current runtime.
+async fn run_here<T: Target>(target: &T, jobs: Vec<Job>, pacing: Option<Pacing>) -> (Vec<SliceResult>, Option<Paced>) {
+    let queue = pacing.as_ref().map(|pacing| Arc::clone(&pacing.queue));
+    let pacing = async {
+        match pacing {
+            Some(pacing) => Some(pace(pacing).await),
+            None => None,
+        }
+    };
+    let jobs = async {
+        let mut results = Vec::new();
+        for job in jobs {
+            results.push(job.run(target).await);
+        }
+        results
+    };
+    let (results, paced) = tokio::join!(jobs, pacing);
+    let left = queue.map_or(0, |queue| queue.left());
+    (results, paced.map(|paced| Paced { never_started: left, ..paced }))
 }
 
 /// The workers of each of `threads` threads; together all.

@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use crate::generate::{Label, Seed, Stream};
+use crate::results::LoadModel;
 
 /// A slice has at least so many calls per worker.
 const CALLS_PER_WORKER: u64 = 8;
+
+/// A slice with intended times is at least so many seconds long: its queue is empty at its start and worked off at its end,
+/// which must stay a small part of it.
+const OPEN_SECONDS: f64 = 0.5;
 
 /// How often followed documents are looked at in a window.
 const SAMPLES: u64 = 16;
@@ -25,7 +30,8 @@ pub enum Window {
         /// Seconds that the slowest arm is expected to take, when a pilot has told.
         seconds: Option<f64>,
     },
-    /// So many seconds per arm; the arms then make different numbers of calls.
+    /// So many seconds per arm; the arms then make different numbers of calls. In the open model the seconds and the rate
+    /// give one number for all.
     Timed {
         /// Recorded.
         seconds: f64,
@@ -35,12 +41,30 @@ pub enum Window {
 }
 
 impl Window {
-    /// The slices of this window, at most `wanted`: as many as leave each worker some calls in a slice. At a slice's end
-    /// the calls in flight are awaited, which must stay a small part of it.
-    pub(super) fn slices(self, wanted: u64, workers: usize) -> u64 {
-        match self {
-            Window::Calls { calls, .. } => wanted.min(calls / (CALLS_PER_WORKER * workers as u64)).max(1),
-            Window::Timed { .. } => wanted,
+    /// This window as calls, where a rate says how many fall due in a time.
+    pub(super) fn under(self, load: LoadModel) -> Window {
+        match (self, load) {
+            (Window::Timed { seconds, warmup }, LoadModel::Open { rate, .. }) => Window::Calls {
+                calls: (rate * seconds).ceil() as u64,
+                warmup: (rate * warmup).ceil() as u64,
+                seconds: Some(seconds),
+            },
+            (window, _) => window,
+        }
+    }
+
+    /// The slices of this window, at most `wanted`: in the closed model as many as leave each worker some calls in a
+    /// slice, as at a slice's end the calls in flight are awaited, which must stay a small part of it.
+    pub(super) fn slices(self, wanted: u64, workers: usize, load: LoadModel) -> u64 {
+        match (self, load) {
+            (Window::Calls { calls, .. }, LoadModel::Open { rate, .. }) => {
+                // The allowance is for a quotient that is a whole number but for rounding.
+                wanted.min((calls as f64 / rate / OPEN_SECONDS + 1e-6) as u64).max(1)
+            }
+            (Window::Calls { calls, .. }, LoadModel::Closed) => {
+                wanted.min(calls / (CALLS_PER_WORKER * workers as u64)).max(1)
+            }
+            (Window::Timed { .. }, _) => wanted,
         }
     }
 
@@ -90,6 +114,7 @@ pub(super) fn shuffled(arms: usize, seed: Seed, slice: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Arrivals;
 
     const WINDOW: Window = Window::Calls { calls: 1_000, warmup: 50, seconds: Some(3.0) };
 
@@ -97,9 +122,18 @@ mod tests {
     fn slices_cover_the_window_and_keep_their_workers_busy() {
         let ends: Vec<u64> = (0..7).map(|slice| WINDOW.bounds(slice, 7).0).collect();
         assert!(ends.is_sorted() && ends[6] == 1_050, "{ends:?}");
-        assert_eq!(WINDOW.slices(64, 8), 15);
-        assert_eq!(WINDOW.slices(64, 1_000), 1);
-        assert_eq!(WINDOW.slices(4, 1), 4);
+        let slices = |wanted, workers| WINDOW.slices(wanted, workers, LoadModel::Closed);
+        assert_eq!([slices(64, 8), slices(64, 1_000), slices(4, 1)], [15, 1, 4]);
+    }
+
+    #[test]
+    fn slices_with_intended_times_last_half_a_second() {
+        let open = |rate| LoadModel::Open { rate, arrivals: Arrivals::Poisson };
+        let slices = |wanted, rate| WINDOW.slices(wanted, 64, open(rate));
+        assert_eq!([slices(64, 100.0), slices(64, 1_000.0), slices(64, 5_000.0), slices(3, 100.0)], [20, 2, 1, 3]);
+        let timed = Window::Timed { seconds: 3.0, warmup: 0.5 };
+        assert_eq!(timed.under(open(99.5)), Window::Calls { calls: 299, warmup: 50, seconds: Some(3.0) });
+        assert_eq!(timed.under(LoadModel::Closed), timed);
     }
 
     #[test]

@@ -134,8 +134,10 @@ fn serve(
         let _ = ready.send(Ok(()));
         while let Some((job, reply)) = orders.recv().await {
             let before = target.connections_created();
+            target.take_check_outs(|_| ());
             let mut result = job.run(&target).await;
             result.connections_created = target.connections_created() - before;
+            target.take_check_outs(|times| result.recorder.add_check_outs(times));
             let _ = reply.send(result);
         }
     });

@@ -1,4 +1,5 @@
-//! A slice of calls in the closed model: every worker sends the next call when its last one is answered.
+//! A slice of calls. In the closed model every worker sends the next call when its last one is answered; in the open model
+//! the workers take what a pacer has released.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -7,53 +8,23 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::Notify;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::generate::Seed;
 use crate::plan::{Frame, Outcome, Plan, Value};
-use crate::record::{Call, CallError, CallOutcome, IntervalHistogram, Recorder};
+use crate::record::{Call, CallError, CallOutcome, DueTimes, IntervalHistogram, Recorder};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
 use super::interpret::{Halt, Interpreter, Retry};
+use super::pacer::nanoseconds;
+use super::queue::{Due, DueQueue};
+use super::stop::Stop;
 
 /// Intervals of the latency log.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long a server may take to answer a ping after a connection broke, before it counts as lost.
 const LOST_AFTER: Duration = Duration::from_secs(5);
-
-/// Set once when the user wants to stop; every loop of the engine looks at it.
-#[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<Asked>);
-
-#[derive(Debug, Default)]
-struct Asked {
-    flag: AtomicBool,
-    waiting: Notify,
-}
-
-impl Stop {
-    /// Asks for the end.
-    pub fn set(&self) {
-        self.0.flag.store(true, Ordering::Relaxed);
-        self.0.waiting.notify_waiters();
-    }
-
-    /// Whether the end was asked for.
-    pub fn is_set(&self) -> bool {
-        self.0.flag.load(Ordering::Relaxed)
-    }
-
-    /// Waits until the end is asked for; for work that has no loop of its own to look from.
-    pub async fn asked(&self) {
-        // It counts as waiting from its making on, so that no request falls between the look and the wait.
-        let waiting = self.0.waiting.notified();
-        if !self.is_set() {
-            waiting.await;
-        }
-    }
-}
 
 /// Why a slice could not go on.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -90,7 +61,10 @@ pub struct Slice {
     pub end: u64,
     /// The length of timed slices.
     pub length: Option<Duration>,
-    /// Calls in flight on this load thread.
+    /// Where the calls come from in the open model, shared by all load threads; `next`, `end` and `length` mean nothing
+    /// then. `None` in the closed model.
+    pub due: Option<Arc<DueQueue>>,
+    /// Calls in flight on this load thread: all the time in the closed model, at most in the open one.
     pub workers: usize,
     /// After which a call has failed.
     pub timeout: Duration,
@@ -109,7 +83,7 @@ pub struct SliceInterval {
     pub start: Instant,
     /// Its length.
     pub length: Duration,
-    /// Service times.
+    /// Service times; in the open model response times.
     pub histogram: IntervalHistogram,
 }
 
@@ -144,12 +118,14 @@ impl Slice {
                     // The other workers finish the calls that they have in flight.
                     Some(Err(fatal)) => {
                         ended.store(true, Ordering::Relaxed);
+                        self.due.iter().for_each(|queue| queue.abandon());
                         result = result.and(Err(fatal));
                     }
                 },
             }
         }
-        result.map(|()| (begun.elapsed(), edge))
+        result.and_then(|()| self.count_refused(recorder))?;
+        Ok((begun.elapsed(), edge))
     }
 
     async fn worker<T: Target>(
@@ -159,6 +135,9 @@ impl Slice {
         deadline: Option<Instant>,
         ended: &AtomicBool,
     ) -> Result<(), Fatal> {
+        if let Some(queue) = &self.due {
+            return self.serve(queue, target, recorder).await;
+        }
         loop {
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if late || ended.load(Ordering::Relaxed) || self.stop.is_set() {
@@ -168,19 +147,68 @@ impl Slice {
             if index >= self.end {
                 return Ok(());
             }
-            self.call(index, target, recorder).await?;
+            self.call((index, None), target, recorder).await?;
         }
     }
 
-    async fn call<T: Target>(&self, index: u64, target: &T, recorder: &RefCell<Recorder>) -> Result<(), Fatal> {
-        // The call is drawn before the strategy plays a part, and before the clock starts.
+    /// Makes calls as they fall due, until there are no more.
+    async fn serve<T: Target>(&self, queue: &DueQueue, target: &T, recorder: &RefCell<Recorder>) -> Result<(), Fatal> {
+        while let Some(due) = queue.next().await {
+            let taken = Taken { due, at: Instant::now() };
+            if self.stop.is_set() {
+                return Ok(());
+            }
+            if taken.at - due.intended > self.timeout {
+                self.skip(due.index, taken.times(taken.at), recorder)?;
+            } else {
+                self.call((due.index, Some(taken)), target, recorder).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records a call that waited too long to be sent.
+    fn skip(&self, index: u64, due: DueTimes, recorder: &RefCell<Recorder>) -> Result<(), Fatal> {
+        let (operation, _) = self.draw(index)?;
+        let message = format!("a call waited longer than {} s and was not sent", self.timeout.as_secs_f64());
+        recorder.borrow_mut().record(Call {
+            operation,
+            outcome: CallOutcome::Skipped,
+            service: 0,
+            due: Some(due),
+            round_trips: 0,
+            retries: &[],
+            error: Some(CallError { reason: "skipped", message: &message }),
+        });
+        Ok(())
+    }
+
+    /// Records the calls that found the queue full: they would have waited for the timeout at least.
+    fn count_refused(&self, recorder: &RefCell<Recorder>) -> Result<(), Fatal> {
+        let refused = self.due.iter().flat_map(|queue| queue.take_refused()).flatten();
+        let mut calls = refused.take_while(|_| !self.stop.is_set());
+        let due = DueTimes { response: nanoseconds(self.timeout), queue_wait: None };
+        calls.try_for_each(|index| self.skip(index, due, recorder))
+    }
+
+    fn draw(&self, index: u64) -> Result<(usize, Frame), Fatal> {
         let drawn = self.plan.draw(self.seed, index, self.arm);
-        let (operation, mut frame) = drawn.map_err(|error| self.mistake("draw", error.to_string()))?;
+        drawn.map_err(|error| self.mistake("draw", error.to_string()))
+    }
+
+    async fn call<T: Target>(
+        &self,
+        (index, taken): (u64, Option<Taken>),
+        target: &T,
+        recorder: &RefCell<Recorder>,
+    ) -> Result<(), Fatal> {
+        // The call is drawn before the strategy plays a part, and before the clock of the service time starts.
+        let (operation, mut frame) = self.draw(index)?;
         let program = &self.plan.arms[self.arm].operations[operation];
         let mut interpreter = Interpreter::new(target, &self.database);
         let sent = Instant::now();
         let result = tokio::time::timeout(self.timeout, interpreter.run(program, &mut frame)).await;
-        let service = u64::try_from(sent.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let done = Instant::now();
         self.check_data(operation, &frame)?;
         let retries: Vec<Arc<str>> = interpreter.tally.retries.iter().map(cause).collect();
         let (outcome, error, lost) = match result {
@@ -206,7 +234,8 @@ impl Slice {
         recorder.borrow_mut().record(Call {
             operation,
             outcome,
-            service,
+            service: nanoseconds(done - sent),
+            due: taken.map(|taken| taken.times(done)),
             round_trips: interpreter.tally.round_trips,
             retries: &retries,
             error: error.as_ref().map(|(reason, message)| CallError { reason, message }),
@@ -226,6 +255,24 @@ impl Slice {
         match frame.data.fault() {
             None => Ok(()),
             Some(fault) => Err(self.mistake(&self.plan.operations[operation].name, fault.to_string())),
+        }
+    }
+}
+
+/// A due call in a worker's hands.
+#[derive(Clone, Copy)]
+struct Taken {
+    due: Due,
+    at: Instant,
+}
+
+impl Taken {
+    /// What it took from its intended time on, when it was over at this moment.
+    fn times(&self, done: Instant) -> DueTimes {
+        let Taken { due, at } = self;
+        DueTimes {
+            response: nanoseconds(done - due.intended),
+            queue_wait: Some(nanoseconds(at.saturating_duration_since(due.released))),
         }
     }
 }

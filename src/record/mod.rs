@@ -26,6 +26,8 @@ pub enum CallOutcome {
     Refused(Arc<str>),
     /// The server or the connection failed.
     Failed,
+    /// It had waited longer than the timeout and was not sent; in the open model only.
+    Skipped,
 }
 
 impl CallOutcome {
@@ -37,6 +39,7 @@ impl CallOutcome {
             CallOutcome::NotFound => "not found".into(),
             CallOutcome::Refused(reason) => format!("refused: {reason}"),
             CallOutcome::Failed => "failed".into(),
+            CallOutcome::Skipped => "skipped".into(),
         }
     }
 }
@@ -50,12 +53,23 @@ pub struct Call<'c> {
     pub outcome: CallOutcome,
     /// From the moment it was sent to the end of its last reply, in nanoseconds.
     pub service: u64,
+    /// What it took from its intended time on; `None` in the closed model, which has no such time.
+    pub due: Option<DueTimes>,
     /// Messages exchanged.
     pub round_trips: u64,
     /// Causes of the attempts that began again.
     pub retries: &'c [Arc<str>],
     /// Why it failed, when it did.
     pub error: Option<CallError<'c>>,
+}
+
+/// Times of a call that had an intended time, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct DueTimes {
+    /// From the intended time to the end of the last reply, or to the moment that it was given up.
+    pub response: u64,
+    /// From the release by the pacer to the moment a worker took it; `None` when none did.
+    pub queue_wait: Option<u64>,
 }
 
 /// Why a call failed.
@@ -75,7 +89,9 @@ pub struct OperationMeasures {
     /// Messages exchanged.
     pub round_trips: u64,
     /// Service times by outcome, of the outcomes that occurred.
-    pub outcomes: Vec<(CallOutcome, LatencyHistogram)>,
+    pub outcomes: ByOutcome,
+    /// Response times by outcome, of the same outcomes; empty in the closed model.
+    pub responses: ByOutcome,
     /// Failures by reason.
     pub errors: BTreeMap<String, u64>,
     /// The words of the first failure of each reason.
@@ -91,26 +107,45 @@ pub struct OperationMeasures {
 #[derive(Debug, Clone)]
 pub struct Recorder {
     operations: Vec<OperationMeasures>,
-    /// Service times of successful calls since the last [`Recorder::rotate`], of the operations that had some.
+    /// Service times, in the open model response times, of successful calls since the last [`Recorder::rotate`], of the
+    /// operations that had some.
     interval: Vec<Option<LatencyHistogram>>,
+    /// How long calls waited for a worker; `None` in the closed model.
+    queue_wait: Option<LatencyHistogram>,
+    /// How long calls waited for a connection, as far as observed.
+    check_out: Option<LatencyHistogram>,
     empty: LatencyHistogram,
     spares: Spares,
 }
 
 impl Recorder {
-    /// A recorder for so many operations; the timeout sets the histograms' bounds.
+    /// A recorder of the closed model for so many operations; the timeout sets the histograms' bounds.
     pub fn new(operations: usize, timeout: Duration) -> Recorder {
         let empty = LatencyHistogram::new(timeout);
         let measures = OperationMeasures {
             calls: 0,
             round_trips: 0,
             outcomes: Vec::new(),
+            responses: Vec::new(),
             errors: BTreeMap::new(),
             messages: BTreeMap::new(),
             retries: BTreeMap::new(),
         };
         let interval = vec![None; operations];
-        Recorder { operations: vec![measures; operations], interval, empty, spares: Spares::default() }
+        Recorder {
+            operations: vec![measures; operations],
+            interval,
+            queue_wait: None,
+            check_out: None,
+            empty,
+            spares: Spares::default(),
+        }
+    }
+
+    /// A recorder of the open model.
+    pub fn open(operations: usize, timeout: Duration) -> Recorder {
+        let recorder = Recorder::new(operations, timeout);
+        Recorder { queue_wait: Some(recorder.empty.clone()), ..recorder }
     }
 
     /// Records a finished call. The first call of an outcome makes its histogram, and the first of an interval finds
@@ -126,21 +161,47 @@ impl Recorder {
             *measures.errors.entry(error.reason.to_owned()).or_default() += 1;
             measures.messages.entry(error.reason.to_owned()).or_insert_with(|| error.message.to_owned());
         }
-        if call.outcome == CallOutcome::Ok {
-            match &mut self.interval[call.operation] {
-                Some(histogram) => histogram.record(call.service),
-                none => none.insert(self.spares.take(&self.empty)).record(call.service),
+        let Some(due) = call.due else {
+            match call.outcome {
+                CallOutcome::Ok => self.record_interval(call.operation, call.service),
+                outcome => histogram_of(&mut measures.outcomes, outcome, &self.empty).record(call.service),
             }
             return;
+        };
+        if let (Some(waits), Some(wait)) = (&mut self.queue_wait, due.queue_wait) {
+            waits.record(wait);
         }
-        match measures.outcomes.iter_mut().find(|(outcome, _)| *outcome == call.outcome) {
-            Some((_, histogram)) => histogram.record(call.service),
-            None => {
-                let mut histogram = self.empty.clone();
-                histogram.record(call.service);
-                measures.outcomes.push((call.outcome, histogram));
-            }
+        let service = histogram_of(&mut measures.outcomes, call.outcome.clone(), &self.empty);
+        // A call that was not sent has no service time, but its outcome must be there.
+        if call.outcome != CallOutcome::Skipped {
+            service.record(call.service);
         }
+        match call.outcome {
+            CallOutcome::Ok => self.record_interval(call.operation, due.response),
+            outcome => histogram_of(&mut measures.responses, outcome, &self.empty).record(due.response),
+        }
+    }
+
+    fn record_interval(&mut self, operation: usize, time: u64) {
+        match &mut self.interval[operation] {
+            Some(histogram) => histogram.record(time),
+            none => none.insert(self.spares.take(&self.empty)).record(time),
+        }
+    }
+
+    /// Adds times that calls waited for a connection.
+    pub fn add_check_outs(&mut self, times: &LatencyHistogram) {
+        self.check_out.get_or_insert_with(|| self.empty.clone()).merge(times);
+    }
+
+    /// How long calls waited for a worker; `None` in the closed model.
+    pub fn queue_wait(&self) -> Option<&LatencyHistogram> {
+        self.queue_wait.as_ref()
+    }
+
+    /// How long calls waited for a connection; `None` when not observed.
+    pub fn check_out(&self) -> Option<&LatencyHistogram> {
+        self.check_out.as_ref()
     }
 
     /// Ends an interval: hands out the histograms of the operations that had successful calls, and begins the next.
@@ -150,7 +211,9 @@ impl Recorder {
         let mut full = Vec::new();
         for (operation, interval) in self.interval.iter_mut().enumerate() {
             if let Some(histogram) = interval.take() {
-                self.operations[operation].add(&CallOutcome::Ok, &histogram);
+                let measures = &mut self.operations[operation];
+                let times = if self.queue_wait.is_some() { &mut measures.responses } else { &mut measures.outcomes };
+                add(times, &CallOutcome::Ok, &histogram);
                 full.push((operation, self.spares.lend(histogram)));
             }
         }
@@ -159,6 +222,10 @@ impl Recorder {
 
     /// Adds all that another recorder of the same operations has recorded.
     pub fn merge(&mut self, other: Recorder) {
+        if let (Some(mine), Some(theirs)) = (&mut self.queue_wait, &other.queue_wait) {
+            mine.merge(theirs);
+        }
+        other.check_out.iter().for_each(|times| self.add_check_outs(times));
         for (mine, theirs) in self.operations.iter_mut().zip(other.finish()) {
             mine.merge(&theirs);
         }
@@ -175,19 +242,36 @@ impl Recorder {
         self.rotate();
         for measures in &mut self.operations {
             measures.outcomes.sort_by(|(one, _), (other, _)| one.cmp(other));
+            measures.responses.sort_by(|(one, _), (other, _)| one.cmp(other));
         }
         self.operations
     }
 }
 
-impl OperationMeasures {
-    fn add(&mut self, outcome: &CallOutcome, histogram: &LatencyHistogram) {
-        match self.outcomes.iter_mut().find(|(mine, _)| mine == outcome) {
-            Some((_, mine)) => mine.merge(histogram),
-            None => self.outcomes.push((outcome.clone(), histogram.clone())),
-        }
-    }
+/// Histograms by outcome, of the outcomes that occurred.
+pub type ByOutcome = Vec<(CallOutcome, LatencyHistogram)>;
 
+/// The histogram of an outcome, made when it occurs for the first time.
+fn histogram_of<'h>(
+    histograms: &'h mut ByOutcome,
+    outcome: CallOutcome,
+    empty: &LatencyHistogram,
+) -> &'h mut LatencyHistogram {
+    let place = histograms.iter().position(|(mine, _)| *mine == outcome).unwrap_or_else(|| {
+        histograms.push((outcome, empty.clone()));
+        histograms.len() - 1
+    });
+    &mut histograms[place].1
+}
+
+fn add(histograms: &mut ByOutcome, outcome: &CallOutcome, histogram: &LatencyHistogram) {
+    match histograms.iter_mut().find(|(mine, _)| mine == outcome) {
+        Some((_, mine)) => mine.merge(histogram),
+        None => histograms.push((outcome.clone(), histogram.clone())),
+    }
+}
+
+impl OperationMeasures {
     /// Calls that failed with a code of the server's.
     pub fn refused_by_server(&self) -> u64 {
         let codes = self.errors.iter().filter(|(reason, _)| reason.parse::<i32>().is_ok());
@@ -198,7 +282,10 @@ impl OperationMeasures {
         self.calls += other.calls;
         self.round_trips += other.round_trips;
         for (outcome, histogram) in &other.outcomes {
-            self.add(outcome, histogram);
+            add(&mut self.outcomes, outcome, histogram);
+        }
+        for (outcome, histogram) in &other.responses {
+            add(&mut self.responses, outcome, histogram);
         }
         for (error, count) in &other.errors {
             *self.errors.entry(error.clone()).or_default() += count;
@@ -219,7 +306,7 @@ mod tests {
     const TIMEOUT: Duration = Duration::from_secs(10);
 
     fn call(operation: usize, outcome: CallOutcome, service: u64) -> Call<'static> {
-        Call { operation, outcome, service, round_trips: 2, retries: &[], error: None }
+        Call { operation, outcome, service, due: None, round_trips: 2, retries: &[], error: None }
     }
 
     #[test]
@@ -274,6 +361,28 @@ mod tests {
         recorder.record(call(0, CallOutcome::Ok, 7));
         sum.record(7);
         assert_eq!(sum, recorder.finish()[0].outcomes[0].1, "the open interval counts too");
+    }
+
+    #[test]
+    fn open_calls_have_response_times_and_those_not_sent_no_service_time() {
+        let mut recorder = Recorder::open(1, TIMEOUT);
+        let due = |response, queue_wait| Some(DueTimes { response, queue_wait });
+        recorder.record(Call { due: due(1_500, Some(400)), ..call(0, CallOutcome::Ok, 1_000) });
+        recorder.record(Call { due: due(2_500, Some(600)), ..call(0, CallOutcome::Failed, 1_900) });
+        recorder.record(Call { due: due(9_000, None), ..call(0, CallOutcome::Skipped, 0) });
+        let intervals = recorder.rotate();
+        assert_eq!((intervals.len(), intervals[0].1.sum()), (1, 1_500), "the log has response times");
+        let mut total = Recorder::open(1, TIMEOUT);
+        total.merge(recorder);
+        assert_eq!(total.queue_wait().map(|waits| (waits.count(), waits.sum())), Some((2, 1_000)));
+        let measures = &total.finish()[0];
+        let shown = |times: &ByOutcome| -> Vec<(String, u64, u64)> {
+            times.iter().map(|(outcome, times)| (outcome.name(), times.count(), times.sum())).collect()
+        };
+        let wanted = |times: [(&str, u64, u64); 3]| times.map(|(name, count, sum)| (name.to_owned(), count, sum));
+        assert_eq!(shown(&measures.outcomes), wanted([("ok", 1, 1_000), ("failed", 1, 1_900), ("skipped", 0, 0)]));
+        assert_eq!(shown(&measures.responses), wanted([("ok", 1, 1_500), ("failed", 1, 2_500), ("skipped", 1, 9_000)]));
+        assert_eq!(measures.calls, 3);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From a record to a report.
 
-use crate::results::RunRecord;
+use crate::results::{LoadModel, RunRecord};
 use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, tally};
 
 use super::answers::{Answer, answers};
@@ -23,6 +23,7 @@ impl Report {
             mix: plain(&record.mix.name),
             rounds: record.rounds.len() as u64,
             calls: calls_per_cell(record),
+            is_open: record.settings.load != LoadModel::Closed,
             status: words::status(record),
             verdict: Vec::new(),
             claims: Vec::new(),
@@ -123,12 +124,17 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyView {
     for growth in &mut followed {
         (growth.collection, growth.label) = (plain(&growth.collection), plain(&growth.label));
     }
+    let open = stats::open_load(record, strategy);
     StrategyView {
         name: plain(&entry.name),
         about: plain(&entry.about),
         is_unsafe: entry.is_unsafe,
         is_control: entry.control,
-        calls_per_second: stats::calls_per_second(record, strategy),
+        calls_per_second: match &open {
+            Some(open) => Some(open.achieved),
+            None => stats::calls_per_second(record, strategy),
+        },
+        open,
         tally: tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations)),
         collections,
         followed,
@@ -163,6 +169,16 @@ fn row(record: &RunRecord, answer: &Answer) -> Row {
 }
 
 impl Report {
+    /// The times that the tables show: `service`, or `response` in the open model.
+    pub fn times(&self) -> &'static str {
+        if self.is_open { "response" } else { "service" }
+    }
+
+    /// [`Report::times`] at the start of a sentence.
+    pub fn times_capital(&self) -> &'static str {
+        if self.is_open { "Response" } else { "Service" }
+    }
+
     /// What was measured: strategies, mix, rounds and calls.
     pub fn subject(&self) -> String {
         let calls = self.calls.map_or(String::new(), |calls| format!(" of {} per strategy", counted(calls, "call")));

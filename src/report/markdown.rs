@@ -2,6 +2,7 @@
 
 mod escape;
 mod histogram;
+mod open;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -28,6 +29,7 @@ impl Renderer for Markdown {
         if report.rounds > 0 {
             ratios(report, out)?;
             latencies(report, out)?;
+            open::write(report, out)?;
             sizes(report, out)?;
             followed(report, out)?;
             round_trips(report, out)?;
@@ -93,7 +95,7 @@ fn ratios(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     let Some((reference, others)) = report.strategies.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Ok(());
     };
-    writeln!(out, "## Mean service time in relation to {}\n", name_of(reference))?;
+    writeln!(out, "## Mean {} time in relation to {}\n", report.times(), name_of(reference))?;
     let mut names = vec!["operation".to_owned(), "share of mix".into(), name_of(reference)];
     names.extend(others.iter().map(name_of));
     table_head(out, &names, 1)?;
@@ -144,10 +146,11 @@ fn latencies(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     }
     writeln!(
         out,
-        "\nService times of the successful calls of all rounds. {NOTHING} where fewer than 10 calls lie beyond the \
-         quantile. The mix's calls are as they were drawn.\n"
+        "\n{} times of the successful calls of all rounds. {NOTHING} where fewer than 10 calls lie beyond the \
+         quantile. The mix's calls are as they were drawn.\n",
+        report.times_capital()
     )?;
-    writeln!(out, "Shares of the successful calls by service time:\n")?;
+    writeln!(out, "Shares of the successful calls by {} time:\n", report.times())?;
     report.rows.iter().filter(|row| !row.is_mix).try_for_each(|row| histogram::write(report, row, out))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::results::RunRecord;
+use crate::results::{Arrivals, LoadModel, RunRecord, Settings};
 use crate::stats;
 
 use super::format::{bytes, count, counted, listed, plain};
@@ -27,11 +27,6 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
         }
         (None, None) => "not set: the run ended before its pilot did".into(),
     };
-    let load = format!(
-        "closed model, {} on {}",
-        counted(settings.workers as u64, "worker"),
-        counted(settings.threads as u64, "load thread")
-    );
     let mut pairs = vec![
         pair("docshape", &record.version),
         pair("began", &record.started),
@@ -48,11 +43,32 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
             .warmup_calls
             .map(|calls| ("warm-up".into(), format!("{} per strategy and round", counted(calls, "call")))),
     );
-    pairs.push(("load".into(), load));
+    pairs.push(("load".into(), load(settings)));
     pairs.push(("a call fails after".into(), format!("{} s", settings.timeout)));
     pairs.push(pair("write concern", &settings.write_concern));
     pairs.push(pair("read concern", &settings.read_concern));
     pairs
+}
+
+fn load(settings: &Settings) -> String {
+    let threads = counted(settings.threads as u64, "load thread");
+    let workers = counted(settings.workers as u64, "worker");
+    match settings.load {
+        LoadModel::Closed => format!("closed model, {workers} on {threads}"),
+        LoadModel::Open { rate, arrivals } => {
+            let law = arrivals_name(arrivals);
+            let rate = if rate > 0.0 { format!("{rate} calls per second") } else { "a rate that was not set".into() };
+            format!("open model, {rate} of each strategy, {law} arrivals, at most {workers} on {threads}")
+        }
+    }
+}
+
+/// As the command line names it.
+fn arrivals_name(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::Poisson => "poisson",
+        Arrivals::Uniform => "uniform",
+    }
 }
 
 fn server(record: &RunRecord) -> Vec<(String, String)> {
@@ -101,6 +117,13 @@ pub(super) fn command(record: &RunRecord) -> String {
         (Some(seconds), _) => option("duration", &seconds),
         (None, Some(calls)) => option("calls", &calls),
         (None, None) => {}
+    }
+    if let LoadModel::Open { rate, arrivals } = settings.load {
+        match rate > 0.0 {
+            true => option("rate", &rate),
+            false => option("rate", &"auto"),
+        }
+        option("arrivals", &arrivals_name(arrivals));
     }
     option("workers", &settings.workers);
     option("threads", &settings.threads);

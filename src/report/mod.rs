@@ -14,7 +14,7 @@ mod words;
 
 use std::fmt;
 
-use crate::stats::{CollectionGrowth, Comparison, Distribution, FollowedGrowth, Tally};
+use crate::stats::{CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Tally};
 
 pub use markdown::Markdown;
 pub use terminal::Terminal;
@@ -43,6 +43,8 @@ pub struct Report {
     pub rounds: u64,
     /// Calls per strategy and round; `None` when they differ.
     pub calls: Option<u64>,
+    /// Whether calls had intended times: the times in the report are response times then, else service times.
+    pub is_open: bool,
     /// What to know first of a run that did not come to its end.
     pub status: Option<String>,
     /// The verdict for the mix, in sentences.
@@ -78,8 +80,10 @@ pub struct StrategyView {
     pub is_unsafe: bool,
     /// The reference a second time, left out of the verdict.
     pub is_control: bool,
-    /// Finished calls per second of all workers together.
+    /// Finished calls per second of all workers together; in the open model those that were sent in time.
     pub calls_per_second: Option<f64>,
+    /// Whether it kept up with the calls that fell due; `None` in the closed model.
+    pub open: Option<OpenLoad>,
     /// What its calls came to.
     pub tally: Tally,
     /// What became of its collections.
@@ -107,11 +111,11 @@ pub struct Row {
 /// An operation of one strategy over all rounds.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// The geometric mean over rounds of the mean service time, in nanoseconds.
+    /// The geometric mean over rounds of the mean time, in nanoseconds.
     pub mean: Option<f64>,
     /// It against the reference; `None` for the reference itself.
     pub comparison: Option<Comparison>,
-    /// The service times of the successful calls.
+    /// The times of the successful calls.
     pub distribution: Distribution,
     /// What the calls came to.
     pub tally: Tally,
@@ -120,7 +124,8 @@ pub struct Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{OutcomeRecord, RunRecord, Status};
+    use crate::record::{LatencyHistogram, StoredHistogram};
+    use crate::results::{Arrivals, LoadModel, OpenRecord, OutcomeRecord, RunRecord, Status, TimesRecord};
     use crate::stats::sample;
 
     fn terminal(record: &RunRecord, width: usize, colour: bool) -> String {
@@ -184,6 +189,54 @@ mod tests {
                 assert_eq!(line.trim_end(), line);
             }
         }
+    }
+
+    /// The sample run as if its calls had fallen due at 500 per second and waited 300 us each.
+    fn open_run() -> RunRecord {
+        let mut run = sample::run(8);
+        run.settings.load = LoadModel::Open { rate: 500.0, arrivals: Arrivals::Poisson };
+        run.settings.workers = 64;
+        let later = |times: &StoredHistogram, by: u64| {
+            let mut made = LatencyHistogram::new(std::time::Duration::from_secs(10));
+            for value in times.open().as_hdr().iter_recorded() {
+                (0..value.count_at_value()).for_each(|_| made.record(value.value_iterated_to() + by));
+            }
+            TimesRecord::new(&made)
+        };
+        for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
+            let mut waits = LatencyHistogram::new(std::time::Duration::from_secs(10));
+            for outcome in cell.operations.iter_mut().flat_map(|operation| &mut operation.outcomes) {
+                outcome.response = Some(later(&outcome.service, 300_000));
+                (0..outcome.count).for_each(|call| waits.record(100_000 + call * 500));
+            }
+            cell.open = Some(OpenRecord {
+                offered: cell.calls + 7,
+                seconds: cell.calls as f64 / 500.0,
+                waiting: 40,
+                skipped: 0,
+                never_started: 7,
+                pacer_lag: TimesRecord::new(&waits),
+                queue_wait: TimesRecord::new(&waits),
+            });
+        }
+        run
+    }
+
+    #[test]
+    fn an_open_run_speaks_of_response_times_and_of_what_was_offered() {
+        let run = open_run();
+        let (terminal, markdown) = (terminal(&run, 100, false), markdown(&run));
+        for (text, words) in [
+            (&terminal, "Response time per call"),
+            (&terminal, "offered and achieved"),
+            (&markdown, "## Mean response time in relation to embedded"),
+            (&markdown, "open model, 500 calls per second of each strategy, poisson arrivals, at most 64 workers"),
+            (&markdown, "--rate 500 --arrivals poisson --workers 64"),
+            (&markdown, "| embedded | 504 | 482 | 0 | 56 |"),
+        ] {
+            assert!(text.to_lowercase().contains(&words.to_lowercase()), "{words} is not in {text}");
+        }
+        assert!(!terminal.contains("Service time per call") && !markdown.contains("Service times of"));
     }
 
     #[test]

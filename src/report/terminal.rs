@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::stats::{Claim, CollectionGrowth};
+use crate::stats::{Claim, CollectionGrowth, Distribution, OpenLoad};
 
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, counted, percent, three, time, wrap};
 use super::table::{Cell, Column, Group, Table, Tone};
@@ -23,9 +23,10 @@ impl Renderer for Terminal {
         self.line(out, Tone::Faint, &report.subject())?;
         self.verdict(report, out)?;
         if report.rounds > 0 {
-            self.section(out, "Service time per call")?;
+            self.section(out, &format!("{} time per call", report.times_capital()))?;
             times(report).write(out, self.width, self.colour)?;
             self.footnotes(report, out)?;
+            self.open(report, out)?;
             self.sizes(report, out)?;
             self.unusual(report, out)?;
         }
@@ -84,6 +85,19 @@ impl Terminal {
             notes.push(format!("{NOTHING} fewer than 10 calls beyond it."));
         }
         self.line(out, Tone::Faint, &notes.join(" "))
+    }
+
+    fn open(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        let all: Vec<(&str, &OpenLoad)> =
+            report.strategies.iter().filter_map(|s| Some((s.name.as_str(), s.open.as_ref()?))).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        self.section(out, "Calls per second offered and achieved")?;
+        open(&all).write(out, self.width, self.colour)?;
+        let note = "achieved: sent before the last call of their slice fell due. lag: until the pacer released the call. wait: \
+                    until a worker was free. skipped: waited longer than the timeout.";
+        self.line(out, Tone::Faint, note)
     }
 
     fn sizes(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
@@ -178,6 +192,26 @@ fn ratio(report: &Report, cell: &Measured) -> Cell {
 fn interval(cell: &Measured) -> Cell {
     let interval = cell.comparison.as_ref().and_then(|comparison| comparison.ratio?.interval);
     Cell::new(interval.map_or(String::new(), |interval| format!("{} to {}", three(interval.low), three(interval.high))))
+}
+
+fn open(all: &[(&str, &OpenLoad)]) -> Table {
+    let group = |heading: &str, text: &dyn Fn(&OpenLoad) -> String| {
+        let cells = all.iter().map(|(_, open)| Cell::new(text(open))).collect();
+        Group { heading: String::new(), columns: vec![Column { heading: heading.into(), cells }] }
+    };
+    let shown = |value: Option<f64>| value.map_or_else(|| NOTHING.into(), time);
+    let p99 = |times: &Distribution| shown(times.quantile(0.99).map(|value| value as f64));
+    let groups = vec![
+        group("offered", &|open| three(open.offered)),
+        group("achieved", &|open| three(open.achieved)),
+        group("skipped", &|open| count(open.skipped)),
+        group("never started", &|open| count(open.never_started)),
+        group("lag p99", &|open| p99(&open.pacer_lag)),
+        group("wait p99", &|open| p99(&open.queue_wait)),
+        group("mean service", &|open| shown(open.service_mean)),
+        group("mean response", &|open| shown(open.response_mean)),
+    ];
+    Table { names: all.iter().map(|(name, _)| Cell::new(*name)).collect(), groups }
 }
 
 fn sizes(report: &Report) -> Table {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::StoredHistogram;
+use crate::record::{LatencyHistogram, StoredHistogram};
 
 /// One round: every arm with fresh databases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub struct OperationRecord {
     pub calls: u64,
     /// Messages exchanged.
     pub round_trips: u64,
-    /// By outcome (`ok`, `same`, `not found`, `refused: ...`, `failed`) the service times in nanoseconds.
+    /// By outcome (`ok`, `same`, `not found`, `refused: ...`, `failed`, `skipped`) the times.
     pub outcomes: Vec<OutcomeRecord>,
     /// Failures by reason: the server's code, or a word.
     pub errors: BTreeMap<String, u64>,
@@ -112,6 +112,42 @@ pub struct TimesRecord {
     pub sum: u64,
     /// HdrHistogram V2, deflated, base64.
     pub histogram: StoredHistogram,
+}
+
+impl TimesRecord {
+    /// Keeps a histogram.
+    pub fn new(times: &LatencyHistogram) -> TimesRecord {
+        TimesRecord {
+            count: times.count(),
+            saturated: times.saturated(),
+            sum: times.sum(),
+            histogram: StoredHistogram::new(times),
+        }
+    }
+}
+
+/// Times of calls as they are judged by, see [`OutcomeRecord::headline`].
+#[derive(Debug, Clone, Copy)]
+pub struct Headline<'o> {
+    /// How many were above the histogram's bound.
+    pub saturated: u64,
+    /// Their exact sum in nanoseconds.
+    pub sum: u64,
+    /// The times in nanoseconds.
+    pub histogram: &'o StoredHistogram,
+}
+
+impl OutcomeRecord {
+    /// The times that a strategy is judged by: in the open model from the intended start on, as users see it; in the closed
+    /// model, which has no such start, the service times.
+    pub fn headline(&self) -> Headline<'_> {
+        match &self.response {
+            Some(TimesRecord { saturated, sum, histogram, .. }) => {
+                Headline { saturated: *saturated, sum: *sum, histogram }
+            }
+            None => Headline { saturated: self.saturated, sum: self.sum, histogram: &self.service },
+        }
+    }
 }
 
 /// A slice of a window, or a piece of a warm-up.

@@ -10,6 +10,8 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
 use crate::record::LatencyHistogram;
 
+use super::LoadModel;
+
 /// Appends intervals to a log as they are measured. Every line is handed to the system whole and at once, so that a
 /// crash loses nothing of it and leaves no half line.
 #[derive(Debug)]
@@ -18,16 +20,23 @@ pub struct IntervalLog {
 }
 
 impl IntervalLog {
-    /// Begins a log; `started` is the run's beginning in seconds since the Unix epoch.
+    /// Begins a log; `started` is the run's beginning in seconds since the Unix epoch. In the open model it holds response
+    /// times, as they are what strategies are judged by; which times they are stands in its first line.
     ///
     /// # Errors
     /// When the file cannot be made, or is there already.
-    pub fn create(path: &Path, started: f64) -> io::Result<IntervalLog> {
+    pub fn create(path: &Path, started: f64, load: LoadModel) -> io::Result<IntervalLog> {
+        let comment = match load {
+            LoadModel::Closed => "docshape: service times in nanoseconds of successful calls",
+            LoadModel::Open { .. } => {
+                "docshape: response times (from the intended start on) in nanoseconds of successful calls"
+            }
+        };
         let started = SystemTime::UNIX_EPOCH + Duration::from_secs_f64(started);
         let mut header = Vec::new();
         let mut serializer = V2DeflateSerializer::new();
         IntervalLogWriterBuilder::new()
-            .add_comment("docshape: service times in nanoseconds of successful calls")
+            .add_comment(comment)
             .add_comment("tag: strategy/operation/round")
             // Java's reader takes the first interval for the start when none is named.
             .with_start_time(started)
@@ -84,7 +93,7 @@ mod tests {
     fn the_public_reader_reads_it_while_it_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("latency.hlog");
-        let mut log = IntervalLog::create(&path, 1_795_225_320.25).unwrap();
+        let mut log = IntervalLog::create(&path, 1_795_225_320.25, LoadModel::Closed).unwrap();
         let written = [
             ("embedded/read/1", 0.0, 1.0, histogram(&[100_000, 2_500_000])),
             ("linked/add comment,x/2", 1.25, 0.05, histogram(&[7])),
@@ -116,7 +125,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("latency.hlog");
         fs::write(&path, "old").unwrap();
-        assert!(IntervalLog::create(&path, 0.0).is_err());
+        assert!(IntervalLog::create(&path, 0.0, LoadModel::Closed).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     }
 }

@@ -15,8 +15,8 @@ mod sample;
 use serde::{Deserialize, Serialize};
 
 pub use cell::{
-    CellRecord, CollectionSizes, GrowthSample, MachineRecord, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord,
-    SliceRecord, TimesRecord,
+    CellRecord, CollectionSizes, GrowthSample, Headline, MachineRecord, OpenRecord, OperationRecord, OutcomeRecord,
+    RoundRecord, SliceRecord, TimesRecord,
 };
 pub use cost::{CostRecord, QueryPlanRecord};
 pub use environment::Environment;

@@ -14,6 +14,8 @@ use mongodb::options::{ClientOptions, ServerAddress};
 use mongodb::{Client, Database};
 use tokio::time::{Instant, sleep};
 
+use crate::record::LatencyHistogram;
+
 use super::pool::PoolWatch;
 use super::{Failure, FailureKind, Reply, ReplyKind, Target, failure};
 
@@ -144,6 +146,11 @@ impl MongoTarget {
     /// Connections begun since [`connect`](Self::connect). It must not move during a window.
     pub fn connections_created(&self) -> u64 {
         self.watch.created()
+    }
+
+    /// Hands over how long commands waited for a connection since the last time, in nanoseconds, and forgets it.
+    pub fn take_check_outs(&self, take: impl FnOnce(&LatencyHistogram)) {
+        self.watch.take_check_outs(take);
     }
 
     /// A handle is an `Arc` inside, but making one copies the client's default concerns.

@@ -1,20 +1,36 @@
-//! Which connections exist, from the driver's pool events.
+//! Which connections exist, and how long calls wait for one, from the driver's pool events.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use mongodb::event::EventHandler;
 use mongodb::event::cmap::CmapEvent;
 use mongodb::options::ServerAddress;
 
+use crate::record::LatencyHistogram;
+
+/// Waits are recorded up to the bound that this timeout gives.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
 /// Counts a client's connections.
 ///
-/// The lock is taken only when a pool or a connection comes or goes, never when a command borrows one.
-#[derive(Debug, Default)]
+/// The lock of the pools is taken only when a pool or a connection comes or goes, never when a command borrows one.
+#[derive(Debug)]
 pub(super) struct PoolWatch {
     created: AtomicU64,
     pools: Mutex<Vec<Pool>>,
+    /// How long commands waited for a connection. The driver tells of it on the thread that waits, and a client belongs to
+    /// one thread: nobody ever waits for this lock.
+    check_outs: Mutex<LatencyHistogram>,
+}
+
+impl Default for PoolWatch {
+    fn default() -> PoolWatch {
+        let check_outs = Mutex::new(LatencyHistogram::new(LONGEST_WAIT));
+        PoolWatch { created: AtomicU64::default(), pools: Mutex::default(), check_outs }
+    }
 }
 
 /// One server's pool, as far as its events tell.
@@ -44,8 +60,19 @@ impl PoolWatch {
         self.lock().iter().filter(|pool| pool.ready).map(|pool| pool.open.len()).min()
     }
 
+    /// Hands over the waits since the last time, and forgets them.
+    pub(super) fn take_check_outs(&self, take: impl FnOnce(&LatencyHistogram)) {
+        let mut times = self.check_outs.lock().unwrap_or_else(PoisonError::into_inner);
+        take(&times);
+        times.clear();
+    }
+
     fn note(&self, event: CmapEvent) {
         match event {
+            CmapEvent::ConnectionCheckedOut(event) => {
+                let waited = u64::try_from(event.duration.as_nanos()).unwrap_or(u64::MAX);
+                self.check_outs.lock().unwrap_or_else(PoisonError::into_inner).record(waited);
+            }
             CmapEvent::PoolReady(event) => self.change(event.address, |pool| pool.ready = true),
             CmapEvent::PoolCleared(event) => self.change(event.address, |pool| pool.ready = false),
             CmapEvent::PoolClosed(event) => self.lock().retain(|pool| pool.address != event.address),

@@ -1,7 +1,8 @@
-//! Means and distributions of service times.
+//! Means and distributions of the times that strategies are judged by: service times, in the open model response times.
 
 use hdrhistogram::Histogram;
 
+use crate::record::StoredHistogram;
 use crate::results::{OperationRecord, OutcomeRecord, RunRecord};
 
 use super::CALLS_BEYOND;
@@ -17,8 +18,26 @@ fn successes(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord
 
 /// The exact mean time of the successful calls in nanoseconds; `None` without any.
 pub fn mean(operation: &OperationRecord) -> Option<f64> {
-    let (sum, count) = successes(operation)
-        .fold((0, 0), |(sum, count), times| (sum + u128::from(times.sum), count + u128::from(times.count)));
+    exact_mean(successes(operation).map(|outcome| (outcome.headline().sum, outcome.count)))
+}
+
+/// The exact mean service time of the successful calls of some operations in nanoseconds, whatever they are judged by;
+/// `None` without any.
+pub fn service_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
+    exact_mean(operations.flat_map(successes).map(|outcome| (outcome.sum, outcome.count)))
+}
+
+/// The exact mean response time of the successful calls of some operations in nanoseconds; `None` without any, and in the
+/// closed model.
+pub fn response_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
+    let outcomes = operations.flat_map(successes).filter_map(|outcome| outcome.response.as_ref());
+    exact_mean(outcomes.map(|times| (times.sum, times.count)))
+}
+
+/// The mean of sums and counts.
+fn exact_mean(times: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
+    let add = |(sum, count), (more, calls)| (sum + u128::from(more), count + u128::from(calls));
+    let (sum, count) = times.fold((0, 0), add);
     let mean = sum as f64 / count as f64;
     (mean.is_finite() && mean > 0.0).then_some(mean)
 }
@@ -46,10 +65,15 @@ pub struct Distribution {
 impl Distribution {
     /// Merges the successful calls of some operations.
     pub fn of<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Distribution {
+        Distribution::merged(operations.flat_map(successes).map(|outcome| outcome.headline().histogram))
+    }
+
+    /// Merges some histograms.
+    pub fn merged<'r>(histograms: impl Iterator<Item = &'r StoredHistogram>) -> Distribution {
         // It grows as needed, because a record read from disk may hold histograms with any bounds.
         let mut histogram = Histogram::new(3).expect("3 significant digits are valid");
-        for outcome in operations.flat_map(successes) {
-            histogram.add(outcome.service.open().as_hdr()).expect("a histogram that grows takes every value");
+        for one in histograms {
+            histogram.add(one.open().as_hdr()).expect("a histogram that grows takes every value");
         }
         Distribution { histogram }
     }
@@ -139,6 +163,24 @@ mod tests {
         let all = Distribution::of([&made].into_iter());
         assert_eq!((all.calls(), all.min(), all.max()), (4, Some(100), Some(400)));
         assert_eq!(mean(&operation(vec![outcome("failed", &[5])])), None);
+    }
+
+    #[test]
+    fn in_the_open_model_the_headline_is_the_response_time() {
+        let mut slow = outcome("ok", &[100, 200]);
+        slow.response = Some(crate::results::TimesRecord::new(&{
+            let mut times = LatencyHistogram::new(Duration::from_secs(10));
+            [1_100, 1_300].into_iter().for_each(|time| times.record(time));
+            times
+        }));
+        let made = operation(vec![slow]);
+        assert_eq!(mean(&made), Some(1_200.0));
+        assert_eq!(
+            (service_mean([&made].into_iter()), response_mean([&made].into_iter())),
+            (Some(150.0), Some(1_200.0))
+        );
+        let times = Distribution::of([&made].into_iter());
+        assert_eq!((times.calls(), times.min(), times.max()), (2, Some(1_100), Some(1_300)));
     }
 
     #[test]

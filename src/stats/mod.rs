@@ -1,6 +1,6 @@
 //! Numbers from a run's record: pure functions, no words and no rounding.
 //!
-//! Times are service times in nanoseconds. Only calls that came to `ok`, `same` or `not found` count: a refused or failed
+//! Times are nanoseconds: service times, in the open model response times. Only calls that came to `ok`, `same` or `not found` count: a refused or failed
 //! call did not do the work that the others are timed for, so such calls are tallied apart.
 
 pub mod capacity;
@@ -10,6 +10,7 @@ mod family;
 mod latency;
 mod mix;
 mod objective;
+mod open;
 #[cfg(test)]
 pub(crate) mod sample;
 mod simulation;
@@ -22,10 +23,11 @@ pub use compare::{Arm, Claim, Comparison, Ratio, Reason, Role, band, compare};
 pub use compare::{FAILURE_LIMIT, MINIMUM_ROUNDS, NOISE_FLOOR, SIGNIFICANCE, UNSTABLE};
 pub use estimate::{Estimate, Interval, log_ratios};
 pub use family::Family;
-pub use latency::{Distribution, geometric_mean, mean, means, succeeded};
+pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean, succeeded};
 pub use mix::{calls_per_second, mix_means};
 pub use objective::{Measure, Objective, ObjectiveError};
 pub use simulation::Simulation;
+pub use open::{OpenLoad, achieved_rate, achieved_share, offered_rate, open_load};
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
 pub use student::t_quantile;
 pub use tally::{Tally, tally};

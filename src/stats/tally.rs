@@ -31,7 +31,7 @@ pub fn tally<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Tally
         tally.round_trips += operation.round_trips;
         for outcome in &operation.outcomes {
             *tally.outcomes.entry(outcome.outcome.clone()).or_default() += outcome.count;
-            tally.saturated += outcome.saturated;
+            tally.saturated += outcome.headline().saturated;
         }
         for (mine, theirs) in [(&mut tally.errors, &operation.errors), (&mut tally.retries, &operation.retries)] {
             theirs.iter().for_each(|(reason, count)| *mine.entry(reason.clone()).or_default() += count);
@@ -44,9 +44,9 @@ pub fn tally<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Tally
 }
 
 impl Tally {
-    /// Failed calls.
+    /// Failed calls, among them those that waited so long that they were not sent.
     pub fn failed(&self) -> u64 {
-        self.outcomes.get("failed").copied().unwrap_or(0)
+        ["failed", "skipped"].iter().filter_map(|outcome| self.outcomes.get(*outcome)).sum()
     }
 
     /// Calls that the strategy refused.
@@ -80,5 +80,8 @@ mod tests {
         assert_eq!(linked.retries["112 (WriteConflict)"], 120);
         assert_eq!(tally(operations(&run, 1, 1)).round_trips_per_call(), Some(2.0));
         assert_eq!(tally([].into_iter()).round_trips_per_call(), None);
+        let mut skipped = run.clone();
+        skipped.rounds[0].cells[1].operations[0].outcomes[1].outcome = "skipped".into();
+        assert_eq!(tally(operations(&skipped, 1, 0)).failed(), 6, "who is skipped has failed");
     }
 }

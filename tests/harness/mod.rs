@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use docshape::engine::{Experiment, Generators, LoadThread, Observer, Settings, Stop};
 use docshape::plan::{Choice, Plan, Value, compile};
+use docshape::results::LoadModel;
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
@@ -76,6 +77,7 @@ impl Bench {
             plan: Arc::clone(plan),
             settings: Settings {
                 id: id.to_owned(),
+                load: LoadModel::Closed,
                 workers,
                 slices,
                 isolated: false,

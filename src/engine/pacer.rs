@@ -1,0 +1,209 @@
+//! Releases the calls of a slice when they fall due, however those before them fare.
+//!
+//! tokio's timer is a millisecond coarse, more than a point read costs. So the pacer is an operating system's thread of
+//! its own, whose sleep the kernel ends as soon as it can. In tests on a paused clock the same steps are made by a task on
+//! the runtime's timer.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::record::LatencyHistogram;
+
+use super::arrivals::ArrivalTimes;
+use super::queue::{Due, DueQueue};
+use super::stop::Stop;
+
+/// Calls are released at most this often: waking up costs more than a call that is due in the meantime loses.
+const BREATH: Duration = Duration::from_micros(100);
+
+/// How often the pacer looks whether the slice was given up.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Between the start of the thread and the slice's start: the workers must be there for the first call.
+const LEAD: Duration = Duration::from_millis(1);
+
+/// Calls released at once.
+const BATCH: usize = 4_096;
+
+/// The calls of one slice and their times.
+#[derive(Debug)]
+pub struct Pacing {
+    /// Takes the calls.
+    pub queue: Arc<DueQueue>,
+    /// When they fall due.
+    pub times: ArrivalTimes,
+    /// Which calls.
+    pub calls: Range<u64>,
+    /// After which a waiting call is not sent.
+    pub timeout: Duration,
+    /// Set when the user wants to stop.
+    pub stop: Stop,
+}
+
+/// What became of the calls that fell due.
+#[derive(Debug, Clone)]
+pub struct Paced {
+    /// How many.
+    pub offered: u64,
+    /// Seconds in which they fell due.
+    pub seconds: f64,
+    /// How many waited when the last one fell due.
+    pub waiting: u64,
+    /// How many nobody took; known when the workers have ended.
+    pub never_started: u64,
+    /// From the intended time to the release.
+    pub lag: LatencyHistogram,
+}
+
+impl Paced {
+    /// No calls; the timeout sets the histogram's bounds.
+    pub fn new(timeout: Duration) -> Paced {
+        Paced { offered: 0, seconds: 0.0, waiting: 0, never_started: 0, lag: LatencyHistogram::new(timeout) }
+    }
+
+    /// Adds another slice's.
+    pub fn merge(&mut self, other: &Paced) {
+        self.offered += other.offered;
+        self.seconds += other.seconds;
+        self.waiting += other.waiting;
+        self.never_started += other.never_started;
+        self.lag.merge(&other.lag);
+    }
+}
+
+/// A pacer at work in a thread of its own. The slice is given up when this value is dropped before its end.
+#[derive(Debug)]
+pub struct Pacer {
+    queue: Arc<DueQueue>,
+    paced: oneshot::Receiver<Paced>,
+}
+
+impl Pacer {
+    /// Starts the thread; the first gap begins a millisecond from now.
+    ///
+    /// # Errors
+    /// When the system makes no thread.
+    pub fn start(pacing: Pacing) -> io::Result<Pacer> {
+        let queue = Arc::clone(&pacing.queue);
+        let (sender, paced) = oneshot::channel();
+        let mut release = Release::new(pacing, Instant::now() + LEAD);
+        let body = move || {
+            // Else the kernel may end a sleep 50 us late to save power. Where it refuses, the lag is recorded as it is.
+            let _ = nix::sys::prctl::set_timerslack(1);
+            while let Some(wake) = release.step(Instant::now()) {
+                std::thread::sleep(wake.saturating_duration_since(Instant::now()));
+            }
+            let _ = sender.send(release.paced());
+        };
+        std::thread::Builder::new().name("pacer".into()).spawn(body)?;
+        Ok(Pacer { queue, paced })
+    }
+
+    /// Waits until all calls are released, and tells of them. The workers must have ended before.
+    ///
+    /// # Errors
+    /// When the thread is gone.
+    pub async fn finished(mut self) -> Result<Paced, oneshot::error::RecvError> {
+        let paced = (&mut self.paced).await?;
+        Ok(Paced { never_started: self.queue.left(), ..paced })
+    }
+}
+
+impl Drop for Pacer {
+    fn drop(&mut self) {
+        self.queue.abandon();
+    }
+}
+
+/// Releases the calls by the current runtime's timer, from now on.
+pub(super) async fn pace(pacing: Pacing) -> Paced {
+    let mut release = Release::new(pacing, Instant::now());
+    while let Some(wake) = release.step(Instant::now()) {
+        tokio::time::sleep_until(wake).await;
+    }
+    release.paced()
+}
+
+/// The steps of both pacers.
+struct Release {
+    pacing: Pacing,
+    start: Instant,
+    /// The call that is released next, and when it falls due.
+    next: Option<(u64, Instant)>,
+    batch: Vec<Due>,
+    paced: Paced,
+}
+
+impl Release {
+    fn new(pacing: Pacing, start: Instant) -> Release {
+        let paced = Paced::new(pacing.timeout);
+        let mut release = Release { pacing, start, next: None, batch: Vec::with_capacity(BATCH), paced };
+        release.advance();
+        release
+    }
+
+    fn advance(&mut self) {
+        let offset = self.pacing.times.next().unwrap_or_default();
+        self.next = self.pacing.calls.next().map(|index| (index, self.start + offset));
+    }
+
+    /// Releases what is due, and says when to come again; `None` after the last call, or when the slice is given up.
+    fn step(&mut self, now: Instant) -> Option<Instant> {
+        if self.pacing.stop.is_set() || self.pacing.queue.is_abandoned() {
+            self.pacing.queue.abandon();
+            return None;
+        }
+        while let Some((index, intended)) = self.next.filter(|(_, intended)| *intended <= now) {
+            if self.batch.len() == BATCH {
+                break;
+            }
+            self.paced.lag.record(nanoseconds(now - intended));
+            self.paced.seconds = (intended - self.start).as_secs_f64();
+            self.batch.push(Due { index, intended, released: now });
+            self.advance();
+        }
+        self.push();
+        match self.next {
+            Some((_, intended)) => Some(intended.max(now + BREATH).min(now + LOOK)),
+            None => {
+                let length = Duration::from_secs_f64(self.paced.seconds);
+                self.pacing.queue.close(length.min(self.pacing.timeout));
+                None
+            }
+        }
+    }
+
+    fn push(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        self.paced.offered += self.batch.len() as u64;
+        let waited = self.pacing.queue.push(&mut self.batch);
+        if self.next.is_none() {
+            self.paced.waiting = waited;
+        }
+    }
+
+    fn paced(&self) -> Paced {
+        self.paced.clone()
+    }
+}
+
+/// However a pacer ends, nobody may wait for calls that do not come.
+impl Drop for Release {
+    fn drop(&mut self) {
+        if self.pacing.queue.is_open() {
+            self.pacing.queue.abandon();
+        }
+    }
+}
+
+/// A length of time in nanoseconds.
+pub(super) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,316 @@
+//! The open model over a fake server on a paused clock: exact times, and what theory says of a stall and of overload.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::engine::{Experiment, Fatal, Generators, RunError, Settings, Stop, Window};
+use docshape::plan::{Choice, Plan};
+use docshape::record::LatencyHistogram;
+use docshape::results::{Arrivals, CellRecord, LoadModel, OpenRecord, OutcomeRecord, RoundRecord};
+use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+use docshape::stats::achieved_share;
+use tokio::time::Instant;
+
+mod harness;
+
+const SCENARIO: &str = "
+format: 1
+name: open
+title: Open
+about: Two names for the same points.
+entities:
+  point: { count: 40, fields: { _id: index } }
+operations:
+  read: { arguments: { point: zipf(point) }, returns: point }
+mixes: { default: { read: 1 } }
+strategies:
+  one:
+    about: The reference.
+    collections: { points: { each: point } }
+    operations:
+      read: { findOne: points, filter: { _id: <point> } }
+  two:
+    about: The same.
+    like: one
+";
+
+const fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// A server that answers call number n (from 0) of the measured operation when its script says so.
+struct Fake<S> {
+    script: S,
+    /// Database and moment of every such call.
+    log: RefCell<Vec<(String, Instant)>>,
+}
+
+/// When a call is answered, or why not.
+type Answer = Result<Instant, Failure>;
+
+impl<S: Fn(u64) -> Answer> Fake<S> {
+    fn new(script: S) -> Fake<S> {
+        Fake { script, log: RefCell::default() }
+    }
+
+    /// When this strategy's calls arrived.
+    fn arrivals(&self, arm: &str) -> Vec<Instant> {
+        let log = self.log.borrow();
+        log.iter().filter(|(database, _)| database.contains(&format!("_{arm}_"))).map(|(_, at)| *at).collect()
+    }
+}
+
+impl<S: Fn(u64) -> Answer> Target for &Fake<S> {
+    async fn run(&self, database: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        let (name, value) = command.iter().next().unwrap().unwrap();
+        let collection = value.as_str().unwrap_or_default().to_owned();
+        if collection == "points" && command.get("readConcern").unwrap().is_some() {
+            let call = self.log.borrow().len() as u64;
+            self.log.borrow_mut().push((database.to_owned(), Instant::now()));
+            tokio::time::sleep_until((self.script)(call)?).await;
+        }
+        // Whoever drops a database first looks for its mark.
+        let marked = collection == "docshape.marker" && name == "find";
+        let mut array = bson::RawArrayBuf::new();
+        marked.then(|| array.push(rawdoc! { "_id": "docshape" }));
+        let mut cursor = rawdoc! { "id": 0_i64 };
+        cursor.append(bson::raw::cstr!("firstBatch"), array);
+        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "n": 1, "cursor": cursor }] })
+    }
+}
+
+fn plan(strategies: &[&str]) -> Arc<Plan> {
+    let strategies = strategies.iter().map(|name| (*name).to_owned()).collect();
+    harness::plan(SCENARIO, &Choice { seed: 1, strategies, ..Choice::default() })
+}
+
+struct Run {
+    rate: f64,
+    arrivals: Arrivals,
+    calls: u64,
+    slices: u64,
+    workers: usize,
+    timeout: Duration,
+    stop: Stop,
+}
+
+impl Default for Run {
+    fn default() -> Run {
+        let (rate, arrivals, timeout) = (100.0, Arrivals::Uniform, Duration::from_secs(10));
+        Run { rate, arrivals, calls: 1_000, slices: 1, workers: 64, timeout, stop: Stop::default() }
+    }
+}
+
+impl Run {
+    async fn round<S: Fn(u64) -> Answer>(&self, strategies: &[&str], fake: &Fake<S>) -> Result<RoundRecord, RunError> {
+        let experiment = Experiment {
+            plan: plan(strategies),
+            settings: Settings {
+                id: "t".into(),
+                load: LoadModel::Open { rate: self.rate, arrivals: self.arrivals },
+                workers: self.workers,
+                slices: self.slices,
+                isolated: false,
+                timeout: self.timeout,
+                keep: false,
+            },
+            target: &fake,
+            generators: &Generators::Here(fake),
+            observer: &(),
+            stop: self.stop.clone(),
+            started: Instant::now(),
+        };
+        let window = Window::Calls { calls: self.calls, warmup: 0, seconds: None };
+        experiment.round(0, window).await.map(|(round, _)| round)
+    }
+
+    /// The one cell of a round of one strategy.
+    async fn cell<S: Fn(u64) -> Answer>(&self, fake: &Fake<S>) -> CellRecord {
+        self.round(&["one"], fake).await.unwrap().cells.remove(0)
+    }
+}
+
+fn open(cell: &CellRecord) -> &OpenRecord {
+    cell.open.as_ref().expect("the open model")
+}
+
+fn outcome<'c>(cell: &'c CellRecord, name: &str) -> &'c OutcomeRecord {
+    cell.operations[0].outcomes.iter().find(|outcome| outcome.outcome == name).expect("the outcome")
+}
+
+/// Exact sum and distribution of service times, then of response times.
+fn times(outcome: &OutcomeRecord) -> ((u64, LatencyHistogram), (u64, LatencyHistogram)) {
+    let response = outcome.response.as_ref().expect("the open model");
+    ((outcome.sum, outcome.service.open()), (response.sum, response.histogram.open()))
+}
+
+#[track_caller]
+fn near(found: u64, wanted: Duration) {
+    let wanted = wanted.as_nanos() as f64;
+    assert!((found as f64 / wanted - 1.0).abs() < 0.001, "{found} ns instead of {wanted}");
+}
+
+/// Answers after 2 ms; but when call 300 arrives, nothing is answered for 2 s.
+fn stalling() -> Fake<impl Fn(u64) -> Answer> {
+    let stall_end: RefCell<Option<Instant>> = RefCell::new(None);
+    Fake::new(move |call| {
+        let now = Instant::now();
+        if call == 300 {
+            *stall_end.borrow_mut() = Some(now + ms(2_000));
+        }
+        let end = stall_end.borrow().filter(|end| *end > now);
+        Ok(end.unwrap_or(now + ms(2)))
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stall_shows_in_full_when_all_its_calls_are_in_flight() {
+    let fake = stalling();
+    let cell = Run { workers: 256, ..Run::default() }.cell(&fake).await;
+    let ((service_sum, _), (response_sum, response)) = times(outcome(&cell, "ok"));
+    // 200 calls fall due in the stall, 10 ms after each other; the i-th waits 2000 - 10 i ms. All others take 2 ms.
+    let wanted: u64 = (0..200).map(|i| 2_000 - 10 * i).sum::<u64>() + 800 * 2;
+    assert_eq!(response_sum, wanted * 1_000_000);
+    assert_eq!(service_sum, response_sum, "nobody waited for a worker");
+    // Of 1000 calls 10 are beyond p99: those from 2000 to 1910 ms.
+    near(response.quantile(0.99), ms(1_900));
+    near(response.quantile(0.9), ms(1_000));
+    near(response.quantile(0.81), ms(100));
+    near(response.quantile(0.8), ms(2));
+    near(response.max(), ms(2_000));
+    let open = open(&cell);
+    assert_eq!((open.offered, open.seconds, open.waiting, open.skipped, open.never_started), (1_000, 10.0, 0, 0, 0));
+    assert_eq!((open.pacer_lag.count, open.pacer_lag.sum, open.queue_wait.sum), (1_000, 0, 0));
+    assert_eq!(achieved_share(open), 1.0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_few_workers_a_stall_shows_in_the_response_and_hides_from_the_service_time() {
+    let fake = stalling();
+    let cell = Run { workers: 4, ..Run::default() }.cell(&fake).await;
+    let ((service_sum, service), (response_sum, response)) = times(outcome(&cell, "ok"));
+    // Only the four calls in flight see the stall.
+    assert_eq!(service_sum, (2_000 + 1_990 + 1_980 + 1_970 + 996 * 2) * 1_000_000);
+    near(service.quantile(0.99), ms(2));
+    near(service.quantile(0.996), ms(2));
+    near(service.quantile(0.997), ms(1_970));
+    // The others wait in the queue, from which four at a time go every 2 ms when the stall is over, until none is left.
+    let queued = |i: i64| (2_000 - 10 * i + 2 * ((i - 4).div_euclid(4) + 1)).max(2);
+    let wanted: i64 = 2_000 + 1_990 + 1_980 + 1_970 + (4..700).map(queued).sum::<i64>() + 300 * 2;
+    assert_eq!(response_sum, wanted as u64 * 1_000_000);
+    near(response.quantile(0.99), ms(queued(10) as u64));
+    near(response.quantile(0.9), ms(queued(100) as u64));
+    near(response.max(), ms(2_000));
+    assert_eq!(open(&cell).queue_wait.sum, response_sum - service_sum, "what is not service is waiting");
+}
+
+#[tokio::test(start_paused = true)]
+async fn overload_ends_in_bounded_time_and_loses_no_call() {
+    // Four calls of 80 ms in flight are 50 per second, a tenth of what is offered.
+    let fake = Fake::new(|_| Ok(Instant::now() + ms(80)));
+    let cell = Run { rate: 500.0, calls: 500, workers: 4, ..Run::default() }.cell(&fake).await;
+    let open = open(&cell);
+    // The last call falls due after 1 s, and for one more calls may begin: each worker makes 25.
+    assert_eq!((open.offered, cell.calls, open.never_started), (500, 100, 400));
+    assert_eq!(cell.calls, outcome(&cell, "ok").count);
+    // Thirteen per worker had begun when the last one fell due, which itself has not waited.
+    assert_eq!((open.waiting, open.skipped), (499 - 52, 0));
+    assert!((cell.seconds - 2.008).abs() < 1e-9, "{}", cell.seconds);
+    assert!((achieved_share(open) - 53.0 / 500.0).abs() < 1e-12);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_waited_for_the_timeout_are_not_sent_and_the_queue_is_bounded() {
+    let fake = Fake::new(|_| Ok(Instant::now() + ms(80)));
+    let run = Run { rate: 500.0, calls: 1_000, workers: 4, timeout: ms(200), ..Run::default() };
+    let cell = run.cell(&fake).await;
+    let open = open(&cell);
+    assert_eq!((open.offered, cell.calls + open.never_started), (1_000, 1_000));
+    let skipped = outcome(&cell, "skipped");
+    assert_eq!((skipped.count, skipped.sum, cell.operations[0].errors["skipped"]), (open.skipped, 0, open.skipped));
+    assert_eq!(skipped.count + outcome(&cell, "ok").count, cell.calls);
+    // At most 200 ms of calls wait, and those in flight end 80 ms later.
+    assert!(open.waiting <= 100 && open.never_started <= 100, "{open:?}");
+    assert!(cell.seconds <= 2.0 + 0.2 + 0.08 + 1e-9, "{}", cell.seconds);
+    let (_, (_, ok)) = times(outcome(&cell, "ok"));
+    let ((_, sent), (_, unsent)) = times(skipped);
+    assert!(ok.max() <= 281_000_000 && unsent.quantile(0.0) >= 199_000_000, "{} {}", ok.max(), unsent.quantile(0.0));
+    assert_eq!((sent.count(), unsent.count()), (0, open.skipped));
+    // Two seconds and a bit of four workers with 80 ms per call: hardly more than 100 calls.
+    assert!((100..=112).contains(&outcome(&cell, "ok").count), "{}", outcome(&cell, "ok").count);
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_arms_get_the_same_calls_at_the_same_times() {
+    let fake = Fake::new(|call| Ok(Instant::now() + if call % 2 == 0 { ms(0) } else { ms(7) }));
+    let run = Run { arrivals: Arrivals::Poisson, calls: 200, slices: 4, ..Run::default() };
+    let round = run.round(&["one", "two"], &fake).await.unwrap();
+    assert_eq!(round.order.len(), 4, "half a second each");
+    let gaps = |arm: &str| -> Vec<Vec<Duration>> {
+        let arrivals = fake.arrivals(arm);
+        arrivals.chunks(50).map(|slice| slice.windows(2).map(|pair| pair[1] - pair[0]).collect()).collect()
+    };
+    assert_eq!((gaps("one").len(), gaps("one")), (4, gaps("two")));
+    assert_ne!(gaps("one")[0], gaps("one")[1], "slices differ");
+    for cell in &round.cells {
+        assert_eq!((cell.calls, open(cell).offered, cell.slices.len()), (200, 200, 4));
+        assert_eq!(open(cell).seconds, open(&round.cells[0]).seconds);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_ends_a_slice_at_once() {
+    let run = Run { rate: 1.0, calls: 100, ..Run::default() };
+    let (stop, stopped) = (run.stop.clone(), RefCell::new(None));
+    let fake = Fake::new(|call| {
+        if call == 3 {
+            stop.set();
+            *stopped.borrow_mut() = Some(Instant::now());
+        }
+        Ok(Instant::now() + ms(2))
+    });
+    let error = run.round(&["one"], &fake).await.unwrap_err();
+    assert!(matches!(error, RunError::Interrupted), "{error}");
+    let after = stopped.borrow().unwrap().elapsed();
+    assert!(after <= ms(20), "the next call is a second away, and this took {after:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_server_ends_a_slice_at_once() {
+    /// Nothing answers any more when the calls fail.
+    struct Lost<'f, S>(&'f Fake<S>);
+    impl<S: Fn(u64) -> Answer> Target for Lost<'_, S> {
+        async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+            if self.0.log.borrow().len() > 3 {
+                return Err(Failure { kind: FailureKind::Network, message: "gone".into(), labels: Vec::new() });
+            }
+            self.0.run(database, command, kind).await
+        }
+    }
+    let fake = Fake::new(|_| Ok(Instant::now() + ms(2)));
+    let (lost, generators) = (Lost(&fake), Generators::Here(Lost(&fake)));
+    let experiment = Experiment {
+        plan: plan(&["one"]),
+        settings: Settings {
+            id: "t".into(),
+            load: LoadModel::Open { rate: 1.0, arrivals: Arrivals::Uniform },
+            workers: 4,
+            slices: 1,
+            isolated: false,
+            timeout: Duration::from_secs(10),
+            keep: false,
+        },
+        target: &lost,
+        generators: &generators,
+        observer: &(),
+        stop: Stop::default(),
+        started: Instant::now(),
+    };
+    let begun = Instant::now();
+    let error = experiment.round(0, Window::Calls { calls: 100, warmup: 0, seconds: None }).await.unwrap_err();
+    assert!(matches!(error, RunError::Fatal(Fatal::Lost(_))), "{error}");
+    // The fourth call is answered, the fifth is not.
+    assert!(begun.elapsed() <= ms(5_020), "{:?}", begun.elapsed());
+}
