@@ -125,6 +125,7 @@ async fn compare(server: &EmbeddedMongod, mix: &str, workers: usize, (slices, ca
             timeout: Duration::from_secs(10),
             stop: Stop::default(),
             interval: tokio::time::Instant::now(),
+            every: Duration::from_secs(1),
         };
         next.fetch_min(slice * calls, std::sync::atomic::Ordering::Relaxed);
         let a = timed(calls, async { this.run(&target, &recorder, &|_| ()).await.map(drop).expect("calls") }).await;

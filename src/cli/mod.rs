@@ -1,6 +1,7 @@
 //! The terminal: the only place for arguments, colour, printing and environment variables.
 
 pub mod argument;
+pub mod capacity;
 pub mod catalogue;
 pub mod interrupt;
 pub mod output;

@@ -7,7 +7,8 @@ use tokio::time::Instant;
 
 use crate::record::{CallOutcome, LatencyHistogram, OperationMeasures, Recorder, StoredHistogram};
 use crate::results::{
-    CellRecord, CollectionSizes, GrowthSample, OpenRecord, OperationRecord, OutcomeRecord, SliceRecord, TimesRecord,
+    CellRecord, CollectionSizes, GrowthSample, OpenRecord, OperationRecord, OutcomeRecord, RateRecord, SliceRecord,
+    TimesRecord,
 };
 
 use super::pacer::Paced;
@@ -39,15 +40,18 @@ impl Cell {
         self.recorders.iter().flat_map(|(recorder, _)| recorder.operations())
     }
 
+    /// What was recorded of calls with intended times, without their batches; `None` in the closed model.
+    pub(super) fn into_rate(self) -> Option<RateRecord> {
+        let total = merged(self.recorders)?;
+        let queue_wait = total.queue_wait().map(TimesRecord::new)?;
+        let operations: Vec<OperationRecord> = total.finish().iter().map(operation_record).collect();
+        let open = open_record(self.paced.as_ref()?, queue_wait, &operations);
+        Some(RateRecord { open, operations, batches: Vec::new() })
+    }
+
     /// What is kept: histograms as text, the load threads' numbers as one.
     pub(super) fn into_record(self, after: Vec<CollectionSizes>) -> CellRecord {
-        let mut recorders = self.recorders.into_iter().map(|(recorder, _)| recorder);
-        let mut total = recorders.next();
-        for recorder in recorders {
-            if let Some(total) = &mut total {
-                total.merge(recorder);
-            }
-        }
+        let total = merged(self.recorders);
         let check_out = total.as_ref().and_then(Recorder::check_out).map(TimesRecord::new);
         let queue_wait = total.as_ref().and_then(Recorder::queue_wait).map(TimesRecord::new);
         let operations: Vec<OperationRecord> =
@@ -71,6 +75,16 @@ impl Cell {
             machine: Default::default(),
         }
     }
+}
+
+/// The load threads' recorders as one.
+fn merged(recorders: Vec<(Recorder, Option<Instant>)>) -> Option<Recorder> {
+    let mut recorders = recorders.into_iter().map(|(recorder, _)| recorder);
+    let first = recorders.next()?;
+    Some(recorders.fold(first, |mut total, recorder| {
+        total.merge(recorder);
+        total
+    }))
 }
 
 fn open_record(paced: &Paced, queue_wait: TimesRecord, operations: &[OperationRecord]) -> OpenRecord {

@@ -27,7 +27,7 @@ use super::queue::DueQueue;
 use super::schedule::{Window, is_sampled, shuffled};
 use super::stop::Stop;
 use super::thread::Job;
-use super::window::{Slice, SliceInterval, answers, close};
+use super::window::{INTERVAL, Slice, SliceInterval, answers, close};
 
 /// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
 const PILOT_CALLS: u64 = 500_000_000;
@@ -36,7 +36,7 @@ const PILOT_CALLS: u64 = 500_000_000;
 const WARM_UP_PIECES: u64 = 8;
 
 /// Names the arrival times of measured slices.
-const MEASURED_ARRIVALS: Label = Label::new("arrivals");
+pub(super) const MEASURED_ARRIVALS: Label = Label::new("arrivals");
 
 /// Names the arrival times of a warm-up's pieces.
 const WARM_UP_ARRIVALS: Label = Label::new("warm-up arrivals");
@@ -61,19 +61,28 @@ pub struct Settings {
 }
 
 /// A round while it runs.
-struct Round {
-    index: u64,
-    seed: Seed,
+pub(super) struct Round {
+    pub(super) index: u64,
+    pub(super) seed: Seed,
     window: Window,
     /// Per slice, the arms in the order in which they ran.
     order: Vec<Vec<usize>>,
     warnings: Vec<String>,
 }
 
+impl Round {
+    /// Before its first slice.
+    pub(super) fn new(index: u64, seed: Seed, window: Window) -> Round {
+        Round { index, seed, window, order: Vec::new(), warnings: Vec::new() }
+    }
+}
+
 /// What a slice runs: calls up to a number, or for a length of time, and their times in the open model.
-struct Part {
-    bounds: (u64, Option<Duration>),
-    arrivals: Option<(f64, ArrivalTimes)>,
+pub(super) struct Part {
+    /// The length of the intervals that are told of.
+    pub(super) every: Duration,
+    pub(super) bounds: (u64, Option<Duration>),
+    pub(super) arrivals: Option<(f64, ArrivalTimes)>,
 }
 
 /// A run on one server.
@@ -112,7 +121,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             self.phase(None, arm, Phase::Measure);
             cell.next = Arc::new(AtomicU64::new(PILOT_CALLS));
             let length = Some(Duration::from_secs_f64(seconds));
-            let part = Part { bounds: (u64::MAX, length), arrivals: None };
+            let part = Part { every: INTERVAL, bounds: (u64::MAX, length), arrivals: None };
             let slice = self.slice(&mut cell, (None, arm), self.plan.round_seed(0), part).await?;
             self.check_stop()?;
             self.check_success(&cell, arm)?;
@@ -145,7 +154,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         let seed = self.plan.round_seed(index);
         let arms = self.plan.arms.len();
         let window = window.under(self.settings.load);
-        let mut round = Round { index, seed, window, order: Vec::new(), warnings: Vec::new() };
+        let mut round = Round::new(index, seed, window);
         let mut cells = Vec::new();
         if self.settings.isolated {
             for arm in shuffled(arms, seed, 0) {
@@ -197,16 +206,21 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         Ok(records)
     }
 
-    fn phase(&self, round: Option<u64>, arm: usize, phase: Phase) {
+    pub(super) fn phase(&self, round: Option<u64>, arm: usize, phase: Phase) {
         self.observer.event(&Event::Phase { round, arm: &self.plan.arms[arm].name, phase });
     }
 
-    fn check_stop(&self) -> Result<(), RunError> {
+    pub(super) fn check_stop(&self) -> Result<(), RunError> {
         if self.stop.is_set() { Err(RunError::Interrupted) } else { Ok(()) }
     }
 
     /// A fresh database, filled.
-    async fn provision(&self, round: Option<u64>, arm: usize, databases: &mut Vec<Arc<str>>) -> Result<Cell, RunError> {
+    pub(super) async fn provision(
+        &self,
+        round: Option<u64>,
+        arm: usize,
+        databases: &mut Vec<Arc<str>>,
+    ) -> Result<Cell, RunError> {
         self.check_stop()?;
         self.phase(round, arm, Phase::Load);
         let plan = &self.plan;
@@ -254,7 +268,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     }
 
     /// The rate and the times of a slice's calls; `None` in the closed model.
-    fn arrivals(&self, seed: Seed, label: Label, slice: u64) -> Option<(f64, ArrivalTimes)> {
+    pub(super) fn arrivals(&self, seed: Seed, label: Label, slice: u64) -> Option<(f64, ArrivalTimes)> {
         match self.settings.load {
             LoadModel::Closed => None,
             LoadModel::Open { rate, arrivals } => Some((rate, ArrivalTimes::new((rate, arrivals), seed, label, slice))),
@@ -283,23 +297,27 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     }
 
     /// The warm-up runs in pieces, so that one can see whether the arm was warm at its end.
-    async fn warm_up(&self, cell: &mut Cell, arm: usize, round: &Round) -> Result<(), RunError> {
+    pub(super) async fn warm_up(&self, cell: &mut Cell, arm: usize, round: &Round) -> Result<(), RunError> {
         for piece in 0..WARM_UP_PIECES {
             let bounds = round.window.warm_up(piece, WARM_UP_PIECES);
-            let part = Part { bounds, arrivals: self.arrivals(round.seed, WARM_UP_ARRIVALS, piece) };
+            let part = Part { every: INTERVAL, bounds, arrivals: self.arrivals(round.seed, WARM_UP_ARRIVALS, piece) };
             let slice = self.slice(cell, (None, arm), round.seed, part).await?;
             cell.warm_up.push(slice);
             self.check_stop()?;
         }
         self.check_success(cell, arm)?;
-        // What the warm-up recorded is forgotten; its calls keep their numbers.
-        let (recorder, paced) = self.measures(Some(round.index));
-        cell.recorders.fill((recorder, None));
+        self.clear(cell, round.index);
+        Ok(())
+    }
+
+    /// Forgets what a cell has recorded; its calls keep their numbers.
+    pub(super) fn clear(&self, cell: &mut Cell, round: u64) {
+        let (recorder, paced) = self.measures(Some(round));
+        cell.recorders = vec![(recorder, None); self.generators.len()];
         cell.paced = paced;
         cell.calls = 0;
         cell.seconds = 0.0;
         cell.connections_created = 0;
-        Ok(())
     }
 
     /// All slices of some arms; slice j of all of them comes before slice j+1 of any, so that slow changes of the machine
@@ -317,8 +335,8 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
                 }
                 order.push(*arm);
                 let arrivals = self.arrivals(round.seed, MEASURED_ARRIVALS, slice);
-                self.measured_slice(round, (*arm, cell), Part { bounds: window.bounds(slice, slices), arrivals })
-                    .await?;
+                let part = Part { every: INTERVAL, bounds: window.bounds(slice, slices), arrivals };
+                self.measured_slice(round, (*arm, cell), part).await?;
                 if is_sampled(slice, slices) {
                     let mut growth = self.growth(cell, *arm).await?;
                     cell.growth.append(&mut growth);
@@ -353,12 +371,12 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     }
 
     /// Runs one slice of one arm.
-    async fn slice(
+    pub(super) async fn slice(
         &self,
         cell: &mut Cell,
         (round, arm): (Option<u64>, usize),
         seed: Seed,
-        Part { bounds: (end, length), arrivals }: Part,
+        Part { every, bounds: (end, length), arrivals }: Part,
     ) -> Result<SliceRecord, RunError> {
         let pacing = arrivals.map(|arrivals| self.pacing(cell, end, arrivals));
         let due = pacing.as_ref().map(|pacing| Arc::clone(&pacing.queue));
@@ -379,6 +397,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
                 timeout: self.settings.timeout,
                 stop: self.stop.clone(),
                 interval: interval.unwrap_or_else(Instant::now),
+                every,
             },
             recorder,
             intervals: sender.clone(),
@@ -429,7 +448,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     }
 
     /// Tells of what the open intervals hold, when no slice follows.
-    fn close_intervals(&self, cell: &mut Cell, (round, arm): (Option<u64>, usize)) {
+    pub(super) fn close_intervals(&self, cell: &mut Cell, (round, arm): (Option<u64>, usize)) {
         for (recorder, start) in &mut cell.recorders {
             if let Some(start) = start.take() {
                 close(recorder, start, &|interval| self.log(round, arm, interval));
@@ -449,7 +468,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         }));
     }
 
-    async fn flush(&self) -> Result<bool, RunError> {
+    pub(super) async fn flush(&self) -> Result<bool, RunError> {
         let flushed = inspect::flush(self.target).await;
         flushed.map_err(|failure| RunError::Inspect { arm: "(all)".into(), failure })
     }
@@ -468,7 +487,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
 
     /// Drops the databases, unless they are to be kept. When something went wrong before, that is what the user must
     /// hear of. A server that is gone is not asked once per database, as each answer would have to be waited for.
-    async fn finish<R>(
+    pub(super) async fn finish<R>(
         &self,
         result: Result<R, RunError>,
         (databases, keep): (&[Arc<str>], bool),

@@ -15,6 +15,7 @@ mod schedule;
 mod state;
 mod stop;
 mod thread;
+mod trial;
 mod window;
 
 pub use arrivals::ArrivalTimes;
@@ -31,4 +32,5 @@ pub use schedule::Window;
 pub use state::read as read_state;
 pub use stop::Stop;
 pub use thread::{Job, LoadThread, SliceResult, ThreadError};
+pub use trial::Trial;
 pub use window::{Fatal, Slice, SliceInterval};

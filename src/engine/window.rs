@@ -21,7 +21,7 @@ use super::queue::{Due, DueQueue};
 use super::stop::Stop;
 
 /// Intervals of the latency log.
-const INTERVAL: Duration = Duration::from_secs(1);
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long a server may take to answer a ping after a connection broke, before it counts as lost.
 const LOST_AFTER: Duration = Duration::from_secs(5);
@@ -72,6 +72,8 @@ pub struct Slice {
     pub stop: Stop,
     /// When the open interval began; it may span several slices.
     pub interval: Instant,
+    /// The length of an interval.
+    pub every: Duration,
 }
 
 /// The successful calls of one operation in one interval.
@@ -105,7 +107,7 @@ impl Slice {
         let mut workers: FuturesUnordered<_> =
             (0..self.workers).map(|_| self.worker(target, recorder, deadline, &ended)).collect();
         let mut edge = self.interval;
-        let mut ticks = tokio::time::interval_at(edge + INTERVAL, INTERVAL);
+        let mut ticks = tokio::time::interval_at(edge + self.every, self.every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut result = Ok(());
         loop {

@@ -72,6 +72,11 @@ impl LatencyHistogram {
         self.saturated = self.saturated.saturating_add(above.max(other.saturated));
     }
 
+    /// How many values are at most this, to within the histogram's 0.1 %.
+    pub fn count_up_to(&self, nanoseconds: u64) -> u64 {
+        self.inner.count_between(0, nanoseconds)
+    }
+
     /// Forgets all values, keeping the memory.
     pub fn clear(&mut self) {
         self.inner.reset();

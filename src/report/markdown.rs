@@ -11,7 +11,8 @@ use crate::stats::{MINIMUM_ROUNDS, Tally};
 
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, percent, plain, three, time};
 use super::{FOLLOWED_AT, Measured, Renderer, Report, StrategyView};
-use escape::{code, escape};
+use escape::code;
+pub(super) use escape::escape;
 
 /// Writes GitHub-flavoured Markdown. Texts of the scenario's author are escaped: they cannot add markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 
 mod answers;
 mod assemble;
+mod capacity;
 mod format;
 mod markdown;
 mod method;
@@ -16,6 +17,7 @@ use std::fmt;
 
 use crate::stats::{CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Tally};
 
+pub use capacity::CapacityReport;
 pub use markdown::Markdown;
 pub use terminal::Terminal;
 

@@ -2,6 +2,7 @@
 //!
 //! `run.json` holds everything that is needed to report again and to run again. It is written whole after every round.
 
+mod capacity;
 mod cell;
 mod check;
 mod cost;
@@ -14,6 +15,7 @@ mod sample;
 
 use serde::{Deserialize, Serialize};
 
+pub use capacity::{Answer, BatchRecord, CAPACITY_FILE, CapacityRecord, RateRecord, SearchRecord, TrialRecord};
 pub use cell::{
     CellRecord, CollectionSizes, GrowthSample, Headline, MachineRecord, OpenRecord, OperationRecord, OutcomeRecord,
     RoundRecord, SliceRecord, TimesRecord,

@@ -17,6 +17,7 @@ mod simulation;
 mod sizes;
 mod student;
 mod tally;
+mod trial;
 mod verdict;
 
 pub use compare::{Arm, Claim, Comparison, Ratio, Reason, Role, band, compare};
@@ -26,11 +27,12 @@ pub use family::Family;
 pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean, succeeded};
 pub use mix::{calls_per_second, mix_means};
 pub use objective::{Measure, Objective, ObjectiveError};
-pub use simulation::Simulation;
 pub use open::{OpenLoad, achieved_rate, achieved_share, offered_rate, open_load};
+pub use simulation::Simulation;
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
 pub use student::t_quantile;
 pub use tally::{Tally, tally};
+pub use trial::judge;
 pub use verdict::{Beside, Verdict, verdict};
 
 use crate::results::{CellRecord, OperationRecord, RunRecord};

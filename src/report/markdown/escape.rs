@@ -1,7 +1,7 @@
 //! Making foreign text harmless in Markdown.
 
 /// Text on one line in which nothing is markup: no emphasis, code, link, table border, HTML, list or heading.
-pub(super) fn escape(text: &str) -> String {
+pub(in crate::report) fn escape(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let is_word =
         |place: Option<usize>| place.and_then(|place| characters.get(place)).is_some_and(|c| c.is_alphanumeric());

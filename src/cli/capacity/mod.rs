@@ -1,0 +1,3 @@
+//! `docshape capacity`.
+
+pub mod search;

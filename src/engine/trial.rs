@@ -1,0 +1,116 @@
+//! One rate, tried on one arm: what a search for capacity is made of.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::record::LatencyHistogram;
+use crate::results::{BatchRecord, RateRecord};
+use crate::server::Target;
+
+use super::error::RunError;
+use super::event::{Event, Interval, Observer, Phase};
+use super::experiment::{Experiment, MEASURED_ARRIVALS, Part, Round};
+use super::schedule::Window;
+
+/// What is tried. The rate is that of the experiment's settings, which are those of the open model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// The arm's position in the plan.
+    pub arm: usize,
+    /// The round, from 0: trials of a round make the same calls.
+    pub round: u64,
+    /// Tells its database from those of other trials.
+    pub number: u64,
+    /// Calls that count.
+    pub calls: u64,
+    /// Calls before them.
+    pub warmup: u64,
+    /// The length of a batch of calls. Batches follow each other without a break, so that a backlog can grow.
+    pub batch: Duration,
+}
+
+impl<T: Target, G: Target> Experiment<'_, T, G> {
+    /// Tries the rate of the settings on a fresh database; `None` when the settings are not those of the open model.
+    ///
+    /// # Errors
+    /// As [`RunError`] says. The database is dropped in any case.
+    pub async fn trial(&self, trial: Trial) -> Result<Option<RateRecord>, RunError> {
+        let batches = Batches { watcher: self.observer, batch: trial.batch, times: RefCell::default() };
+        let watched = Experiment {
+            plan: Arc::clone(&self.plan),
+            settings: self.settings.clone(),
+            observer: &batches,
+            stop: self.stop.clone(),
+            ..*self
+        };
+        let mut databases = Vec::new();
+        let tried = watched.tried(trial, &mut databases).await;
+        let tried = self.finish(tried, (&databases, false)).await?;
+        Ok(tried.map(|tried| RateRecord { batches: batches.finish(), ..tried }))
+    }
+
+    async fn tried(&self, trial: Trial, databases: &mut Vec<Arc<str>>) -> Result<Option<RateRecord>, RunError> {
+        let Trial { arm, round, number, calls, warmup, batch } = trial;
+        let window = Window::Calls { calls, warmup, seconds: None };
+        let round = Round::new(round, self.plan.round_seed(round), window);
+        let mut cell = self.provision(Some(number), arm, databases).await?;
+        self.phase(Some(round.index), arm, Phase::WarmUp);
+        self.warm_up(&mut cell, arm, &round).await?;
+        self.flush().await?;
+        self.phase(Some(round.index), arm, Phase::Measure);
+        let arrivals = self.arrivals(round.seed, MEASURED_ARRIVALS, 0);
+        let part = Part { every: batch, bounds: (warmup + calls, None), arrivals };
+        self.slice(&mut cell, (Some(round.index), arm), round.seed, part).await?;
+        self.check_stop()?;
+        self.close_intervals(&mut cell, (Some(round.index), arm));
+        Ok(cell.into_rate())
+    }
+}
+
+/// Collects the times of the successful calls in batches, and passes everything else on.
+struct Batches<'w> {
+    watcher: &'w dyn Observer,
+    batch: Duration,
+    /// Per batch and operation.
+    times: RefCell<BTreeMap<(u64, String), LatencyHistogram>>,
+}
+
+impl Batches<'_> {
+    fn add(&self, interval: &Interval) {
+        // Every load thread has intervals of its own, which begin at nearly the same time.
+        let place = (interval.start / self.batch.as_secs_f64()).round() as u64;
+        let mut times = self.times.borrow_mut();
+        let key = (place, interval.operation.clone());
+        match times.get_mut(&key) {
+            Some(mine) => mine.merge(&interval.histogram),
+            None => {
+                times.insert(key, (*interval.histogram).clone());
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<BatchRecord> {
+        let mut batches: Vec<(u64, BatchRecord)> = Vec::new();
+        for ((place, operation), times) in self.times.into_inner() {
+            match batches.last_mut() {
+                Some((last, batch)) if *last == place => batch.times.push((operation, times)),
+                _ => {
+                    let start = place as f64 * self.batch.as_secs_f64();
+                    batches.push((place, BatchRecord { start, times: vec![(operation, times)] }));
+                }
+            }
+        }
+        batches.into_iter().map(|(_, batch)| batch).collect()
+    }
+}
+
+impl Observer for Batches<'_> {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Interval(interval) => self.add(interval),
+            other => self.watcher.event(other),
+        }
+    }
+}

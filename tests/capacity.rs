@@ -1,0 +1,130 @@
+//! The search for capacity over a fake server whose capacity is known, on a paused clock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::cli::capacity::search::{Place, Quest, search};
+use docshape::engine::{Experiment, Generators, Settings, Stop};
+use docshape::plan::Choice;
+use docshape::results::{Answer, Arrivals, LoadModel, SearchRecord};
+use docshape::server::{Failure, Reply, ReplyKind, Target};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+mod harness;
+
+const SCENARIO: &str = "
+format: 1
+name: capacity
+title: Capacity
+about: Point reads.
+entities:
+  point: { count: 40, fields: { _id: index } }
+operations:
+  read: { arguments: { point: zipf(point) }, returns: point }
+mixes: { default: { read: 1 } }
+strategies:
+  one:
+    about: The reference.
+    collections: { points: { each: point } }
+    operations:
+      read: { findOne: points, filter: { _id: <point> } }
+";
+
+/// A server that works on so many calls at once, each for so long; the others wait.
+struct Busy {
+    places: Semaphore,
+    service: Duration,
+}
+
+impl Busy {
+    fn new(places: usize, service: u64) -> Busy {
+        Busy { places: Semaphore::new(places), service: Duration::from_millis(service) }
+    }
+
+    /// Calls per second.
+    fn capacity(&self) -> f64 {
+        self.places.available_permits() as f64 / self.service.as_secs_f64()
+    }
+}
+
+impl Target for &Busy {
+    async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        let (name, value) = command.iter().next().unwrap().unwrap();
+        let collection = value.as_str().unwrap_or_default().to_owned();
+        if collection == "points" && command.get("readConcern").unwrap().is_some() {
+            let _place = self.places.acquire().await.unwrap();
+            tokio::time::sleep(self.service).await;
+        }
+        let marked = collection == "docshape.marker" && name == "find";
+        let mut array = bson::RawArrayBuf::new();
+        marked.then(|| array.push(rawdoc! { "_id": "docshape" }));
+        let mut cursor = rawdoc! { "id": 0_i64 };
+        cursor.append(bson::raw::cstr!("firstBatch"), array);
+        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "n": 1, "cursor": cursor }] })
+    }
+}
+
+async fn searched(server: &Busy, objective: &str, (arrivals, start): (Arrivals, f64)) -> SearchRecord {
+    let plan = harness::plan(SCENARIO, &Choice { seed: 1, ..Choice::default() });
+    let mut experiment = Experiment {
+        plan: Arc::clone(&plan),
+        settings: Settings {
+            id: "t".into(),
+            load: LoadModel::Open { rate: start, arrivals },
+            workers: 64,
+            slices: 1,
+            isolated: false,
+            timeout: Duration::from_secs(10),
+            keep: false,
+        },
+        target: &server,
+        generators: &Generators::Here(server),
+        observer: &(),
+        stop: Stop::default(),
+        started: Instant::now(),
+    };
+    let quest = Quest { objective: objective.parse().unwrap(), operation: None, share: 1.0, arrivals };
+    let mut number = 0;
+    search(&mut experiment, &quest, Place { arm: 0, round: 0, start }, &mut number, &|_| {}).await.unwrap()
+}
+
+#[track_caller]
+fn within_5_percent(record: &SearchRecord, wanted: f64) {
+    let Answer::Found(found) = record.answer else { panic!("{record:?}") };
+    assert!((found / wanted - 1.0).abs() <= 0.05, "{found} instead of {wanted}: {:#?}", record.trials);
+    let last = record.trials.last().unwrap();
+    assert!(last.passed && last.rate == found && last.failed == 0, "{last:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_known_capacity_is_found_within_5_percent_however_lax_the_objective() {
+    for (places, service) in [(8, 10), (1, 5), (40, 100)] {
+        let server = Busy::new(places, service);
+        for start in [50.0, 3_000.0] {
+            let found = searched(&server, "p99<1s", (Arrivals::Uniform, start)).await;
+            within_5_percent(&found, server.capacity());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_strict_objective_is_met_below_the_capacity() {
+    // With equal gaps a single server that takes 5 ms answers at once up to 200 calls per second; Poisson calls meet
+    // others. The mean response of such a queue is 5 ms + 5 ms u / (2 (1 - u)) (Pollaczek and Khinchine), 10 ms at
+    // u = 2/3, that is at 133 calls per second.
+    let server = Busy::new(1, 5);
+    within_5_percent(&searched(&server, "mean<10ms", (Arrivals::Uniform, 20.0)).await, 200.0);
+    let found = searched(&server, "mean<10ms", (Arrivals::Poisson, 20.0)).await;
+    let Answer::Found(rate) = found.answer else { panic!("{found:?}") };
+    assert!((100.0..150.0).contains(&rate), "{rate}: {:#?}", found.trials);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_objective_that_no_rate_keeps_has_no_capacity() {
+    let server = Busy::new(8, 10);
+    let found = searched(&server, "p50<9ms", (Arrivals::Uniform, 100.0)).await;
+    assert_eq!(found.answer, Answer::NoneDownTo(1.0), "20 calls in 30 s can be judged at 1 call per second");
+    assert!(found.trials.iter().all(|trial| !trial.passed && !trial.overloaded), "{found:?}");
+}
