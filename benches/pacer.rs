@@ -61,8 +61,12 @@ struct Run {
 fn main() {
     let quick = std::env::args().any(|argument| argument == "--test");
     let seconds = if quick { 0.2 } else { 5.0 };
-    println!("calls that are answered at once, {WORKERS} workers on one load thread, {seconds} s per row, Poisson arrivals");
-    println!("released: by the pacer after the intended time; answered: by a worker after it, 1 - 2 us of work included");
+    println!(
+        "calls that are answered at once, {WORKERS} workers on one load thread, {seconds} s per row, Poisson arrivals"
+    );
+    println!(
+        "released: by the pacer after the intended time; answered: by a worker after it, 1 - 2 us of work included"
+    );
     println!(
         "  calls/s  achieved   released p50 us   p99 us   answered p50 us (aim <= 250 at 10k)   p99 us   pacer % of a core (aim <= 35)   load thread %"
     );

@@ -386,7 +386,8 @@ fn a_timed_run_says_that_states_differ() {
 #[test]
 fn calls_at_a_rate_fall_due_alike_and_have_response_times() {
     let place = Place::new();
-    let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--duration", "1s", "--rate", "500"]);
+    let mut command =
+        place.docshape(&["run", "blog-comments", "--preset", "smoke", "--duration", "1s", "--rate", "500"]);
     command.args(["--set", "posts=30", "--set", "comments_per_post=10", "--threads", "2", "--out"]).arg(place.run());
     let ended = finish(command).ok();
     assert!(ended.stdout.contains("Response time per call") && ended.stdout.contains("offered"), "{}", ended.stdout);
@@ -414,6 +415,7 @@ fn calls_at_a_rate_fall_due_alike_and_have_response_times() {
         "open model, 500 calls per second of each strategy, poisson arrivals, at most 64 workers on 2 load threads",
         "--calls 500 --rate 500 --arrivals poisson --workers 64",
         "## Mean response time",
+        "500 calls per strategy and round, in 2 slices",
         "## Offered and achieved",
     ] {
         assert!(markdown.contains(words), "{words} is not in {markdown}");
@@ -424,7 +426,8 @@ fn calls_at_a_rate_fall_due_alike_and_have_response_times() {
 #[test]
 fn a_rate_of_auto_is_half_of_what_the_slowest_can_do_and_is_stored() {
     let place = Place::new();
-    let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--rate", "auto", "--workers", "16"]);
+    let mut command =
+        place.docshape(&["run", "blog-comments", "--preset", "smoke", "--rate", "auto", "--workers", "16"]);
     command.args(["--arrivals", "uniform", "--set", "posts=30", "--set", "comments_per_post=10"]);
     command.arg("--out").arg(place.run());
     finish(command).ok();
