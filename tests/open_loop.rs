@@ -257,6 +257,10 @@ async fn all_arms_get_the_same_calls_at_the_same_times() {
     for cell in &round.cells {
         assert_eq!((cell.calls, open(cell).offered, cell.slices.len()), (200, 200, 4));
         assert_eq!(open(cell).seconds, open(&round.cells[0]).seconds);
+        // The clock of the test goes in whole milliseconds, so the pacer is late by parts of one.
+        let ((service, _), (response, _)) = times(&cell.operations[0].outcomes[0]);
+        assert!(open(cell).pacer_lag.sum > 0);
+        assert_eq!(response, open(cell).pacer_lag.sum + open(cell).queue_wait.sum + service, "nothing is left out");
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use bson::{RawDocumentBuf, rawdoc};
-use docshape::results::{self, CellRecord, RoundRecord, RunRecord, Status};
+use docshape::results::{self, Arrivals, CellRecord, LoadModel, RoundRecord, RunRecord, Status};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions};
 use docshape::server::{ReplyKind, Target};
@@ -384,6 +384,63 @@ fn a_timed_run_says_that_states_differ() {
 }
 
 #[test]
+fn calls_at_a_rate_fall_due_alike_and_have_response_times() {
+    let place = Place::new();
+    let mut command =
+        place.docshape(&["run", "blog-comments", "--preset", "smoke", "--duration", "1s", "--rate", "500"]);
+    command.args(["--set", "posts=30", "--set", "comments_per_post=10", "--threads", "2", "--out"]).arg(place.run());
+    let ended = finish(command).ok();
+    assert!(ended.stdout.contains("Response time per call") && ended.stdout.contains("offered"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("500 calls per round at 500 per second"), "{}", ended.stderr);
+    let record = place.record();
+    let load = LoadModel::Open { rate: 500.0, arrivals: Arrivals::Poisson };
+    assert_eq!((record.settings.load, record.settings.workers), (load, 64));
+    assert_eq!((record.settings.calls, record.settings.duration), (Some(500), None));
+    let cells = &record.rounds[0].cells;
+    for cell in cells {
+        assert_adds_up(cell);
+        let open = cell.open.as_ref().expect("the open model");
+        assert_eq!((open.offered, cell.calls + open.never_started, cell.slices.len()), (500, 500, 2));
+        assert_eq!(open.seconds, cells[0].open.as_ref().unwrap().seconds, "all strategies get the same times");
+        assert_eq!((open.pacer_lag.count, open.queue_wait.count), (500, cell.calls));
+        assert_eq!(cell.check_out.as_ref().map(|waits| waits.count >= cell.calls), Some(true), "a command per call");
+        for outcome in cell.operations.iter().flat_map(|operation| &operation.outcomes) {
+            let response = outcome.response.as_ref().expect("response times");
+            assert!(response.count == outcome.count && response.sum >= outcome.sum, "{}", outcome.outcome);
+        }
+    }
+    assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
+    let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
+    for words in [
+        "open model, 500 calls per second of each strategy, poisson arrivals, at most 64 workers on 2 load threads",
+        "--calls 500 --rate 500 --arrivals poisson --workers 64",
+        "## Mean response time",
+        "500 calls per strategy and round, in 2 slices",
+        "## Offered and achieved",
+    ] {
+        assert!(markdown.contains(words), "{words} is not in {markdown}");
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_rate_of_auto_is_half_of_what_the_slowest_can_do_and_is_stored() {
+    let place = Place::new();
+    let mut command =
+        place.docshape(&["run", "blog-comments", "--preset", "smoke", "--rate", "auto", "--workers", "16"]);
+    command.args(["--arrivals", "uniform", "--set", "posts=30", "--set", "comments_per_post=10"]);
+    command.arg("--out").arg(place.run());
+    finish(command).ok();
+    let record = place.record();
+    let LoadModel::Open { rate, arrivals: Arrivals::Uniform } = record.settings.load else {
+        panic!("{:?}", record.settings.load)
+    };
+    assert!(rate > 1.0 && record.settings.calls == Some((rate * 0.3).ceil() as u64), "{:?}", record.settings);
+    let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
+    assert!(markdown.contains(&format!("--rate {rate} --arrivals uniform --workers 16")), "{markdown}");
+}
+
+#[test]
 fn what_is_wrong_before_the_start_is_one_paragraph_and_leaves_nothing() {
     let place = Place::new();
     let fails = |arguments: &[&str], words: &[&str]| {
@@ -400,6 +457,7 @@ fn what_is_wrong_before_the_start_is_one_paragraph_and_leaves_nothing() {
     plain(&["--set", "postz=3"], &["no parameter `postz`", "did you mean `posts`"]);
     plain(&["--set", "posts=many"], &["--set posts=many", "is an int, such as 200"]);
     plain(&["--threads", "3", "--workers", "2"], &["--threads 3", "at least --workers 3"]);
+    plain(&["--threads", "65", "--rate", "5"], &["--threads 65", "at least --workers 65"]);
     plain(&["--keep"], &["--keep needs a server that stays", "docshape server start", "--uri"]);
     plain(&["--uri", "localhost:27017"], &["connection string is not valid", "no scheme", "mongodb://"]);
     plain(&["--uri", "mongodb://ann:s3cret@:x"], &["connection string is not valid", "percent-encoded"]);

@@ -92,7 +92,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", value_parser = count::<100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
     /// Measure for this long per strategy and round instead of an equal number of calls, such as 500ms, 3s or 2m;
-    /// strategies then end in different states [default: an equal number of calls]
+    /// without --rate strategies then end in different states [default: an equal number of calls]
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
     /// Let calls fall due at this rate, whether those before are answered or not: calls per second of each strategy,
@@ -103,7 +103,7 @@ pub struct RunArguments {
     /// How the times of the calls are drawn [default: poisson]
     #[arg(long, value_enum, value_name = "NAME", requires = "rate")]
     pub arrivals: Option<ArrivalsName>,
-    /// Calls in flight, 1 to 10000: at any moment, with --rate at most [default: 8, with --rate 64]
+    /// Calls in flight at any moment, with --rate at most, 1 to 10000 [default: 8] [with --rate: 64]
     #[arg(long, value_name = "N", value_parser = count::<10_000>, allow_hyphen_values = true)]
     pub workers: Option<u64>,
     /// Threads that make the load, 1 to 256, at most as many as there are workers

@@ -8,22 +8,19 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::generate::{Label, Seed};
+use crate::generate::Seed;
 use crate::plan::Plan;
-use crate::record::Recorder;
 use crate::results::{CellRecord, CollectionSizes, GrowthSample, LoadModel, RoundRecord, SliceRecord};
 use crate::server::Target;
 use crate::server::namespace;
 
-use super::arrivals::ArrivalTimes;
 use super::cell::Cell;
 use super::error::{RunError, lost};
 use super::event::{Event, Interval, Observer, Phase};
 use super::generators::{Generators, share};
 use super::inspect;
 use super::load::Loader;
-use super::pacer::{Paced, Pacing};
-use super::queue::DueQueue;
+use super::part::{MEASURED_ARRIVALS, Part, WARM_UP_ARRIVALS};
 use super::schedule::{Window, is_sampled, shuffled};
 use super::stop::Stop;
 use super::thread::Job;
@@ -34,12 +31,6 @@ const PILOT_CALLS: u64 = 500_000_000;
 
 /// The pieces of a warm-up.
 const WARM_UP_PIECES: u64 = 8;
-
-/// Names the arrival times of measured slices.
-pub(super) const MEASURED_ARRIVALS: Label = Label::new("arrivals");
-
-/// Names the arrival times of a warm-up's pieces.
-const WARM_UP_ARRIVALS: Label = Label::new("warm-up arrivals");
 
 /// How a run is made.
 #[derive(Debug, Clone)]
@@ -75,14 +66,6 @@ impl Round {
     pub(super) fn new(index: u64, seed: Seed, window: Window) -> Round {
         Round { index, seed, window, order: Vec::new(), warnings: Vec::new() }
     }
-}
-
-/// What a slice runs: calls up to a number, or for a length of time, and their times in the open model.
-pub(super) struct Part {
-    /// The length of the intervals that are told of.
-    pub(super) every: Duration,
-    pub(super) bounds: (u64, Option<Duration>),
-    pub(super) arrivals: Option<(f64, ArrivalTimes)>,
 }
 
 /// A run on one server.
@@ -258,23 +241,6 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         })
     }
 
-    /// Takes what is measured, of a load thread and of the pacer; the pilot is closed.
-    fn measures(&self, round: Option<u64>) -> (Recorder, Option<Paced>) {
-        let (operations, timeout) = (self.plan.operations.len(), self.settings.timeout);
-        match (round, self.settings.load) {
-            (Some(_), LoadModel::Open { .. }) => (Recorder::open(operations, timeout), Some(Paced::new(timeout))),
-            _ => (Recorder::new(operations, timeout), None),
-        }
-    }
-
-    /// The rate and the times of a slice's calls; `None` in the closed model.
-    pub(super) fn arrivals(&self, seed: Seed, label: Label, slice: u64) -> Option<(f64, ArrivalTimes)> {
-        match self.settings.load {
-            LoadModel::Closed => None,
-            LoadModel::Open { rate, arrivals } => Some((rate, ArrivalTimes::new((rate, arrivals), seed, label, slice))),
-        }
-    }
-
     /// Ends the run when the server refuses every call of an operation: that is no schema to compare.
     fn check_success(&self, cell: &Cell, arm: usize) -> Result<(), RunError> {
         const FEW: u64 = 3;
@@ -432,18 +398,6 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         match fatal {
             Some(fatal) => Err(fatal.into()),
             None => Ok(SliceRecord { calls: cell.calls - before, seconds }),
-        }
-    }
-
-    /// The calls of an open slice: from the next one up to `end`.
-    fn pacing(&self, cell: &Cell, end: u64, (rate, times): (f64, ArrivalTimes)) -> Pacing {
-        let timeout = self.settings.timeout;
-        Pacing {
-            queue: Arc::new(DueQueue::new(rate, timeout)),
-            times,
-            calls: cell.next.load(Ordering::Relaxed)..end,
-            timeout,
-            stop: self.stop.clone(),
         }
     }
 

@@ -10,6 +10,7 @@ mod inspect;
 mod interpret;
 mod load;
 mod pacer;
+mod part;
 mod queue;
 mod schedule;
 mod state;

@@ -207,3 +207,78 @@ impl Drop for Release {
 pub(super) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Label, Seed};
+    use crate::results::Arrivals;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// So many calls, 10 ms apart.
+    fn pacing(calls: u64) -> Pacing {
+        let timeout = Duration::from_secs(10);
+        Pacing {
+            queue: Arc::new(DueQueue::new(100.0, timeout)),
+            times: ArrivalTimes::new((100.0, Arrivals::Uniform), Seed::new(1), Label::new("test"), 0),
+            calls: 7..7 + calls,
+            timeout,
+            stop: Stop::default(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_late_pacer_releases_all_that_is_due_at_once() {
+        let (start, pacing) = (Instant::now(), pacing(5));
+        let queue = Arc::clone(&pacing.queue);
+        let mut release = Release::new(pacing, start);
+        assert_eq!(release.step(start), Some(start + 10 * MS));
+        assert_eq!(release.step(start + 25 * MS), Some(start + 30 * MS));
+        let first = Due { index: 7, intended: start + 10 * MS, released: start + 25 * MS };
+        assert_eq!(queue.next().await, Some(first));
+        assert_eq!(release.step(start + 50 * MS), None);
+        let Paced { offered, seconds, waiting, ref lag, .. } = release.paced();
+        assert_eq!((offered, seconds, waiting), (5, 0.05, 1), "one waited when the last fell due");
+        assert_eq!((lag.count(), lag.sum()), (5, nanoseconds((15 + 5 + 20 + 10) * MS)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_close_together_are_released_together_and_a_long_gap_is_looked_into() {
+        let start = Instant::now();
+        let mut close = Release::new(Pacing { times: times(1e6), ..pacing(50) }, start);
+        assert_eq!(close.step(start), Some(start + BREATH));
+        let mut apart = Release::new(Pacing { times: times(0.01), ..pacing(2) }, start);
+        assert_eq!(apart.step(start), Some(start + LOOK));
+        apart.pacing.stop.set();
+        assert_eq!(apart.step(start + LOOK), None);
+        assert!(apart.pacing.queue.is_abandoned());
+    }
+
+    fn times(rate: f64) -> ArrivalTimes {
+        ArrivalTimes::new((rate, Arrivals::Uniform), Seed::new(1), Label::new("test"), 0)
+    }
+
+    #[tokio::test]
+    async fn the_thread_releases_everything_and_ends() {
+        let pacing = Pacing { times: times(10_000.0), ..pacing(300) };
+        let queue = Arc::clone(&pacing.queue);
+        let pacer = Pacer::start(pacing).unwrap();
+        let mut taken = Vec::new();
+        while let Some(due) = queue.next().await {
+            assert!(due.released >= due.intended);
+            taken.push(due.index);
+        }
+        assert_eq!(taken.len() as u64 + pacer.finished().await.unwrap().never_started, 300);
+        assert!(taken.is_sorted());
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_a_pacer_that_is_gone_is_woken() {
+        let pacing = Pacing { times: times(0.01), ..pacing(1) };
+        let queue = Arc::clone(&pacing.queue);
+        drop(Pacer::start(pacing).unwrap());
+        assert_eq!(queue.next().await, None);
+        drop(Release::new(self::pacing(1), Instant::now()));
+    }
+}

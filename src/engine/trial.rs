@@ -11,7 +11,8 @@ use crate::server::Target;
 
 use super::error::RunError;
 use super::event::{Event, Interval, Observer, Phase};
-use super::experiment::{Experiment, MEASURED_ARRIVALS, Part, Round};
+use super::experiment::{Experiment, Round};
+use super::part::{MEASURED_ARRIVALS, Part};
 use super::schedule::Window;
 
 /// What is tried. The rate is that of the experiment's settings, which are those of the open model.

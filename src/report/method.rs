@@ -20,11 +20,10 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
     let weights: Vec<String> = record.mix.weights.iter().map(|(name, weight)| format!("{name} {weight}")).collect();
     let parameters: Vec<String> =
         record.parameters.iter().map(|(name, value)| format!("{name} = {}", bare(value))).collect();
+    let slices = counted(slices(record), "slice");
     let window = match (settings.duration, settings.calls) {
-        (Some(seconds), _) => format!("{seconds} s per strategy and round, in {}", counted(settings.slices, "slice")),
-        (None, Some(calls)) => {
-            format!("{} per strategy and round, in {}", counted(calls, "call"), counted(settings.slices, "slice"))
-        }
+        (Some(seconds), _) => format!("{seconds} s per strategy and round, in {slices}"),
+        (None, Some(calls)) => format!("{} per strategy and round, in {slices}", counted(calls, "call")),
         (None, None) => "not set: the run ended before its pilot did".into(),
     };
     let mut pairs = vec![
@@ -48,6 +47,15 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
     pairs.push(pair("write concern", &settings.write_concern));
     pairs.push(pair("read concern", &settings.read_concern));
     pairs
+}
+
+/// The slices of a window; at a rate they have a least length, so that there may be far fewer than asked for.
+fn slices(record: &RunRecord) -> u64 {
+    let cell = record.rounds.first().and_then(|round| round.cells.first());
+    match cell.filter(|cell| cell.open.is_some()) {
+        Some(cell) => cell.slices.len() as u64,
+        None => record.settings.slices,
+    }
 }
 
 fn load(settings: &Settings) -> String {

@@ -96,7 +96,8 @@ impl Terminal {
         self.section(out, "Calls per second offered and achieved")?;
         open(&all).write(out, self.width, self.colour)?;
         let note = "achieved: sent before the last call of their slice fell due. lag: until the pacer released the call. wait: \
-                    until a worker was free. skipped: waited longer than the timeout.";
+                    until a worker was free. skipped: waited longer than the timeout. given up: not begun when its slice was over. \
+                    service and response: means.";
         self.line(out, Tone::Faint, note)
     }
 
@@ -205,11 +206,11 @@ fn open(all: &[(&str, &OpenLoad)]) -> Table {
         group("offered", &|open| three(open.offered)),
         group("achieved", &|open| three(open.achieved)),
         group("skipped", &|open| count(open.skipped)),
-        group("never started", &|open| count(open.never_started)),
+        group("given up", &|open| count(open.never_started)),
         group("lag p99", &|open| p99(&open.pacer_lag)),
         group("wait p99", &|open| p99(&open.queue_wait)),
-        group("mean service", &|open| shown(open.service_mean)),
-        group("mean response", &|open| shown(open.response_mean)),
+        group("service", &|open| shown(open.service_mean)),
+        group("response", &|open| shown(open.response_mean)),
     ];
     Table { names: all.iter().map(|(name, _)| Cell::new(*name)).collect(), groups }
 }

@@ -64,6 +64,11 @@ fn numbers_and_times_out_of_range_are_refused() {
     let cases = [
         ("--workers", "0", count),
         ("--workers", "-2", count),
+        ("--rate", "0", "from 0.001 to 1000000, such as 500, or auto"),
+        ("--rate", "-5", "from 0.001 to 1000000, such as 500, or auto"),
+        ("--rate", "NaN", "from 0.001 to 1000000, such as 500, or auto"),
+        ("--rate", "fast", "from 0.001 to 1000000, such as 500, or auto"),
+        ("--arrivals", "even", "[possible values: poisson, uniform]"),
         ("--threads", "0", count),
         ("--calls", "0", count),
         ("--rounds", "0", count),
@@ -88,6 +93,7 @@ fn numbers_and_times_out_of_range_are_refused() {
 #[test]
 fn arguments_that_contradict_each_other_are_refused() {
     let cannot = "cannot be used with";
+    fails(&["run", "x", "--arrivals", "uniform"], 2, &["--rate <R>"]);
     fails(&["run", "x", "--calls", "10", "--duration", "1s"], 2, &["--calls", "--duration", cannot]);
     fails(&["run", "x", "--strategies", "a", "--all-strategies"], 2, &["--strategies", "--all-strategies", cannot]);
     fails(&["run", "x", "--uri", "mongodb://db", "--mongod", "/bin/true"], 2, &["--uri", "--mongod", cannot]);

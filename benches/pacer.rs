@@ -1,0 +1,149 @@
+//! How late calls with intended times begin, and what pacing them costs: the real pacer and a load thread, with calls that
+//! are answered at once. Prints a row per rate; `--test` makes it short.
+#![allow(clippy::print_stdout, missing_docs)]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::engine::{ArrivalTimes, DueQueue, Job, Paced, Pacer, Pacing, Slice, Stop};
+use docshape::generate::Label;
+use docshape::plan::{Choice, Plan, compile};
+use docshape::record::{LatencyHistogram, Recorder};
+use docshape::results::Arrivals;
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::{Failure, Reply, ReplyKind, Target};
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use tokio::time::Instant;
+
+const SCENARIO: &str = "
+format: 1
+name: nothing
+title: Nothing
+about: The smallest possible call.
+entities:
+  point: { count: 1000, fields: { _id: index } }
+operations:
+  read: { arguments: { point: uniform(point) }, returns: point }
+mixes: { default: { read: 1 } }
+strategies:
+  plain:
+    about: One document each.
+    collections: { points: { each: point } }
+    operations:
+      read: { findOne: points, filter: { _id: <point> } }
+";
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+const WORKERS: usize = 64;
+
+/// Answers at once with an empty reply.
+struct Nothing;
+
+impl Target for Nothing {
+    async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        let cursor = rawdoc! { "id": 0_i64, "firstBatch": [] };
+        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "cursor": cursor }] })
+    }
+}
+
+/// What a slice gave, and how long it and its threads took.
+struct Run {
+    paced: Paced,
+    recorder: Recorder,
+    seconds: f64,
+    /// Seconds of CPU.
+    load_thread: f64,
+    pacer: f64,
+}
+
+fn main() {
+    let quick = std::env::args().any(|argument| argument == "--test");
+    let seconds = if quick { 0.2 } else { 5.0 };
+    println!(
+        "calls that are answered at once, {WORKERS} workers on one load thread, {seconds} s per row, Poisson arrivals"
+    );
+    println!(
+        "released: by the pacer after the intended time; answered: by a worker after it, 1 - 2 us of work included"
+    );
+    println!(
+        "  calls/s  achieved   released p50 us   p99 us   answered p50 us (aim <= 250 at 10k)   p99 us   pacer % of a core (aim <= 35)   load thread %"
+    );
+    for rate in [1_000.0, 10_000.0, 50_000.0] {
+        print_row(rate, run(rate, (rate * seconds) as u64));
+    }
+}
+
+/// One slice on a thread of its own, as load threads are; this one sleeps meanwhile, so that what the process used beyond
+/// that thread is the pacer's.
+fn run(rate: f64, calls: u64) -> Run {
+    let before = cpu(UsageWho::RUSAGE_SELF);
+    let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let (paced, recorder, seconds) = runtime.block_on(slice(rate, calls));
+        (paced, recorder, seconds, cpu(UsageWho::RUSAGE_THREAD))
+    });
+    let (paced, recorder, seconds, load_thread) = thread.join().expect("the load thread");
+    let pacer = cpu(UsageWho::RUSAGE_SELF) - before - load_thread;
+    Run { paced, recorder, seconds, load_thread, pacer }
+}
+
+async fn slice(rate: f64, calls: u64) -> (Paced, Recorder, f64) {
+    let (plan, stop) = (plan(), Stop::default());
+    let queue = Arc::new(DueQueue::new(rate, TIMEOUT));
+    let seed = plan.round_seed(0);
+    let slice = Slice {
+        plan: Arc::clone(&plan),
+        arm: 0,
+        database: "nothing".into(),
+        seed,
+        next: Arc::new(AtomicU64::new(0)),
+        end: 0,
+        length: None,
+        due: Some(Arc::clone(&queue)),
+        workers: WORKERS,
+        timeout: TIMEOUT,
+        stop: stop.clone(),
+        interval: Instant::now(),
+    };
+    let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
+    let job = Job { slice, recorder: Recorder::open(1, TIMEOUT), intervals };
+    let times = ArrivalTimes::new((rate, Arrivals::Poisson), seed, Label::new("bench"), 0);
+    let pacing = Pacing { queue, times, calls: 0..calls, timeout: TIMEOUT, stop };
+    let pacer = Pacer::start(pacing).expect("a thread");
+    let result = job.run(&Nothing).await;
+    (pacer.finished().await.expect("the pacer"), result.recorder, result.seconds)
+}
+
+fn plan() -> Arc<Plan> {
+    let source = Source::new("nothing", SCENARIO);
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics).expect("the scenario above is sound");
+    let plan = compile(&scenario, &Choice { seed: 1, ..Choice::default() }, &mut diagnostics).expect("a plan");
+    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
+}
+
+fn print_row(rate: f64, run: Run) {
+    let micros = |times: &LatencyHistogram, share| times.quantile(share) as f64 / 1e3;
+    let operations = run.recorder.finish();
+    let (_, response) = operations[0].responses.first().expect("all calls come to the same");
+    assert_eq!(operations[0].calls + run.paced.never_started, run.paced.offered, "no call is lost");
+    println!(
+        "{rate:>9.0} {:>9.0} {:>17.0} {:>8.0} {:>17.0} {:>29.0} {:>31.1} {:>15.1}",
+        operations[0].calls as f64 / run.paced.seconds,
+        micros(&run.paced.lag, 0.5),
+        micros(&run.paced.lag, 0.99),
+        micros(response, 0.5),
+        micros(response, 0.99),
+        100.0 * run.pacer / run.seconds,
+        100.0 * run.load_thread / run.seconds,
+    );
+}
+
+/// Seconds of CPU that this thread or process has used.
+fn cpu(who: UsageWho) -> f64 {
+    let usage: Usage = getrusage(who).expect("Linux knows the usage");
+    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    seconds(usage.user_time()) + seconds(usage.system_time())
+}
