@@ -88,6 +88,7 @@ fn record(criterion: &mut Criterion) {
                 outcome: CallOutcome::Ok,
                 service: times[position],
                 round_trips: 1,
+                inconsistent: None,
                 retries: &[],
                 error: None,
             });

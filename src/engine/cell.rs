@@ -1,12 +1,17 @@
 //! One arm in one round: what it holds while it runs, and what is kept of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use tokio::time::Instant;
 
-use crate::record::{OperationMeasures, Recorder, StoredHistogram};
-use crate::results::{CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord, SliceRecord};
+use crate::record::{LatencyHistogram, OperationMeasures, Recorder, StoredHistogram};
+use crate::results::{
+    CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord, SliceRecord, TimesRecord,
+};
+use crate::server::counters::Counters;
+use crate::server::meter::{Meter, Usage};
 
 /// One arm while its round runs.
 pub(super) struct Cell {
@@ -23,6 +28,8 @@ pub(super) struct Cell {
     pub(super) growth: Vec<GrowthSample>,
     pub(super) slices: Vec<SliceRecord>,
     pub(super) warm_up: Vec<SliceRecord>,
+    /// What the server's counters say of the measured slices.
+    pub(super) usage: Usage,
     /// It used up the patience: its remaining slices are left out.
     pub(super) is_dropped: bool,
 }
@@ -34,7 +41,8 @@ impl Cell {
     }
 
     /// What is kept: histograms as text, the load threads' numbers as one.
-    pub(super) fn into_record(self, after: Vec<CollectionSizes>) -> CellRecord {
+    pub(super) fn into_record(self, after: Vec<CollectionSizes>, meter: &Meter) -> CellRecord {
+        let counters = named(meter.cost(&self.usage));
         let mut recorders = self.recorders.into_iter().map(|(recorder, _)| recorder);
         let mut total = recorders.next();
         for recorder in recorders {
@@ -58,7 +66,7 @@ impl Cell {
             warm_up: self.warm_up,
             open: None,
             check_out: None,
-            counters: Default::default(),
+            counters,
             machine: Default::default(),
         }
     }
@@ -80,6 +88,20 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         errors: measures.errors.clone(),
         messages: measures.messages.clone(),
         retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
-        inconsistent: None,
+        inconsistent: measures.inconsistent.as_ref().map(times_record),
     }
+}
+
+fn times_record(histogram: &LatencyHistogram) -> TimesRecord {
+    TimesRecord {
+        count: histogram.count(),
+        saturated: histogram.saturated(),
+        sum: histogram.sum(),
+        histogram: StoredHistogram::new(histogram),
+    }
+}
+
+/// Counters as they are kept.
+pub(super) fn named(counters: Counters) -> BTreeMap<String, f64> {
+    counters.into_iter().map(|(name, growth)| (name.to_owned(), growth)).collect()
 }

@@ -13,6 +13,7 @@ use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::results::{CellRecord, CollectionSizes, GrowthSample, RoundRecord, SliceRecord};
 use crate::server::Target;
+use crate::server::meter::{Meter, Usage};
 use crate::server::namespace;
 
 use super::cell::Cell;
@@ -46,6 +47,17 @@ pub struct Settings {
     pub timeout: Duration,
     /// Leave the databases of the finished rounds; those of the pilot and of a round that fails are dropped.
     pub keep: bool,
+}
+
+/// What a database is made for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part {
+    /// The pilot.
+    Pilot,
+    /// The cost pass.
+    Costs,
+    /// A round, from 0.
+    Round(u64),
 }
 
 /// A round while it runs.
@@ -90,7 +102,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     async fn slowest(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<f64, RunError> {
         let mut slowest = f64::INFINITY;
         for arm in 0..self.plan.arms.len() {
-            let mut cell = self.provision(None, arm, databases).await?;
+            let mut cell = self.provision(Part::Pilot, arm, databases).await?;
             self.phase(None, arm, Phase::Measure);
             cell.next = Arc::new(AtomicU64::new(PILOT_CALLS));
             let length = Some(Duration::from_secs_f64(seconds));
@@ -154,7 +166,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         let index = Some(round.index);
         let mut cells = Vec::new();
         for &arm in arms {
-            cells.push((arm, self.provision(index, arm, databases).await?));
+            cells.push((arm, self.provision(Part::Round(round.index), arm, databases).await?));
         }
         for (arm, cell) in &mut cells {
             self.phase(index, *arm, Phase::WarmUp);
@@ -166,31 +178,42 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             cell.before = self.sizes(cell, *arm, checkpointed).await?;
             cell.growth = self.growth(cell, *arm).await?;
         }
-        self.slices(round, &mut cells).await?;
+        let mut meter = Meter::new(self.target).await;
+        self.slices(round, &mut cells, &mut meter).await?;
         let checkpointed = self.flush().await?;
         let mut records = Vec::new();
         for (arm, cell) in cells {
             self.phase(index, arm, Phase::Inspect);
             let after = self.sizes(&cell, arm, checkpointed).await?;
-            records.push((arm, cell.into_record(after)));
+            records.push((arm, cell.into_record(after, &meter)));
         }
         Ok(records)
     }
 
-    fn phase(&self, round: Option<u64>, arm: usize, phase: Phase) {
+    pub(super) fn phase(&self, round: Option<u64>, arm: usize, phase: Phase) {
         self.observer.event(&Event::Phase { round, arm: &self.plan.arms[arm].name, phase });
     }
 
-    fn check_stop(&self) -> Result<(), RunError> {
+    pub(super) fn check_stop(&self) -> Result<(), RunError> {
         if self.stop.is_set() { Err(RunError::Interrupted) } else { Ok(()) }
     }
 
     /// A fresh database, filled.
-    async fn provision(&self, round: Option<u64>, arm: usize, databases: &mut Vec<Arc<str>>) -> Result<Cell, RunError> {
+    pub(super) async fn provision(
+        &self,
+        part: Part,
+        arm: usize,
+        databases: &mut Vec<Arc<str>>,
+    ) -> Result<Cell, RunError> {
         self.check_stop()?;
-        self.phase(round, arm, Phase::Load);
         let plan = &self.plan;
-        let id = format!("{}{}", self.settings.id, round.map_or("p".to_owned(), |round| format!("r{round}")));
+        let (round, phase, mark) = match part {
+            Part::Pilot => (None, Phase::Load, "p".to_owned()),
+            Part::Costs => (None, Phase::Costs, "c".to_owned()),
+            Part::Round(round) => (Some(round), Phase::Load, format!("r{round}")),
+        };
+        self.phase(round, arm, phase);
+        let id = format!("{}{mark}", self.settings.id);
         let database: Arc<str> = namespace::database_name(&plan.name, &plan.arms[arm].name, &id).into();
         databases.push(Arc::clone(&database));
         namespace::create(self.target, &database, &self.settings.id).await?;
@@ -219,6 +242,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             growth: Vec::new(),
             slices: Vec::new(),
             warm_up: Vec::new(),
+            usage: Usage::default(),
             is_dropped: false,
         })
     }
@@ -265,7 +289,12 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
 
     /// All slices of some arms; slice j of all of them comes before slice j+1 of any, so that slow changes of the machine
     /// meet all arms alike.
-    async fn slices(&self, round: &mut Round, cells: &mut [(usize, Cell)]) -> Result<(), RunError> {
+    async fn slices(
+        &self,
+        round: &mut Round,
+        cells: &mut [(usize, Cell)],
+        meter: &mut Meter,
+    ) -> Result<(), RunError> {
         let window = round.window;
         let slices = window.slices(self.settings.slices, self.settings.workers);
         for slice in 0..slices {
@@ -277,8 +306,9 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
                     continue;
                 }
                 order.push(*arm);
-                self.measured_slice(round, (*arm, cell), window.bounds(slice, slices)).await?;
+                self.measured_slice(round, (*arm, cell), window.bounds(slice, slices), meter).await?;
                 if is_sampled(slice, slices) {
+                    meter.disturbed();
                     let mut growth = self.growth(cell, *arm).await?;
                     cell.growth.append(&mut growth);
                 }
@@ -302,11 +332,14 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         round: &Round,
         (arm, cell): (usize, &mut Cell),
         bounds: (u64, Option<Duration>),
+        meter: &mut Meter,
     ) -> Result<(), RunError> {
         self.phase(Some(round.index), arm, Phase::Measure);
+        meter.begin(self.target).await;
         let slice = self.slice(cell, (Some(round.index), arm), round.seed, bounds).await?;
         cell.slices.push(slice);
         self.check_stop()?;
+        meter.end(self.target, &cell.database, &mut cell.usage).await;
         let calls = match round.window {
             Window::Calls { calls, .. } => calls,
             Window::Timed { .. } => cell.calls,
@@ -392,7 +425,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         }));
     }
 
-    async fn flush(&self) -> Result<bool, RunError> {
+    pub(super) async fn flush(&self) -> Result<bool, RunError> {
         let flushed = inspect::flush(self.target).await;
         flushed.map_err(|failure| RunError::Inspect { arm: "(all)".into(), failure })
     }
@@ -411,7 +444,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
 
     /// Drops the databases, unless they are to be kept. When something went wrong before, that is what the user must
     /// hear of. A server that is gone is not asked once per database, as each answer would have to be waited for.
-    async fn finish<R>(
+    pub(super) async fn finish<R>(
         &self,
         result: Result<R, RunError>,
         (databases, keep): (&[Arc<str>], bool),

@@ -1,9 +1,11 @@
 //! Runs cells: fills fresh databases, makes the calls, reads the sizes.
 
 mod cell;
+mod cost;
 mod error;
 mod event;
 mod experiment;
+mod explain;
 mod generators;
 mod inspect;
 mod interpret;
@@ -13,6 +15,7 @@ mod state;
 mod thread;
 mod window;
 
+pub use cost::Costs;
 pub use error::RunError;
 pub use event::{Event, Interval, Observer, Phase};
 pub use experiment::{Experiment, Settings};

@@ -180,7 +180,7 @@ impl Slice {
         let mut interpreter = Interpreter::new(target, &self.database);
         let sent = Instant::now();
         let result = tokio::time::timeout(self.timeout, interpreter.run(program, &mut frame)).await;
-        let service = u64::try_from(sent.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let service = nanoseconds(sent.elapsed());
         self.check_data(operation, &frame)?;
         let retries: Vec<Arc<str>> = interpreter.tally.retries.iter().map(cause).collect();
         let (outcome, error, lost) = match result {
@@ -208,6 +208,7 @@ impl Slice {
             outcome,
             service,
             round_trips: interpreter.tally.round_trips,
+            inconsistent: interpreter.tally.inconsistent().map(nanoseconds),
             retries: &retries,
             error: error.as_ref().map(|(reason, message)| CallError { reason, message }),
         });
@@ -262,6 +263,10 @@ fn outcome_of(value: &Value) -> CallOutcome {
         Value::Outcome(Outcome::Refused(reason)) => CallOutcome::Refused(Arc::clone(reason)),
         _ => CallOutcome::Ok,
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn cause(retry: &Retry) -> Arc<str> {

@@ -5,6 +5,7 @@
 
 mod answers;
 mod assemble;
+mod cost;
 mod format;
 mod markdown;
 mod method;
@@ -16,6 +17,7 @@ use std::fmt;
 
 use crate::stats::{CollectionGrowth, Comparison, Distribution, FollowedGrowth, Tally};
 
+pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
 pub use markdown::Markdown;
 pub use terminal::Terminal;
 
@@ -57,6 +59,8 @@ pub struct Report {
     pub strategies: Vec<StrategyView>,
     /// A row per operation that was called, then the mix.
     pub rows: Vec<Row>,
+    /// What calls cost the server.
+    pub costs: Costs,
     /// How it was measured: name and value.
     pub measured: Vec<(String, String)>,
     /// The command line that measures it again.

@@ -1,5 +1,7 @@
 //! The report on a terminal: the verdict first, then one table.
 
+mod costs;
+
 use std::fmt;
 
 use crate::stats::{Claim, CollectionGrowth};
@@ -27,6 +29,7 @@ impl Renderer for Terminal {
             times(report).write(out, self.width, self.colour)?;
             self.footnotes(report, out)?;
             self.sizes(report, out)?;
+            costs::write(self, report, out)?;
             self.unusual(report, out)?;
         }
         self.warnings(report, out)?;

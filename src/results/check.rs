@@ -1,6 +1,6 @@
 //! Whether the numbers of a record fit together, so that whoever reads it can rely on them.
 
-use super::{FORMAT_VERSION, OperationRecord, OutcomeRecord, RunRecord};
+use super::{FORMAT_VERSION, OperationRecord, OutcomeRecord, RunRecord, TimesRecord};
 
 /// Finds a record that was not written like this. Says what is wrong.
 pub(super) fn check(record: &RunRecord) -> Result<(), String> {
@@ -42,6 +42,12 @@ fn check_operation(operation: &OperationRecord, counts: &mut Counts) -> Result<(
         check_outcome(outcome)?;
         counts.add(outcome.count)?;
         calls += outcome.count;
+    }
+    if let Some(TimesRecord { count, histogram, .. }) = &operation.inconsistent {
+        counts.add(*count)?;
+        if histogram.open().count() != *count {
+            return Err(format!("{count} calls that wrote more than once are stated, their histogram differs"));
+        }
     }
     if calls != operation.calls {
         return Err(format!("its outcomes have {calls} calls, {} are stated", operation.calls));

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 
+use crate::record::LatencyHistogram;
 use crate::results::{OperationRecord, OutcomeRecord, RunRecord};
 
 /// A quantile with fewer calls beyond it says more about chance than about the strategy.
@@ -47,10 +48,15 @@ pub struct Distribution {
 impl Distribution {
     /// Merges the successful calls of some operations.
     pub fn of<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Distribution {
+        Distribution::of_histograms(operations.flat_map(successes).map(|outcome| outcome.service.open()))
+    }
+
+    /// Merges some histograms.
+    pub fn of_histograms(times: impl Iterator<Item = LatencyHistogram>) -> Distribution {
         // It grows as needed, because a record read from disk may hold histograms with any bounds.
         let mut histogram = Histogram::new(3).expect("3 significant digits are valid");
-        for outcome in operations.flat_map(successes) {
-            histogram.add(outcome.service.open().as_hdr()).expect("a histogram that grows takes every value");
+        for times in times {
+            histogram.add(times.as_hdr()).expect("a histogram that grows takes every value");
         }
         Distribution { histogram }
     }
@@ -99,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::{LatencyHistogram, StoredHistogram};
+    use crate::record::StoredHistogram;
 
     fn outcome(name: &str, values: &[u64]) -> OutcomeRecord {
         let mut service = LatencyHistogram::new(Duration::from_secs(10));
