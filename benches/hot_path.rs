@@ -89,6 +89,7 @@ fn record(criterion: &mut Criterion) {
                 service: times[position],
                 due: None,
                 round_trips: 1,
+                inconsistent: None,
                 retries: &[],
                 error: None,
             });

@@ -106,6 +106,7 @@ async fn slice(rate: f64, calls: u64) -> (Paced, Recorder, f64) {
         timeout: TIMEOUT,
         stop: stop.clone(),
         interval: Instant::now(),
+        every: Duration::from_secs(1),
     };
     let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
     let job = Job { slice, recorder: Recorder::open(1, TIMEOUT), intervals };

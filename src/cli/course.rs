@@ -56,6 +56,12 @@ impl<'c> Course<'c> {
     ) -> Result<(), Ended> {
         self.save(record)?;
         let window = self.window(experiment, record).await.map_err(Ended::Run)?;
+        if record.costs.is_empty() {
+            let costs = experiment.costs(self.arguments.preset.cost_calls).await.map_err(Ended::Run)?;
+            (record.costs, record.query_plans) = (costs.costs, costs.query_plans);
+            record.warnings.extend(costs.warnings);
+            self.save(record)?;
+        }
         for round in 0..record.settings.rounds {
             let (finished, warnings) = experiment.round(round, window).await.map_err(Ended::Run)?;
             record.rounds.push(finished);

@@ -155,7 +155,8 @@ impl State {
     fn line(&self, elapsed: Duration) -> String {
         let phase = self.phase.map_or("start", Phase::name);
         let width = self.widest_arm;
-        let mut line = format!("{}  {phase:<7}  {:<width$}  {}", self.place(self.round), self.arm, self.detail);
+        let place = self.place(self.round, self.phase);
+        let mut line = format!("{place}  {phase:<7}  {:<width$}  {}", self.arm, self.detail);
         if let Some(left) = self.left(elapsed).filter(|left| !left.is_zero()) {
             let _ = write!(line, "  about {} left", spoken(left));
         }
@@ -182,22 +183,23 @@ impl State {
                     return None;
                 }
                 self.written.1.push(phase);
-                Some(format!("{}: {}", self.place(self.round), phase.name()))
+                Some(format!("{}: {}", self.place(self.round, self.phase), phase.name()))
             }
             Event::Round(round) => {
                 let left = self.left(elapsed).filter(|left| !left.is_zero());
                 let left = left.map(|left| format!(", about {} left", spoken(left))).unwrap_or_default();
-                Some(format!("{}: done{left}", self.place(Some(round.index))))
+                Some(format!("{}: done{left}", self.place(Some(round.index), None)))
             }
             Event::Loaded { .. } | Event::Interval(_) => None,
         }
     }
 
-    fn place(&self, round: Option<u64>) -> String {
+    fn place(&self, round: Option<u64>, phase: Option<Phase>) -> String {
         let digits = self.rounds.to_string().len();
-        match round {
-            Some(round) => format!("round {:>digits$} of {}", round + 1, self.rounds),
-            None => "pilot".to_owned(),
+        match (round, phase) {
+            (Some(round), _) => format!("round {:>digits$} of {}", round + 1, self.rounds),
+            (None, Some(Phase::Costs)) => "costs".to_owned(),
+            (None, _) => "pilot".to_owned(),
         }
     }
 

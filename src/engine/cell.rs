@@ -1,5 +1,6 @@
 //! One arm in one round: what it holds while it runs, and what is kept of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -10,6 +11,8 @@ use crate::results::{
     CellRecord, CollectionSizes, GrowthSample, OpenRecord, OperationRecord, OutcomeRecord, RateRecord, SliceRecord,
     TimesRecord,
 };
+use crate::server::counters::Counters;
+use crate::server::meter::{Meter, Usage};
 
 use super::pacer::Paced;
 
@@ -30,6 +33,8 @@ pub(super) struct Cell {
     pub(super) growth: Vec<GrowthSample>,
     pub(super) slices: Vec<SliceRecord>,
     pub(super) warm_up: Vec<SliceRecord>,
+    /// What the server's counters say of the measured slices.
+    pub(super) usage: Usage,
     /// It used up the patience: its remaining slices are left out.
     pub(super) is_dropped: bool,
 }
@@ -50,7 +55,8 @@ impl Cell {
     }
 
     /// What is kept: histograms as text, the load threads' numbers as one.
-    pub(super) fn into_record(self, after: Vec<CollectionSizes>) -> CellRecord {
+    pub(super) fn into_record(self, after: Vec<CollectionSizes>, meter: &Meter) -> CellRecord {
+        let counters = named(meter.cost(&self.usage));
         let total = merged(self.recorders);
         let check_out = total.as_ref().and_then(Recorder::check_out).map(TimesRecord::new);
         let queue_wait = total.as_ref().and_then(Recorder::queue_wait).map(TimesRecord::new);
@@ -71,7 +77,7 @@ impl Cell {
             warm_up: self.warm_up,
             open,
             check_out,
-            counters: Default::default(),
+            counters,
             machine: Default::default(),
         }
     }
@@ -122,6 +128,20 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         errors: measures.errors.clone(),
         messages: measures.messages.clone(),
         retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
-        inconsistent: None,
+        inconsistent: measures.inconsistent.as_ref().map(times_record),
     }
+}
+
+fn times_record(histogram: &LatencyHistogram) -> TimesRecord {
+    TimesRecord {
+        count: histogram.count(),
+        saturated: histogram.saturated(),
+        sum: histogram.sum(),
+        histogram: StoredHistogram::new(histogram),
+    }
+}
+
+/// Counters as they are kept.
+pub(super) fn named(counters: Counters) -> BTreeMap<String, f64> {
+    counters.into_iter().map(|(name, growth)| (name.to_owned(), growth)).collect()
 }

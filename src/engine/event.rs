@@ -15,7 +15,7 @@ pub enum Event<'e> {
     },
     /// A part of a round begins for an arm.
     Phase {
-        /// The round, from 0; `None` in the pilot.
+        /// The round, from 0; `None` before the first.
         round: Option<u64>,
         /// The strategy.
         arm: &'e str,
@@ -60,6 +60,8 @@ pub enum Event<'e> {
 pub enum Phase {
     /// Databases, collections, indexes and documents are made.
     Load,
+    /// Every operation alone, for what it costs the server.
+    Costs,
     /// Calls that are not recorded.
     WarmUp,
     /// Recorded calls.
@@ -73,6 +75,7 @@ impl Phase {
     pub fn name(self) -> &'static str {
         match self {
             Phase::Load => "load",
+            Phase::Costs => "single calls",
             Phase::WarmUp => "warm up",
             Phase::Measure => "measure",
             Phase::Inspect => "inspect",

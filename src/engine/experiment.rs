@@ -12,6 +12,7 @@ use crate::generate::Seed;
 use crate::plan::Plan;
 use crate::results::{CellRecord, CollectionSizes, GrowthSample, LoadModel, RoundRecord, SliceRecord};
 use crate::server::Target;
+use crate::server::meter::{Meter, Usage};
 use crate::server::namespace;
 
 use super::cell::Cell;
@@ -49,6 +50,17 @@ pub struct Settings {
     pub timeout: Duration,
     /// Leave the databases of the finished rounds; those of the pilot and of a round that fails are dropped.
     pub keep: bool,
+}
+
+/// What a database is made for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Purpose {
+    /// The pilot.
+    Pilot,
+    /// The cost pass.
+    Costs,
+    /// A round, from 0.
+    Round(u64),
 }
 
 /// A round while it runs.
@@ -100,7 +112,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     async fn slowest(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<f64, RunError> {
         let mut slowest = f64::INFINITY;
         for arm in 0..self.plan.arms.len() {
-            let mut cell = self.provision(None, arm, databases).await?;
+            let mut cell = self.provision(Purpose::Pilot, arm, databases).await?;
             self.phase(None, arm, Phase::Measure);
             cell.next = Arc::new(AtomicU64::new(PILOT_CALLS));
             let length = Some(Duration::from_secs_f64(seconds));
@@ -166,7 +178,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         let index = Some(round.index);
         let mut cells = Vec::new();
         for &arm in arms {
-            cells.push((arm, self.provision(index, arm, databases).await?));
+            cells.push((arm, self.provision(Purpose::Round(round.index), arm, databases).await?));
         }
         for (arm, cell) in &mut cells {
             self.phase(index, *arm, Phase::WarmUp);
@@ -178,13 +190,14 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             cell.before = self.sizes(cell, *arm, checkpointed).await?;
             cell.growth = self.growth(cell, *arm).await?;
         }
-        self.slices(round, &mut cells).await?;
+        let mut meter = Meter::new(self.target).await;
+        self.slices(round, &mut cells, &mut meter).await?;
         let checkpointed = self.flush().await?;
         let mut records = Vec::new();
         for (arm, cell) in cells {
             self.phase(index, arm, Phase::Inspect);
             let after = self.sizes(&cell, arm, checkpointed).await?;
-            records.push((arm, cell.into_record(after)));
+            records.push((arm, cell.into_record(after, &meter)));
         }
         Ok(records)
     }
@@ -200,14 +213,19 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     /// A fresh database, filled.
     pub(super) async fn provision(
         &self,
-        round: Option<u64>,
+        purpose: Purpose,
         arm: usize,
         databases: &mut Vec<Arc<str>>,
     ) -> Result<Cell, RunError> {
         self.check_stop()?;
-        self.phase(round, arm, Phase::Load);
         let plan = &self.plan;
-        let id = format!("{}{}", self.settings.id, round.map_or("p".to_owned(), |round| format!("r{round}")));
+        let (round, phase, mark) = match purpose {
+            Purpose::Pilot => (None, Phase::Load, "p".to_owned()),
+            Purpose::Costs => (None, Phase::Costs, "c".to_owned()),
+            Purpose::Round(round) => (Some(round), Phase::Load, format!("r{round}")),
+        };
+        self.phase(round, arm, phase);
+        let id = format!("{}{mark}", self.settings.id);
         let database: Arc<str> = namespace::database_name(&plan.name, &plan.arms[arm].name, &id).into();
         databases.push(Arc::clone(&database));
         namespace::create(self.target, &database, &self.settings.id).await?;
@@ -237,6 +255,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             growth: Vec::new(),
             slices: Vec::new(),
             warm_up: Vec::new(),
+            usage: Usage::default(),
             is_dropped: false,
         })
     }
@@ -288,7 +307,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
 
     /// All slices of some arms; slice j of all of them comes before slice j+1 of any, so that slow changes of the machine
     /// meet all arms alike.
-    async fn slices(&self, round: &mut Round, cells: &mut [(usize, Cell)]) -> Result<(), RunError> {
+    async fn slices(&self, round: &mut Round, cells: &mut [(usize, Cell)], meter: &mut Meter) -> Result<(), RunError> {
         let window = round.window;
         let slices = window.slices(self.settings.slices, self.settings.workers, self.settings.load);
         for slice in 0..slices {
@@ -302,8 +321,9 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
                 order.push(*arm);
                 let arrivals = self.arrivals(round.seed, MEASURED_ARRIVALS, slice);
                 let part = Part { every: INTERVAL, bounds: window.bounds(slice, slices), arrivals };
-                self.measured_slice(round, (*arm, cell), part).await?;
+                self.measured_slice(round, (*arm, cell), part, meter).await?;
                 if is_sampled(slice, slices) {
+                    meter.disturbed();
                     let mut growth = self.growth(cell, *arm).await?;
                     cell.growth.append(&mut growth);
                 }
@@ -322,11 +342,19 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         Ok(())
     }
 
-    async fn measured_slice(&self, round: &Round, (arm, cell): (usize, &mut Cell), part: Part) -> Result<(), RunError> {
+    async fn measured_slice(
+        &self,
+        round: &Round,
+        (arm, cell): (usize, &mut Cell),
+        part: Part,
+        meter: &mut Meter,
+    ) -> Result<(), RunError> {
         self.phase(Some(round.index), arm, Phase::Measure);
+        meter.begin(self.target).await;
         let slice = self.slice(cell, (Some(round.index), arm), round.seed, part).await?;
         cell.slices.push(slice);
         self.check_stop()?;
+        meter.end(self.target, &cell.database, &mut cell.usage).await;
         let calls = match round.window {
             Window::Calls { calls, .. } => calls,
             Window::Timed { .. } => cell.calls,

@@ -1,8 +1,10 @@
 //! Runs the compiled steps of one operation on a target.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bson::RawDocumentBuf;
+use tokio::time::Instant;
 
 use crate::plan::{
     Command, EvalError, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, Value, outcome, truth,
@@ -48,6 +50,18 @@ pub struct Tally {
     pub round_trips: u64,
     /// Attempts begun again, by cause.
     pub retries: Vec<Retry>,
+    /// Writes acknowledged, of programs that may write more than once.
+    writes: u64,
+    /// When the first and the last write were acknowledged, of programs that may write more than once.
+    written: Option<(Instant, Instant)>,
+}
+
+impl Tally {
+    /// From the first write acknowledged to the last, while others can see a state between; `None` for a call that wrote
+    /// less than twice.
+    pub fn inconsistent(&self) -> Option<Duration> {
+        self.written.filter(|_| self.writes > 1).map(|(first, last)| last - first)
+    }
 }
 
 /// Why an attempt began again.
@@ -66,6 +80,8 @@ pub struct Interpreter<'t, T> {
     database: &'t str,
     /// What the call has cost so far.
     pub tally: Tally,
+    /// Whether it matters when writes are acknowledged; the clock is not asked for nothing.
+    watches_writes: bool,
 }
 
 /// Where the steps go on.
@@ -78,7 +94,7 @@ enum Flow {
 impl<'t, T: Target> Interpreter<'t, T> {
     /// An interpreter for one call.
     pub fn new(target: &'t T, database: &'t str) -> Interpreter<'t, T> {
-        Interpreter { target, database, tally: Tally::default() }
+        Interpreter { target, database, tally: Tally::default(), watches_writes: false }
     }
 
     /// Runs a program; the frame holds its arguments.
@@ -86,6 +102,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
     /// # Errors
     /// When the server refuses or is lost, or an expression has no value. A refusal for size is a result.
     pub async fn run(&mut self, program: &Program, frame: &mut Frame) -> Result<Value, Halt> {
+        self.watches_writes = program.writes_again;
         match self.steps(&program.steps, program.reply, frame).await {
             Ok(Flow::Return(value)) => Ok(value),
             Ok(Flow::Next | Flow::Again) => implicit(program, frame),
@@ -201,6 +218,9 @@ impl<'t, T: Target> Interpreter<'t, T> {
         match self.target.run(self.database, document, kind).await {
             Ok(reply) => {
                 self.tally.round_trips += reply.round_trips();
+                if self.watches_writes && command.changes {
+                    self.wrote();
+                }
                 Ok(reply)
             }
             Err(failure) => {
@@ -208,6 +228,13 @@ impl<'t, T: Target> Interpreter<'t, T> {
                 Err(Halt::Failed { label: command.label.clone(), failure })
             }
         }
+    }
+
+    fn wrote(&mut self) {
+        let now = Instant::now();
+        let first = self.tally.written.map_or(now, |(first, _)| first);
+        self.tally.written = Some((first, now));
+        self.tally.writes += 1;
     }
 
     /// Sends the documents in as many messages as the server's limits ask for.

@@ -2,9 +2,11 @@
 
 mod arrivals;
 mod cell;
+mod cost;
 mod error;
 mod event;
 mod experiment;
+mod explain;
 mod generators;
 mod inspect;
 mod interpret;
@@ -20,6 +22,7 @@ mod trial;
 mod window;
 
 pub use arrivals::ArrivalTimes;
+pub use cost::Costs;
 pub use error::RunError;
 pub use event::{Event, Interval, Observer, Phase};
 pub use experiment::{Experiment, Settings};

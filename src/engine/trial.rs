@@ -11,7 +11,7 @@ use crate::server::Target;
 
 use super::error::RunError;
 use super::event::{Event, Interval, Observer, Phase};
-use super::experiment::{Experiment, Round};
+use super::experiment::{Experiment, Purpose, Round};
 use super::part::{MEASURED_ARRIVALS, Part};
 use super::schedule::Window;
 
@@ -56,7 +56,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         let Trial { arm, round, number, calls, warmup, batch } = trial;
         let window = Window::Calls { calls, warmup, seconds: None };
         let round = Round::new(round, self.plan.round_seed(round), window);
-        let mut cell = self.provision(Some(number), arm, databases).await?;
+        let mut cell = self.provision(Purpose::Round(number), arm, databases).await?;
         self.phase(Some(round.index), arm, Phase::WarmUp);
         self.warm_up(&mut cell, arm, &round).await?;
         self.flush().await?;

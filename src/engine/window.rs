@@ -179,6 +179,7 @@ impl Slice {
             service: 0,
             due: Some(due),
             round_trips: 0,
+            inconsistent: None,
             retries: &[],
             error: Some(CallError { reason: "skipped", message: &message }),
         });
@@ -239,6 +240,7 @@ impl Slice {
             service: nanoseconds(done - sent),
             due: taken.map(|taken| taken.times(done)),
             round_trips: interpreter.tally.round_trips,
+            inconsistent: interpreter.tally.inconsistent().map(nanoseconds),
             retries: &retries,
             error: error.as_ref().map(|(reason, message)| CallError { reason, message }),
         });

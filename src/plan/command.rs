@@ -62,6 +62,7 @@ impl CommandCompiler<'_, '_> {
             reply: reply_shape(self.word),
             alias: None,
             writes: self.word.writes(),
+            changes: self.word.writes(),
         })
     }
 

@@ -14,6 +14,8 @@ pub struct Program {
     pub reply: usize,
     /// What it gives when no `return` is reached.
     pub implicit: Implicit,
+    /// Whether one call may send more than one write, so that others can see a state between them.
+    pub writes_again: bool,
 }
 
 /// The result of a program that ends without `return`.
@@ -80,8 +82,10 @@ pub struct Command {
     pub reply: ReplyShape,
     /// The slot of `as`.
     pub alias: Option<usize>,
-    /// Whether it changes data.
+    /// Whether it changes data, as far as its word tells: a raw command is taken for one that does.
     pub writes: bool,
+    /// Whether it changes data, raw commands that only read told apart.
+    pub changes: bool,
 }
 
 /// What the server's reply becomes.

@@ -10,7 +10,7 @@ use super::reply::check_condition;
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Origin, Scope};
 use super::slip::collections_of;
-use super::template::Template;
+use super::template::{Entry, Key, Template};
 
 /// Compiles the steps of one operation, load or state.
 pub struct StepCompiler<'r, 'a> {
@@ -46,7 +46,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             Some(Step::Command(last)) if writes_outcome(last.reply) && writes(&compiled) == 1 => Implicit::Outcome,
             _ => Implicit::Done,
         };
-        Some(Program { steps: compiled, slots: self.scope.slots(), reply: self.reply, implicit })
+        let writes_again = most_writes(&compiled) > 1;
+        Some(Program { steps: compiled, slots: self.scope.slots(), reply: self.reply, implicit, writes_again })
     }
 
     fn steps(&mut self, steps: &[scenario::Step]) -> Option<Vec<Step>> {
@@ -201,10 +202,43 @@ fn writes(steps: &[Step]) -> usize {
     steps.iter().map(in_step).sum()
 }
 
+/// The most writes that one run of the steps can send; a write in a loop is several. What a `retry` repeats is counted
+/// once: an attempt begins again where its write did nothing.
+fn most_writes(steps: &[Step]) -> usize {
+    let in_step = |step: &Step| match step {
+        Step::Command(command) => usize::from(command.changes),
+        Step::If { then, otherwise, .. } => most_writes(then).max(most_writes(otherwise)),
+        Step::ForEach { body, .. } => 2 * most_writes(body),
+        Step::Retry { body, .. } => most_writes(body),
+        Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
+    };
+    steps.iter().map(in_step).sum()
+}
+
 fn writes_outcome(reply: ReplyShape) -> bool {
     matches!(reply, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete)
 }
 
 fn raw_command(template: Template) -> Command {
-    Command { label: "command".into(), template, documents: None, reply: ReplyShape::Whole, alias: None, writes: true }
+    /// Raw commands that change nothing.
+    const READS: [&str; 7] = ["find", "aggregate", "count", "distinct", "getMore", "listIndexes", "ping"];
+    let changes = match &template {
+        Template::Document(entries) => match entries.first() {
+            Some(Entry::Field(Key::Fixed(name), _)) => !READS.contains(&name.as_ref()),
+            _ => true,
+        },
+        Template::Constant(command) => {
+            command.entries().first().is_none_or(|(name, _)| !READS.contains(&name.as_ref()))
+        }
+        _ => true,
+    };
+    Command {
+        label: "command".into(),
+        template,
+        documents: None,
+        reply: ReplyShape::Whole,
+        alias: None,
+        writes: true,
+        changes,
+    }
 }

@@ -57,6 +57,8 @@ pub struct Call<'c> {
     pub due: Option<DueTimes>,
     /// Messages exchanged.
     pub round_trips: u64,
+    /// From the first write acknowledged to the last in nanoseconds, when it wrote more than once.
+    pub inconsistent: Option<u64>,
     /// Causes of the attempts that began again.
     pub retries: &'c [Arc<str>],
     /// Why it failed, when it did.
@@ -98,6 +100,8 @@ pub struct OperationMeasures {
     pub messages: BTreeMap<String, String>,
     /// Attempts begun again, by cause.
     pub retries: BTreeMap<Arc<str>, u64>,
+    /// From the first write acknowledged to the last, of calls that wrote more than once.
+    pub inconsistent: Option<LatencyHistogram>,
 }
 
 /// Records finished calls.
@@ -130,6 +134,7 @@ impl Recorder {
             errors: BTreeMap::new(),
             messages: BTreeMap::new(),
             retries: BTreeMap::new(),
+            inconsistent: None,
         };
         let interval = vec![None; operations];
         Recorder {
@@ -156,6 +161,9 @@ impl Recorder {
         measures.round_trips += call.round_trips;
         for cause in call.retries {
             *measures.retries.entry(Arc::clone(cause)).or_default() += 1;
+        }
+        if let Some(inconsistent) = call.inconsistent {
+            measures.inconsistent.get_or_insert_with(|| self.empty.clone()).record(inconsistent);
         }
         if let Some(error) = call.error {
             *measures.errors.entry(error.reason.to_owned()).or_default() += 1;
@@ -296,6 +304,10 @@ impl OperationMeasures {
         for (cause, count) in &other.retries {
             *self.retries.entry(Arc::clone(cause)).or_default() += count;
         }
+        match (&mut self.inconsistent, &other.inconsistent) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (mine, theirs) => *mine = mine.take().or_else(|| theirs.clone()),
+        }
     }
 }
 
@@ -306,7 +318,7 @@ mod tests {
     const TIMEOUT: Duration = Duration::from_secs(10);
 
     fn call(operation: usize, outcome: CallOutcome, service: u64) -> Call<'static> {
-        Call { operation, outcome, service, due: None, round_trips: 2, retries: &[], error: None }
+        Call { operation, outcome, service, due: None, round_trips: 2, inconsistent: None, retries: &[], error: None }
     }
 
     #[test]

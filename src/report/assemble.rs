@@ -6,7 +6,7 @@ use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, tally};
 use super::answers::{Answer, answers};
 use super::format::{counted, listed, plain};
 use super::words::{self, Speaker};
-use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, method};
+use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, cost, method};
 
 impl Report {
     /// Computes what a report of this run says.
@@ -31,6 +31,7 @@ impl Report {
             notes: Vec::new(),
             strategies,
             rows,
+            costs: cost::costs(record),
             measured: method::measured(record),
             command: method::command(record),
             warnings: method::warnings(record),

@@ -1,5 +1,6 @@
 //! The report as Markdown, for reviews.
 
+mod costs;
 mod escape;
 mod histogram;
 mod open;
@@ -34,6 +35,7 @@ impl Renderer for Markdown {
             sizes(report, out)?;
             followed(report, out)?;
             round_trips(report, out)?;
+            costs::write(report, out)?;
             outcomes(report, out)?;
         }
         measured(report, out)

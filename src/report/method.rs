@@ -5,6 +5,7 @@ use std::fmt::Display;
 use crate::results::{Arrivals, LoadModel, RunRecord, Settings};
 use crate::stats;
 
+use super::cost;
 use super::format::{bytes, count, counted, listed, plain};
 
 /// Name and value of all that was set or found.
@@ -177,6 +178,7 @@ pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
             ));
         }
     }
+    warnings.extend(cost::contradictions(record));
     if record.settings.duration.is_some() {
         let states = "Windows were equal in time, not in calls: a faster strategy wrote more, so the states differ.";
         warnings.push(states.into());

@@ -6,6 +6,7 @@
 mod answers;
 mod assemble;
 mod capacity;
+mod cost;
 mod format;
 mod markdown;
 mod method;
@@ -18,6 +19,7 @@ use std::fmt;
 use crate::stats::{CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Tally};
 
 pub use capacity::CapacityReport;
+pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
 pub use markdown::Markdown;
 pub use terminal::Terminal;
 
@@ -61,6 +63,8 @@ pub struct Report {
     pub strategies: Vec<StrategyView>,
     /// A row per operation that was called, then the mix.
     pub rows: Vec<Row>,
+    /// What calls cost the server.
+    pub costs: Costs,
     /// How it was measured: name and value.
     pub measured: Vec<(String, String)>,
     /// The command line that measures it again.

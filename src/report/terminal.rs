@@ -1,5 +1,7 @@
 //! The report on a terminal: the verdict first, then one table.
 
+mod costs;
+
 use std::fmt;
 
 use crate::stats::{Claim, CollectionGrowth, Distribution, OpenLoad};
@@ -28,6 +30,7 @@ impl Renderer for Terminal {
             self.footnotes(report, out)?;
             self.open(report, out)?;
             self.sizes(report, out)?;
+            costs::write(self, report, out)?;
             self.unusual(report, out)?;
         }
         self.warnings(report, out)?;

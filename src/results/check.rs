@@ -47,6 +47,12 @@ fn check_operation(operation: &OperationRecord, counts: &mut Counts) -> Result<(
         counts.add(outcome.count)?;
         calls += outcome.count;
     }
+    if let Some(TimesRecord { count, histogram, .. }) = &operation.inconsistent {
+        counts.add(*count)?;
+        if histogram.open().count() != *count {
+            return Err(format!("{count} calls that wrote more than once are stated, their histogram differs"));
+        }
+    }
     if calls != operation.calls {
         return Err(format!("its outcomes have {calls} calls, {} are stated", operation.calls));
     }

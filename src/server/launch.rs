@@ -33,6 +33,8 @@ fn arguments(options: &EmbeddedOptions, folder: &Path, port: u16) -> Vec<OsStrin
         "--setParameter=ttlMonitorSleepSecs=1",
         // Its collector wakes up every second and writes, which is noise for whoever measures.
         "--setParameter=diagnosticDataCollectionEnabled=false",
+        // An entry in the oplog every ten seconds that no call made.
+        "--setParameter=writePeriodicNoops=false",
     ]
     .map(OsString::from)
     .into();

@@ -1,12 +1,14 @@
 //! The MongoDB side: the only user of the driver's client.
 
 pub mod client;
+pub mod counters;
 pub mod embedded;
 pub mod facts;
 mod failure;
 mod folder;
 mod launch;
 mod locate;
+pub mod meter;
 pub mod namespace;
 mod pool;
 mod server_log;

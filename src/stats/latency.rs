@@ -122,7 +122,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::{LatencyHistogram, StoredHistogram};
+    use crate::record::LatencyHistogram;
+    use crate::record::StoredHistogram;
 
     fn outcome(name: &str, values: &[u64]) -> OutcomeRecord {
         let mut service = LatencyHistogram::new(Duration::from_secs(10));

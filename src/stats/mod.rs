@@ -5,6 +5,7 @@
 
 pub mod capacity;
 mod compare;
+mod cost;
 mod estimate;
 mod family;
 mod latency;
@@ -22,6 +23,7 @@ mod verdict;
 
 pub use compare::{Arm, Claim, Comparison, Ratio, Reason, Role, band, compare};
 pub use compare::{FAILURE_LIMIT, MINIMUM_ROUNDS, NOISE_FLOOR, SIGNIFICANCE, UNSTABLE};
+pub use cost::{Cost, counters, inconsistency, single_cost, window_cost};
 pub use estimate::{Estimate, Interval, log_ratios};
 pub use family::Family;
 pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean, succeeded};

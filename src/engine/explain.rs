@@ -1,0 +1,243 @@
+//! How the server finds what commands ask for.
+
+use std::cell::RefCell;
+
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+
+use crate::server::{Failure, Reply, ReplyKind, Target};
+
+/// The commands that look for documents.
+const EXPLAINED: [&str; 7] = ["find", "aggregate", "count", "distinct", "update", "delete", "findAndModify"];
+
+/// Fields of a command that `explain` refuses, or that would make it part of a transaction.
+const LEFT_OUT: [&str; 6] = ["readConcern", "writeConcern", "lsid", "txnNumber", "startTransaction", "autocommit"];
+
+/// Parts of a plan's description that hold no stages of it.
+const NO_STAGES: [&str; 6] =
+    ["filter", "rejectedPlans", "parsedQuery", "indexBounds", "slotBasedPlan", "optimizedPipeline"];
+
+/// A target that also asks the server how it would run each command, once per shape of command. What the server does not
+/// explain is left out.
+pub(super) struct Explaining<'t, T> {
+    target: &'t T,
+    /// The shapes that were seen, and their plans.
+    plans: RefCell<Vec<(String, Option<QueryPlan>)>>,
+}
+
+/// How the server runs one command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct QueryPlan {
+    /// The command and its collection.
+    pub(super) step: String,
+    /// The stages, outermost first.
+    pub(super) stages: Vec<String>,
+    /// The indexes that they use.
+    pub(super) indexes: Vec<String>,
+    /// Whether it looks at every document of a collection for those that it wants.
+    scans: bool,
+}
+
+impl<'t, T: Target> Explaining<'t, T> {
+    pub(super) fn new(target: &'t T) -> Explaining<'t, T> {
+        Explaining { target, plans: RefCell::default() }
+    }
+
+    /// The plans, in the order in which their commands were sent.
+    pub(super) fn into_plans(self) -> impl Iterator<Item = QueryPlan> {
+        self.plans.into_inner().into_iter().filter_map(|(_, plan)| plan)
+    }
+
+    async fn explain(&self, database: &str, command: &RawDocument) {
+        let Some((name, collection)) = explained(command) else { return };
+        let shape = shape(RawBsonRef::Document(command));
+        if self.plans.borrow().iter().any(|(seen, _)| *seen == shape) {
+            return;
+        }
+        let explain = rawdoc! { "explain": bare(command), "verbosity": "queryPlanner" };
+        let reply = self.target.run(database, explain, ReplyKind::Single).await.ok();
+        let plan = reply.and_then(|reply| reply.batches.first().map(|reply| QueryPlan::read(reply, name, collection)));
+        self.plans.borrow_mut().push((shape, plan.filter(|plan| !plan.stages.is_empty())));
+    }
+}
+
+impl<T: Target> Target for Explaining<'_, T> {
+    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+        self.explain(database, &command).await;
+        self.target.run(database, command, kind).await
+    }
+}
+
+/// The name and collection of a command that can be explained.
+fn explained(command: &RawDocument) -> Option<(&str, &str)> {
+    let (name, collection) = command.iter().next()?.ok()?;
+    let name = name.as_str();
+    let writes = command.get_array("pipeline").is_ok_and(|pipeline| {
+        let mut stages = pipeline.into_iter().flatten().filter_map(|stage| stage.as_document());
+        stages.any(|stage| stage.get("$out").is_ok_and(|out| out.is_some()) || stage.get_document("$merge").is_ok())
+    });
+    (EXPLAINED.contains(&name) && !writes).then_some((name, collection.as_str()?))
+}
+
+/// The command as `explain` takes it.
+fn bare(command: &RawDocument) -> RawDocumentBuf {
+    let mut bare = RawDocumentBuf::new();
+    for (name, value) in command.iter().flatten().filter(|(name, _)| !LEFT_OUT.contains(&name.as_str())) {
+        bare.append(name, value);
+    }
+    bare
+}
+
+/// The names in a command, without its values: commands that differ in values alone have one plan. Texts at the top
+/// level are names, too.
+fn shape(value: RawBsonRef<'_>) -> String {
+    match value {
+        RawBsonRef::Document(document) => {
+            let fields = document.iter().flatten().map(|(name, value)| match value {
+                RawBsonRef::String(text) if EXPLAINED.contains(&name.as_str()) => format!("{name}={text}"),
+                value => format!("{name}:{}", shape(value)),
+            });
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+        }
+        RawBsonRef::Array(items) => {
+            let mut shapes: Vec<String> = items.into_iter().flatten().map(shape).collect();
+            shapes.dedup();
+            format!("[{}]", shapes.join(","))
+        }
+        _ => "?".to_owned(),
+    }
+}
+
+impl QueryPlan {
+    fn read(reply: &RawDocument, name: &str, collection: &str) -> QueryPlan {
+        let mut plan = QueryPlan { step: format!("{name} {collection}"), ..QueryPlan::default() };
+        plan.descend(reply);
+        // A list of values wants to look at all; an index makes that shorter.
+        plan.scans |= name == "distinct" && plan.has("COLLSCAN");
+        plan
+    }
+
+    fn has(&self, stage: &str) -> bool {
+        self.stages.iter().any(|known| known == stage)
+    }
+
+    /// Looks for plans in a reply: directly, under a pipeline's stages, or per shard.
+    fn descend(&mut self, reply: &RawDocument) {
+        if let Ok(planner) = reply.get_document("queryPlanner") {
+            if let Ok(winner) = planner.get_document("winningPlan") {
+                self.walk(winner);
+            }
+            return;
+        }
+        if let Ok(stages) = reply.get_array("stages") {
+            // The pipeline's later stages take what the earlier ones give.
+            let stages: Vec<&RawDocument> =
+                stages.into_iter().flatten().filter_map(|stage| stage.as_document()).collect();
+            for stage in stages.into_iter().rev() {
+                let Some(Ok((name, value))) = stage.iter().next() else { continue };
+                match value.as_document().filter(|_| name.as_str() == "$cursor") {
+                    Some(cursor) => self.descend(cursor),
+                    None => self.stages.push(name.as_str().to_owned()),
+                }
+            }
+        }
+        if let Ok(shards) = reply.get_document("shards") {
+            shards.iter().flatten().filter_map(|(_, shard)| shard.as_document()).for_each(|shard| self.descend(shard));
+        }
+    }
+
+    /// Notes a stage and those below it, whatever the fields are called that hold them.
+    fn walk(&mut self, plan: &RawDocument) {
+        if let Ok(stage) = plan.get_str("stage") {
+            self.stages.push(stage.to_owned());
+            let wanted = plan.get_document("filter").is_ok_and(|filter| !filter.is_empty());
+            self.scans |= stage == "COLLSCAN" && wanted;
+        }
+        if let Ok(index) = plan.get_str("indexName")
+            && !self.indexes.iter().any(|known| known == index)
+        {
+            self.indexes.push(index.to_owned());
+        }
+        for (name, value) in plan.iter().flatten().filter(|(name, _)| !NO_STAGES.contains(&name.as_str())) {
+            match value {
+                RawBsonRef::Document(_) if name.as_str() == "queryPlanner" => self.descend(plan),
+                RawBsonRef::Document(inner) => self.walk(inner),
+                RawBsonRef::Array(items) => {
+                    items.into_iter().flatten().filter_map(|item| item.as_document()).for_each(|item| self.walk(item));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What is wrong with it, in words that follow the command.
+    pub(super) fn problems(&self) -> impl Iterator<Item = &'static str> {
+        let scans = self.scans.then_some("scans the whole collection (COLLSCAN)");
+        // What comes out of a group or a join has no index.
+        let inner = self.stages.iter().skip_while(|stage| *stage != "SORT").skip(1);
+        let made = |stage: &String| stage == "GROUP" || stage == "EQ_LOOKUP";
+        let sorts = (self.has("SORT") && !inner.into_iter().any(made)).then_some("sorts in memory (SORT)");
+        scans.into_iter().chain(sorts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(reply: &RawDocument) -> (Vec<String>, Vec<String>, Vec<&'static str>) {
+        let plan = QueryPlan::read(reply, "find", "comments");
+        (plan.stages.clone(), plan.indexes.clone(), plan.problems().collect())
+    }
+
+    fn scan() -> RawDocumentBuf {
+        rawdoc! { "stage": "COLLSCAN", "filter": { "post": { "$eq": 1 } }, "direction": "forward" }
+    }
+
+    #[test]
+    fn a_classic_plan_is_walked_to_its_leaves() {
+        let fetch = rawdoc! { "stage": "FETCH", "inputStage": { "stage": "IXSCAN", "indexName": "post_1" } };
+        let reply = rawdoc! { "queryPlanner": { "winningPlan": fetch, "rejectedPlans": [scan()] } };
+        assert_eq!(read(&reply), (vec!["FETCH".into(), "IXSCAN".into()], vec!["post_1".into()], vec![]));
+    }
+
+    #[test]
+    fn a_scan_for_some_and_a_sort_are_problems_and_a_scan_for_all_is_none() {
+        let sort = rawdoc! { "stage": "SORT", "inputStage": scan() };
+        let told = read(&rawdoc! { "queryPlanner": { "winningPlan": sort } }).2;
+        assert_eq!(told, ["scans the whole collection (COLLSCAN)", "sorts in memory (SORT)"]);
+        let all = rawdoc! { "queryPlanner": { "winningPlan": { "stage": "COLLSCAN", "direction": "forward" } } };
+        assert_eq!(read(&all).2, Vec::<&str>::new());
+        assert_eq!(QueryPlan::read(&all, "distinct", "c").problems().count(), 1);
+        let groups =
+            rawdoc! { "stage": "SORT", "inputStage": { "stage": "GROUP", "inputStage": { "stage": "IXSCAN" } } };
+        assert_eq!(read(&rawdoc! { "queryPlanner": { "winningPlan": groups } }).2, Vec::<&str>::new());
+    }
+
+    #[test]
+    fn slot_based_pipelines_and_shards_have_plans_too() {
+        let slot =
+            rawdoc! { "queryPlanner": { "winningPlan": { "queryPlan": scan(), "slotBasedPlan": { "stages": "x" } } } };
+        assert_eq!(read(&slot).0, ["COLLSCAN"]);
+        let cursor = rawdoc! { "$cursor": { "queryPlanner": { "winningPlan": scan() } } };
+        let pipeline = rawdoc! { "stages": [cursor, { "$lookup": { "from": "users" } }] };
+        assert_eq!(read(&pipeline).0, ["$lookup", "COLLSCAN"]);
+        let sharded = rawdoc! { "shards": { "a": pipeline } };
+        assert_eq!(read(&sharded).0, ["$lookup", "COLLSCAN"]);
+        let merge = rawdoc! { "stage": "SHARD_MERGE", "shards": [{ "shardName": "a", "winningPlan": scan() }] };
+        assert_eq!(read(&rawdoc! { "queryPlanner": { "winningPlan": merge } }).0, ["SHARD_MERGE", "COLLSCAN"]);
+        assert_eq!(read(&rawdoc! { "ok": 1 }).0, Vec::<String>::new());
+    }
+
+    #[test]
+    fn commands_that_differ_in_values_alone_are_one() {
+        let command = |post: i32, list: Vec<i32>| {
+            let list: bson::RawArrayBuf = list.into_iter().collect();
+            shape(RawBsonRef::Document(
+                &rawdoc! { "find": "comments", "filter": { "post": post, "_id": { "$in": list } } },
+            ))
+        };
+        assert_eq!(command(1, vec![1, 2]), command(2, vec![3]));
+        let other = shape(RawBsonRef::Document(&rawdoc! { "find": "posts", "filter": { "post": 1 } }));
+        assert_ne!(command(1, vec![1]), other);
+    }
+}

@@ -1,0 +1,246 @@
+//! The counters that a server keeps of its own work, and how much they grew.
+
+use std::collections::BTreeMap;
+
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, rawdoc};
+
+use super::{Failure, ReplyKind, Target};
+
+/// Sections of `serverStatus` that hold nothing of use here; without them it takes a third of the time. Names that a
+/// release does not know do no harm.
+const LEFT_OUT: [&str; 39] = [
+    "asserts",
+    "batchedDeletes",
+    "bucketCatalog",
+    "catalogStats",
+    "changeStreamPreImages",
+    "connections",
+    "defaultRWConcern",
+    "electionMetrics",
+    "featureCompatibilityVersion",
+    "flowControl",
+    "freeMonitoring",
+    "globalLock",
+    "hedgingMetrics",
+    "indexBulkBuilder",
+    "indexBuilds",
+    "indexStats",
+    "internalTransactions",
+    "Instance Information",
+    "locks",
+    "logicalSessionRecordCache",
+    "mirroredReads",
+    "opReadConcernCounters",
+    "opWorkingTime",
+    "oplogTruncation",
+    "planCache",
+    "queues",
+    "readConcernCounters",
+    "readPreferenceCounters",
+    "repl",
+    "scramCache",
+    "security",
+    "shardSplits",
+    "shardingStatistics",
+    "storageEngine",
+    "tcmalloc",
+    "tenantMigrations",
+    "trafficRecording",
+    "transportSecurity",
+    "twoPhaseCommitCoordinator",
+];
+
+/// The counters: our name with its unit, and where `serverStatus` has it. A name that occurs twice is a sum.
+const COUNTERS: [(&str, &[&str]); 39] = [
+    ("cpu_us", &["extra_info", "user_time_us"]),
+    ("cpu_us", &["extra_info", "system_time_us"]),
+    ("bytes_in", &["network", "bytesIn"]),
+    ("bytes_out", &["network", "bytesOut"]),
+    ("requests", &["network", "numRequests"]),
+    ("opcounters_insert", &["opcounters", "insert"]),
+    ("opcounters_query", &["opcounters", "query"]),
+    ("opcounters_update", &["opcounters", "update"]),
+    ("opcounters_delete", &["opcounters", "delete"]),
+    ("opcounters_getmore", &["opcounters", "getmore"]),
+    ("opcounters_command", &["opcounters", "command"]),
+    ("op_latency_reads_us", &["opLatencies", "reads", "latency"]),
+    ("op_latency_reads_ops", &["opLatencies", "reads", "ops"]),
+    ("op_latency_writes_us", &["opLatencies", "writes", "latency"]),
+    ("op_latency_writes_ops", &["opLatencies", "writes", "ops"]),
+    ("op_latency_commands_us", &["opLatencies", "commands", "latency"]),
+    ("op_latency_commands_ops", &["opLatencies", "commands", "ops"]),
+    ("documents_inserted", &["metrics", "document", "inserted"]),
+    ("documents_updated", &["metrics", "document", "updated"]),
+    ("documents_deleted", &["metrics", "document", "deleted"]),
+    ("documents_returned", &["metrics", "document", "returned"]),
+    ("documents_expired", &["metrics", "ttl", "deletedDocuments"]),
+    ("keys_examined", &["metrics", "queryExecutor", "scanned"]),
+    ("documents_examined", &["metrics", "queryExecutor", "scannedObjects"]),
+    ("collection_scans", &["metrics", "queryExecutor", "collectionScans", "total"]),
+    ("sorts_in_memory", &["metrics", "operation", "scanAndOrder"]),
+    ("write_conflicts", &["metrics", "operation", "writeConflicts"]),
+    ("cache_bytes_read", &["wiredTiger", "cache", "bytes read into cache"]),
+    ("cache_bytes_written", &["wiredTiger", "cache", "bytes written from cache"]),
+    ("journal_bytes", &["wiredTiger", "log", "log bytes written"]),
+    ("cursor_modify_calls", &["wiredTiger", "cursor", "cursor modify calls"]),
+    ("cursor_modify_bytes", &["wiredTiger", "cursor", "cursor modify value bytes modified"]),
+    ("cursor_insert_calls", &["wiredTiger", "cursor", "cursor insert calls"]),
+    ("cursor_insert_bytes", &["wiredTiger", "cursor", "cursor insert key and value bytes"]),
+    ("cursor_update_calls", &["wiredTiger", "cursor", "cursor update calls"]),
+    ("cursor_update_bytes", &["wiredTiger", "cursor", "cursor update key and value bytes"]),
+    ("transactions_started", &["transactions", "totalStarted"]),
+    ("transactions_committed", &["transactions", "totalCommitted"]),
+    ("transactions_aborted", &["transactions", "totalAborted"]),
+];
+
+/// The bytes of new oplog entries.
+pub const OPLOG_BYTES: &str = "oplog_bytes";
+
+/// The collection in `local`.
+const OPLOG: &str = "oplog.rs";
+
+/// Numbers by name. A name that is missing was not told by the server.
+pub type Counters = BTreeMap<&'static str, f64>;
+
+/// All counters at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    numbers: Counters,
+    oplog: Option<Oplog>,
+}
+
+/// The oplog at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Oplog {
+    /// All entries, uncompressed.
+    bytes: f64,
+    /// When the oldest entry was written; it moves when old entries are removed.
+    oldest: Timestamp,
+    /// When the newest entry was written.
+    newest: Timestamp,
+}
+
+impl Snapshot {
+    /// Reads the counters. What the server does not tell is left out, the oplog's size among it where the user may not
+    /// read `local`.
+    ///
+    /// # Errors
+    /// When the server refuses `serverStatus`.
+    pub async fn read(target: &impl Target) -> Result<Snapshot, Failure> {
+        let reply = target.run("admin", server_status(), ReplyKind::Single).await?;
+        let Some(status) = reply.batches.first() else { return Ok(Snapshot { numbers: Counters::new(), oplog: None }) };
+        let mut numbers = Counters::new();
+        for (name, path) in COUNTERS {
+            if let Some(number) = number_at(status, path) {
+                *numbers.entry(name).or_default() += number;
+            }
+        }
+        let oplog = match times(status) {
+            Some((oldest, newest)) => oplog_bytes(target).await.map(|bytes| Oplog { bytes, oldest, newest }),
+            None => None,
+        };
+        Ok(Snapshot { numbers, oplog })
+    }
+
+    /// Whether the server told nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// How much every counter grew until `later`, and whether the oplog had to be read for it, which moves counters.
+    ///
+    /// The oplog's growth is that of its size, which is the sum of its entries' sizes to the byte. Where old entries were
+    /// removed meanwhile, the new ones of `database` are added up; where some of those are gone, too, nobody can tell.
+    pub async fn growth(&self, later: &Snapshot, target: &impl Target, database: &str) -> (Counters, bool) {
+        let both = self.numbers.iter().filter_map(|(name, before)| Some((*name, later.numbers.get(name)? - before)));
+        let mut growth: Counters = both.collect();
+        let (Some(before), Some(after)) = (self.oplog, later.oplog) else { return (growth, false) };
+        let is_read = before.oldest != after.oldest;
+        let bytes = match is_read {
+            false => Some(after.bytes - before.bytes),
+            true if after.oldest > before.newest => None,
+            true => entries(target, database, (before.newest, after.newest)).await,
+        };
+        growth.extend(bytes.map(|bytes| (OPLOG_BYTES, bytes)));
+        (growth, is_read)
+    }
+}
+
+fn server_status() -> RawDocumentBuf {
+    let mut command = rawdoc! { "serverStatus": 1, "oplog": 1 };
+    for section in LEFT_OUT {
+        // None of the names holds a zero byte, which is all that is refused here.
+        if let Ok(section) = <&bson::raw::CStr>::try_from(section) {
+            command.append(section, 0);
+        }
+    }
+    command
+}
+
+fn number_at(document: &RawDocument, path: &[&str]) -> Option<f64> {
+    let (last, sections) = path.split_last()?;
+    let mut document = document;
+    for section in sections {
+        document = document.get_document(section).ok()?;
+    }
+    number(document.get(last).ok()??)
+}
+
+fn number(value: RawBsonRef<'_>) -> Option<f64> {
+    match value {
+        RawBsonRef::Int32(number) => Some(f64::from(number)),
+        RawBsonRef::Int64(number) => Some(number as f64),
+        RawBsonRef::Double(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// When the oldest and the newest entry of the oplog were written.
+fn times(status: &RawDocument) -> Option<(Timestamp, Timestamp)> {
+    let oplog = status.get_document("oplog").ok()?;
+    Some((oplog.get_timestamp("earliestOptime").ok()?, oplog.get_timestamp("latestOptime").ok()?))
+}
+
+async fn oplog_bytes(target: &impl Target) -> Option<f64> {
+    let command = rawdoc! {
+        "aggregate": OPLOG,
+        "pipeline": [
+            { "$collStats": { "storageStats": {} } },
+            { "$project": { "bytes": "$storageStats.size" } },
+        ],
+        "cursor": {},
+    };
+    bytes(target, command).await
+}
+
+/// The bytes of a database's entries after the first time, up to the second. A transaction is one entry in the name of
+/// `admin` that holds the changes of one call, and so of one database.
+async fn entries(target: &impl Target, database: &str, (after, until): (Timestamp, Timestamp)) -> Option<f64> {
+    let prefix = format!("{database}.");
+    let starts = |name: &str| rawdoc! { "$eq": [{ "$indexOfBytes": [name, prefix.as_str()] }, 0] };
+    let inner = rawdoc! { "$anyElementTrue": [{ "$map": {
+        "input": { "$cond": [{ "$isArray": "$o.applyOps" }, "$o.applyOps", []] },
+        "as": "change",
+        "in": starts("$$change.ns"),
+    } }] };
+    let command = rawdoc! {
+        "aggregate": OPLOG,
+        "pipeline": [
+            { "$match": { "ts": { "$gt": after, "$lte": until }, "$expr": { "$or": [starts("$ns"), inner] } } },
+            { "$group": { "_id": null, "bytes": { "$sum": { "$bsonSize": "$$ROOT" } } } },
+        ],
+        "cursor": {},
+    };
+    bytes(target, command).await
+}
+
+/// The field `bytes` of the only document of an aggregation in `local`, 0 without a document; none for who may not read
+/// there.
+async fn bytes(target: &impl Target, command: RawDocumentBuf) -> Option<f64> {
+    let reply = target.run("local", command, ReplyKind::Cursor).await.ok()?;
+    let batch = reply.batches.first()?.get_document("cursor").ok()?.get_array("firstBatch").ok()?;
+    if batch.is_empty() {
+        return Some(0.0);
+    }
+    number(batch.get_document(0).ok()?.get("bytes").ok()??)
+}

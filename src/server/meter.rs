@@ -1,0 +1,163 @@
+//! What calls cost the server: the growth of its counters over pieces of work, docshape's own commands subtracted.
+
+use super::counters::{Counters, Snapshot};
+use super::{Failure, Target};
+
+/// Pairs of snapshots from which it is known what a pair costs by itself.
+const IDLE_PAIRS: usize = 10;
+
+/// Reads the counters around pieces of work. A server that does not tell them makes every piece unknown; that never is a
+/// reason to end a run.
+#[derive(Debug)]
+pub struct Meter {
+    /// What a pair of snapshots without work between them adds, the median of some; `None` without counters.
+    idle: Option<Counters>,
+    /// The last snapshot, when nothing was sent since.
+    last: Option<Snapshot>,
+}
+
+/// The growth over some pieces of work.
+#[derive(Debug, Clone, Default)]
+pub struct Usage {
+    /// The sums as read, of what was told for every piece; `None` before the first.
+    sums: Option<Counters>,
+    /// How many pairs of snapshots they come from.
+    pairs: u64,
+}
+
+impl Meter {
+    /// A meter for a server that is idle now: some snapshots in a row show what they cost themselves.
+    pub async fn new(target: &impl Target) -> Meter {
+        match idle(target).await {
+            Ok((idle, last)) => Meter { idle: Some(idle), last: Some(last) },
+            Err(_) => Meter { idle: None, last: None },
+        }
+    }
+
+    /// Something was sent to the server that no piece of work is to be charged for.
+    pub fn disturbed(&mut self) {
+        self.last = None;
+    }
+
+    /// A piece of work is about to begin. Where the last one's end was just read, that is its beginning.
+    pub async fn begin(&mut self, target: &impl Target) {
+        if self.idle.is_some() && self.last.is_none() {
+            self.last = Snapshot::read(target).await.ok();
+        }
+    }
+
+    /// A piece of work on this database is over.
+    pub async fn end(&mut self, target: &impl Target, database: &str, usage: &mut Usage) {
+        let before = self.last.take();
+        let after = if before.is_some() { Snapshot::read(target).await.ok() } else { None };
+        let (Some(before), Some(after)) = (before, after) else { return usage.add(&Counters::new()) };
+        let (growth, is_read) = before.growth(&after, target, database).await;
+        usage.add(&growth);
+        self.last = (!is_read).then_some(after);
+    }
+
+    /// What the work cost: what was read, less what the snapshots themselves add, and never below 0.
+    pub fn cost(&self, usage: &Usage) -> Counters {
+        let Some(idle) = &self.idle else { return Counters::new() };
+        let pairs = usage.pairs as f64;
+        let net = |(name, sum): (&&'static str, &f64)| {
+            let own = idle.get(name).copied().unwrap_or(0.0) * pairs;
+            (*name, (sum - own).max(0.0))
+        };
+        usage.sums.iter().flatten().map(net).collect()
+    }
+}
+
+impl Usage {
+    /// A counter that is not known for one piece is not known for all.
+    fn add(&mut self, growth: &Counters) {
+        self.pairs += 1;
+        match &mut self.sums {
+            None => self.sums = Some(growth.clone()),
+            Some(sums) => {
+                sums.retain(|name, _| growth.contains_key(name));
+                sums.iter_mut().for_each(|(name, sum)| *sum += growth.get(name).copied().unwrap_or(0.0));
+            }
+        }
+    }
+}
+
+/// The median growth of every counter over pairs of snapshots with nothing between them, and the last snapshot.
+async fn idle(target: &impl Target) -> Result<(Counters, Snapshot), Failure> {
+    let mut last = Snapshot::read(target).await?;
+    let mut grown: Vec<Counters> = Vec::new();
+    // A server that tells nothing is not asked again.
+    for _ in 0..if last.is_empty() { 0 } else { IDLE_PAIRS } {
+        let next = Snapshot::read(target).await?;
+        grown.push(last.growth(&next, target, "").await.0);
+        last = next;
+    }
+    let names = grown.first().cloned().unwrap_or_default().into_keys();
+    let median = |name: &'static str| {
+        let mut values: Vec<f64> = grown.iter().filter_map(|growth| growth.get(name).copied()).collect();
+        values.sort_by(f64::total_cmp);
+        (name, values.get(values.len() / 2).copied().unwrap_or(0.0))
+    };
+    Ok((names.map(median).collect(), last))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use bson::{RawDocumentBuf, rawdoc};
+
+    use super::*;
+    use crate::server::{FailureKind, Reply, ReplyKind};
+
+    /// Tells of 7 requests more at every look, and of those that were made.
+    struct Server {
+        requests: Cell<i64>,
+        looks: Cell<u64>,
+        /// From this look on, it refuses.
+        refuses: u64,
+    }
+
+    impl Target for Server {
+        async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+            self.looks.set(self.looks.get() + 1);
+            if self.looks.get() >= self.refuses {
+                return Err(Failure { kind: FailureKind::Server(13), message: "no".into(), labels: Vec::new() });
+            }
+            self.requests.set(self.requests.get() + 7);
+            let status = rawdoc! { "ok": 1, "network": { "numRequests": self.requests.get(), "bytesIn": 5_i64 } };
+            Ok(Reply { batches: vec![status] })
+        }
+    }
+
+    async fn measured(refuses: u64) -> (Counters, u64) {
+        let server = Server { requests: Cell::new(0), looks: Cell::new(0), refuses };
+        let mut meter = Meter::new(&server).await;
+        let mut usage = Usage::default();
+        for work in [100, 20] {
+            meter.begin(&server).await;
+            server.requests.set(server.requests.get() + work);
+            meter.end(&server, "db", &mut usage).await;
+        }
+        meter.disturbed();
+        server.requests.set(server.requests.get() + 1_000);
+        meter.begin(&server).await;
+        server.requests.set(server.requests.get() + 3);
+        meter.end(&server, "db", &mut usage).await;
+        (meter.cost(&usage), server.looks.get())
+    }
+
+    #[tokio::test]
+    async fn only_the_work_is_charged() {
+        let (cost, looks) = measured(u64::MAX).await;
+        assert_eq!(cost, Counters::from([("bytes_in", 0.0), ("requests", 123.0)]));
+        // Eleven to know what a look costs, then one where each piece ends, and one more after the disturbance.
+        assert_eq!(looks, 11 + 3 + 1);
+    }
+
+    #[tokio::test]
+    async fn without_rights_nothing_is_known_and_nothing_is_asked_twice() {
+        assert_eq!(measured(1).await, (Counters::new(), 1));
+        assert_eq!(measured(13).await.0, Counters::new());
+    }
+}

@@ -1,0 +1,91 @@
+//! What calls cost the server.
+
+use std::collections::BTreeSet;
+
+use crate::results::{CellRecord, CostRecord, RunRecord};
+
+use super::student::t_quantile;
+use super::{Distribution, cells, operations};
+
+/// What a call of the mix costs, by one counter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// The mean over rounds, per call.
+    pub per_call: f64,
+    /// How far the mean may be off by the rounds' spread: t(0.975) standard errors; 0 where all rounds agree, `None` with a
+    /// single round.
+    pub reach: Option<f64>,
+    /// In relation to the first strategy's; `None` where that has none.
+    pub ratio: Option<f64>,
+}
+
+/// The counters that the server told for any cell.
+pub fn counters(record: &RunRecord) -> BTreeSet<&str> {
+    let cells = record.rounds.iter().flat_map(|round| &round.cells);
+    cells.flat_map(|cell| cell.counters.keys()).map(String::as_str).collect()
+}
+
+/// A counter's growth per measured call of the mix; `None` where no round has it.
+pub fn window_cost(record: &RunRecord, strategy: usize, counter: &str) -> Option<Cost> {
+    let (per_call, reach) = over_rounds(record, strategy, counter)?;
+    let reference = over_rounds(record, 0, counter).map(|(mean, _)| mean).filter(|mean| *mean > 0.0);
+    let ratio = reference.map(|reference| per_call / reference).filter(|ratio| ratio.is_finite());
+    Some(Cost { per_call, reach, ratio })
+}
+
+fn over_rounds(record: &RunRecord, strategy: usize, counter: &str) -> Option<(f64, Option<f64>)> {
+    let per_call = |cell: &CellRecord| Some(cell.counters.get(counter)? / cell.calls as f64);
+    let values: Vec<f64> = cells(record, strategy).filter_map(per_call).filter(|value| value.is_finite()).collect();
+    let rounds = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / rounds;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let reach = (values.len() > 1).then(|| match squares {
+        0.0 => 0.0,
+        squares => t_quantile(0.975, values.len() - 1) * (squares / (rounds - 1.0) / rounds).sqrt(),
+    });
+    mean.is_finite().then_some((mean, reach))
+}
+
+/// What the cost pass found of one operation of one strategy.
+pub fn single_cost<'r>(record: &'r RunRecord, strategy: &str, operation: &str) -> Option<&'r CostRecord> {
+    record.costs.iter().find(|cost| cost.strategy == strategy && cost.operation == operation && cost.calls > 0)
+}
+
+/// From the first write acknowledged to the last, of all calls that wrote more than once; `None` without any.
+pub fn inconsistency(record: &RunRecord, strategy: usize, operation: usize) -> Option<Distribution> {
+    let times = operations(record, strategy, operation).filter_map(|operation| operation.inconsistent.as_ref());
+    let times = Distribution::merged(times.map(|times| &times.histogram));
+    (times.calls() > 0).then_some(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sample;
+
+    #[test]
+    fn a_cost_is_per_call_and_its_spread_is_that_of_rounds() {
+        let mut run = sample::run(3);
+        for (round, grown) in run.rounds.iter_mut().zip([915.0, 1_830.0, 2_745.0]) {
+            round.cells[0].counters.insert("requests".into(), 1_830.0);
+            round.cells[1].counters.insert("requests".into(), grown);
+        }
+        assert_eq!(counters(&run), BTreeSet::from(["requests"]));
+        let reference = window_cost(&run, 0, "requests").unwrap();
+        assert_eq!(reference, Cost { per_call: 2.0, reach: Some(0.0), ratio: Some(1.0) });
+        // 1, 2 and 3 per call: deviation 1, t(0.975, 2) = 4.3027, over the root of 3.
+        let other = window_cost(&run, 1, "requests").unwrap();
+        assert_eq!((other.per_call, other.ratio), (2.0, Some(1.0)));
+        assert!((other.reach.unwrap() - 2.4842).abs() < 1e-3, "{other:?}");
+        assert_eq!(window_cost(&run, 2, "requests"), None);
+    }
+
+    #[test]
+    fn one_round_has_no_spread_and_a_reference_of_nothing_no_ratio() {
+        let mut run = sample::run(1);
+        run.rounds[0].cells[0].counters.insert("collection_scans".into(), 0.0);
+        run.rounds[0].cells[1].counters.insert("collection_scans".into(), 915.0);
+        let cost = window_cost(&run, 1, "collection_scans");
+        assert_eq!(cost, Some(Cost { per_call: 1.0, reach: None, ratio: None }));
+    }
+}
