@@ -38,9 +38,9 @@ pub enum Ended {
 }
 
 impl<'c> Course<'c> {
-    /// Before the first round.
-    pub fn new(arguments: &'c RunArguments, folder: &'c Path) -> Course<'c> {
-        Course { arguments, folder, saved: Cell::new(0) }
+    /// Before the first round, or after so many that an earlier part of the run has finished.
+    pub fn new(arguments: &'c RunArguments, folder: &'c Path, finished: usize) -> Course<'c> {
+        Course { arguments, folder, saved: Cell::new(finished) }
     }
 
     /// Runs the pilot and all rounds; the record is saved before the first and after each.
@@ -49,13 +49,14 @@ impl<'c> Course<'c> {
     /// When the engine or the disk ends it early; the record then holds the rounds before.
     pub async fn rounds<T: Target, G: Target>(
         &self,
-        experiment: &Experiment<'_, T, G>,
+        experiment: &mut Experiment<'_, T, G>,
         log: &LogWriter,
         record: &mut RunRecord,
     ) -> Result<(), Ended> {
         self.save(record)?;
         let window = self.window(experiment, record).await.map_err(Ended::Run)?;
-        for round in 0..record.settings.rounds {
+        experiment.settings.isolated = record.settings.isolated.is_some();
+        for round in record.rounds.len() as u64..record.settings.rounds {
             let (finished, warnings) = experiment.round(round, window).await.map_err(Ended::Run)?;
             record.rounds.push(finished);
             record.warnings.extend(warnings);
@@ -65,28 +66,33 @@ impl<'c> Course<'c> {
         Ok(())
     }
 
-    /// How much every window measures: as the user said, or by a pilot.
+    /// How much every window measures: as the record says, else by a pilot.
     async fn window<T: Target, G: Target>(
         &self,
         experiment: &Experiment<'_, T, G>,
         record: &mut RunRecord,
     ) -> Result<Window, RunError> {
         let preset = self.arguments.preset;
-        if let Some(duration) = self.arguments.duration {
-            return Ok(Window::Timed { seconds: duration.as_secs_f64(), warmup: preset.warmup_seconds });
+        if let Some(seconds) = record.settings.duration {
+            return Ok(Window::Timed { seconds, warmup: preset.warmup_seconds });
         }
-        let (calls, seconds) = match self.arguments.calls {
-            Some(calls) => (calls, None),
+        let settings = &mut record.settings;
+        let calls = match settings.calls {
+            Some(calls) => calls,
             None => {
-                let rate = experiment.pilot(preset.seconds.min(PILOT_SECONDS)).await?;
-                ((rate * preset.seconds).ceil() as u64, Some(preset.seconds))
+                let pilot = experiment.pilot(preset.seconds.min(PILOT_SECONDS)).await?;
+                settings.planned_seconds = Some(preset.seconds);
+                if settings.isolated.is_none() && experiment.plan.arms.len() > 1 {
+                    settings.isolated = crowded(pilot.bytes, record.server.cache_bytes);
+                    settings.isolated.iter().for_each(|reason| output::tell(&format!("isolated: {reason}\n")));
+                }
+                (pilot.rate * preset.seconds).ceil() as u64
             }
         };
-        let warmup = (calls as f64 * preset.warmup_seconds / preset.seconds).ceil() as u64;
-        record.settings.calls = Some(calls);
-        record.settings.warmup_calls = Some(warmup);
+        let warmup = settings.warmup_calls.unwrap_or_else(|| preset.warmup_calls(calls));
+        (settings.calls, settings.warmup_calls) = (Some(calls), Some(warmup));
         experiment.observer.event(&Event::Planned { calls, warmup });
-        Ok(Window::Calls { calls, warmup, seconds })
+        Ok(Window::Calls { calls, warmup, seconds: settings.planned_seconds })
     }
 
     fn save(&self, record: &RunRecord) -> Result<(), Ended> {
@@ -118,7 +124,10 @@ impl<'c> Course<'c> {
         let unwritten = written.err().map(|error| unwritten(&self.folder.join(REPORT_FILE), &error));
         match error.or(unwritten) {
             Some(error) => Err(self.with_rounds(error)),
-            None => output::print(&terminal(&report)).map(|()| Exit::Fine),
+            None => {
+                let exit = if report.is_void() { Exit::Invalid } else { Exit::Fine };
+                output::print(&terminal(&report)).map(|()| exit)
+            }
         }
     }
 
@@ -131,6 +140,17 @@ impl<'c> Course<'c> {
         };
         CliError { exit: error.exit, message: format!("{}; {left}", error.message) }
     }
+}
+
+/// Why arms must run alone: together they would push each other out of the server's cache.
+fn crowded(bytes: u64, cache: Option<u64>) -> Option<String> {
+    let cache = cache.filter(|cache| bytes > cache / 2)?;
+    let megabytes = |bytes: u64| bytes / 1_000_000;
+    Some(format!(
+        "the strategies' data and indexes are {} MB together, more than half of the server's cache of {} MB",
+        megabytes(bytes),
+        megabytes(cache)
+    ))
 }
 
 fn interrupted() -> CliError {
@@ -151,4 +171,16 @@ fn failed(error: &RunError) -> CliError {
 /// A file that the disk does not take.
 pub fn unwritten(path: &Path, error: &io::Error) -> CliError {
     CliError::usage(format!("cannot write {}: {error}; free space or choose another --out", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strategies_that_fill_more_than_half_of_the_cache_run_alone() {
+        assert_eq!((crowded(500, Some(1_000)), crowded(u64::MAX, None)), (None, None));
+        let reason = crowded(501_000_000, Some(1_000_000_000)).unwrap();
+        assert!(reason.contains("501 MB together") && reason.contains("cache of 1000 MB"), "{reason}");
+    }
 }

@@ -17,6 +17,7 @@ mod latency_log;
 mod list;
 mod record;
 mod report;
+mod resume;
 mod show;
 mod value;
 

@@ -8,6 +8,8 @@ use tokio::time::Instant;
 use crate::record::{OperationMeasures, Recorder, StoredHistogram};
 use crate::results::{CellRecord, CollectionSizes, GrowthSample, OperationRecord, OutcomeRecord, SliceRecord};
 
+use super::machine::Machine;
+
 /// One arm while its round runs.
 pub(super) struct Cell {
     pub(super) database: Arc<str>,
@@ -23,6 +25,7 @@ pub(super) struct Cell {
     pub(super) growth: Vec<GrowthSample>,
     pub(super) slices: Vec<SliceRecord>,
     pub(super) warm_up: Vec<SliceRecord>,
+    pub(super) machine: Machine,
     /// It used up the patience: its remaining slices are left out.
     pub(super) is_dropped: bool,
 }
@@ -59,7 +62,7 @@ impl Cell {
             open: None,
             check_out: None,
             counters: Default::default(),
-            machine: Default::default(),
+            machine: self.machine.into_record(),
         }
     }
 }

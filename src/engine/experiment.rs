@@ -21,6 +21,7 @@ use super::event::{Event, Interval, Observer, Phase};
 use super::generators::{Generators, share};
 use super::inspect;
 use super::load::Loader;
+use super::machine::{Machine, Ticks};
 use super::schedule::{Window, is_sampled, shuffled};
 use super::thread::Job;
 use super::window::{Slice, SliceInterval, Stop, answers, close};
@@ -46,6 +47,15 @@ pub struct Settings {
     pub timeout: Duration,
     /// Leave the databases of the finished rounds; those of the pilot and of a round that fails are dropped.
     pub keep: bool,
+}
+
+/// What a pilot tells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pilot {
+    /// Calls per second of the slowest arm.
+    pub rate: f64,
+    /// Data and indexes of all arms together, in bytes.
+    pub bytes: u64,
 }
 
 /// A round while it runs.
@@ -77,18 +87,18 @@ pub struct Experiment<'e, T, G> {
 }
 
 impl<T: Target, G: Target> Experiment<'_, T, G> {
-    /// Runs every arm for so many seconds and gives the calls per second of the slowest.
+    /// Runs every arm for so many seconds: how fast the slowest is, and how large all are.
     ///
     /// # Errors
     /// As [`RunError`] says. The pilot's databases are dropped in any case.
-    pub async fn pilot(&self, seconds: f64) -> Result<f64, RunError> {
+    pub async fn pilot(&self, seconds: f64) -> Result<Pilot, RunError> {
         let mut databases = Vec::new();
-        let rate = self.slowest(seconds, &mut databases).await;
-        self.finish(rate, (&databases, false)).await
+        let pilot = self.try_out(seconds, &mut databases).await;
+        self.finish(pilot, (&databases, false)).await
     }
 
-    async fn slowest(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<f64, RunError> {
-        let mut slowest = f64::INFINITY;
+    async fn try_out(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<Pilot, RunError> {
+        let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0 };
         for arm in 0..self.plan.arms.len() {
             let mut cell = self.provision(None, arm, databases).await?;
             self.phase(None, arm, Phase::Measure);
@@ -100,9 +110,10 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             if slice.calls == 0 || slice.seconds == 0.0 {
                 return Err(RunError::NoCalls { arm: self.plan.arms[arm].name.clone(), seconds });
             }
-            slowest = slowest.min(slice.calls as f64 / slice.seconds);
+            pilot.rate = pilot.rate.min(slice.calls as f64 / slice.seconds);
+            pilot.bytes = pilot.bytes.saturating_add(self.footprint(&cell, arm).await?);
         }
-        Ok(slowest)
+        Ok(pilot)
     }
 
     /// Runs one round: every arm filled, warmed up, measured and inspected.
@@ -177,6 +188,25 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         Ok(records)
     }
 
+    /// Drops what a part of this run that was killed has left of its pilot and of a round.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn clear(&self, round: u64) -> Result<(), RunError> {
+        for arm in 0..self.plan.arms.len() {
+            for round in [None, Some(round)] {
+                namespace::drop_of_run(self.target, &self.database(round, arm), &self.settings.id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of an arm's database in a round, or in the pilot.
+    fn database(&self, round: Option<u64>, arm: usize) -> String {
+        let id = format!("{}{}", self.settings.id, round.map_or("p".to_owned(), |round| format!("r{round}")));
+        namespace::database_name(&self.plan.name, &self.plan.arms[arm].name, &id)
+    }
+
     fn phase(&self, round: Option<u64>, arm: usize, phase: Phase) {
         self.observer.event(&Event::Phase { round, arm: &self.plan.arms[arm].name, phase });
     }
@@ -190,8 +220,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         self.check_stop()?;
         self.phase(round, arm, Phase::Load);
         let plan = &self.plan;
-        let id = format!("{}{}", self.settings.id, round.map_or("p".to_owned(), |round| format!("r{round}")));
-        let database: Arc<str> = namespace::database_name(&plan.name, &plan.arms[arm].name, &id).into();
+        let database: Arc<str> = self.database(round, arm).into();
         databases.push(Arc::clone(&database));
         namespace::create(self.target, &database, &self.settings.id).await?;
         let begun = Instant::now();
@@ -219,6 +248,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             growth: Vec::new(),
             slices: Vec::new(),
             warm_up: Vec::new(),
+            machine: Machine::default(),
             is_dropped: false,
         })
     }
@@ -260,6 +290,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         cell.calls = 0;
         cell.seconds = 0.0;
         cell.connections_created = 0;
+        cell.machine = Machine::default();
         Ok(())
     }
 
@@ -286,6 +317,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             round.order.push(order);
         }
         for (arm, cell) in cells {
+            cell.machine.end();
             self.close_intervals(cell, (Some(round.index), *arm));
             if cell.is_dropped {
                 let (number, arm) = (round.index + 1, &self.plan.arms[*arm].name);
@@ -344,6 +376,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             recorder,
             intervals: sender.clone(),
         });
+        let before = Ticks::read();
         let running = self.generators.run(jobs.collect());
         drop(sender);
         let listening = async {
@@ -352,8 +385,11 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             }
         };
         let (results, ()) = tokio::join!(running, listening);
+        let after = Ticks::read();
         let results = results?;
         let seconds = results.iter().map(|result| result.seconds).fold(0.0, f64::max);
+        let computing: Vec<_> = results.iter().map(|result| result.computing).collect();
+        cell.machine.add((before, after), &computing, seconds);
         let mut fatal = None;
         for result in results {
             cell.connections_created += result.connections_created;
@@ -401,6 +437,12 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         let arm = &self.plan.arms[arm];
         let sizes = inspect::sizes(self.target, &cell.database, arm, checkpointed).await;
         sizes.map_err(|failure| RunError::Inspect { arm: arm.name.clone(), failure })
+    }
+
+    async fn footprint(&self, cell: &Cell, arm: usize) -> Result<u64, RunError> {
+        let arm = &self.plan.arms[arm];
+        let bytes = inspect::footprint(self.target, &cell.database, arm).await;
+        bytes.map_err(|failure| RunError::Inspect { arm: arm.name.clone(), failure })
     }
 
     async fn growth(&self, cell: &Cell, arm: usize) -> Result<Vec<GrowthSample>, RunError> {

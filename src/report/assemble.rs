@@ -6,7 +6,7 @@ use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, tally};
 use super::answers::{Answer, answers};
 use super::format::{counted, listed, plain};
 use super::words::{self, Speaker};
-use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, method};
+use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, method, validity};
 
 impl Report {
     /// Computes what a report of this run says.
@@ -23,6 +23,7 @@ impl Report {
             mix: plain(&record.mix.name),
             rounds: record.rounds.len() as u64,
             calls: calls_per_cell(record),
+            void: validity::void(record),
             status: words::status(record),
             verdict: Vec::new(),
             claims: Vec::new(),
@@ -50,6 +51,7 @@ impl Report {
         let names: Vec<String> = self.strategies.iter().map(|strategy| strategy.name.clone()).collect();
         let speaker = Speaker { names: &names };
         self.notes = notes(&self.strategies);
+        self.notes.extend(validity::overloaded(record));
         if let Some(sentence) = self.no_verdict(record) {
             self.verdict = vec![sentence];
             return;
@@ -71,7 +73,7 @@ impl Report {
                 false => self.unclaimed.push((name, speaker.operation(&verdict))),
             }
         }
-        self.notes.insert(0, words::how_sure(answers, &names));
+        self.notes.insert(0, words::how_sure(record, answers, &names));
     }
 
     /// Why there is no verdict at all.
@@ -79,6 +81,9 @@ impl Report {
         let compared = self.strategies.iter().filter(|strategy| !strategy.is_unsafe && !strategy.is_control).count();
         if record.rounds.is_empty() {
             return Some("no verdict: no round is complete.".into());
+        }
+        if self.is_void() {
+            return Some("no verdict: the run is not valid.".into());
         }
         if record.settings.preset == "smoke" {
             let rounds = counted(self.rounds, "round");
@@ -163,6 +168,11 @@ fn row(record: &RunRecord, answer: &Answer) -> Row {
 }
 
 impl Report {
+    /// Whether nothing of this run may be believed.
+    pub fn is_void(&self) -> bool {
+        !self.void.is_empty()
+    }
+
     /// What was measured: strategies, mix, rounds and calls.
     pub fn subject(&self) -> String {
         let calls = self.calls.map_or(String::new(), |calls| format!(" of {} per strategy", counted(calls, "call")));

@@ -91,13 +91,13 @@ fn replace(folder: &Path, path: &Path, write: impl FnOnce(&mut dyn Write) -> io:
 
 /// Temporary files are private; results are as open as the user's umask lets new files be.
 #[cfg(unix)]
-fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+pub(super) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
     tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 #[cfg(not(unix))]
-fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+pub(super) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder)
 }
 

@@ -20,7 +20,7 @@ fn claims(stream: &mut Stream, noise: f64, first: f64) -> Vec<Vec<Comparison>> {
     let weather: Vec<f64> = (0..ROUNDS).map(|_| normal(stream) * 0.2).collect();
     let mut arm = |strategy: usize, factor: f64| {
         let means = weather.iter().map(|weather| Some(1e6 * factor * (weather + noise * normal(stream)).exp()));
-        Arm { strategy, role: Role::Judged, means: means.collect(), failed_share: 0.0 }
+        Arm { strategy, role: Role::Judged, means: means.collect(), failed_share: 0.0, overloaded: None }
     };
     let questions: Vec<Vec<Arm>> = (0..OPERATIONS)
         .map(|operation| {
@@ -28,7 +28,7 @@ fn claims(stream: &mut Stream, noise: f64, first: f64) -> Vec<Vec<Comparison>> {
             vec![arm(0, 1.0), arm(1, factor), arm(2, 1.0)]
         })
         .collect();
-    compare(&questions)
+    compare(&questions, Limits::default())
 }
 
 fn is_claimed(comparison: &Comparison) -> bool {
