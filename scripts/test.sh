@@ -12,4 +12,5 @@ cargo test --release "$@"
 if [[ $# -eq 0 ]]; then
     cargo bench --bench hot_path -- --test
     cargo bench --bench overhead -- --test
+    cargo bench --bench report -- --test
 fi

@@ -268,7 +268,7 @@ mod tests {
         for wanted in [
             "1 connection was made while calls of bucket_rmw were measured",
             "others in 1 of 18 cells: linked in round 3 (30 %)",
-            "96 % of its time with embedded: closed-loop throughput is a lower bound",
+            "96.0 % of its time with embedded: closed-loop throughput is a lower bound",
             "the states differ",
         ] {
             assert!(warnings.contains(wanted), "{wanted} is not in {warnings}");
@@ -290,7 +290,7 @@ mod tests {
             for wanted in ["2 connections were made while calls of embedded", "4 calls of linked took longer"] {
                 assert!(text.contains(wanted), "{wanted} is not in {text}");
             }
-            assert!(!text.contains("fastest") && !text.contains("claimed."), "{text}");
+            assert!(!text.contains("fastest"), "{text}");
         }
     }
 
@@ -323,12 +323,7 @@ mod tests {
             Report::new(&run).verdict.join(" ")
         };
         let verdict = with(2);
-        assert!(
-            verdict.starts_with("linked takes")
-                || verdict.starts_with("In mix default, per call, linked")
-                || verdict.starts_with("linked is fastest"),
-            "{verdict}"
-        );
+        assert!(verdict.starts_with("linked is fastest in mix default"), "{verdict}");
         let wanted = "bucket_rmw was overloaded: it kept up with 91.0 % of the calls that fell due";
         assert!(verdict.contains(wanted), "{verdict}");
         let verdict = with(0);

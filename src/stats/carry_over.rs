@@ -184,7 +184,7 @@ mod tests {
         let runs = 400;
         let mut stream = stream(3);
         let alarms = (0..runs).filter(|_| {
-            let mut run = run((8, 64), &mut stream, |stream, ..| (0.05 * normal(stream)).exp());
+            let mut run = run((8, 64), &mut stream, |stream, _, _, _, _| (0.05 * normal(stream)).exp());
             run.settings.noise = 0.0;
             !carry_over(&run).is_empty()
         });
