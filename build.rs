@@ -1,7 +1,5 @@
 //! Tells the program which commit it was built from and which driver it was built with. Neither is needed to build it.
 
-#![expect(clippy::print_stdout, reason = "this is how cargo is told")]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

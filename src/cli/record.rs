@@ -128,8 +128,20 @@ fn environment(arguments: &RunArguments) -> Environment {
 /// An index that has no value is left out here: the load, which comes next, tells of it.
 fn collection(plan: &Plan, collection: &crate::plan::Collection) -> CollectionRecord {
     let indexes = indexes(plan, collection).unwrap_or_default();
-    let text = |index| written(&Value::Document(Raw::new(index)));
+    let text = |index| in_order(&Value::Document(Raw::new(index)));
     CollectionRecord { name: collection.name.clone(), indexes: indexes.into_iter().map(text).collect() }
+}
+
+/// A document in words, its fields in their own order, which is what an index is about.
+fn in_order(value: &Value) -> String {
+    match value {
+        Value::Document(document) => {
+            let fields: Vec<String> =
+                document.iter().map(|(name, value)| format!("{name}: {}", in_order(&value))).collect();
+            format!("{{ {} }}", fields.join(", "))
+        }
+        other => written(other),
+    }
 }
 
 fn strategy(plan: &Plan, arm: &Arm) -> StrategyRecord {
