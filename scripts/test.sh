@@ -13,4 +13,5 @@ if [[ $# -eq 0 ]]; then
     cargo bench --bench hot_path -- --test
     cargo bench --bench overhead -- --test
     cargo bench --bench pacer -- --test
+    cargo bench --bench report -- --test
 fi

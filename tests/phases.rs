@@ -253,7 +253,8 @@ async fn timed_windows_end_in_time_and_record_what_was_in_flight() {
 #[tokio::test(start_paused = true)]
 async fn a_pilot_gives_the_slowest_rate() {
     let (server, notes) = (Scripted::sound(), Notes::default());
-    let rate = run(&server, &notes, 1).with(async |experiment| experiment.pilot(1.0).await).await.unwrap();
+    let pilot = run(&server, &notes, 1).with(async |experiment| experiment.pilot(1.0).await).await.unwrap();
+    let rate = pilot.rate;
     // Three reads of 4 ms and an insert of 5 ms in four calls, as the mix has it: 235 per second, give or take the draw.
     assert!((220.0..250.0).contains(&rate), "{rate}");
     let log = server.log.into_inner();

@@ -286,7 +286,7 @@ fn a_smoke_run_leaves_results_that_add_up_and_report_again() {
     let record = place.record();
     assert_eq!((&record.status, record.rounds.len()), (&Status::Complete, 1));
     let strategies: Vec<&str> = record.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
-    assert_eq!(strategies, ["embedded", "linked", "bucketed"]);
+    assert_eq!(strategies, ["embedded", "linked", "bucketed", "embedded(A/A)"]);
     assert_eq!(record.operations, OPERATIONS);
     for cell in &record.rounds[0].cells {
         assert_eq!(Some(cell.calls), record.settings.calls);
@@ -294,7 +294,17 @@ fn a_smoke_run_leaves_results_that_add_up_and_report_again() {
         assert_adds_up(cell);
         assert!(cell.operations.iter().all(|operation| operation.errors.is_empty()));
         assert_eq!(cell.connections_created, 0, "the pool was warm");
+        let machine = &cell.machine;
+        for share in [machine.steal, machine.busy, machine.load_thread_busy] {
+            assert!(share.is_some_and(|share| (0.0..=1.01).contains(&share)), "{machine:?}");
+        }
+        assert!(machine.load_thread_busy > Some(0.0) && machine.load_average.is_some(), "{machine:?}");
     }
+    assert_eq!((record.id.len(), record.environment.connections), (8, Some(8)));
+    assert!(record.environment.driver.as_ref().is_some_and(|driver| driver.starts_with("mongodb 3.")));
+    assert!(record.server.cache_bytes.is_some_and(|cache| cache > 200_000_000));
+    let comments = record.strategies[1].collections.iter().find(|one| one.name == "comments").unwrap();
+    assert!(comments.indexes[0].starts_with("{ key: { post: 1, created_on: 1, _id: 1 }"), "{comments:?}");
     assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
     assert_sizes_grow_where_documents_grow(&record.rounds[0]);
 
@@ -747,6 +757,152 @@ fn a_killed_run_leaves_no_server_and_its_finished_rounds() {
     server.signal(Signal::SIGINT);
     server.finish().ok();
     place.assert_nothing_left();
+}
+
+/// A round as it stands in `run.json`.
+fn first_round(run: &Path) -> String {
+    let text = fs::read_to_string(run.join("run.json")).unwrap();
+    let begin = text.find("\"rounds\":[").expect("rounds") + "\"rounds\":[".len();
+    // Rounds are objects whose strings hold no braces: names, base64 and words of the server.
+    let mut depth = 0;
+    let end = text[begin..].find(|c| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth == 0
+    });
+    text[begin..begin + end.unwrap() + 1].to_owned()
+}
+
+#[test]
+fn a_killed_run_is_resumed_and_its_finished_rounds_stay_as_they_are() {
+    let place = Place::new();
+    let (_server, uri) = server(&place);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let databases = || {
+        let reply = single(&runtime, &uri, "admin", rawdoc! { "listDatabases": 1, "nameOnly": true });
+        let names = reply.get_array("databases").unwrap().into_iter();
+        names
+            .filter(|row| {
+                row.as_ref().unwrap().as_document().unwrap().get_str("name").unwrap().starts_with("docshape_")
+            })
+            .count()
+    };
+    let folder = place.run().to_str().unwrap().to_owned();
+    let mut running = Running::start(place.small(&["--rounds", "3", "--uri", &uri, "--noise", "3", "--threads", "2"]));
+    running.wait_for("round 2 of 3: measure");
+    running.signal(Signal::SIGKILL);
+    running.finish();
+    assert_eq!((place.record().rounds.len(), place.record().status), (1, Status::Unfinished));
+    assert!(databases() > 0, "nobody was there to drop them");
+    let before = first_round(&place.run());
+    // A line that was cut off.
+    let log = place.run().join("latency.hlog");
+    let mut text = fs::read_to_string(&log).unwrap();
+    text.push_str("Tag=embedded/edit/2,1.0,1.0,3.1,HIST");
+    fs::write(&log, text).unwrap();
+
+    let resume = |more: &[&str]| finish(place.docshape(&[&["run", "--resume", &folder], more].concat()));
+    resume(&[]).error(2, &["on a server of yours", "--uri"]);
+    let ended = resume(&["--uri", &uri]).ok();
+    assert!(ended.stderr.contains("round 2 of 3") && !ended.stderr.contains("round 1 of 3"), "{}", ended.stderr);
+    let record = place.record();
+    assert_eq!((record.rounds.len(), &record.status), (3, &Status::Complete));
+    assert_eq!(first_round(&place.run()), before);
+    assert_eq!((record.settings.noise, record.settings.threads, record.settings.calls), (0.03, 2, Some(300)));
+    assert_eq!(record.rounds.iter().map(|round| round.index).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(logged(&log), succeeded(&record), "the log has every round once");
+    assert!(record.warnings[0].starts_with("The run was resumed after round 1"), "{:?}", record.warnings);
+    assert_eq!(databases(), 0, "those of the killed round are gone, too");
+
+    let files = || ["run.json", "latency.hlog", "report.md"].map(|name| fs::read(place.run().join(name)).unwrap());
+    let whole = files();
+    let ended = resume(&[]).ok();
+    assert!(ended.stderr.contains("is complete: there is nothing to resume") && ended.stdout.is_empty(), "{ended:?}");
+    assert_eq!(files(), whole);
+}
+
+#[test]
+fn a_run_on_an_embedded_server_is_resumed_on_another_one() {
+    let place = Place::new();
+    let folder = place.run().to_str().unwrap().to_owned();
+    let mut running = Running::start(place.small(&["--rounds", "2", "--cache-gb", "0.5", "--strategies", "linked"]));
+    running.wait_for("round 1 of 2: load");
+    running.signal(Signal::SIGKILL);
+    running.finish();
+    assert_eq!(place.record().rounds.len(), 0);
+    let resume = |more: &[&str]| finish(place.docshape(&[&["run", "--resume", &folder], more].concat()));
+    resume(&["--uri", "mongodb://127.0.0.1:1/"]).error(2, &["on an embedded server", "leave out --uri"]);
+    let conflict = resume(&["--rounds", "9"]);
+    assert_eq!(conflict.code(), Some(2));
+    assert!(conflict.stderr.contains("cannot be used with"), "{}", conflict.stderr);
+    resume(&[]).ok();
+    let record = place.record();
+    assert_eq!((record.rounds.len(), &record.status, record.settings.cache_gb), (2, &Status::Complete, Some(0.5)));
+    assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
+    place.assert_nothing_left();
+}
+
+#[test]
+fn runs_that_would_not_go_on_alike_are_not_resumed() {
+    let place = Place::new();
+    let mut running = Running::start(place.small(&["--rounds", "2"]));
+    running.wait_for("round 1 of 2: load");
+    running.signal(Signal::SIGKILL);
+    running.finish();
+    let whole = place.record();
+    let refused = |change: &dyn Fn(&mut RunRecord), words: &[&str]| {
+        let mut record = whole.clone();
+        change(&mut record);
+        results::save(&record, &place.run()).unwrap();
+        finish(place.docshape(&["run", "--resume", place.run().to_str().unwrap()])).error(2, words);
+        assert_eq!(place.record(), record);
+    };
+    refused(&|record| record.version = "0.0.9".into(), &["cannot be resumed", "docshape 0.0.9 began it", "run anew"]);
+    refused(&|record| record.server.version = "5.0.1".into(), &["on MongoDB 5.0.1", "give a server of version 5.0.1"]);
+    refused(&|record| drop(record.parameters.pop()), &["other strategies, operations, weights or parameters"]);
+    refused(&|record| record.settings.preset = "endless".into(), &["there is no preset endless"]);
+    let ended = finish(place.docshape(&["run", "--resume", "nowhere"]));
+    ended.error(2, &["--resume nowhere: there is no such folder"]);
+}
+
+#[test]
+fn a_run_with_too_many_errors_is_not_valid_and_is_written_all_the_same() {
+    const SCENARIO: &str = "\
+format: 1
+name: twice
+title: Twice the same key
+entities:
+  post: { count: 50, fields: { _id: index } }
+operations:
+  take: { arguments: { post: uniform(post) } }
+  read: { arguments: { post: uniform(post) }, returns: post }
+mixes:
+  default: { take: 1, read: 3 }
+strategies:
+  plain:
+    collections:
+      posts: { each: post }
+      taken:
+    operations:
+      take: { insertOne: taken, document: { _id: <post._id> } }
+      read: { findOne: posts, filter: { _id: <post._id> } }
+";
+    let place = Place::new();
+    fs::write(place.path("twice.yaml"), SCENARIO).unwrap();
+    let run = |name: &str, more: &[&str]| {
+        let mut command = place.docshape(&["run", "./twice.yaml", "--calls", "400", "--rounds", "1"]);
+        command.args(more).arg("--out").arg(place.path(name));
+        finish(command)
+    };
+    // Of a hundred attempts to take one of fifty keys more than half fail.
+    run("valid", &["--error-budget", "50"]).ok();
+    let ended = run("void", &[]);
+    assert_eq!(ended.code(), Some(4), "{}\n{}", ended.stderr, ended.stdout);
+    assert!(ended.stdout.starts_with("THIS RUN IS NOT VALID: no verdict"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("the error budget is 1.0 %"), "{}", ended.stdout);
+    let record = results::load(&place.path("void")).unwrap();
+    assert_eq!((record.status, record.rounds.len()), (Status::Complete, 1));
+    let markdown = fs::read_to_string(place.path("void/report.md")).unwrap();
+    assert!(markdown.contains("> **This run is not valid"), "{markdown}");
 }
 
 #[test]

@@ -11,8 +11,7 @@ use crate::results::{Arrivals, LoadModel};
 
 use super::preset::Preset;
 pub use super::value::ConnectionString;
-use super::value::Rate;
-use super::value::{assignment, cache_size, count, duration, name, port, rate, seed};
+use super::value::{Rate, assignment, cache_size, count, duration, name, percent, port, rate, seed};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -54,11 +53,39 @@ pub enum Command {
     ExecMongod(ExecMongodArguments),
 }
 
+/// What a resumed run takes from its record.
+const RUN_DEFINING: [&str; 20] = [
+    "scenario",
+    "strategies",
+    "all_strategies",
+    "mix",
+    "set",
+    "preset",
+    "rounds",
+    "slices",
+    "isolate",
+    "calls",
+    "duration",
+    "rate",
+    "arrivals",
+    "workers",
+    "threads",
+    "timeout",
+    "noise",
+    "error_budget",
+    "seed",
+    "out",
+];
+
 /// `run`.
 #[derive(Debug, Clone, Args)]
 pub struct RunArguments {
     /// A scenario file, or the name of a catalogue scenario (see `docshape list`)
-    pub scenario: String,
+    #[arg(required_unless_present = "resume")]
+    pub scenario: Option<String>,
+    /// Go on with the run in this folder after its last finished round, as its run.json says [default: a new run]
+    #[arg(long, value_name = "DIR", conflicts_with_all = RUN_DEFINING)]
+    pub resume: Option<PathBuf>,
     /// Where to run it.
     #[command(flatten)]
     pub server: ServerArguments,
@@ -112,6 +139,12 @@ pub struct RunArguments {
     /// A call that takes longer than this has failed
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
+    /// A difference smaller than this, in percent, is noise however sure it is, 0 to 50
+    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = percent::<50>, allow_hyphen_values = true)]
+    pub noise: f64,
+    /// With a greater share of failed calls in a strategy, in percent, the run is not valid, 0 to 100
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent::<100>, allow_hyphen_values = true)]
+    pub error_budget: f64,
     /// The seed of data and calls: equal seeds make equal data and calls
     #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
@@ -186,9 +219,16 @@ pub struct EmbeddedArguments {
     /// put in place, else `mongod` on PATH]
     #[arg(long, value_name = "PATH")]
     pub mongod: Option<PathBuf>,
-    /// Cache of the embedded server in GB, 0.25 to 10000
-    #[arg(long, value_name = "GB", default_value = "1", value_parser = cache_size, allow_hyphen_values = true)]
-    pub cache_gb: f64,
+    /// Cache of the embedded server in GB, 0.25 to 10000 [default: 1]
+    #[arg(long, value_name = "GB", value_parser = cache_size, allow_hyphen_values = true)]
+    pub cache_gb: Option<f64>,
+}
+
+impl EmbeddedArguments {
+    /// The cache in GB.
+    pub fn cache_gb(&self) -> f64 {
+        self.cache_gb.unwrap_or(1.0)
+    }
 }
 
 /// `check`.

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::io;
 use std::path::Path;
 
-use crate::engine::{Event, Experiment, Fatal, Halt, LoadError, Observer, RunError, Window};
+use crate::engine::{Experiment, Fatal, Halt, LoadError, RunError};
 use crate::report::{Markdown, Renderer, Report};
-use crate::results::{self, LoadModel, RunRecord, Status};
+use crate::results::{self, RunRecord, Status};
 use crate::server::Target;
 
 use super::argument::RunArguments;
@@ -14,13 +14,10 @@ use super::exit::{CliError, Exit};
 use super::latency_log::LogWriter;
 use super::output;
 use super::report::terminal;
-use super::value::Rate;
+use super::window;
 
 /// The name of the Markdown report in a run's folder.
 const REPORT_FILE: &str = "report.md";
-
-/// The longest pilot per strategy, in seconds.
-const PILOT_SECONDS: f64 = 1.0;
 
 /// The rounds of a run, and what is written of them.
 pub struct Course<'c> {
@@ -39,9 +36,9 @@ pub enum Ended {
 }
 
 impl<'c> Course<'c> {
-    /// Before the first round.
-    pub fn new(arguments: &'c RunArguments, folder: &'c Path) -> Course<'c> {
-        Course { arguments, folder, saved: Cell::new(0) }
+    /// Before the first round, or after so many that an earlier part of the run has finished.
+    pub fn new(arguments: &'c RunArguments, folder: &'c Path, finished: usize) -> Course<'c> {
+        Course { arguments, folder, saved: Cell::new(finished) }
     }
 
     /// Runs the pilot and all rounds; the record is saved before the first and after each.
@@ -55,14 +52,15 @@ impl<'c> Course<'c> {
         record: &mut RunRecord,
     ) -> Result<(), Ended> {
         self.save(record)?;
-        let window = self.window(experiment, record).await.map_err(Ended::Run)?;
+        let window = window::plan(self.arguments.preset, experiment, record).await.map_err(Ended::Run)?;
         if record.costs.is_empty() {
             let costs = experiment.costs(self.arguments.preset.cost_calls).await.map_err(Ended::Run)?;
             (record.costs, record.query_plans) = (costs.costs, costs.query_plans);
             record.warnings.extend(costs.warnings);
             self.save(record)?;
         }
-        for round in 0..record.settings.rounds {
+        experiment.settings.isolated = record.settings.isolated.is_some();
+        for round in record.rounds.len() as u64..record.settings.rounds {
             let (finished, warnings) = experiment.round(round, window).await.map_err(Ended::Run)?;
             record.rounds.push(finished);
             record.warnings.extend(warnings);
@@ -70,60 +68,6 @@ impl<'c> Course<'c> {
             log.check().map_err(Ended::Write)?;
         }
         Ok(())
-    }
-
-    /// How much every window measures: as the user said, or by a pilot.
-    async fn window<T: Target, G: Target>(
-        &self,
-        experiment: &mut Experiment<'_, T, G>,
-        record: &mut RunRecord,
-    ) -> Result<Window, RunError> {
-        let preset = self.arguments.preset;
-        if let LoadModel::Open { arrivals, .. } = record.settings.load {
-            let rate = self.rate(experiment).await?;
-            experiment.settings.load = LoadModel::Open { rate, arrivals };
-            record.settings.load = experiment.settings.load;
-            return Ok(self.at_rate(rate, experiment, record));
-        }
-        if let Some(duration) = self.arguments.duration {
-            return Ok(Window::Timed { seconds: duration.as_secs_f64(), warmup: preset.warmup_seconds });
-        }
-        let (calls, seconds) = match self.arguments.calls {
-            Some(calls) => (calls, None),
-            None => {
-                let rate = experiment.pilot(preset.seconds.min(PILOT_SECONDS)).await?;
-                ((rate * preset.seconds).ceil() as u64, Some(preset.seconds))
-            }
-        };
-        let warmup = (calls as f64 * preset.warmup_seconds / preset.seconds).ceil() as u64;
-        plan(record, experiment.observer, (calls, warmup), None);
-        Ok(Window::Calls { calls, warmup, seconds })
-    }
-
-    /// The calls per second of the open model: as the user said, or half of what the slowest strategy can do.
-    async fn rate<T: Target, G: Target>(&self, experiment: &Experiment<'_, T, G>) -> Result<f64, RunError> {
-        match self.arguments.rate {
-            Some(Rate::PerSecond(rate)) => Ok(rate),
-            _ => {
-                let most = experiment.pilot(self.arguments.preset.seconds.min(PILOT_SECONDS)).await?;
-                Ok(three_digits(most / 2.0))
-            }
-        }
-    }
-
-    /// A window of calls that fall due at a rate.
-    fn at_rate<T: Target, G: Target>(
-        &self,
-        rate: f64,
-        experiment: &Experiment<'_, T, G>,
-        record: &mut RunRecord,
-    ) -> Window {
-        let preset = self.arguments.preset;
-        let seconds = self.arguments.duration.map_or(preset.seconds, |duration| duration.as_secs_f64());
-        let calls = self.arguments.calls.unwrap_or((rate * seconds).ceil() as u64);
-        let warmup = (rate * preset.warmup_seconds).ceil() as u64;
-        plan(record, experiment.observer, (calls, warmup), Some(rate));
-        Window::Calls { calls, warmup, seconds: Some(calls as f64 / rate) }
     }
 
     fn save(&self, record: &RunRecord) -> Result<(), Ended> {
@@ -155,7 +99,10 @@ impl<'c> Course<'c> {
         let unwritten = written.err().map(|error| unwritten(&self.folder.join(REPORT_FILE), &error));
         match error.or(unwritten) {
             Some(error) => Err(self.with_rounds(error)),
-            None => output::print(&terminal(&report)).map(|()| Exit::Fine),
+            None => {
+                let exit = if report.is_void() { Exit::Invalid } else { Exit::Fine };
+                output::print(&terminal(&report)).map(|()| exit)
+            }
         }
     }
 
@@ -168,18 +115,6 @@ impl<'c> Course<'c> {
         };
         CliError { exit: error.exit, message: format!("{}; {left}", error.message) }
     }
-}
-
-/// Notes and tells how many calls every window has.
-fn plan(record: &mut RunRecord, observer: &dyn Observer, (calls, warmup): (u64, u64), rate: Option<f64>) {
-    record.settings.calls = Some(calls);
-    record.settings.warmup_calls = Some(warmup);
-    observer.event(&Event::Planned { calls, warmup, rate });
-}
-
-/// A number with three significant digits, so that it can be said again.
-fn three_digits(number: f64) -> f64 {
-    format!("{number:.2e}").parse().unwrap_or(number)
 }
 
 fn interrupted() -> CliError {

@@ -16,6 +16,8 @@ pub struct LogWriter {
     path: PathBuf,
     log: RefCell<IntervalLog>,
     refused: RefCell<Option<io::Error>>,
+    /// Seconds from the run's beginning to that of this process's part of it.
+    offset: f64,
 }
 
 impl LogWriter {
@@ -26,8 +28,28 @@ impl LogWriter {
     pub fn create(folder: &Path, started: Duration, load: LoadModel) -> Result<LogWriter, CliError> {
         let path = folder.join(HLOG_FILE);
         let log = IntervalLog::create(&path, started.as_secs_f64(), load);
+        LogWriter::new(path, log, 0.0)
+    }
+
+    /// Goes on with the log of a run that began at `started` and has so many finished rounds; `now` is since the Unix
+    /// epoch, too.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn resume(
+        folder: &Path,
+        (started, now): (Duration, Duration),
+        load: LoadModel,
+        rounds: usize,
+    ) -> Result<LogWriter, CliError> {
+        let path = folder.join(HLOG_FILE);
+        let log = IntervalLog::resume(&path, started.as_secs_f64(), load, rounds);
+        LogWriter::new(path, log, now.saturating_sub(started).as_secs_f64())
+    }
+
+    fn new(path: PathBuf, log: io::Result<IntervalLog>, offset: f64) -> Result<LogWriter, CliError> {
         let log = log.map_err(|error| unwritten(&path, &error))?;
-        Ok(LogWriter { path, log: RefCell::new(log), refused: RefCell::new(None) })
+        Ok(LogWriter { path, log: RefCell::new(log), refused: RefCell::new(None), offset })
     }
 
     fn keep(&self, result: io::Result<()>) {
@@ -53,7 +75,7 @@ impl Observer for LogWriter {
         if let Event::Interval(interval) = event {
             let tag = format!("{}/{}/{}", interval.arm, interval.operation, interval.round + 1);
             let mut log = self.log.borrow_mut();
-            self.keep(log.append(&tag, interval.start, interval.length, &interval.histogram));
+            self.keep(log.append(&tag, self.offset + interval.start, interval.length, &interval.histogram));
         }
     }
 }

@@ -18,8 +18,10 @@ mod latency_log;
 mod list;
 mod record;
 mod report;
+mod resume;
 mod show;
 mod value;
+mod window;
 
 use std::path::Path;
 

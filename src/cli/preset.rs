@@ -22,6 +22,13 @@ pub struct Preset {
     purpose: &'static str,
 }
 
+impl Preset {
+    /// The calls of the warm-up before a window of so many: the same share as of the aimed times.
+    pub fn warmup_calls(&self, calls: u64) -> u64 {
+        (calls as f64 * self.warmup_seconds / self.seconds).ceil() as u64
+    }
+}
+
 /// All presets, the shortest first.
 pub const PRESETS: [Preset; 4] = [
     Preset {

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::plan::{Plan, Value, written};
+use crate::engine::indexes;
+use crate::plan::{Arm, Plan, Raw, Value, written};
 use crate::results::{
-    ERROR_BUDGET, Environment, FORMAT_VERSION, MixRecord, NOISE, RunRecord, ScenarioRecord, ServerRecord, Settings,
+    CollectionRecord, Environment, FORMAT_VERSION, MixRecord, RunRecord, ScenarioRecord, ServerRecord, Settings,
     Status, StrategyRecord,
 };
 use crate::scenario::Source;
@@ -15,19 +16,20 @@ use crate::server::facts::{ServerFacts, Topology};
 use super::argument::RunArguments;
 use super::scenario::Ready;
 
-/// A record without rounds. `now` is since the Unix epoch.
+/// A record without rounds. `id` tells the run's databases from those of others, `now` is since the Unix epoch.
 pub fn begin(
     (arguments, ready): (&RunArguments, &Ready),
     facts: &ServerFacts,
     embedded: bool,
-    now: Duration,
+    (id, now): (&str, Duration),
 ) -> RunRecord {
     let plan = &ready.plan;
     let millis = i64::try_from(now.as_millis()).unwrap_or(0);
     RunRecord {
         format: FORMAT_VERSION,
         version: env!("CARGO_PKG_VERSION").into(),
-        git: None,
+        id: id.to_owned(),
+        git: option_env!("DOCSHAPE_COMMIT").map(str::to_owned),
         status: Status::Unfinished,
         started: bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_default(),
         scenario: scenario(plan, &ready.source),
@@ -35,14 +37,21 @@ pub fn begin(
         mix: mix(plan),
         settings: settings(arguments, plan, embedded),
         server: server(facts, embedded),
-        environment: Environment::read(),
-        strategies: plan.arms.iter().map(strategy).collect(),
+        environment: environment(arguments),
+        strategies: plan.arms.iter().map(|arm| strategy(plan, arm)).collect(),
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
         rounds: Vec::new(),
         costs: Vec::new(),
         query_plans: Vec::new(),
         warnings: Vec::new(),
     }
+}
+
+/// When a run began, since the Unix epoch; the epoch itself when its record does not tell.
+pub fn started(record: &RunRecord) -> Duration {
+    let parsed = bson::DateTime::parse_rfc3339_str(&record.started);
+    let millis = parsed.map(bson::DateTime::timestamp_millis).unwrap_or(0);
+    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }
 
 fn scenario(plan: &Plan, source: &Source) -> ScenarioRecord {
@@ -72,16 +81,19 @@ fn settings(arguments: &RunArguments, plan: &Plan, embedded: bool) -> Settings {
         rounds: arguments.rounds.unwrap_or(preset.rounds),
         slices: arguments.slices.unwrap_or(preset.slices),
         isolated: arguments.isolate.then(|| "asked for with --isolate".to_owned()),
-        calls: None,
-        warmup_calls: None,
+        calls: arguments.calls,
+        // In the open model they follow from the rate, which the pilot may have to tell.
+        warmup_calls: arguments.calls.filter(|_| arguments.rate.is_none()).map(|calls| preset.warmup_calls(calls)),
         // A rate makes the calls of a time equal for all.
         duration: arguments.duration.filter(|_| arguments.rate.is_none()).map(|duration| duration.as_secs_f64()),
         timeout: arguments.timeout.as_secs_f64(),
         write_concern: plan.concerns.write.clone(),
         read_concern: plan.concerns.read.clone(),
-        cache_gb: embedded.then_some(arguments.server.embedded.cache_gb),
-        noise: NOISE,
-        error_budget: ERROR_BUDGET,
+        planned_seconds: arguments.duration.filter(|_| arguments.rate.is_some()).map(|duration| duration.as_secs_f64()),
+        set: arguments.set.clone(),
+        cache_gb: embedded.then(|| arguments.server.embedded.cache_gb()),
+        noise: arguments.noise,
+        error_budget: arguments.error_budget,
     }
 }
 
@@ -105,15 +117,42 @@ fn server(facts: &ServerFacts, embedded: bool) -> ServerRecord {
     let mut known: Vec<(String, String)> =
         named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
     known.extend(facts.parameters.iter().cloned());
-    ServerRecord { version: facts.version.clone(), embedded, topology, facts: known }
+    let cache_bytes = facts.cache_bytes;
+    ServerRecord { version: facts.version.clone(), embedded, topology, facts: known, cache_bytes }
 }
 
-fn strategy(arm: &crate::plan::Arm) -> StrategyRecord {
+/// The machine, and what calls are made through.
+fn environment(arguments: &RunArguments) -> Environment {
+    let driver = option_env!("DOCSHAPE_DRIVER").map(str::to_owned);
+    Environment { driver, connections: Some(arguments.workers()), ..Environment::read() }
+}
+
+/// An index that has no value is left out here: the load, which comes next, tells of it.
+fn collection(plan: &Plan, collection: &crate::plan::Collection) -> CollectionRecord {
+    let indexes = indexes(plan, collection).unwrap_or_default();
+    let text = |index| in_order(&Value::Document(Raw::new(index)));
+    CollectionRecord { name: collection.name.clone(), indexes: indexes.into_iter().map(text).collect() }
+}
+
+/// A document in words, its fields in their own order, which is what an index is about.
+fn in_order(value: &Value) -> String {
+    match value {
+        Value::Document(document) => {
+            let fields: Vec<String> =
+                document.iter().map(|(name, value)| format!("{name}: {}", in_order(&value))).collect();
+            format!("{{ {} }}", fields.join(", "))
+        }
+        other => written(other),
+    }
+}
+
+fn strategy(plan: &Plan, arm: &Arm) -> StrategyRecord {
     StrategyRecord {
         name: arm.name.clone(),
         about: arm.about.clone(),
         is_unsafe: arm.is_unsafe,
         control: arm.is_control,
+        collections: arm.collections.iter().map(|of_arm| collection(plan, of_arm)).collect(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
 use crate::engine::{Event, Experiment, Generators, LoadThread, Observer, Settings, Stop, share};
-use crate::results;
+use crate::results::{self, RunRecord};
 use crate::server::client::{ConnectError, MongoTarget};
 use crate::server::embedded::EmbeddedMongod;
 use crate::server::facts::{self, ServerFacts};
@@ -20,6 +20,7 @@ use super::latency_log::LogWriter;
 use super::output;
 use super::progress::Progress;
 use super::record;
+use super::resume::{self, Resumed};
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 
@@ -28,23 +29,38 @@ use super::server::ServerChoice;
 /// # Errors
 /// When the scenario or server cannot be used, or the run fails.
 pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
-    let ready = prepare(&arguments.scenario, &arguments.choice())?;
-    let choice = arguments.server.choice()?;
-    check_keep(&arguments, &choice)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let id = format!("{:08x}", now.subsec_nanos() ^ std::process::id().rotate_left(16));
+    if let Some(folder) = arguments.resume.clone() {
+        let Some(resumed) = resume::open(&folder, &arguments)? else {
+            let folder = folder.display();
+            output::tell(&format!("the run in {folder} is complete: there is nothing to resume\n"));
+            return Ok(Exit::Fine);
+        };
+        let choice = resumed.server()?;
+        check_keep(&resumed.arguments, &choice)?;
+        let Resumed { arguments, ready, record } = resumed;
+        return in_runtime(Session { arguments, ready, folder, id, now, begun: Some(record) }, choice);
+    }
+    let ready = prepare(arguments.scenario.as_deref().unwrap_or_default(), &arguments.choice())?;
+    let choice = arguments.server.choice()?;
+    check_keep(&arguments, &choice)?;
     let folder = run_folder(&arguments, &ready, now, &id);
     let is_new = results::create_folder(&folder).map_err(|error| CliError::usage(error.to_string()))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| CliError::server(format!("cannot start: {error}")))?;
-    let session = Session { arguments, ready, folder: folder.clone(), id, now };
-    // This is the main thread, as the embedded server's life requires.
-    let result = runtime.block_on(session.run(choice));
-    runtime.shutdown_background();
+    let result = in_runtime(Session { arguments, ready, folder: folder.clone(), id, now, begun: None }, choice);
     if is_new {
         // A run that came to nothing leaves no empty folder; one with results in it cannot be removed like this.
         let _ = std::fs::remove_dir(&folder);
     }
+    result
+}
+
+fn in_runtime(session: Session, choice: ServerChoice) -> Result<Exit, CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CliError::server(format!("cannot start: {error}")))?;
+    // This is the main thread, as the embedded server's life requires.
+    let result = runtime.block_on(session.run(choice));
+    runtime.shutdown_background();
     result
 }
 
@@ -73,6 +89,8 @@ struct Session {
     folder: PathBuf,
     id: String,
     now: Duration,
+    /// What there is of a run that is resumed.
+    begun: Option<RunRecord>,
 }
 
 impl Session {
@@ -93,7 +111,8 @@ impl Session {
         let left = match choice {
             ServerChoice::Embedded(_) => String::new(),
             ServerChoice::Uri(_) => {
-                format!("; databases named docshape_..._{}... may be left on the server, drop them", self.id)
+                let id = self.begun.as_ref().map_or(&self.id, |begun| &begun.id);
+                format!("; databases named docshape_..._{id}... may be left on the server, drop them")
             }
         };
         let message = format!("interrupted at once; rounds finished before are in {folder}{left}");
@@ -141,9 +160,15 @@ impl Session {
         embedded: bool,
         stop: &Stop,
     ) -> Result<Exit, CliError> {
-        let Session { arguments, ready, folder, id, now } = self;
-        let mut record = record::begin((&arguments, &ready), facts, embedded, now);
-        let log = LogWriter::create(&folder, now, arguments.load())?;
+        let Session { arguments, ready, folder, id, now, begun } = self;
+        let head = record::begin((&arguments, &ready), facts, embedded, (&id, now));
+        let is_resumed = begun.is_some();
+        let mut record = begun.map_or_else(|| Ok(head.clone()), |begun| resume::go_on(begun, &head))?;
+        let load = record.settings.load;
+        let log = match is_resumed {
+            true => LogWriter::resume(&folder, (record::started(&record), now), load, record.rounds.len())?,
+            false => LogWriter::create(&folder, now, load)?,
+        };
         let plan = Arc::new(ready.plan);
         let observer = (Progress::new(), log);
         let arms: Vec<String> = plan.arms.iter().map(|arm| arm.name.clone()).collect();
@@ -151,7 +176,7 @@ impl Session {
         let mut experiment = Experiment {
             plan,
             settings: Settings {
-                id,
+                id: record.id.clone(),
                 load: record.settings.load,
                 workers: record.settings.workers,
                 slices: record.settings.slices,
@@ -165,7 +190,11 @@ impl Session {
             stop: stop.clone(),
             started: Instant::now(),
         };
-        let course = Course::new(&arguments, &folder);
+        let course = Course::new(&arguments, &folder, record.rounds.len());
+        if is_resumed {
+            let cleared = experiment.drop_left(record.rounds.len() as u64).await;
+            cleared.map_err(|error| CliError::server(error.to_string()))?;
+        }
         let result = course.rounds(&mut experiment, &observer.1, &mut record).await;
         drop(experiment);
         drop(generators);

@@ -23,7 +23,14 @@ pub struct Ready {
 /// # Errors
 /// When the scenario cannot be opened or has errors, or the choice names what it does not have.
 pub fn prepare(name_or_path: &str, choice: &Choice) -> Result<Ready, CliError> {
-    let source = catalogue::open(name_or_path)?;
+    prepare_source(catalogue::open(name_or_path)?, choice)
+}
+
+/// The same for a text that is there already.
+///
+/// # Errors
+/// When the scenario has errors, or the choice names what it does not have.
+pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError> {
     let mut diagnostics = Diagnostics::new();
     let scenario = scenario::read(&source, &mut diagnostics);
     let compiled = scenario.as_ref().map(|scenario| plan::compile(scenario, choice, &mut diagnostics));

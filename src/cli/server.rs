@@ -52,7 +52,7 @@ impl EmbeddedArguments {
         );
         let program = program.map_err(|error| CliError::server(error.to_string()))?;
         let mut options = EmbeddedOptions::new(program, launcher()?, std::env::temp_dir());
-        options.cache_gb = self.cache_gb;
+        options.cache_gb = self.cache_gb();
         Ok(options)
     }
 }

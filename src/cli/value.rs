@@ -55,6 +55,21 @@ pub(super) fn count<const MAX: u64>(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A percentage from 0 to `MAX`, as a share: 0.02 for `2`.
+pub(super) fn percent<const MAX: u8>(text: &str) -> Result<f64, String> {
+    let plain = text.trim().trim_end_matches('%').trim_end();
+    let nearest = match plain.replace(',', ".").parse::<f64>() {
+        Ok(percent) if percent.is_nan() => None,
+        Ok(percent) => Some(percent.clamp(0.0, f64::from(MAX))),
+        Err(_) => None,
+    };
+    match (plain.parse::<f64>(), nearest) {
+        (Ok(percent), Some(nearest)) if percent == nearest => Ok(percent / 100.0),
+        (_, Some(nearest)) => Err(format!("it takes a percentage from 0 to {MAX}; the nearest is {}", nearest + 0.0)),
+        (_, None) => Err(format!("it takes a percentage from 0 to {MAX}, such as 2 or 0.5")),
+    }
+}
+
 /// Any seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.trim().parse().map_err(|_| format!("it takes a whole number from 0 to {}", u64::MAX))
@@ -147,6 +162,20 @@ mod tests {
         assert_eq!([rate("1e6"), rate("auto")], [Ok(Rate::PerSecond(1_000_000.0)), Ok(Rate::Auto)]);
         for text in ["0", "-1", "NaN", "inf", "fast", "", "1000001", "500/s", "Auto"] {
             assert!(rate(text).unwrap_err().contains("such as 500, or auto"), "{text}");
+        }
+    }
+
+    #[test]
+    fn percentages_are_shares_and_others_are_led_to_the_nearest() {
+        for (text, share) in [("2", 0.02), ("0.5 %", 0.005), ("0", 0.0), ("50", 0.5)] {
+            assert_eq!(percent::<50>(text), Ok(share), "{text}");
+        }
+        for (text, nearest) in [("51", "50"), ("-1", "0"), ("1,5", "1.5"), ("inf", "50")] {
+            let told = percent::<50>(text).unwrap_err();
+            assert_eq!(told, format!("it takes a percentage from 0 to 50; the nearest is {nearest}"), "{text}");
+        }
+        for text in ["", "%", "two", "NaN", "1.2.3"] {
+            assert!(percent::<50>(text).unwrap_err().ends_with("such as 2 or 0.5"), "{text}");
         }
     }
 

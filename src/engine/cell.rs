@@ -16,6 +16,8 @@ use crate::server::meter::{Meter, Usage};
 
 use super::pacer::Paced;
 
+use super::machine::Machine;
+
 /// One arm while its round runs.
 pub(super) struct Cell {
     pub(super) database: Arc<str>,
@@ -35,6 +37,7 @@ pub(super) struct Cell {
     pub(super) warm_up: Vec<SliceRecord>,
     /// What the server's counters say of the measured slices.
     pub(super) usage: Usage,
+    pub(super) machine: Machine,
     /// It used up the patience: its remaining slices are left out.
     pub(super) is_dropped: bool,
 }
@@ -78,7 +81,7 @@ impl Cell {
             open,
             check_out,
             counters,
-            machine: Default::default(),
+            machine: self.machine.into_record(),
         }
     }
 }

@@ -21,6 +21,7 @@ use super::event::{Event, Interval, Observer, Phase};
 use super::generators::{Generators, share};
 use super::inspect;
 use super::load::Loader;
+use super::machine::{Machine, Ticks};
 use super::part::{MEASURED_ARRIVALS, Part, WARM_UP_ARRIVALS};
 use super::schedule::{Window, is_sampled, shuffled};
 use super::stop::Stop;
@@ -63,6 +64,15 @@ pub(super) enum Purpose {
     Round(u64),
 }
 
+/// What a pilot tells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pilot {
+    /// Calls per second of the slowest arm.
+    pub rate: f64,
+    /// Data and indexes of all arms together, in bytes.
+    pub bytes: u64,
+}
+
 /// A round while it runs.
 pub(super) struct Round {
     pub(super) index: u64,
@@ -99,18 +109,18 @@ pub struct Experiment<'e, T, G> {
 }
 
 impl<T: Target, G: Target> Experiment<'_, T, G> {
-    /// Runs every arm for so many seconds and gives the calls per second of the slowest.
+    /// Runs every arm for so many seconds: how fast the slowest is, and how large all are.
     ///
     /// # Errors
     /// As [`RunError`] says. The pilot's databases are dropped in any case.
-    pub async fn pilot(&self, seconds: f64) -> Result<f64, RunError> {
+    pub async fn pilot(&self, seconds: f64) -> Result<Pilot, RunError> {
         let mut databases = Vec::new();
-        let rate = self.slowest(seconds, &mut databases).await;
-        self.finish(rate, (&databases, false)).await
+        let pilot = self.try_out(seconds, &mut databases).await;
+        self.finish(pilot, (&databases, false)).await
     }
 
-    async fn slowest(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<f64, RunError> {
-        let mut slowest = f64::INFINITY;
+    async fn try_out(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<Pilot, RunError> {
+        let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0 };
         for arm in 0..self.plan.arms.len() {
             let mut cell = self.provision(Purpose::Pilot, arm, databases).await?;
             self.phase(None, arm, Phase::Measure);
@@ -123,9 +133,10 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             if slice.calls == 0 || slice.seconds == 0.0 {
                 return Err(RunError::NoCalls { arm: self.plan.arms[arm].name.clone(), seconds });
             }
-            slowest = slowest.min(slice.calls as f64 / slice.seconds);
+            pilot.rate = pilot.rate.min(slice.calls as f64 / slice.seconds);
+            pilot.bytes = pilot.bytes.saturating_add(self.footprint(&cell, arm).await?);
         }
-        Ok(slowest)
+        Ok(pilot)
     }
 
     /// Runs one round: every arm filled, warmed up, measured and inspected.
@@ -202,6 +213,30 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         Ok(records)
     }
 
+    /// Drops what a part of this run that was killed has left of its pilot, its cost pass and a round.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn drop_left(&self, round: u64) -> Result<(), RunError> {
+        for arm in 0..self.plan.arms.len() {
+            for purpose in [Purpose::Pilot, Purpose::Costs, Purpose::Round(round)] {
+                namespace::drop_of_run(self.target, &self.database(purpose, arm), &self.settings.id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of an arm's database.
+    fn database(&self, purpose: Purpose, arm: usize) -> String {
+        let mark = match purpose {
+            Purpose::Pilot => "p".to_owned(),
+            Purpose::Costs => "c".to_owned(),
+            Purpose::Round(round) => format!("r{round}"),
+        };
+        let id = format!("{}{mark}", self.settings.id);
+        namespace::database_name(&self.plan.name, &self.plan.arms[arm].name, &id)
+    }
+
     pub(super) fn phase(&self, round: Option<u64>, arm: usize, phase: Phase) {
         self.observer.event(&Event::Phase { round, arm: &self.plan.arms[arm].name, phase });
     }
@@ -219,14 +254,13 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     ) -> Result<Cell, RunError> {
         self.check_stop()?;
         let plan = &self.plan;
-        let (round, phase, mark) = match purpose {
-            Purpose::Pilot => (None, Phase::Load, "p".to_owned()),
-            Purpose::Costs => (None, Phase::Costs, "c".to_owned()),
-            Purpose::Round(round) => (Some(round), Phase::Load, format!("r{round}")),
+        let (round, phase) = match purpose {
+            Purpose::Pilot => (None, Phase::Load),
+            Purpose::Costs => (None, Phase::Costs),
+            Purpose::Round(round) => (Some(round), Phase::Load),
         };
         self.phase(round, arm, phase);
-        let id = format!("{}{mark}", self.settings.id);
-        let database: Arc<str> = namespace::database_name(&plan.name, &plan.arms[arm].name, &id).into();
+        let database: Arc<str> = self.database(purpose, arm).into();
         databases.push(Arc::clone(&database));
         namespace::create(self.target, &database, &self.settings.id).await?;
         let begun = Instant::now();
@@ -256,6 +290,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             slices: Vec::new(),
             warm_up: Vec::new(),
             usage: Usage::default(),
+            machine: Machine::default(),
             is_dropped: false,
         })
     }
@@ -303,6 +338,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         cell.calls = 0;
         cell.seconds = 0.0;
         cell.connections_created = 0;
+        cell.machine = Machine::default();
     }
 
     /// All slices of some arms; slice j of all of them comes before slice j+1 of any, so that slow changes of the machine
@@ -331,6 +367,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             round.order.push(order);
         }
         for (arm, cell) in cells {
+            cell.machine.end();
             self.close_intervals(cell, (Some(round.index), *arm));
             if cell.is_dropped {
                 let (number, arm) = (round.index + 1, &self.plan.arms[*arm].name);
@@ -396,6 +433,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             recorder,
             intervals: sender.clone(),
         });
+        let before = Ticks::read();
         let running = self.generators.run(jobs.collect(), pacing);
         drop(sender);
         let listening = async {
@@ -404,11 +442,14 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             }
         };
         let (results, ()) = tokio::join!(running, listening);
+        let after = Ticks::read();
         let (results, paced) = results?;
         if let (Some(total), Some(paced)) = (&mut cell.paced, paced) {
             total.merge(&paced);
         }
         let seconds = results.iter().map(|result| result.seconds).fold(0.0, f64::max);
+        let computing: Vec<_> = results.iter().map(|result| result.computing).collect();
+        cell.machine.add((before, after), &computing, seconds);
         let mut fatal = None;
         for result in results {
             cell.connections_created += result.connections_created;
@@ -459,6 +500,12 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         let arm = &self.plan.arms[arm];
         let sizes = inspect::sizes(self.target, &cell.database, arm, checkpointed).await;
         sizes.map_err(|failure| RunError::Inspect { arm: arm.name.clone(), failure })
+    }
+
+    async fn footprint(&self, cell: &Cell, arm: usize) -> Result<u64, RunError> {
+        let arm = &self.plan.arms[arm];
+        let bytes = inspect::footprint(self.target, &cell.database, arm).await;
+        bytes.map_err(|failure| RunError::Inspect { arm: arm.name.clone(), failure })
     }
 
     async fn growth(&self, cell: &Cell, arm: usize) -> Result<Vec<GrowthSample>, RunError> {

@@ -93,6 +93,19 @@ fn quantile(sizes: &BTreeMap<u64, u64>, share: f64) -> u64 {
     0
 }
 
+/// The bytes of an arm's data, uncompressed as the server's cache holds them, and of its indexes.
+///
+/// # Errors
+/// When the server refuses.
+pub async fn footprint(target: &impl Target, database: &str, arm: &Arm) -> Result<u64, Failure> {
+    let mut bytes: u64 = 0;
+    for collection in &arm.collections {
+        let stats = storage(target, database, &collection.name).await?;
+        bytes = stats.indexes.into_values().fold(bytes.saturating_add(stats.size), u64::saturating_add);
+    }
+    Ok(bytes)
+}
+
 struct Storage {
     size: u64,
     storage: u64,

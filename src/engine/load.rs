@@ -106,15 +106,12 @@ impl<T: Target> Loader<'_, T> {
     }
 
     async fn index(&self, collection: &Collection) -> Result<(), LoadError> {
-        let mut frame = Frame::new(&self.plan.data, self.plan.data.seed, 0, collection.slots);
-        let indexes = collection.indexes.bind_items(&mut frame).map_err(|error| self.wrong(collection, error))?;
+        let indexes = indexes(self.plan, collection).map_err(|error| self.wrong(collection, error))?;
         if indexes.is_empty() {
             return Ok(());
         }
         let mut list = bson::RawArrayBuf::new();
-        for index in indexes {
-            list.push(index_document(index));
-        }
+        indexes.into_iter().for_each(|index| list.push(index));
         let mut command = bson::rawdoc! { "createIndexes": collection.name.as_str() };
         command.append(bson::raw::cstr!("indexes"), list);
         match self.target.run(self.database, command, ReplyKind::Single).await {
@@ -285,6 +282,15 @@ impl Turns {
             }
         }
     }
+}
+
+/// The indexes of a collection beside that of `_id`, as they are made.
+///
+/// # Errors
+/// When one has no value.
+pub fn indexes(plan: &Plan, collection: &Collection) -> Result<Vec<RawDocumentBuf>, EvalError> {
+    let mut frame = Frame::new(&plan.data, plan.data.seed, 0, collection.slots);
+    Ok(collection.indexes.bind_items(&mut frame)?.into_iter().map(index_document).collect())
 }
 
 /// A key document, or `{ key, unique, ... }`, as `createIndexes` wants it: with a name.

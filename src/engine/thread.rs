@@ -2,6 +2,7 @@
 //! shared between cores.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -10,6 +11,7 @@ use crate::record::Recorder;
 use crate::server::Target;
 use crate::server::client::{ConnectError, MongoTarget, WarmError};
 
+use super::machine::thread_time;
 use super::window::{Fatal, Slice, SliceInterval};
 
 /// What a slice gave on one load thread.
@@ -23,6 +25,8 @@ pub struct SliceResult {
     pub seconds: f64,
     /// Connections made meanwhile.
     pub connections_created: u64,
+    /// Processor time that the thread used meanwhile; `None` where that is not known, and in tests.
+    pub computing: Option<Duration>,
     /// Why it ended early, when it did.
     pub fatal: Option<Fatal>,
 }
@@ -55,7 +59,14 @@ impl Job {
             }
             Err(fatal) => (0.0, Some(fatal)),
         };
-        SliceResult { recorder: recorder.into_inner(), interval, seconds, connections_created: 0, fatal }
+        SliceResult {
+            recorder: recorder.into_inner(),
+            interval,
+            seconds,
+            connections_created: 0,
+            computing: None,
+            fatal,
+        }
     }
 }
 
@@ -133,9 +144,10 @@ fn serve(
         };
         let _ = ready.send(Ok(()));
         while let Some((job, reply)) = orders.recv().await {
-            let before = target.connections_created();
+            let (before, idle) = (target.connections_created(), thread_time());
             target.take_check_outs(|_| ());
             let mut result = job.run(&target).await;
+            result.computing = thread_time().zip(idle).map(|(now, then)| now.saturating_sub(then));
             result.connections_created = target.connections_created() - before;
             target.take_check_outs(|times| result.recorder.add_check_outs(times));
             let _ = reply.send(result);

@@ -1,7 +1,7 @@
 //! What a run's record answers: every operation and the mix, arm against reference.
 
 use crate::results::RunRecord;
-use crate::stats::{self, Arm, Comparison, Role, Verdict, tally};
+use crate::stats::{self, Arm, Comparison, Limits, Verdict, tally};
 
 /// The arms of one operation or of the mix, compared.
 pub(super) struct Answer {
@@ -37,17 +37,18 @@ impl Answer {
 
 /// The answers for these operations, a family of comparisons together, and then for the mix, a family of its own.
 pub(super) fn answers(record: &RunRecord, operations: &[usize]) -> Vec<Answer> {
+    let limits = Limits::of(&record.settings);
     let arms = |operation: Option<usize>| -> Vec<Arm> {
         (0..record.strategies.len()).map(|strategy| arm(record, strategy, operation)).collect()
     };
     let questions: Vec<Vec<Arm>> = operations.iter().map(|operation| arms(Some(*operation))).collect();
-    let compared = stats::compare(&questions);
+    let compared = stats::compare(&questions, limits);
     let mut answers: Vec<Answer> = Vec::new();
     for ((operation, arms), comparisons) in operations.iter().zip(questions).zip(compared) {
         answers.push(Answer { operation: Some(*operation), arms, comparisons });
     }
     let arms = arms(None);
-    let comparisons = stats::compare(std::slice::from_ref(&arms)).into_iter().flatten().collect();
+    let comparisons = stats::compare(std::slice::from_ref(&arms), limits).into_iter().flatten().collect();
     answers.push(Answer { operation: None, arms, comparisons });
     answers
 }
@@ -57,15 +58,15 @@ fn arm(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Arm {
     let whole = tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations));
     let own = operation.map(|operation| tally(stats::operations(record, strategy, operation)));
     let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
-    let entry = &record.strategies[strategy];
-    let role = match (entry.control, entry.is_unsafe) {
-        (true, _) => Role::Control,
-        (false, true) => Role::Described,
-        (false, false) => Role::Judged,
-    };
     let means = match operation {
         Some(operation) => stats::means(record, strategy, operation),
         None => stats::mix_means(record, strategy),
     };
-    Arm { strategy, role, means, failed_share }
+    Arm {
+        strategy,
+        role: stats::role(record, strategy),
+        means,
+        failed_share,
+        overloaded: stats::overloaded(record, strategy),
+    }
 }

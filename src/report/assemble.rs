@@ -6,7 +6,7 @@ use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, tally};
 use super::answers::{Answer, answers};
 use super::format::{counted, listed, plain};
 use super::words::{self, Speaker};
-use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, cost, method};
+use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, cost, method, validity};
 
 impl Report {
     /// Computes what a report of this run says.
@@ -24,6 +24,7 @@ impl Report {
             rounds: record.rounds.len() as u64,
             calls: calls_per_cell(record),
             is_open: record.settings.load != LoadModel::Closed,
+            void: validity::void(record),
             status: words::status(record),
             verdict: Vec::new(),
             claims: Vec::new(),
@@ -52,6 +53,7 @@ impl Report {
         let names: Vec<String> = self.strategies.iter().map(|strategy| strategy.name.clone()).collect();
         let speaker = Speaker { names: &names };
         self.notes = notes(&self.strategies);
+        self.notes.extend(validity::overloaded(record));
         if let Some(sentence) = self.no_verdict(record) {
             self.verdict = vec![sentence];
             return;
@@ -73,7 +75,7 @@ impl Report {
                 false => self.unclaimed.push((name, speaker.operation(&verdict))),
             }
         }
-        self.notes.insert(0, words::how_sure(answers, &names));
+        self.notes.insert(0, words::how_sure(record, answers, &names));
     }
 
     /// Why there is no verdict at all.
@@ -81,6 +83,9 @@ impl Report {
         let compared = self.strategies.iter().filter(|strategy| !strategy.is_unsafe && !strategy.is_control).count();
         if record.rounds.is_empty() {
             return Some("no verdict: no round is complete.".into());
+        }
+        if self.is_void() {
+            return Some("no verdict: the run is not valid.".into());
         }
         if record.settings.preset == "smoke" {
             let rounds = counted(self.rounds, "round");
@@ -178,6 +183,11 @@ impl Report {
     /// [`Report::times`] at the start of a sentence.
     pub fn times_capital(&self) -> &'static str {
         if self.is_open { "Response" } else { "Service" }
+    }
+
+    /// Whether nothing of this run may be believed.
+    pub fn is_void(&self) -> bool {
+        !self.void.is_empty()
     }
 
     /// What was measured: strategies, mix, rounds and calls.

@@ -22,6 +22,7 @@ pub struct Markdown;
 impl Renderer for Markdown {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(out, "# {}\n", escape(&report.title))?;
+        void(report, out)?;
         if !report.about.is_empty() {
             writeln!(out, "{}\n", escape(&report.about))?;
         }
@@ -72,6 +73,16 @@ fn strategies(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(out, "- **{}**{role}{about}", name_of(strategy))?;
     }
     Ok(())
+}
+
+/// On top: that nothing below may be believed, and why.
+fn void(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    if !report.is_void() {
+        return Ok(());
+    }
+    writeln!(out, "> **This run is not valid: no verdict, and no number below is to be relied on.**")?;
+    report.void.iter().try_for_each(|reason| writeln!(out, ">\n> **{}**", escape(reason)))?;
+    writeln!(out)
 }
 
 fn verdict(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {

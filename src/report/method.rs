@@ -2,11 +2,10 @@
 
 use std::fmt::Display;
 
-use crate::results::{Arrivals, LoadModel, RunRecord, Settings};
-use crate::stats;
+use crate::results::{Arrivals, ERROR_BUDGET, LoadModel, NOISE, RunRecord, Settings};
 
-use super::cost;
-use super::format::{bytes, count, counted, listed, plain};
+use super::format::{bytes, counted, plain};
+use super::{cost, validity};
 
 /// Name and value of all that was set or found.
 pub(super) fn measured(record: &RunRecord) -> Vec<(String, String)> {
@@ -27,8 +26,12 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
         (None, Some(calls)) => format!("{} per strategy and round, in {slices}", counted(calls, "call")),
         (None, None) => "not set: the run ended before its pilot did".into(),
     };
+    let docshape = match &record.git {
+        Some(commit) => format!("{}, built from commit {commit}", record.version),
+        None => record.version.clone(),
+    };
     let mut pairs = vec![
-        pair("docshape", &record.version),
+        ("docshape".into(), docshape),
         pair("began", &record.started),
         ("scenario".into(), format!("{}, SHA-256 {}", record.scenario.name, record.scenario.sha256)),
         ("mix".into(), format!("{}: {}", record.mix.name, weights.join(", "))),
@@ -44,7 +47,16 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
             .map(|calls| ("warm-up".into(), format!("{} per strategy and round", counted(calls, "call")))),
     );
     pairs.push(("load".into(), load(settings)));
+    pairs.extend(
+        settings
+            .isolated
+            .iter()
+            .map(|reason| ("isolated".into(), format!("each strategy ran whole and alone on the server: {reason}"))),
+    );
     pairs.push(("a call fails after".into(), format!("{} s", settings.timeout)));
+    let percent = |share: f64| format!("{} %", in_percent(share));
+    pairs.push(("no difference below".into(), percent(settings.noise)));
+    pairs.push(("error budget".into(), percent(settings.error_budget)));
     pairs.push(pair("write concern", &settings.write_concern));
     pairs.push(pair("read concern", &settings.read_concern));
     pairs
@@ -97,7 +109,25 @@ fn environment(record: &RunRecord) -> Vec<(String, String)> {
     parts.extend(machine.cores.map(|cores| counted(cores, "core")));
     parts.extend(machine.governor.iter().map(|governor| format!("governor {governor}")));
     parts.extend(machine.memory.map(|memory| format!("{} of memory", bytes(memory as f64))));
-    vec![("load made on".into(), parts.join(", "))]
+    let mut pairs = vec![("load made on".into(), parts.join(", "))];
+    pairs.extend(machine.transparent_huge_pages.iter().map(|pages| ("transparent huge pages".into(), pages.clone())));
+    pairs.extend(machine.open_files.iter().map(|limit| ("open files".into(), format!("at most {limit}"))));
+    let driver = machine.driver.iter().zip(machine.connections);
+    let connections = |connections| counted(connections, "connection");
+    pairs.extend(driver.map(|(driver, n)| ("driver".into(), format!("{driver}, {} held open", connections(n)))));
+    pairs.extend(indexes(record));
+    pairs
+}
+
+/// The indexes of each strategy but the control, whose are the reference's.
+fn indexes(record: &RunRecord) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    for strategy in record.strategies.iter().filter(|strategy| !strategy.control) {
+        let with = strategy.collections.iter().filter(|collection| !collection.indexes.is_empty());
+        let texts: Vec<String> = with.map(|with| format!("{}: {}", with.name, with.indexes.join(", "))).collect();
+        pairs.extend((!texts.is_empty()).then(|| (format!("indexes of {}", strategy.name), texts.join("; "))));
+    }
+    pairs
 }
 
 fn pair(name: &str, value: &dyn Display) -> (String, String) {
@@ -123,7 +153,7 @@ pub(super) fn command(record: &RunRecord) -> String {
     option("rounds", &settings.rounds);
     option("slices", &settings.slices);
     match (settings.duration, settings.calls) {
-        (Some(seconds), _) => option("duration", &seconds),
+        (Some(seconds), _) => option("duration", &format!("{seconds}s")),
         (None, Some(calls)) => option("calls", &calls),
         (None, None) => {}
     }
@@ -137,14 +167,30 @@ pub(super) fn command(record: &RunRecord) -> String {
     option("workers", &settings.workers);
     option("threads", &settings.threads);
     option("seed", &settings.seed);
+    option("timeout", &format!("{}s", settings.timeout));
+    for (name, share, usual) in
+        [("noise", settings.noise, NOISE), ("error-budget", settings.error_budget, ERROR_BUDGET)]
+    {
+        if share != usual {
+            option(name, &in_percent(share));
+        }
+    }
     if let Some(cache) = settings.cache_gb {
         option("cache-gb", &cache);
+    }
+    if settings.isolated.is_some() {
+        words.push("--isolate".into());
     }
     let mut line = words.iter().map(|word| quoted(&plain(word))).collect::<Vec<_>>().join(" ");
     if !record.server.embedded {
         line.push_str(" --uri \"$MONGODB_URI\"");
     }
     line
+}
+
+/// A share in percent, without the digits that a share of 0.07 has as 7.000000000000001 %.
+pub(super) fn in_percent(share: f64) -> f64 {
+    (share * 1e11).round() / 1e9
 }
 
 /// A word that a shell takes as it stands.
@@ -159,36 +205,34 @@ fn quoted(word: &str) -> String {
 /// The run's own warnings, and those that follow from its numbers.
 pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
     let mut warnings: Vec<String> = record.warnings.iter().map(|warning| plain(warning)).collect();
-    let names = |holds: &dyn Fn(usize) -> bool| -> Vec<String> {
-        let which = record.strategies.iter().enumerate().filter(|(strategy, _)| holds(*strategy));
-        which.map(|(_, strategy)| plain(&strategy.name)).collect()
-    };
-    let waited = names(&|s| stats::cells(record, s).any(|cell| cell.connections_created > 0));
-    if !waited.is_empty() {
-        let names = listed(&waited);
-        warnings
-            .push(format!("Connections were made while calls of {names} were measured: some calls waited for one."));
-    }
-    for (strategy, entry) in record.strategies.iter().enumerate() {
-        let tally = stats::tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations));
-        if tally.saturated > 0 {
-            let (calls, name) = (count(tally.saturated), plain(&entry.name));
-            warnings.push(format!(
-                "{calls} calls of {name} took longer than can be recorded: its mean and maximum are too low."
-            ));
-        }
-    }
     warnings.extend(cost::contradictions(record));
     if record.settings.duration.is_some() {
         let states = "Windows were equal in time, not in calls: a faster strategy wrote more, so the states differ.";
         warnings.push(states.into());
     }
+    warnings.extend(validity::warnings(record));
     warnings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::sample;
+
+    #[test]
+    fn every_setting_that_is_not_the_default_is_repeated() {
+        let mut run = sample::run(1);
+        let plain = command(&run);
+        for absent in ["--noise", "--error-budget", "--isolate"] {
+            assert!(!plain.contains(absent), "{plain}");
+        }
+        (run.settings.noise, run.settings.error_budget, run.settings.timeout) = (0.07, 0.005, 2.5);
+        (run.settings.isolated, run.settings.duration) = (Some("asked for".into()), Some(0.3));
+        let line = command(&run);
+        for wanted in [" --noise 7 ", " --error-budget 0.5 ", " --timeout 2.5s ", " --duration 0.3s ", " --isolate"] {
+            assert!(line.contains(wanted), "{wanted} is not in {line}");
+        }
+    }
 
     #[test]
     fn a_shell_takes_every_word_as_it_stands() {

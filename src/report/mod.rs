@@ -12,6 +12,7 @@ mod markdown;
 mod method;
 mod table;
 mod terminal;
+mod validity;
 mod words;
 
 use std::fmt;
@@ -49,6 +50,8 @@ pub struct Report {
     pub calls: Option<u64>,
     /// Whether calls had intended times: the times in the report are response times then, else service times.
     pub is_open: bool,
+    /// Why the run is not valid, in sentences; empty when it is.
+    pub void: Vec<String>,
     /// What to know first of a run that did not come to its end.
     pub status: Option<String>,
     /// The verdict for the mix, in sentences.
@@ -286,8 +289,16 @@ mod tests {
         for operation in run.rounds.iter_mut().flat_map(|round| &mut round.cells[1].operations) {
             operation.outcomes.iter_mut().filter(|outcome| outcome.outcome == "failed").for_each(|o| o.count = 40);
         }
+        assert!(
+            Report::new(&run).void[0].starts_with("linked failed in 4.4 % of its calls, and the error budget is 1.0 %")
+        );
+        // With a budget for it there is a verdict again.
+        run.settings.error_budget = 0.05;
         let report = Report::new(&run);
-        assert_eq!(report.verdict, ["no claim: linked failed in 4.4 % of its calls."]);
+        assert!(report.verdict[0].starts_with("linked is fastest"), "{:?}", report.verdict);
+        run.settings.error_budget = 0.0;
+        let report = Report::new(&run);
+        assert_eq!(report.verdict, ["no verdict: the run is not valid."]);
         assert!(report.rows.iter().flat_map(|row| &row.cells).all(|cell| report.claimed(cell).is_none()));
     }
 
@@ -309,12 +320,73 @@ mod tests {
     fn what_the_numbers_warn_of_is_said() {
         let mut run = sample::run(6);
         run.settings.duration = Some(3.0);
-        run.rounds[2].cells[0].connections_created = 1;
-        run.rounds[2].cells[1].operations[0].outcomes[0].saturated = 4;
+        run.rounds[2].cells[2].connections_created = 1;
+        run.rounds[2].cells[1].machine.steal = Some(0.3);
+        run.rounds.iter_mut().for_each(|round| round.cells[0].machine.load_thread_busy = Some(0.96));
         let warnings = Report::new(&run).warnings.join("\n");
-        for wanted in ["calls of embedded were measured", "4 calls of linked took longer", "the states differ"] {
+        for wanted in [
+            "1 connection was made while calls of bucket_rmw were measured",
+            "others in 1 of 18 cells: linked in round 3 (30 %)",
+            "96.0 % of its time with embedded: closed-loop throughput is a lower bound",
+            "the states differ",
+        ] {
             assert!(warnings.contains(wanted), "{wanted} is not in {warnings}");
         }
+    }
+
+    #[test]
+    fn a_run_that_is_not_valid_says_so_first_and_names_no_winner() {
+        let mut run = sample::run(8);
+        run.rounds[2].cells[0].connections_created = 2;
+        run.rounds[2].cells[1].operations[0].outcomes[0].saturated = 4;
+        let report = Report::new(&run);
+        assert_eq!(report.verdict, ["no verdict: the run is not valid."]);
+        assert!(report.claims.is_empty() && report.unclaimed.is_empty());
+        let (shown, text) = (terminal(&run, 100, true), markdown(&run));
+        assert!(shown.starts_with("\u{1b}[1m\u{1b}[31mTHIS RUN IS NOT VALID"), "{shown}");
+        assert!(text.contains("\n\n> **This run is not valid"), "{text}");
+        for text in [bare(&shown).replace('\n', " "), text] {
+            for wanted in ["2 connections were made while calls of embedded", "4 calls of linked took longer"] {
+                assert!(text.contains(wanted), "{wanted} is not in {text}");
+            }
+            assert!(!text.contains("fastest"), "{text}");
+        }
+    }
+
+    #[test]
+    fn overloaded_arms_are_named_in_the_verdict_and_not_ranked() {
+        let times = |values: u64| crate::results::TimesRecord {
+            count: 0,
+            saturated: 0,
+            sum: 0,
+            histogram: crate::record::StoredHistogram::new(&crate::record::LatencyHistogram::new(
+                std::time::Duration::from_secs(values),
+            )),
+        };
+        let with = |overloaded: usize| {
+            let mut run = sample::run(8);
+            run.strategies[2].is_unsafe = false;
+            for cell in run.rounds.iter_mut().map(|round| &mut round.cells[overloaded]) {
+                let (pacer_lag, queue_wait) = (times(1), times(1));
+                let (offered, waiting) = (1_000, 90);
+                cell.open = Some(crate::results::OpenRecord {
+                    offered,
+                    seconds: 1.0,
+                    waiting,
+                    skipped: 0,
+                    never_started: 0,
+                    pacer_lag,
+                    queue_wait,
+                });
+            }
+            Report::new(&run).verdict.join(" ")
+        };
+        let verdict = with(2);
+        assert!(verdict.starts_with("linked is fastest in mix default"), "{verdict}");
+        let wanted = "bucket_rmw was overloaded: it kept up with 91.0 % of the calls that fell due";
+        assert!(verdict.contains(wanted), "{verdict}");
+        let verdict = with(0);
+        assert!(verdict.starts_with("no claim: embedded was overloaded"), "{verdict}");
     }
 
     #[test]
@@ -390,6 +462,7 @@ mod tests {
             about: run.strategies[0].about.clone(),
             is_unsafe: false,
             control: true,
+            collections: Vec::new(),
         };
         for round in &mut run.rounds {
             round.cells[2] = round.cells[0].clone();

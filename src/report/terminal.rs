@@ -21,6 +21,7 @@ pub struct Terminal {
 
 impl Renderer for Terminal {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        self.void(report, out)?;
         self.line(out, Tone::Strong, &format!("{}: {}", report.scenario, report.title))?;
         self.line(out, Tone::Faint, &report.subject())?;
         self.verdict(report, out)?;
@@ -60,6 +61,16 @@ impl Terminal {
             writeln!(out, "  {name:names$}  {line}")?;
         }
         Ok(())
+    }
+
+    /// Above everything else: that nothing below may be believed, and why.
+    fn void(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        if !report.is_void() {
+            return Ok(());
+        }
+        self.line(out, Tone::Bad, "THIS RUN IS NOT VALID: no verdict, and no number below is to be relied on.")?;
+        report.void.iter().try_for_each(|reason| self.line(out, Tone::Bad, reason))?;
+        writeln!(out)
     }
 
     fn verdict(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {

@@ -1,11 +1,13 @@
 //! The verdict in words.
 
 use crate::results::{RunRecord, Status};
-use crate::stats::{Beside, Claim, Comparison, Interval, MINIMUM_ROUNDS, NOISE_FLOOR, Ratio, Reason, Role};
+use crate::stats::{Beside, Claim, Comparison, Interval, MINIMUM_ROUNDS, Ratio, Reason, Role};
 use crate::stats::{SIGNIFICANCE, Tally, Verdict};
 
 use super::answers::Answer;
 use super::format::{count, counted, listed, percent, plain, three};
+use super::method::in_percent;
+use super::validity::overload;
 
 /// Speaks of strategies by name.
 pub(super) struct Speaker<'n> {
@@ -108,6 +110,7 @@ impl Speaker<'_> {
             Reason::Failures { strategy, share } => {
                 format!("{} failed in {} of its calls", self.name(strategy), percent(share))
             }
+            Reason::Overloaded { strategy, achieved } => overload(self.name(strategy), achieved),
             Reason::NoSuccess { strategy } => {
                 format!("{} had no successful call in at least one round", self.name(strategy))
             }
@@ -177,14 +180,14 @@ fn difference(ratio: &Ratio, reference: Option<&str>) -> String {
 }
 
 /// How the claims were made and what the brackets are.
-pub(super) fn how_sure(answers: &[Answer], names: &[String]) -> String {
+pub(super) fn how_sure(record: &RunRecord, answers: &[Answer], names: &[String]) -> String {
     let judged: usize = answers.iter().filter(|answer| answer.operation.is_some()).map(Answer::judged).sum();
-    let floor = NOISE_FLOOR * 100.0;
+    let floor = in_percent(record.settings.noise);
     let comparisons = counted(judged as u64, "comparison");
     let made = format!(
         "In brackets 95 % intervals. Claimed is what has p < {SIGNIFICANCE} when the signs of whole rounds are flipped, \
          adjusted for all {comparisons} of operations (the mix is a family of its own), has an interval without 1, and is \
-         beyond noise: {floor:.0} %"
+         beyond noise: {floor} %"
     );
     let control = answers.iter().flat_map(|answer| &answer.arms).find(|arm| arm.role == Role::Control);
     match control.and_then(|arm| names.get(arm.strategy)) {

@@ -20,6 +20,18 @@ pub struct Environment {
     pub governor: Option<String>,
     /// Memory in bytes.
     pub memory: Option<u64>,
+    /// Whether the kernel hands out large pages by itself: `always`, `madvise` or `never`.
+    #[serde(default)]
+    pub transparent_huge_pages: Option<String>,
+    /// Files and connections that this process may have open.
+    #[serde(default)]
+    pub open_files: Option<String>,
+    /// The driver and its version.
+    #[serde(default)]
+    pub driver: Option<String>,
+    /// Connections that calls are made on, over all load threads.
+    #[serde(default)]
+    pub connections: Option<u64>,
 }
 
 impl Environment {
@@ -40,6 +52,10 @@ impl Environment {
             cores: None,
             governor: whole("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
             memory: text("proc/meminfo").and_then(|text| kilobytes(&value(&text, "MemTotal")?)),
+            transparent_huge_pages: text("sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| chosen(&text)),
+            open_files: text("proc/self/limits").and_then(|text| open_files(&text)),
+            driver: None,
+            connections: None,
         }
     }
 }
@@ -49,6 +65,18 @@ fn value(text: &str, name: &str) -> Option<String> {
     let lines = text.lines().filter_map(|line| line.split_once(':'));
     let (_, value) = lines.into_iter().find(|(key, _)| key.trim() == name)?;
     Some(value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// The word in brackets: `always [madvise] never`.
+fn chosen(text: &str) -> Option<String> {
+    let (word, _) = text.split_once('[')?.1.split_once(']')?;
+    Some(word.to_owned())
+}
+
+/// The soft limit, which counts.
+fn open_files(text: &str) -> Option<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next().map(str::to_owned)
 }
 
 fn kilobytes(text: &str) -> Option<u64> {
@@ -73,10 +101,14 @@ mod tests {
         write(root.path(), "proc/meminfo", "MemFree:  5 kB\nMemTotal:       2048 kB\n");
         write(root.path(), "proc/sys/kernel/osrelease", "6.8.0\n");
         write(root.path(), "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+        write(root.path(), "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+        let limits = "Limit          Soft Limit  Hard Limit  Units\nMax open files  1024        1048576     files\n";
+        write(root.path(), "proc/self/limits", limits);
         let read = Environment::read_below(root.path());
         let text = |text: &str| Some(text.to_owned());
         assert_eq!((read.cpu, read.memory), (text("Example CPU @ 2.00GHz"), Some(2_097_152)));
         assert_eq!((read.kernel, read.governor), (text("6.8.0"), text("powersave")));
+        assert_eq!((read.transparent_huge_pages, read.open_files), (text("madvise"), text("1024")));
     }
 
     #[test]
@@ -87,6 +119,8 @@ mod tests {
         write(root.path(), "proc/cpuinfo", "no colon\n:\n::\nmodel name:\n");
         write(root.path(), "proc/meminfo", "MemTotal: many kB\n");
         write(root.path(), "proc/sys/kernel/osrelease", "\n");
+        write(root.path(), "sys/kernel/mm/transparent_hugepage/enabled", "always never\n");
+        write(root.path(), "proc/self/limits", "Max open files\n");
         assert_eq!(Environment::read_below(root.path()), nothing);
         write(root.path(), "proc/meminfo", "MemTotal: 18446744073709551615 kB\n");
         assert_eq!(Environment::read_below(root.path()), nothing);

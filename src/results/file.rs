@@ -91,13 +91,13 @@ fn replace(folder: &Path, path: &Path, write: impl FnOnce(&mut dyn Write) -> io:
 
 /// Temporary files are private; results are as open as the user's umask lets new files be.
 #[cfg(unix)]
-fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+pub(super) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
     tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 #[cfg(not(unix))]
-fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+pub(super) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder)
 }
 
@@ -120,7 +120,9 @@ pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
     };
     let head: Head = match serde_json::from_slice(&text) {
         Ok(head) => head,
-        Err(error) if error.is_eof() => return Err(ResultsError::Truncated { path, line: error.line() }),
+        Err(error) if error.is_eof() || is_cut_off(&text, &error) => {
+            return Err(ResultsError::Truncated { path, line: error.line() });
+        }
         Err(error) => return Err(ResultsError::Foreign { path, reason: error.to_string() }),
     };
     if head.format > FORMAT_VERSION {
@@ -131,6 +133,13 @@ pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
         Ok(record) => Ok(record),
         Err(reason) => Err(ResultsError::Damaged { path, reason }),
     }
+}
+
+/// Whether a file ends within a number, which is no end of file to the parser.
+fn is_cut_off(text: &[u8], error: &serde_json::Error) -> bool {
+    let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    let is_last = error.line() == lines.len() && lines.last().is_some_and(|last| error.column() >= last.len());
+    error.is_syntax() && is_last
 }
 
 #[cfg(test)]

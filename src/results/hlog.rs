@@ -1,7 +1,7 @@
 //! `latency.hlog`: an HdrHistogram interval log that the public tools read.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -11,6 +11,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use crate::record::LatencyHistogram;
 
 use super::LoadModel;
+use super::file::temporary as results_file;
 
 /// Appends intervals to a log as they are measured. Every line is handed to the system whole and at once, so that a
 /// crash loses nothing of it and leaves no half line.
@@ -48,6 +49,31 @@ impl IntervalLog {
         Ok(IntervalLog { file })
     }
 
+    /// Goes on with the log of a run of which so many rounds are in its record. What is in the log of later rounds, which
+    /// will run again, is taken out, and so is a last line that was cut off. Without a log a new one is begun.
+    ///
+    /// # Errors
+    /// When the file cannot be read or replaced.
+    pub fn resume(path: &Path, started: f64, load: LoadModel, rounds: usize) -> io::Result<IntervalLog> {
+        let old = match File::open(path) {
+            Ok(old) => old,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return IntervalLog::create(path, started, load),
+            Err(error) => return Err(error),
+        };
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut kept = io::BufWriter::new(results_file(folder)?);
+        let (mut old, mut line) = (BufReader::new(old), Vec::new());
+        while old.read_until(b'\n', &mut line)? > 0 {
+            if line.ends_with(b"\n") && round_of(&line).is_none_or(|round| round <= rounds) {
+                kept.write_all(&line)?;
+            }
+            line.clear();
+        }
+        let kept = kept.into_inner().map_err(io::IntoInnerError::into_error)?;
+        kept.persist(path).map_err(|error| error.error)?;
+        Ok(IntervalLog { file: OpenOptions::new().append(true).open(path)? })
+    }
+
     /// Adds an interval; `start` and `length` in seconds, `start` counted from the run's beginning.
     ///
     /// # Errors
@@ -70,6 +96,13 @@ impl IntervalLog {
         let body = line.split_inclusive(|byte| *byte == b'\n').rfind(|part| part.starts_with(b"Tag="));
         self.file.write_all(body.unwrap_or_default())
     }
+}
+
+/// The round, from 1, in the tag of an interval's line; `None` for other lines.
+fn round_of(line: &[u8]) -> Option<usize> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (tag, _) = line.strip_prefix("Tag=")?.split_once(',')?;
+    tag.rsplit_once('/')?.1.parse().ok()
 }
 
 #[cfg(test)]
@@ -118,6 +151,32 @@ mod tests {
             let read: Histogram<u64> = Deserializer::new().deserialize(&mut encoded.as_slice()).unwrap();
             assert_eq!(&read, histogram.as_hdr());
         }
+    }
+
+    #[test]
+    fn a_resumed_log_keeps_whole_lines_of_finished_rounds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("latency.hlog");
+        let mut log = IntervalLog::resume(&path, 1_795_225_320.25, LoadModel::Closed, 0).unwrap();
+        for tag in ["a/read/1", "b/read/1", "a/read/2", "a/read/12"] {
+            log.append(tag, 0.0, 1.0, &histogram(&[1_000])).unwrap();
+        }
+        let whole = fs::read_to_string(&path).unwrap();
+        let finished = &whole[..whole.find("Tag=a/read/2").unwrap()];
+        let last = whole.rfind("Tag=").unwrap();
+        // Cut off in the middle of its last line.
+        fs::write(&path, &whole[..last + 20]).unwrap();
+        let mut log = IntervalLog::resume(&path, 0.0, LoadModel::Closed, 1).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), finished);
+        log.append("a/read/2", 5.0, 1.0, &histogram(&[1_000])).unwrap();
+        let text = fs::read(&path).unwrap();
+        let tags: Vec<String> = IntervalLogIterator::new(&text)
+            .filter_map(|entry| match entry.unwrap() {
+                LogEntry::Interval(interval) => Some(interval.tag().unwrap().as_str().to_owned()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(tags, ["a/read/1", "b/read/1", "a/read/2"]);
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub struct RunRecord {
     pub format: u32,
     /// The version of docshape.
     pub version: String,
+    /// Tells this run's databases from those of others; empty in records of builds that did not keep it.
+    #[serde(default)]
+    pub id: String,
     /// The commit that docshape was built from; `None` when built outside its repository.
     #[serde(default)]
     pub git: Option<String>,
@@ -154,6 +157,12 @@ pub struct Settings {
     pub write_concern: String,
     /// `level` of every read.
     pub read_concern: String,
+    /// Seconds that a window was to take when a pilot set its calls: an arm that takes three times as long is cut off.
+    #[serde(default)]
+    pub planned_seconds: Option<f64>,
+    /// The parameters that were set on the command line, as written there.
+    #[serde(default)]
+    pub set: Vec<(String, String)>,
     /// Cache of the embedded server in GB; `None` with a server of the user's.
     pub cache_gb: Option<f64>,
     /// A ratio this close to 1 (0.02 for 2 %) is never called a difference.
@@ -210,6 +219,9 @@ pub struct ServerRecord {
     pub topology: String,
     /// Storage engine, cache, host and parameters, as far as they could be read: name and value.
     pub facts: Vec<(String, String)>,
+    /// The configured cache in bytes, where the server tells.
+    #[serde(default)]
+    pub cache_bytes: Option<u64>,
 }
 
 /// A strategy of a run.
@@ -224,4 +236,16 @@ pub struct StrategyRecord {
     /// The reference a second time, named `<reference>(A/A)`: whatever difference it shows is noise.
     #[serde(default)]
     pub control: bool,
+    /// Its collections, as they were made.
+    #[serde(default)]
+    pub collections: Vec<CollectionRecord>,
+}
+
+/// A collection of a strategy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CollectionRecord {
+    /// Its name.
+    pub name: String,
+    /// The definitions of its indexes beside that of `_id`.
+    pub indexes: Vec<String>,
 }

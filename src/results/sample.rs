@@ -15,6 +15,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
     RunRecord {
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
+        id: "1a2b3c4d".into(),
         git: None,
         status: Status::Failed("the server was lost".into()),
         started: "2026-11-21T01:42:00.25Z".into(),
@@ -33,6 +34,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
             embedded: true,
             topology: "a replica set of one member".into(),
             facts: vec![("storage engine".into(), "wiredTiger".into())],
+            cache_bytes: None,
         },
         environment: Environment { platform: "linux x86_64".into(), cores: Some(2), ..Environment::default() },
         strategies: vec![StrategyRecord {
@@ -40,6 +42,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
             about: "In an array.".into(),
             is_unsafe: false,
             control: false,
+            collections: Vec::new(),
         }],
         operations: vec!["read".into()],
         rounds: vec![RoundRecord { index: 0, seed: u64::MAX, order: vec![vec![0], vec![0]], cells: vec![cell(times)] }],
@@ -65,6 +68,8 @@ fn settings() -> Settings {
         timeout: 10.0,
         write_concern: "majority".into(),
         read_concern: "majority".into(),
+        planned_seconds: None,
+        set: Vec::new(),
         cache_gb: Some(1.0),
         noise: crate::results::NOISE,
         error_budget: crate::results::ERROR_BUDGET,

@@ -95,6 +95,18 @@ pub async fn drop_marked(target: &impl Target, database: &str) -> Result<(), Nam
     Ok(())
 }
 
+/// Drops a database that an earlier part of run `run` left. One of another run, or of somebody else, is left alone.
+pub async fn drop_of_run(target: &impl Target, database: &str, run: &str) -> Result<(), NamespaceError> {
+    let find = rawdoc! {
+        "find": MARKER_COLLECTION, "filter": { "_id": MARK, "run": run }, "limit": 1, "singleBatch": true,
+    };
+    let looked = |failure| refused(database, "looked into", failure);
+    match has_results(target, database, find).await.map_err(looked)? {
+        true => drop_marked(target, database).await,
+        false => Ok(()),
+    }
+}
+
 async fn is_marked(target: &impl Target, database: &str) -> Result<bool, Failure> {
     if !database.starts_with("docshape_") {
         return Ok(false);

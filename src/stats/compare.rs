@@ -3,14 +3,13 @@
 //! The round is the unit of replication: fresh databases, other calls. A claim rests on the spread of log ratios over
 //! rounds, not on the number of calls, because the calls of one round share their server, their data and their weather.
 
+use crate::results::{ERROR_BUDGET, NOISE, Settings};
+
 use super::estimate::{Estimate, Interval, log_ratios};
 use super::family::Family;
 
 /// With fewer rounds nothing is claimed: the smallest p that R rounds can have is 2^(1-R), 0.03 at 6.
 pub const MINIMUM_ROUNDS: usize = 6;
-
-/// A ratio this close to 1 is never called a difference, however sure it is.
-pub const NOISE_FLOOR: f64 = 0.02;
 
 /// A difference is claimed only with an adjusted p below it, and an interval that excludes 1.
 pub const SIGNIFICANCE: f64 = 0.05;
@@ -18,8 +17,33 @@ pub const SIGNIFICANCE: f64 = 0.05;
 /// Where only a greater difference than this would have shown, the measurement is called unstable.
 pub const UNSTABLE: f64 = 0.5;
 
-/// An arm in which a greater share of the calls failed is not compared: those that fail may be the slow ones.
-pub const FAILURE_LIMIT: f64 = 0.01;
+/// What a run set for its claims.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// A ratio this close to 1 (0.02 for 2 %) is never called a difference, however sure it is.
+    pub noise: f64,
+    /// An arm in which a greater share (0 to 1) of the calls failed is not compared: those that fail may be the slow ones.
+    pub error_budget: f64,
+}
+
+impl Limits {
+    /// Those of a run.
+    pub fn of(settings: &Settings) -> Limits {
+        Limits { noise: settings.noise, error_budget: settings.error_budget }
+    }
+
+    /// How far a log ratio may be from 0 without being called a difference.
+    pub fn floor(&self) -> f64 {
+        // A record may have been edited; what is no number allows nothing.
+        self.noise.max(0.0).ln_1p()
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { noise: NOISE, error_budget: ERROR_BUDGET }
+    }
+}
 
 /// What an arm takes part in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +67,8 @@ pub struct Arm {
     pub means: Vec<Option<f64>>,
     /// Failed calls per call: the larger share of those compared and of the whole run.
     pub failed_share: f64,
+    /// The share (0 to 1) of the calls due that were answered, when it was too small for the times to be compared.
+    pub overloaded: Option<f64>,
 }
 
 /// The time of one arm in relation to the reference's, over the rounds in which both have one. Below 1 is faster.
@@ -78,6 +104,13 @@ pub enum Reason {
         strategy: usize,
         /// Failed calls per call.
         share: f64,
+    },
+    /// The strategy could not keep up with the calls that fell due: its times are those of a queue.
+    Overloaded {
+        /// Which.
+        strategy: usize,
+        /// The share (0 to 1) of the calls due that were answered.
+        achieved: f64,
     },
     /// The strategy had no successful call in a round in which the other had some.
     NoSuccess {
@@ -121,7 +154,7 @@ pub struct Comparison {
 
 /// Compares the arms of one or more questions with their reference, the first arm of each: a comparison per further arm.
 /// All judged arms of all questions are one family.
-pub fn compare(questions: &[Vec<Arm>]) -> Vec<Vec<Comparison>> {
+pub fn compare(questions: &[Vec<Arm>], limits: Limits) -> Vec<Vec<Comparison>> {
     let mut members = Vec::new();
     for arms in questions {
         let Some((reference, others)) = arms.split_first() else { continue };
@@ -132,7 +165,7 @@ pub fn compare(questions: &[Vec<Arm>]) -> Vec<Vec<Comparison>> {
     let mut adjusted = family.p.iter().copied();
     let mut answer = |arms: &Vec<Arm>| {
         let Some((reference, others)) = arms.split_first() else { return Vec::new() };
-        let judge = Judge { reference, critical: family.critical, band: band(arms) };
+        let judge = Judge { reference, critical: family.critical, band: band(arms), limits };
         let compared = others.iter().map(|arm| {
             let p = if arm.role == Role::Judged { adjusted.next() } else { None };
             judge.compare(arm, p)
@@ -154,6 +187,7 @@ struct Judge<'a> {
     reference: &'a Arm,
     critical: f64,
     band: Option<f64>,
+    limits: Limits,
 }
 
 impl Judge<'_> {
@@ -175,9 +209,14 @@ impl Judge<'_> {
     /// What keeps two arms from being compared at all.
     fn obstacle(&self, arm: &Arm) -> Option<Reason> {
         let reference = self.reference;
-        let failing = [arm, reference].into_iter().find(|arm| arm.failed_share > FAILURE_LIMIT);
-        if let Some(arm) = failing {
-            return Some(Reason::Failures { strategy: arm.strategy, share: arm.failed_share });
+        for Arm { strategy, overloaded, failed_share: share, .. } in [arm, reference] {
+            let strategy = *strategy;
+            if let Some(achieved) = *overloaded {
+                return Some(Reason::Overloaded { strategy, achieved });
+            }
+            if *share > self.limits.error_budget {
+                return Some(Reason::Failures { strategy, share: *share });
+            }
         }
         let mut rounds = arm.means.iter().zip(&reference.means);
         rounds.find_map(|(mine, theirs)| match (mine, theirs) {
@@ -192,7 +231,7 @@ impl Judge<'_> {
             return Claim::No(Reason::TooFewRounds(estimate.map_or(0, |estimate| estimate.rounds)));
         };
         // On the logarithm, so that "a is faster than b" and "b is slower than a" are the same claim.
-        let noise = NOISE_FLOOR.ln_1p().max(self.band.unwrap_or(0.0));
+        let noise = self.limits.floor().max(self.band.unwrap_or(0.0));
         let detectable = estimate.detectable(self.critical).max(noise.exp_m1());
         // The step-down finds a little more than the simultaneous interval; a claim beside an interval that holds 1 would
         // convince nobody.
@@ -217,12 +256,12 @@ mod tests {
 
     fn arm(strategy: usize, means: &[f64]) -> Arm {
         let means = means.iter().copied().map(Some).collect();
-        Arm { strategy, role: Role::Judged, means, failed_share: 0.0 }
+        Arm { strategy, role: Role::Judged, means, failed_share: 0.0, overloaded: None }
     }
 
     /// An arm against a reference.
     fn two(against: Arm, arm: Arm) -> Comparison {
-        compare(&[vec![against, arm]]).remove(0).remove(0)
+        compare(&[vec![against, arm]], Limits::default()).remove(0).remove(0)
     }
 
     fn control(means: &[f64]) -> Arm {
@@ -279,7 +318,8 @@ mod tests {
         // Every pattern of signs makes these rounds agree in one of the comparisons, so there is no finite bound.
         let mirrored =
             |round: i32| arm(1, &std::array::from_fn::<f64, 6, _>(|r| if r as i32 == round { 2.0 } else { 0.5 }));
-        let made = compare(&[vec![arm(0, &[1.0; 6]), mirrored(0), mirrored(1), mirrored(2)]]).remove(0);
+        let made =
+            compare(&[vec![arm(0, &[1.0; 6]), mirrored(0), mirrored(1), mirrored(2)]], Limits::default()).remove(0);
         assert!(
             made.iter()
                 .all(|one| matches!(one.claim, Claim::No(Reason::Unstable { detectable }) if detectable.is_infinite()))
@@ -302,7 +342,7 @@ mod tests {
     fn the_control_widens_what_is_noise_and_is_itself_not_judged() {
         let with = |control: Arm| {
             let arms = vec![arm(0, &[100.0; 8]), arm(1, &[105.0; 8]), control];
-            (band(&arms), compare(&[arms]).remove(0))
+            (band(&arms), compare(&[arms], Limits::default()).remove(0))
         };
         let (narrow, made) = with(control(&[101.0; 8]));
         assert!((narrow.unwrap().exp() - 1.01).abs() < 1e-9);
@@ -323,7 +363,7 @@ mod tests {
         let noisy = [1.0, 1.1, 0.95, 1.05, 0.9, 1.02, 0.97, 1.2];
         let alone = two(arm(0, &[1.0; 8]), arm(1, &noisy));
         let described = Arm { role: Role::Described, ..arm(2, &[3.0; 8]) };
-        let made = compare(&[vec![arm(0, &[1.0; 8]), described, arm(1, &noisy)]]).remove(0);
+        let made = compare(&[vec![arm(0, &[1.0; 8]), described, arm(1, &noisy)]], Limits::default()).remove(0);
         assert_eq!((&made[1], made[0].claim), (&alone, Claim::No(Reason::NotJudged)));
         assert!(made[0].ratio.unwrap().interval.is_some());
     }
@@ -338,6 +378,36 @@ mod tests {
         assert_eq!(two(gap.clone(), arm(0, &[2.0; 7])).claim, Claim::No(Reason::NoSuccess { strategy: 1 }));
         let made = two(arm(0, &[2.0; 7]), gap);
         assert_eq!((made.claim, made.ratio.unwrap().rounds), (Claim::No(Reason::NoSuccess { strategy: 1 }), 6));
+    }
+
+    #[test]
+    fn a_run_s_own_limits_count() {
+        let with = |limits: Limits, share: f64| {
+            let slower = Arm { failed_share: share, ..arm(1, &[104.0; 8]) };
+            compare(&[vec![arm(0, &[100.0; 8]), slower]], limits).remove(0).remove(0).claim
+        };
+        let limits = Limits { noise: 0.05, error_budget: 0.1 };
+        assert_eq!(
+            (with(Limits::default(), 0.0), with(limits, 0.0)),
+            (Claim::Slower, Claim::No(Reason::WithinNoise { detectable: 0.05_f64.ln_1p().exp_m1() }))
+        );
+        let limits = Limits { noise: 0.0, ..limits };
+        assert_eq!(
+            (with(limits, 0.1), with(limits, 0.11)),
+            (Claim::Slower, Claim::No(Reason::Failures { strategy: 1, share: 0.11 }))
+        );
+        assert_eq!(Limits { noise: f64::NAN, ..limits }.floor(), 0.0);
+    }
+
+    #[test]
+    fn an_overloaded_arm_is_not_compared_and_with_an_overloaded_reference_nobody_is() {
+        let slow = Arm { overloaded: Some(0.9), ..arm(1, &[9.0; 6]) };
+        let made = compare(&[vec![arm(0, &[2.0; 6]), slow.clone(), arm(2, &[1.0; 6])]], Limits::default()).remove(0);
+        assert_eq!(made[0].claim, Claim::No(Reason::Overloaded { strategy: 1, achieved: 0.9 }));
+        assert_eq!(made[1].claim, Claim::Faster);
+        let made = compare(&[vec![slow, arm(0, &[2.0; 6]), arm(2, &[1.0; 6])]], Limits::default()).remove(0);
+        let overloaded = Claim::No(Reason::Overloaded { strategy: 1, achieved: 0.9 });
+        assert!(made.iter().all(|one| one.claim == overloaded), "{made:?}");
     }
 
     #[test]

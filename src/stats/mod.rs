@@ -4,6 +4,7 @@
 //! call did not do the work that the others are timed for, so such calls are tallied apart.
 
 pub mod capacity;
+mod carry_over;
 mod compare;
 mod cost;
 mod estimate;
@@ -19,10 +20,13 @@ mod sizes;
 mod student;
 mod tally;
 mod trial;
+mod validity;
 mod verdict;
+mod warm_up;
 
-pub use compare::{Arm, Claim, Comparison, Ratio, Reason, Role, band, compare};
-pub use compare::{FAILURE_LIMIT, MINIMUM_ROUNDS, NOISE_FLOOR, SIGNIFICANCE, UNSTABLE};
+pub use carry_over::{CarryOver, carry_over};
+pub use compare::{Arm, Claim, Comparison, Limits, Ratio, Reason, Role, band, compare};
+pub use compare::{MINIMUM_ROUNDS, SIGNIFICANCE, UNSTABLE};
 pub use cost::{Cost, counters, inconsistency, single_cost, window_cost};
 pub use estimate::{Estimate, Interval, log_ratios};
 pub use family::Family;
@@ -35,7 +39,9 @@ pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, fol
 pub use student::t_quantile;
 pub use tally::{Tally, tally};
 pub use trial::judge;
+pub use validity::{Strain, Void, overloaded, strains, void};
 pub use verdict::{Beside, Verdict, verdict};
+pub use warm_up::{WarmUp, is_growing, warm_up};
 
 use crate::results::{CellRecord, OperationRecord, RunRecord};
 
@@ -45,6 +51,15 @@ const CALLS_BEYOND: f64 = 10.0;
 /// The cells of a strategy, round after round.
 pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellRecord> {
     record.rounds.iter().filter_map(move |round| round.cells.get(strategy))
+}
+
+/// What a strategy takes part in.
+pub fn role(record: &RunRecord, strategy: usize) -> Role {
+    match record.strategies.get(strategy) {
+        Some(entry) if entry.control => Role::Control,
+        Some(entry) if entry.is_unsafe => Role::Described,
+        _ => Role::Judged,
+    }
 }
 
 /// One operation of a strategy, round after round.
@@ -68,11 +83,16 @@ mod tests {
                 let tally = tally(all());
                 let _ = (tally.failed_share(), tally.refused(), tally.round_trips_per_call());
                 let _ = (collection_growth(run, strategy), followed_growth(run, strategy, &[0.0, 0.5, 1.0]));
-                let _ = calls_per_second(run, strategy);
+                let _ = (carry_over(run), warm_up(run, strategy), is_growing(run, strategy));
+                let _ = (calls_per_second(run, strategy), overloaded(run, strategy), void(run), strains(run));
                 let role = Role::Judged;
-                let arm = |strategy| Arm { strategy, role, means: mix_means(run, strategy), failed_share: 0.0 };
+                let limits = Limits::of(&run.settings);
+                let arm = |strategy| {
+                    let means = mix_means(run, strategy);
+                    Arm { strategy, role, means, failed_share: 0.0, overloaded: None }
+                };
                 let arms = vec![arm(0), arm(strategy)];
-                let _ = verdict(&arms, &compare(std::slice::from_ref(&arms))[0]);
+                let _ = verdict(&arms, &compare(std::slice::from_ref(&arms), limits)[0]);
                 let _ = (means(run, strategy, 0), geometric_mean(&means(run, strategy, 1)));
             }
         }

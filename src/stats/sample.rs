@@ -23,6 +23,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
     RunRecord {
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
+        id: "1a2b3c4d".into(),
         git: None,
         status: Status::Complete,
         started: "2026-01-31T12:00:00Z".into(),
@@ -44,6 +45,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             embedded: true,
             topology: "replica set of one".into(),
             facts: vec![("storage engine".into(), "wiredTiger".into())],
+            cache_bytes: None,
         },
         environment: Environment {
             platform: "linux x86_64".into(),
@@ -81,6 +83,8 @@ fn settings(rounds: u64) -> Settings {
         timeout: 10.0,
         write_concern: "majority".into(),
         read_concern: "majority".into(),
+        planned_seconds: None,
+        set: Vec::new(),
         cache_gb: Some(1.0),
         noise: crate::results::NOISE,
         error_budget: crate::results::ERROR_BUDGET,
@@ -88,7 +92,7 @@ fn settings(rounds: u64) -> Settings {
 }
 
 fn strategy(name: &str, about: &str, is_unsafe: bool) -> StrategyRecord {
-    StrategyRecord { name: name.into(), about: about.into(), is_unsafe, control: false }
+    StrategyRecord { name: name.into(), about: about.into(), is_unsafe, control: false, collections: Vec::new() }
 }
 
 fn round(index: u64) -> RoundRecord {

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use crate::generate::{Label, Seed, Stream};
 
-use super::{Arm, Claim, Comparison, Role, compare};
+use super::{Arm, Claim, Comparison, Limits, Role, compare};
 
 /// How far the weather of a round, which all its cells share, moves their times (standard deviation of the logarithm).
 const WEATHER: f64 = 0.2;
@@ -40,7 +40,7 @@ impl Simulation {
         let mut arm = |strategy: usize, factor: f64| {
             let means =
                 weather.iter().map(|weather| Some(1e6 * factor * (weather + self.noise * normal(stream)).exp()));
-            Arm { strategy, role: Role::Judged, means: means.collect(), failed_share: 0.0 }
+            Arm { strategy, role: Role::Judged, means: means.collect(), failed_share: 0.0, overloaded: None }
         };
         let questions: Vec<Vec<Arm>> = (0..self.operations)
             .map(|operation| {
@@ -48,7 +48,7 @@ impl Simulation {
                 vec![arm(0, 1.0), arm(1, factor), arm(2, 1.0)]
             })
             .collect();
-        compare(&questions)
+        compare(&questions, Limits::default())
     }
 
     fn share(&self, holds: impl Fn(&mut Stream) -> bool) -> f64 {

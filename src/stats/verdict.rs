@@ -34,7 +34,8 @@ pub struct Beside {
 pub fn verdict(arms: &[Arm], comparisons: &[Comparison]) -> Option<Verdict> {
     let reference = arms.first()?;
     let judged: Vec<&Arm> = arms.iter().filter(|arm| arm.role == Role::Judged).collect();
-    let timed = || judged.iter().copied().filter(|arm| arm.means.iter().any(Option::is_some));
+    let is_timed = |arm: &&Arm| arm.overloaded.is_none() && arm.means.iter().any(Option::is_some);
+    let timed = || judged.iter().copied().filter(is_timed);
     let is_shared = |round: usize| timed().all(|arm| arm.means.get(round).is_some_and(Option::is_some));
     let typical = |arm: &Arm| {
         let means: Vec<Option<f64>> = (0..arm.means.len()).filter(|r| is_shared(*r)).map(|r| arm.means[r]).collect();
@@ -44,7 +45,8 @@ pub fn verdict(arms: &[Arm], comparisons: &[Comparison]) -> Option<Verdict> {
     let (best, _) = typical.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let is_judged = |comparison: &&Comparison| judged.iter().any(|arm| arm.strategy == comparison.strategy);
     let against_reference: Vec<Comparison> = comparisons.iter().filter(is_judged).cloned().collect();
-    let others = judged.iter().filter(|arm| ![best.strategy, reference.strategy].contains(&arm.strategy));
+    let is_other = |arm: &&&Arm| ![best.strategy, reference.strategy].contains(&arm.strategy);
+    let others = judged.iter().filter(is_other).filter(|arm| arm.overloaded.is_none());
     let is_reference = best.strategy == reference.strategy;
     let beside = if is_reference { Vec::new() } else { others.map(|other| beside(best, other)).collect() };
     let verdict = Verdict { best: best.strategy, reference: reference.strategy, against_reference, beside };
@@ -76,15 +78,15 @@ impl Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Reason, compare};
+    use crate::stats::{Limits, Reason, compare};
 
     fn arm(strategy: usize, means: &[f64]) -> Arm {
         let means = means.iter().copied().map(Some).collect();
-        Arm { strategy, role: Role::Judged, means, failed_share: 0.0 }
+        Arm { strategy, role: Role::Judged, means, failed_share: 0.0, overloaded: None }
     }
 
     fn of(arms: &[Arm]) -> Option<Verdict> {
-        verdict(arms, &compare(&[arms.to_vec()])[0])
+        verdict(arms, &compare(&[arms.to_vec()], Limits::default())[0])
     }
 
     #[test]
@@ -115,6 +117,14 @@ mod tests {
         let made = of(&[arm(0, &[4.0; 8]), arm(1, &[2.0; 8]), control.clone(), described]).unwrap();
         assert_eq!((made.best, made.against_reference.len(), made.beside.len()), (1, 1, 0));
         assert_eq!(of(&[arm(0, &[4.0; 8]), control]), None);
+    }
+
+    #[test]
+    fn an_overloaded_arm_is_neither_the_best_nor_beside_it() {
+        let overloaded = Arm { overloaded: Some(0.5), ..arm(3, &[0.5; 8]) };
+        let made = of(&[arm(0, &[4.0; 8]), arm(1, &[1.0; 8]), arm(2, &[2.0; 8]), overloaded]).unwrap();
+        assert_eq!((made.best, made.against_reference.len(), made.is_clear()), (1, 3, true));
+        assert_eq!(made.beside.iter().map(|beside| beside.strategy).collect::<Vec<_>>(), [2]);
     }
 
     #[test]

@@ -166,6 +166,7 @@ fn record() -> RunRecord {
     RunRecord {
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
+        id: "1a2b3c4d".into(),
         git: None,
         status: Status::Interrupted,
         started: "2026-01-01T00:00:00Z".into(),
@@ -193,6 +194,8 @@ fn record() -> RunRecord {
             timeout: 10.0,
             write_concern: "majority".into(),
             read_concern: "local".into(),
+            planned_seconds: None,
+            set: Vec::new(),
             cache_gb: Some(1.0),
             noise: 0.02,
             error_budget: 0.01,
@@ -202,6 +205,7 @@ fn record() -> RunRecord {
             embedded: true,
             topology: "replica set".into(),
             facts: Vec::new(),
+            cache_bytes: None,
         },
         environment: Environment::default(),
         strategies: vec![StrategyRecord {
@@ -209,6 +213,7 @@ fn record() -> RunRecord {
             about: "Plain.".into(),
             is_unsafe: false,
             control: false,
+            collections: Vec::new(),
         }],
         operations: vec!["read".into()],
         rounds: Vec::new(),

@@ -1,0 +1,242 @@
+//! Whether it matters which arm ran before: an arm may leave the server in a state that the next one pays for.
+//!
+//! Slices alternate in an order drawn anew for every slice, so that each arm runs now after this arm, now after that.
+
+use std::collections::BTreeMap;
+
+use crate::results::{RoundRecord, RunRecord};
+
+use super::compare::{Limits, MINIMUM_ROUNDS, SIGNIFICANCE};
+use super::estimate::Estimate;
+use super::student::t_quantile;
+
+/// A round tells of an arm after another when it has at least so many slices after that one, and as many after others.
+const SLICES: usize = 3;
+
+/// An arm whose slices take longer or shorter after another arm than after the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CarryOver {
+    /// The arm.
+    pub strategy: usize,
+    /// The arm that ran just before.
+    pub after: usize,
+    /// How much more time (0.1 for 10 %) it takes then.
+    pub effect: f64,
+}
+
+/// The logarithm of a slice's time in relation to those of the other arms' slices, and who ran before.
+struct Place {
+    arm: usize,
+    after: usize,
+    log: f64,
+}
+
+/// The effects that are beyond the noise floor and beyond chance, the greatest first: within slice j of all arms, the
+/// logarithm of the seconds of each less their mean (which takes out what the calls were, and the weather); per round the
+/// mean of those with one predecessor less the mean of the others; t over rounds, with Bonferroni's correction for all
+/// pairs of arm and predecessor. Empty below [`MINIMUM_ROUNDS`] rounds, and where arms did not alternate.
+pub fn carry_over(record: &RunRecord) -> Vec<CarryOver> {
+    let mut effects: BTreeMap<(usize, usize), Vec<Option<f64>>> = BTreeMap::new();
+    for round in &record.rounds {
+        for (pair, effect) in round_effects(&places(round)) {
+            effects.entry(pair).or_default().push(Some(effect));
+        }
+    }
+    effects.retain(|_, effects| effects.len() >= MINIMUM_ROUNDS);
+    let pairs = effects.len() as f64;
+    let floor = Limits::of(&record.settings).floor();
+    let mut found: Vec<CarryOver> = Vec::new();
+    for ((strategy, after), effects) in effects {
+        let Some(estimate) = Estimate::of(&effects) else { continue };
+        let critical = t_quantile(1.0 - SIGNIFICANCE / (2.0 * pairs), estimate.rounds - 1);
+        let is_beyond_noise = estimate.mean.abs() > floor;
+        if is_beyond_noise && is_beyond_chance(&estimate, critical) {
+            found.push(CarryOver { strategy, after, effect: estimate.mean.exp_m1() });
+        }
+    }
+    found.sort_by(|a, b| b.effect.abs().total_cmp(&a.effect.abs()));
+    found
+}
+
+fn is_beyond_chance(estimate: &Estimate, critical: f64) -> bool {
+    let error = estimate.deviation.unwrap_or(f64::INFINITY) / (estimate.rounds as f64).sqrt();
+    estimate.mean.abs() > critical * error
+}
+
+/// The slices of a round that had another slice before them and others beside them.
+fn places(round: &RoundRecord) -> Vec<Place> {
+    let (mut places, mut last) = (Vec::new(), None);
+    // Per arm, how many of its slices have come.
+    let mut seen = vec![0_usize; round.cells.len()];
+    for order in &round.order {
+        let mut logs = Vec::new();
+        for &arm in order {
+            let taken = seen.get_mut(arm).map(|seen| std::mem::replace(seen, *seen + 1));
+            let slice = taken.and_then(|place| round.cells.get(arm)?.slices.get(place));
+            let log = slice.map(|slice| slice.seconds.ln()).filter(|log| log.is_finite());
+            logs.push((arm, last.replace(arm), log));
+        }
+        let known: Vec<f64> = logs.iter().filter_map(|(_, _, log)| *log).collect();
+        if known.len() < 2 || known.len() < order.len() {
+            continue;
+        }
+        let mean = known.iter().sum::<f64>() / known.len() as f64;
+        places.extend(
+            logs.into_iter().filter_map(|(arm, after, log)| Some(Place { arm, after: after?, log: log? - mean })),
+        );
+    }
+    places
+}
+
+/// Per pair of different arms, how much longer the one's slices are after the other than after all others.
+fn round_effects(places: &[Place]) -> BTreeMap<(usize, usize), f64> {
+    // Count and sum, per pair and per arm.
+    let mut by_pair: BTreeMap<(usize, usize), (usize, f64)> = BTreeMap::new();
+    let mut by_arm: BTreeMap<usize, (usize, f64)> = BTreeMap::new();
+    for Place { arm, after, log } in places {
+        for (count, sum) in [by_pair.entry((*arm, *after)).or_default(), by_arm.entry(*arm).or_default()] {
+            (*count, *sum) = (*count + 1, *sum + log);
+        }
+    }
+    let effect = |((arm, after), (count, sum)): ((usize, usize), (usize, f64))| {
+        let (all, total) = by_arm.get(&arm)?;
+        let others = all - count;
+        let is_told = arm != after && count >= SLICES && others >= SLICES;
+        is_told.then(|| ((arm, after), sum / count as f64 - (total - sum) / others as f64))
+    };
+    by_pair.into_iter().filter_map(effect).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::TAU;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::generate::{Label, Seed, Stream};
+    use crate::results::SliceRecord;
+    use crate::stats::sample;
+
+    fn normal(stream: &mut Stream) -> f64 {
+        (-2.0 * (1.0 - stream.unit()).ln()).sqrt() * (TAU * stream.unit()).cos()
+    }
+
+    /// A run of three arms in shuffled slices; `time` gives the seconds of a slice: round, slice, arm and predecessor.
+    fn run(
+        (rounds, slices): (u64, usize),
+        stream: &mut Stream,
+        mut time: impl FnMut(&mut Stream, u64, usize, usize, Option<usize>) -> f64,
+    ) -> RunRecord {
+        let mut run = sample::run(0);
+        let template = sample::run(1).rounds.remove(0);
+        for index in 0..rounds {
+            let mut round = template.clone();
+            (round.index, round.order) = (index, Vec::new());
+            let mut last = None;
+            for slice in 0..slices {
+                let mut order = vec![0, 1, 2];
+                order.swap(2, stream.below(3) as usize);
+                order.swap(1, stream.below(2) as usize);
+                for &arm in &order {
+                    let seconds = time(stream, index, slice, arm, last.replace(arm));
+                    round.cells[arm].slices.push(SliceRecord { calls: 100, seconds });
+                }
+                round.order.push(order);
+            }
+            run.rounds.push(round);
+        }
+        run
+    }
+
+    fn stream(seed: u64) -> Stream {
+        Stream::new(Seed::new(seed), Label::new("carry-over"), 0)
+    }
+
+    #[test]
+    fn an_effect_without_noise_is_found_as_it_is() {
+        let dear = |_: &mut Stream, round: u64, slice: usize, arm: usize, after: Option<usize>| {
+            let content = 0.05 * (1.0 + (slice % 7) as f64) * (1.0 + round as f64);
+            let own = [1.0, 3.0, 0.5][arm];
+            content * own * if (arm, after) == (2, Some(1)) { 1.3 } else { 1.0 }
+        };
+        let found = carry_over(&run((8, 64), &mut stream(1), dear));
+        // The mean over the slice's three arms takes a third of it.
+        let first = found[0];
+        assert_eq!((first.strategy, first.after), (2, 1), "{found:?}");
+        assert!((first.effect - (1.3_f64.ln() * 2.0 / 3.0).exp_m1()).abs() < 0.01, "{first:?}");
+        assert_eq!(carry_over(&run((5, 64), &mut stream(1), dear)), [], "too few rounds");
+        let mut floored = run((8, 64), &mut stream(1), dear);
+        floored.settings.noise = 0.5;
+        assert_eq!(carry_over(&floored), []);
+    }
+
+    #[test]
+    fn what_the_calls_are_and_the_weather_have_no_effect() {
+        let found = carry_over(&run((8, 64), &mut stream(2), |_, round, slice, arm, _| {
+            (1.0 + round as f64) * (1.0 + (slice * 31 % 17) as f64) * [1.0, 5.0, 0.1][arm]
+        }));
+        assert_eq!(found, []);
+    }
+
+    #[test]
+    fn without_an_effect_there_is_a_false_alarm_in_about_one_run_of_twenty() {
+        let runs = 400;
+        let mut stream = stream(3);
+        let alarms = (0..runs).filter(|_| {
+            let mut run = run((8, 64), &mut stream, |stream, _, _, _, _| (0.05 * normal(stream)).exp());
+            run.settings.noise = 0.0;
+            !carry_over(&run).is_empty()
+        });
+        let share = alarms.count() as f64 / f64::from(runs);
+        assert!(share < 0.08, "{share}");
+    }
+
+    #[test]
+    fn a_tenth_of_more_time_is_found_in_noise() {
+        let mut stream = stream(4);
+        let found = (0..50).filter(|_| {
+            let run = run((8, 64), &mut stream, |stream, _, _, arm, after| {
+                (0.05 * normal(stream)).exp() * if (arm, after) == (0, Some(2)) { 1.1 } else { 1.0 }
+            });
+            carry_over(&run).first().is_some_and(|found| (found.strategy, found.after) == (0, 2))
+        });
+        assert!(found.count() >= 48);
+    }
+
+    #[test]
+    fn arms_that_ran_whole_and_records_without_slices_tell_nothing() {
+        assert_eq!(carry_over(&sample::run(8)), []);
+        let mut isolated = run((8, 64), &mut stream(5), |_, _, _, arm, _| 1.0 + arm as f64);
+        for round in &mut isolated.rounds {
+            round.order = (0..3).flat_map(|arm| vec![vec![arm]; 64]).collect();
+        }
+        assert_eq!(carry_over(&isolated), []);
+        isolated.rounds[0].order[0] = vec![77];
+        isolated.rounds[1].cells[2].slices.clear();
+        isolated.rounds[2].cells[0].slices[3].seconds = -1.0;
+        assert_eq!(carry_over(&isolated), []);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn faster_machines_and_renumbered_rounds_change_nothing(seed in 0_u64..1_000, factor in 0.01_f64..100.0) {
+            let noisy = |stream: &mut Stream, _, _, arm, after| {
+                (0.1 * normal(stream)).exp() * if (arm, after) == (1, Some(0)) { 1.2 } else { 1.0 }
+            };
+            let plain = run((6, 20), &mut stream(seed), noisy);
+            let mut other = plain.clone();
+            other.rounds.reverse();
+            for slice in other.rounds.iter_mut().flat_map(|r| &mut r.cells).flat_map(|c| &mut c.slices) {
+                slice.seconds *= factor;
+            }
+            let (one, two) = (carry_over(&plain), carry_over(&other));
+            prop_assert_eq!(one.len(), two.len());
+            for (a, b) in one.iter().zip(&two) {
+                prop_assert!((a.strategy, a.after) == (b.strategy, b.after) && (a.effect - b.effect).abs() < 1e-9);
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Whether a run's numbers may be believed: what makes it void, who was overloaded, and what its machine warns of.
+//!
+//! What an unsafe strategy does never makes a run void. It is a negative control, expected to fail, and takes no part in the
+//! verdict. The control arm does count: it is the reference, and when it fails the noise band is not to be trusted.
+
+use crate::results::{CellRecord, OpenRecord, RunRecord, TimesRecord};
+
+use super::{Distribution, cells, mix_means, tally};
+
+/// A share of the calls due below which an arm counts as overloaded.
+const ACHIEVED: f64 = 0.98;
+
+/// The pacer may release calls so late (in nanoseconds), or as late as the service p99, before the run is void.
+const PACER_LAG: f64 = 2e6;
+
+/// More of the processors' time than this given to others is warned of.
+const STEAL: f64 = 0.05;
+
+/// A load thread that computes for more of its time than this may be what limits the throughput.
+const BUSY: f64 = 0.9;
+
+/// A wait for a connection (p99) that is more than this share of the mean service time is warned of.
+const CHECK_OUT: f64 = 0.1;
+
+/// Why no number of a run may be believed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Void {
+    /// Connections were made while calls were measured: some waited for one.
+    Connections {
+        /// The strategy.
+        strategy: usize,
+        /// How many.
+        created: u64,
+    },
+    /// More calls failed than the error budget allows.
+    Errors {
+        /// The strategy.
+        strategy: usize,
+        /// Failed calls per call.
+        share: f64,
+    },
+    /// Calls took longer than can be recorded, so that means and maxima are too low.
+    Saturated {
+        /// The strategy.
+        strategy: usize,
+        /// How many.
+        calls: u64,
+    },
+    /// Calls were released too late, so that their times are not those of the arrivals asked for.
+    PacerLag {
+        /// The strategy.
+        strategy: usize,
+        /// The median over cells of its p99 in nanoseconds.
+        lag: f64,
+        /// The greatest that is allowed.
+        allowed: f64,
+    },
+}
+
+/// What the machine or the pool may have added to the numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Strain {
+    /// The hypervisor gave processor time to others.
+    Steal {
+        /// Round (from 0), strategy and share (0 to 1) of the cells, the worst first.
+        cells: Vec<(u64, usize, f64)>,
+    },
+    /// A load thread hardly ever waited.
+    LoadThread {
+        /// The strategies.
+        strategies: Vec<usize>,
+        /// The greatest median over cells of the share (0 to 1) of its time for which it was computing.
+        busy: f64,
+    },
+    /// Calls waited for a connection of the pool.
+    CheckOut {
+        /// The strategy.
+        strategy: usize,
+        /// The median over cells of the p99 in nanoseconds.
+        wait: f64,
+    },
+    /// Connections were made, or calls took longer than can be recorded, in an unsafe strategy.
+    Unsafe(Void),
+    /// All strategies' data together are more than half of the server's cache, and they shared it.
+    Cache {
+        /// Data and indexes of all strategies, in bytes.
+        data: u64,
+        /// The cache, in bytes.
+        cache: u64,
+    },
+}
+
+/// What makes a run void; empty for a valid one.
+pub fn void(record: &RunRecord) -> Vec<Void> {
+    judged(record, false).flat_map(|strategy| faults(record, strategy)).collect()
+}
+
+/// The strategies that are unsafe, or those that are not.
+fn judged(record: &RunRecord, is_unsafe: bool) -> impl Iterator<Item = usize> + '_ {
+    (0..record.strategies.len()).filter(move |strategy| record.strategies[*strategy].is_unsafe == is_unsafe)
+}
+
+fn faults(record: &RunRecord, strategy: usize) -> Vec<Void> {
+    let created = cells(record, strategy).map(|cell| cell.connections_created).fold(0, u64::saturating_add);
+    let tally = tally(cells(record, strategy).flat_map(|cell| &cell.operations));
+    let (share, calls) = (tally.failed_share(), tally.saturated.saturating_add(saturated_beside(record, strategy)));
+    let mut faults = Vec::new();
+    faults.extend((created > 0).then_some(Void::Connections { strategy, created }));
+    faults.extend((share > record.settings.error_budget).then_some(Void::Errors { strategy, share }));
+    faults.extend((calls > 0).then_some(Void::Saturated { strategy, calls }));
+    faults.extend(pacer_lag(record, strategy));
+    faults
+}
+
+/// Calls above the bound of a histogram of response times; those of service times are tallied.
+fn saturated_beside(record: &RunRecord, strategy: usize) -> u64 {
+    let outcomes = cells(record, strategy).flat_map(|cell| &cell.operations).flat_map(|operation| &operation.outcomes);
+    // Service is a part of response, so that what is above the bound there is above it here.
+    let more =
+        outcomes.filter_map(|outcome| Some(outcome.response.as_ref()?.saturated.saturating_sub(outcome.saturated)));
+    more.fold(0, u64::saturating_add)
+}
+
+fn pacer_lag(record: &RunRecord, strategy: usize) -> Option<Void> {
+    let lag = median(opened(record, strategy).filter_map(|open| p99(&open.pacer_lag)))?;
+    if lag <= PACER_LAG {
+        return None;
+    }
+    let service = median(cells(record, strategy).filter_map(|cell| {
+        let times = Distribution::of(cell.operations.iter());
+        times.quantile(0.99).or(times.max()).map(|time| time as f64)
+    }));
+    let allowed = service.unwrap_or(0.0).max(PACER_LAG);
+    (lag > allowed).then_some(Void::PacerLag { strategy, lag, allowed })
+}
+
+fn opened(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &OpenRecord> {
+    cells(record, strategy).filter_map(|cell| cell.open.as_ref())
+}
+
+fn p99(times: &TimesRecord) -> Option<f64> {
+    (times.count > 0).then(|| times.histogram.open().quantile(0.99) as f64)
+}
+
+/// The middle value; the mean of both middle ones of an even number.
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(values[middle]),
+        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
+    }
+}
+
+/// The share (0 to 1) of the calls due that an arm answered, when it is so small that the arm did not keep up: its
+/// times are then those of a queue that grew. `None` for an arm that kept up, and in the closed model.
+///
+/// The queue is drained between slices, so that a backlog that grows is seen as calls that wait when a slice ends.
+pub fn overloaded(record: &RunRecord, strategy: usize) -> Option<f64> {
+    let (mut offered, mut missed) = (0.0, 0.0);
+    for open in opened(record, strategy) {
+        offered += open.offered as f64;
+        missed += missed_calls(open);
+    }
+    let achieved = (1.0 - missed / offered).max(0.0);
+    (offered > 0.0 && achieved < ACHIEVED).then_some(achieved)
+}
+
+/// Calls that were not answered while they fell due. Whatever is skipped or never started at a slice's end waited there
+/// before, so that the two are not added up.
+fn missed_calls(open: &OpenRecord) -> f64 {
+    let given_up = open.skipped.saturating_add(open.never_started);
+    open.waiting.max(given_up) as f64
+}
+
+/// What a reader should know of the machine, the pool and the cache while a run was measured.
+pub fn strains(record: &RunRecord) -> Vec<Strain> {
+    let all = || 0..record.strategies.len();
+    let mut strains: Vec<Strain> = Vec::new();
+    strains.extend(steal(record));
+    strains.extend(load_thread(record));
+    strains.extend(all().filter_map(|strategy| check_out(record, strategy)));
+    let of_unsafe = judged(record, true).flat_map(|strategy| faults(record, strategy));
+    // That an unsafe strategy fails is what it is there for, and is told with its errors.
+    strains.extend(of_unsafe.filter(|fault| !matches!(fault, Void::Errors { .. })).map(Strain::Unsafe));
+    strains.extend(cache(record));
+    strains
+}
+
+fn steal(record: &RunRecord) -> Option<Strain> {
+    let mut found = Vec::new();
+    for round in &record.rounds {
+        let shares =
+            round.cells.iter().enumerate().filter_map(|(strategy, cell)| Some((strategy, cell.machine.steal?)));
+        let above = shares.filter(|(strategy, share)| *share > STEAL && *strategy < record.strategies.len());
+        found.extend(above.map(|(strategy, share)| (round.index, strategy, share)));
+    }
+    found.sort_by(|a, b| b.2.total_cmp(&a.2));
+    (!found.is_empty()).then_some(Strain::Steal { cells: found })
+}
+
+fn load_thread(record: &RunRecord) -> Option<Strain> {
+    let busy = |strategy: usize| median(cells(record, strategy).filter_map(|cell| cell.machine.load_thread_busy));
+    let found = (0..record.strategies.len()).filter_map(|strategy| Some((strategy, busy(strategy)?)));
+    let found: Vec<(usize, f64)> = found.filter(|(_, busy)| *busy > BUSY).collect();
+    let busiest = found.iter().map(|(_, busy)| *busy).fold(0.0, f64::max);
+    let strategies = found.into_iter().map(|(strategy, _)| strategy).collect::<Vec<_>>();
+    (!strategies.is_empty()).then_some(Strain::LoadThread { strategies, busy: busiest })
+}
+
+fn check_out(record: &RunRecord, strategy: usize) -> Option<Strain> {
+    let waits = cells(record, strategy).filter_map(|cell| p99(cell.check_out.as_ref()?));
+    let wait = median(waits)?;
+    let service = median(mix_means(record, strategy).into_iter().flatten())?;
+    (wait > service * CHECK_OUT).then_some(Strain::CheckOut { strategy, wait })
+}
+
+fn cache(record: &RunRecord) -> Option<Strain> {
+    let cache = record.server.cache_bytes.filter(|_| record.settings.isolated.is_none())?;
+    let bytes = |cell: &CellRecord| {
+        let sizes = cell.before.iter().map(|c| c.indexes.values().copied().fold(c.size, u64::saturating_add));
+        sizes.fold(0, u64::saturating_add)
+    };
+    let together = |round: &crate::results::RoundRecord| round.cells.iter().map(bytes).fold(0, u64::saturating_add);
+    let data = record.rounds.iter().map(together).max()?;
+    (data > cache / 2).then_some(Strain::Cache { data, cache })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::record::{LatencyHistogram, StoredHistogram};
+    use crate::stats::sample;
+
+    fn times(values: &[u64]) -> TimesRecord {
+        let mut made = LatencyHistogram::new(Duration::from_secs(10));
+        values.iter().for_each(|value| made.record(*value));
+        let (count, saturated, sum) = (made.count(), made.saturated(), made.sum());
+        TimesRecord { count, saturated, sum, histogram: StoredHistogram::new(&made) }
+    }
+
+    fn open(offered: u64, waiting: u64, lag: &[u64]) -> OpenRecord {
+        let queue_wait = times(&[]);
+        OpenRecord { offered, seconds: 1.0, waiting, skipped: 0, never_started: 0, pacer_lag: times(lag), queue_wait }
+    }
+
+    /// Changes every cell of one strategy.
+    fn changed(rounds: u64, strategy: usize, change: impl Fn(&mut CellRecord)) -> RunRecord {
+        let mut run = sample::run(rounds);
+        run.rounds.iter_mut().for_each(|round| change(&mut round.cells[strategy]));
+        run
+    }
+
+    #[test]
+    fn a_run_without_faults_is_valid_and_unstrained() {
+        let run = sample::run(8);
+        assert_eq!((void(&run), strains(&run), overloaded(&run, 0)), (vec![], vec![], None));
+        assert_eq!(void(&sample::run(0)), []);
+    }
+
+    #[test]
+    fn connections_errors_and_saturated_histograms_make_a_run_void() {
+        let mut run = sample::run(2);
+        run.rounds[1].cells[0].connections_created = 3;
+        assert_eq!(void(&run), [Void::Connections { strategy: 0, created: 3 }]);
+        let mut run = sample::run(2);
+        run.rounds[0].cells[1].operations[1].outcomes[0].saturated = 4;
+        assert_eq!(void(&run), [Void::Saturated { strategy: 1, calls: 4 }]);
+        let mut run = sample::run(2);
+        // Linked fails in 2 of 915 calls.
+        run.settings.error_budget = 0.002;
+        assert_eq!(void(&run), [Void::Errors { strategy: 1, share: 2.0 / 915.0 }]);
+        run.settings.error_budget = 2.0 / 915.0;
+        assert_eq!(void(&run), []);
+    }
+
+    #[test]
+    fn what_an_unsafe_strategy_does_is_warned_of_and_voids_nothing() {
+        let mut run = sample::run(2);
+        run.rounds[1].cells[2].connections_created = 3;
+        run.rounds[1].cells[2].operations[0] = run.rounds[1].cells[1].operations[0].clone();
+        run.settings.error_budget = 0.0;
+        run.strategies.remove(1);
+        run.rounds.iter_mut().for_each(|round| drop(round.cells.remove(1)));
+        assert_eq!(void(&run), []);
+        assert_eq!(strains(&run), [Strain::Unsafe(Void::Connections { strategy: 1, created: 3 })]);
+        // A control arm is the reference and counts.
+        (run.strategies[1].is_unsafe, run.strategies[1].control) = (false, true);
+        assert_eq!(void(&run).len(), 2);
+    }
+
+    #[test]
+    fn a_late_pacer_voids_by_the_median_of_cells() {
+        let late = |late_rounds: usize, lag: u64| {
+            let mut run = sample::run(3);
+            for (place, round) in run.rounds.iter_mut().enumerate() {
+                let lag = if place < late_rounds { lag } else { 1_000 };
+                round.cells[1].open = Some(open(1_000, 0, &[lag; 100]));
+            }
+            void(&run)
+        };
+        // The longest of linked's calls, which are too few for a p99, took more than 8 ms and less than 50.
+        assert_eq!(late(3, 1_900_000), []);
+        assert_eq!(late(3, 4_000_000), [], "later than 2 ms, but not than the calls take");
+        assert_eq!(late(1, 50_000_000), [], "one cell of three");
+        let found = late(2, 50_000_000);
+        assert!(
+            matches!(found[..], [Void::PacerLag { strategy: 1, lag, .. }] if (lag / 50e6 - 1.0).abs() < 1e-3),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn an_arm_that_does_not_keep_up_is_overloaded() {
+        let with = |waiting: u64| overloaded(&changed(2, 1, |cell| cell.open = Some(open(1_000, waiting, &[]))), 1);
+        assert_eq!((with(20), with(21)), (None, Some(0.979)));
+        let mut both = open(1_000, 30, &[]);
+        (both.skipped, both.never_started) = (25, 15);
+        let run = changed(1, 1, |cell| cell.open = Some(both.clone()));
+        assert_eq!(overloaded(&run, 1), Some(0.96), "40 were given up, among them those that waited");
+        assert_eq!(overloaded(&changed(1, 1, |cell| cell.open = Some(open(0, 5, &[]))), 1), None);
+    }
+
+    #[test]
+    fn steal_is_listed_by_cell_and_busy_load_threads_by_strategy() {
+        let mut run = sample::run(3);
+        run.rounds[1].cells[0].machine.steal = Some(0.06);
+        run.rounds[2].cells[1].machine.steal = Some(0.2);
+        run.rounds[2].cells[0].machine.steal = Some(0.05);
+        for (round, busy) in run.rounds.iter_mut().zip([0.95, 0.5, 0.97]) {
+            round.cells[1].machine.load_thread_busy = Some(busy);
+            round.cells[0].machine.load_thread_busy = Some(busy - 0.1);
+        }
+        let wanted = [
+            Strain::Steal { cells: vec![(2, 1, 0.2), (1, 0, 0.06)] },
+            Strain::LoadThread { strategies: vec![1], busy: 0.95 },
+        ];
+        assert_eq!(strains(&run), wanted);
+    }
+
+    #[test]
+    fn waits_for_connections_are_measured_by_the_service_time() {
+        // The mix of embedded takes about 1.5 ms per call.
+        let with = |wait: u64| strains(&changed(2, 0, |cell| cell.check_out = Some(times(&[wait; 200]))));
+        assert_eq!(with(100_000), []);
+        assert!(matches!(with(400_000)[..], [Strain::CheckOut { strategy: 0, .. }]));
+    }
+
+    #[test]
+    fn data_beyond_half_of_a_shared_cache_are_warned_of() {
+        let mut run = sample::run(1);
+        // Documents and indexes: embedded, linked with its comments, and the unsafe one with its buckets.
+        let data = (4_600_000 + 4_000) + (126_400 + 4_360_000 + 400_000) + (126_400 + 4_160_000 + 8_000);
+        run.server.cache_bytes = Some(2 * data);
+        assert_eq!(strains(&run), []);
+        run.server.cache_bytes = Some(2 * data - 2);
+        assert_eq!(strains(&run), [Strain::Cache { data, cache: 2 * data - 2 }]);
+        run.settings.isolated = Some("asked for".into());
+        assert_eq!(strains(&run), []);
+    }
+
+    #[test]
+    fn medians_by_hand() {
+        let median = |values: &[f64]| median(values.iter().copied());
+        assert_eq!(
+            (median(&[]), median(&[3.0]), median(&[4.0, 1.0]), median(&[9.0, 1.0, 2.0])),
+            (None, Some(3.0), Some(2.5), Some(2.0))
+        );
+    }
+}
