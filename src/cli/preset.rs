@@ -24,10 +24,42 @@ pub struct Preset {
 
 /// All presets, the shortest first.
 pub const PRESETS: [Preset; 4] = [
-    Preset { name: "smoke", rounds: 1, seconds: 0.3, warmup_seconds: 0.1, slices: 64, cost_calls: 20, purpose: "does it run at all" },
-    Preset { name: "quick", rounds: 8, seconds: 3.0, warmup_seconds: 1.0, slices: 64, cost_calls: 200, purpose: "a first answer" },
-    Preset { name: "full", rounds: 12, seconds: 10.0, warmup_seconds: 1.0, slices: 64, cost_calls: 200, purpose: "an answer to act on" },
-    Preset { name: "publish", rounds: 20, seconds: 10.0, warmup_seconds: 1.0, slices: 64, cost_calls: 200, purpose: "numbers to show" },
+    Preset {
+        name: "smoke",
+        rounds: 1,
+        seconds: 0.3,
+        warmup_seconds: 0.1,
+        slices: 64,
+        cost_calls: 20,
+        purpose: "does it run at all",
+    },
+    Preset {
+        name: "quick",
+        rounds: 8,
+        seconds: 3.0,
+        warmup_seconds: 1.0,
+        slices: 64,
+        cost_calls: 200,
+        purpose: "a first answer",
+    },
+    Preset {
+        name: "full",
+        rounds: 12,
+        seconds: 10.0,
+        warmup_seconds: 1.0,
+        slices: 64,
+        cost_calls: 200,
+        purpose: "an answer to act on",
+    },
+    Preset {
+        name: "publish",
+        rounds: 20,
+        seconds: 10.0,
+        warmup_seconds: 1.0,
+        slices: 64,
+        cost_calls: 200,
+        purpose: "numbers to show",
+    },
 ];
 
 impl ValueEnum for Preset {

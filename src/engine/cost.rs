@@ -78,12 +78,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
     }
 
     /// The calls before those that count, every distinct command of theirs explained.
-    async fn explain(
-        &self,
-        cell: &Cell,
-        (arm, operation): (usize, usize),
-        costs: &mut Costs,
-    ) -> Result<(), RunError> {
+    async fn explain(&self, cell: &Cell, (arm, operation): (usize, usize), costs: &mut Costs) -> Result<(), RunError> {
         let target = Explaining::new(self.target);
         for number in 0..UNCOUNTED {
             self.check_stop()?;
@@ -125,7 +120,8 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             words = words.or(made.refused);
         }
         meter.end(self.target, &cell.database, &mut usage).await;
-        let (strategy, operation) = (self.plan.arms[arm].name.clone(), self.plan.operations[operation].name.to_string());
+        let (strategy, operation) =
+            (self.plan.arms[arm].name.clone(), self.plan.operations[operation].name.to_string());
         match words {
             Some(message) if refused == calls => {
                 Err(RunError::AlwaysFails { arm: strategy, operation, calls, message })

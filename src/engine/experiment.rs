@@ -289,12 +289,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
 
     /// All slices of some arms; slice j of all of them comes before slice j+1 of any, so that slow changes of the machine
     /// meet all arms alike.
-    async fn slices(
-        &self,
-        round: &mut Round,
-        cells: &mut [(usize, Cell)],
-        meter: &mut Meter,
-    ) -> Result<(), RunError> {
+    async fn slices(&self, round: &mut Round, cells: &mut [(usize, Cell)], meter: &mut Meter) -> Result<(), RunError> {
         let window = round.window;
         let slices = window.slices(self.settings.slices, self.settings.workers);
         for slice in 0..slices {

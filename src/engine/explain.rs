@@ -13,7 +13,8 @@ const EXPLAINED: [&str; 7] = ["find", "aggregate", "count", "distinct", "update"
 const LEFT_OUT: [&str; 6] = ["readConcern", "writeConcern", "lsid", "txnNumber", "startTransaction", "autocommit"];
 
 /// Parts of a plan's description that hold no stages of it.
-const NO_STAGES: [&str; 6] = ["filter", "rejectedPlans", "parsedQuery", "indexBounds", "slotBasedPlan", "optimizedPipeline"];
+const NO_STAGES: [&str; 6] =
+    ["filter", "rejectedPlans", "parsedQuery", "indexBounds", "slotBasedPlan", "optimizedPipeline"];
 
 /// A target that also asks the server how it would run each command, once per shape of command. What the server does not
 /// explain is left out.
@@ -129,7 +130,8 @@ impl QueryPlan {
         }
         if let Ok(stages) = reply.get_array("stages") {
             // The pipeline's later stages take what the earlier ones give.
-            let stages: Vec<&RawDocument> = stages.into_iter().flatten().filter_map(|stage| stage.as_document()).collect();
+            let stages: Vec<&RawDocument> =
+                stages.into_iter().flatten().filter_map(|stage| stage.as_document()).collect();
             for stage in stages.into_iter().rev() {
                 let Some(Ok((name, value))) = stage.iter().next() else { continue };
                 match value.as_document().filter(|_| name.as_str() == "$cursor") {
@@ -206,13 +208,15 @@ mod tests {
         let all = rawdoc! { "queryPlanner": { "winningPlan": { "stage": "COLLSCAN", "direction": "forward" } } };
         assert_eq!(read(&all).2, Vec::<&str>::new());
         assert_eq!(QueryPlan::read(&all, "distinct", "c").problems().count(), 1);
-        let groups = rawdoc! { "stage": "SORT", "inputStage": { "stage": "GROUP", "inputStage": { "stage": "IXSCAN" } } };
+        let groups =
+            rawdoc! { "stage": "SORT", "inputStage": { "stage": "GROUP", "inputStage": { "stage": "IXSCAN" } } };
         assert_eq!(read(&rawdoc! { "queryPlanner": { "winningPlan": groups } }).2, Vec::<&str>::new());
     }
 
     #[test]
     fn slot_based_pipelines_and_shards_have_plans_too() {
-        let slot = rawdoc! { "queryPlanner": { "winningPlan": { "queryPlan": scan(), "slotBasedPlan": { "stages": "x" } } } };
+        let slot =
+            rawdoc! { "queryPlanner": { "winningPlan": { "queryPlan": scan(), "slotBasedPlan": { "stages": "x" } } } };
         assert_eq!(read(&slot).0, ["COLLSCAN"]);
         let cursor = rawdoc! { "$cursor": { "queryPlanner": { "winningPlan": scan() } } };
         let pipeline = rawdoc! { "stages": [cursor, { "$lookup": { "from": "users" } }] };
@@ -228,7 +232,9 @@ mod tests {
     fn commands_that_differ_in_values_alone_are_one() {
         let command = |post: i32, list: Vec<i32>| {
             let list: bson::RawArrayBuf = list.into_iter().collect();
-            shape(RawBsonRef::Document(&rawdoc! { "find": "comments", "filter": { "post": post, "_id": { "$in": list } } }))
+            shape(RawBsonRef::Document(
+                &rawdoc! { "find": "comments", "filter": { "post": post, "_id": { "$in": list } } },
+            ))
         };
         assert_eq!(command(1, vec![1, 2]), command(2, vec![3]));
         let other = shape(RawBsonRef::Document(&rawdoc! { "find": "posts", "filter": { "post": 1 } }));

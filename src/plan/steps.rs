@@ -227,7 +227,9 @@ fn raw_command(template: Template) -> Command {
             Some(Entry::Field(Key::Fixed(name), _)) => !READS.contains(&name.as_ref()),
             _ => true,
         },
-        Template::Constant(command) => command.entries().first().is_none_or(|(name, _)| !READS.contains(&name.as_ref())),
+        Template::Constant(command) => {
+            command.entries().first().is_none_or(|(name, _)| !READS.contains(&name.as_ref()))
+        }
         _ => true,
     };
     Command {

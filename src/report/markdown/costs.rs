@@ -23,7 +23,7 @@ pub(super) fn write(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
 
 fn mix(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     let told = &report.costs.mix;
-    let (zero, shown): (Vec<&MixCost>, Vec<&MixCost>) = told.iter().partition(|row| row.is_zero());
+    let (zero, shown): (Vec<&MixCost>, Vec<&MixCost>) = told.iter().partition(|row| row.is_zero(report));
     if told.is_empty() {
         return Ok(());
     }
@@ -41,7 +41,10 @@ fn mix(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
          with its 95 % interval, and how many times the reference's. A mean without an interval is the same in every \
          round, or there is only one.{}{}\n",
         labels(" 0 for all: ", zero.iter().map(|row| row.metric.label)),
-        labels(" Not told by this server (its version, or the rights of the user): ", report.costs.missing.iter().copied()),
+        labels(
+            " Not told by this server (its version, or the rights of the user): ",
+            report.costs.missing.iter().copied()
+        ),
     )
 }
 
@@ -63,12 +66,21 @@ fn operations(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         return Ok(());
     }
     let mut names = words(&["operation", "strategy"]);
-    names.extend(words(&["round trips", "keys examined", "documents examined", "bytes in", "bytes out", "oplog", "CPU"]));
+    names.extend(words(&[
+        "round trips",
+        "keys examined",
+        "documents examined",
+        "bytes in",
+        "bytes out",
+        "oplog",
+        "CPU",
+    ]));
     table_head(out, &names, 2)?;
     for operation in &report.costs.operations {
         for (strategy, values) in &operation.strategies {
             let mut texts = vec![escape(&operation.operation), escape(strategy)];
-            let text = |(metric, value): (&Metric, &Option<f64>)| value.map_or_else(|| NOTHING.into(), |v| metric.text(v));
+            let text =
+                |(metric, value): (&Metric, &Option<f64>)| value.map_or_else(|| NOTHING.into(), |v| metric.text(v));
             texts.extend(COLUMNS.iter().zip(values).map(text));
             table_row(out, &texts)?;
         }

@@ -11,7 +11,8 @@ use super::{Terminal, heading};
 
 /// Writes the section, when there is anything to say.
 pub(super) fn write(terminal: &Terminal, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
-    let shown: Vec<&MixCost> = report.costs.mix.iter().filter(|row| row.metric.is_main && !row.is_zero()).collect();
+    let shown: Vec<&MixCost> =
+        report.costs.mix.iter().filter(|row| row.metric.is_main && !row.is_zero(report)).collect();
     if !shown.is_empty() {
         terminal.section(out, "What a call of the mix costs the server")?;
         mix(report, &shown).write(out, terminal.width, terminal.colour)?;
@@ -33,7 +34,8 @@ fn footnote(report: &Report) -> String {
         true => String::new(),
         false => format!(" Not told by this server: {}.", listed(&missing)),
     };
-    format!("Growth of the server's counters; ±: 95 % interval of the mean over rounds.{missing}")
+    let spread = if report.rounds > 1 { "; ±: 95 % interval of the mean over rounds" } else { "" };
+    format!("Growth of the server's counters{spread}.{missing}")
 }
 
 fn mix(report: &Report, rows: &[&MixCost]) -> Table {
@@ -79,7 +81,8 @@ fn operations(report: &Report) -> Table {
         }
     }
     let column = |(place, metric): (usize, &Metric)| {
-        let value = |values: &Vec<Option<f64>>| values[place].map_or_else(|| NOTHING.into(), |value| metric.text(value));
+        let value =
+            |values: &Vec<Option<f64>>| values[place].map_or_else(|| NOTHING.into(), |value| metric.text(value));
         let cells = rows.iter().map(|row| Cell::new(row.map(value).unwrap_or_default())).collect();
         Column { heading: metric.label.into(), cells }
     };
