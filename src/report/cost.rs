@@ -3,6 +3,7 @@
 use crate::results::RunRecord;
 use crate::stats::{self, Cost};
 
+use super::Report;
 use super::format::{bytes, count, plain, three, time};
 
 /// What calls cost the server.
@@ -112,6 +113,17 @@ pub static COLUMNS: [Metric; 7] = [
     metric("cpu_us", "~ CPU", Unit::Microseconds, true),
 ];
 
+/// What is said where the server tells no counter.
+pub(super) const SILENT: &str =
+    "Not told by this server: its counters need the role clusterMonitor, and an oplog that the user may read.";
+
+impl Costs {
+    /// Whether costs were asked for, and the server told no counter while the mix was measured.
+    pub(super) fn is_silent(&self) -> bool {
+        self.mix.is_empty() && !self.operations.is_empty()
+    }
+}
+
 impl Metric {
     /// A value as people read it.
     pub fn text(&self, value: f64) -> String {
@@ -126,13 +138,14 @@ impl Metric {
 }
 
 impl MixCost {
-    /// Whether it is 0 for every strategy.
-    pub fn is_zero(&self) -> bool {
-        self.costs.iter().flatten().all(|cost| cost.per_call == 0.0)
+    /// Whether it is 0 for every strategy of a report, the control left out: it is the reference again.
+    pub fn is_zero(&self, report: &Report) -> bool {
+        let strategies = report.strategies.iter().zip(&self.costs).filter(|(strategy, _)| !strategy.is_control);
+        strategies.filter_map(|(_, cost)| *cost).all(|cost| cost.per_call == 0.0)
     }
 }
 
-/// All that a record tells of costs. The control arm's windows are left out: it is the reference again.
+/// All that a record tells of costs.
 pub(super) fn costs(record: &RunRecord) -> Costs {
     let told = stats::counters(record);
     let (known, missing): (Vec<&Metric>, Vec<&Metric>) =

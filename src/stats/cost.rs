@@ -70,7 +70,7 @@ mod tests {
             round.cells[0].counters.insert("requests".into(), 1_830.0);
             round.cells[1].counters.insert("requests".into(), grown);
         }
-        assert_eq!(counters(&run), BTreeSet::from(["requests"]));
+        assert!(counters(&run).contains("requests"));
         let reference = window_cost(&run, 0, "requests").unwrap();
         assert_eq!(reference, Cost { per_call: 2.0, reach: Some(0.0), ratio: Some(1.0) });
         // 1, 2 and 3 per call: deviation 1, t(0.975, 2) = 4.3027, over the root of 3.

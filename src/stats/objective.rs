@@ -102,7 +102,7 @@ fn split_operation(subject: &str) -> Option<(&str, &str)> {
     };
     let points = subject.match_indices('.').map(|(place, _)| (&subject[..place], &subject[place + 1..]));
     let mut found = points.clone().filter(|(operation, rest)| !operation.is_empty() && is_measure(rest));
-    found.next().or_else(|| (!is_measure(subject)).then(|| points.last()).flatten())
+    found.next().or_else(|| (!is_measure(subject)).then(|| points.clone().next_back()).flatten())
 }
 
 fn parse_measure(text: &str) -> Result<Measure, (String, String)> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::report::cost::{COLUMNS, MixCost};
+use crate::report::cost::{COLUMNS, MixCost, SILENT};
 use crate::report::format::{NOTHING, count, listed, three, time};
 use crate::report::{Metric, Report};
 
@@ -23,9 +23,9 @@ pub(super) fn write(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
 
 fn mix(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     let told = &report.costs.mix;
-    let (zero, shown): (Vec<&MixCost>, Vec<&MixCost>) = told.iter().partition(|row| row.is_zero());
+    let (zero, shown): (Vec<&MixCost>, Vec<&MixCost>) = told.iter().partition(|row| row.is_zero(report));
     if told.is_empty() {
-        return Ok(());
+        return if report.costs.is_silent() { writeln!(out, "{SILENT}\n") } else { Ok(()) };
     }
     let mut names = vec!["per call of the mix".to_owned()];
     names.extend(report.strategies.iter().map(name_of));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::report::cost::{COLUMNS, MixCost};
+use crate::report::cost::{COLUMNS, MixCost, SILENT};
 use crate::report::format::{NOTHING, count, listed, three, time};
 use crate::report::table::{Cell, Column, Group, Table, Tone};
 use crate::report::{Metric, Report};
@@ -11,11 +11,16 @@ use super::{Terminal, heading};
 
 /// Writes the section, when there is anything to say.
 pub(super) fn write(terminal: &Terminal, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
-    let shown: Vec<&MixCost> = report.costs.mix.iter().filter(|row| row.metric.is_main && !row.is_zero()).collect();
+    let shown: Vec<&MixCost> =
+        report.costs.mix.iter().filter(|row| row.metric.is_main && !row.is_zero(report)).collect();
     if !shown.is_empty() {
         terminal.section(out, "What a call of the mix costs the server")?;
         mix(report, &shown).write(out, terminal.width, terminal.colour)?;
         terminal.line(out, Tone::Faint, &footnote(report))?;
+    }
+    if report.costs.is_silent() {
+        terminal.section(out, "What a call of the mix costs the server")?;
+        terminal.line(out, Tone::Faint, SILENT)?;
     }
     if !report.costs.operations.is_empty() {
         terminal.section(out, "What one call costs the server when nothing else runs")?;
@@ -33,7 +38,8 @@ fn footnote(report: &Report) -> String {
         true => String::new(),
         false => format!(" Not told by this server: {}.", listed(&missing)),
     };
-    format!("Growth of the server's counters; ±: 95 % interval of the mean over rounds.{missing}")
+    let spread = if report.rounds > 1 { "; ±: 95 % interval of the mean over rounds" } else { "" };
+    format!("Growth of the server's counters{spread}.{missing}")
 }
 
 fn mix(report: &Report, rows: &[&MixCost]) -> Table {
@@ -62,9 +68,13 @@ fn mix(report: &Report, rows: &[&MixCost]) -> Table {
     Table { names: rows.iter().map(|row| Cell::new(row.metric.label)).collect(), groups: places.map(group).collect() }
 }
 
-/// A percentage to two digits.
+/// A percentage to two digits; how much more than all it is, is of no use.
 fn two(share: f64) -> String {
-    if share < 9.95 { format!("{share:.1}") } else { format!("{share:.0}") }
+    match share {
+        ..9.95 => format!("{share:.1}"),
+        ..100.0 => format!("{share:.0}"),
+        _ => "> 100".to_owned(),
+    }
 }
 
 fn operations(report: &Report) -> Table {

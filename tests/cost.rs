@@ -1,0 +1,290 @@
+//! What calls cost the server: exact numbers against a real `mongod`, and on a paused clock.
+
+mod harness;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::engine::{Costs, Experiment, Generators, Settings, Stop, Window};
+use docshape::plan::{Choice, Plan};
+use docshape::results::{CellRecord, CostRecord};
+use docshape::server::counters::oplog_entries;
+use docshape::server::namespace::database_name;
+use docshape::server::{Failure, Reply, ReplyKind, Target};
+use harness::{Bench, bench, choice, plan};
+use tokio::time::Instant;
+
+const SCENARIO: &str = "
+format: 1
+name: costs
+title: Costs
+entities:
+  point: { count: 500, fields: { _id: index, kind: \"index % 50\", text: text(20) } }
+operations:
+  read: { arguments: { point: uniform(point) }, returns: point }
+  by_kind: { arguments: { kind: \"uniform(0, 49)\" }, returns: { set: point } }
+  add: { arguments: { point: new(point) } }
+mixes: { default: { read: 2, by_kind: 1, add: 1 } }
+strategies:
+  plain:
+    collections: { points: { each: point } }
+    operations:
+      read: { findOne: points, filter: { _id: <point> } }
+      by_kind: { find: points, filter: { kind: <kind> } }
+      add: { insertOne: points, document: <point> }
+  indexed:
+    like: plain
+    collections: { points: { each: point, indexes: [{ kind: 1 }] } }
+    operations:
+      add:
+        - { insertOne: points, document: <point> }
+        - { updateOne: points, filter: { _id: <point> }, update: { $set: { seen: true } } }
+";
+
+fn of<'c>(costs: &'c Costs, strategy: &str, operation: &str) -> &'c CostRecord {
+    costs.costs.iter().find(|cost| (&*cost.strategy, &*cost.operation) == (strategy, operation)).unwrap()
+}
+
+fn per_call(cost: &CostRecord, counter: &str) -> f64 {
+    cost.counters[counter] / cost.calls as f64
+}
+
+/// The sizes of the newest entries of a collection in the oplog, added up.
+async fn newest_entries(bench: &Bench, namespace: &str, entries: i32) -> f64 {
+    let command = rawdoc! {
+        "find": "oplog.rs",
+        "filter": { "ns": namespace },
+        "sort": { "$natural": -1 },
+        "limit": entries,
+        "projection": { "bytes": { "$bsonSize": "$$ROOT" } },
+        "singleBatch": true,
+        "batchSize": entries,
+    };
+    let reply = bench.target.run("local", command, ReplyKind::Cursor).await.unwrap();
+    let batch = reply.batches[0].get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+    let sizes = batch.into_iter().map(|entry| entry.unwrap().as_document().unwrap().get_i32("bytes").unwrap());
+    f64::from(sizes.sum::<i32>())
+}
+
+#[tokio::test]
+async fn single_calls_cost_what_they_must() {
+    let bench = bench(2).await;
+    let plan = plan(SCENARIO, &choice(&[]));
+    let costs = bench.experiment(&plan, (2, 1), "cost", &()).costs(50).await.unwrap();
+    assert_eq!(costs.costs.len(), 6, "two strategies, three operations");
+    for strategy in ["plain", "indexed"] {
+        let read = of(&costs, strategy, "read");
+        assert_eq!((read.calls, read.round_trips), (50, 50));
+        let examined = ["keys_examined", "documents_examined", "documents_returned", "oplog_bytes", "requests"];
+        assert_eq!(examined.map(|counter| per_call(read, counter)), [1.0, 1.0, 1.0, 0.0, 1.0], "{strategy}");
+        assert!(per_call(read, "cpu_us") > 0.0 && per_call(read, "bytes_out") > 100.0);
+    }
+    let scan = of(&costs, "plain", "by_kind");
+    assert_eq!(
+        ["collection_scans", "documents_examined", "documents_returned"].map(|c| per_call(scan, c)),
+        [1.0, 500.0, 10.0]
+    );
+    let found = of(&costs, "indexed", "by_kind");
+    assert_eq!(
+        ["collection_scans", "keys_examined", "documents_examined"].map(|c| per_call(found, c)),
+        [0.0, 10.0, 10.0]
+    );
+    let add = of(&costs, "plain", "add");
+    let namespace = format!("{}.points", database_name("costs", "plain", "costc"));
+    assert_eq!(add.counters["oplog_bytes"], newest_entries(&bench, &namespace, 50).await);
+    assert_eq!(of(&costs, "indexed", "add").round_trips, 100);
+    assert_eq!(
+        costs.warnings,
+        [
+            "Strategy plain, operation by_kind: `find points` scans the whole collection (COLLSCAN); is an index missing?"
+        ]
+    );
+    let plans = costs.query_plans.iter().filter(|plan| (&*plan.strategy, &*plan.operation) == ("indexed", "by_kind"));
+    let plans: Vec<_> = plans.map(|plan| (&*plan.step, plan.stages.join(" "), plan.indexes.join(" "))).collect();
+    assert_eq!(plans, [("find points", "FETCH IXSCAN".into(), "kind_1".into())]);
+    let names =
+        bench.target.run("admin", rawdoc! { "listDatabases": 1, "nameOnly": true }, ReplyKind::Single).await.unwrap();
+    assert!(!format!("{names:?}").contains("docshape_"), "the cost pass leaves no database");
+}
+
+#[tokio::test]
+async fn new_entries_of_the_oplog_are_counted_by_database() {
+    let bench = bench(1).await;
+    let status = || async {
+        let reply =
+            bench.target.run("admin", rawdoc! { "serverStatus": 1, "oplog": 1 }, ReplyKind::Single).await.unwrap();
+        reply.batches[0].get_document("oplog").unwrap().get_timestamp("latestOptime").unwrap()
+    };
+    let insert = |database: &'static str, id: i32| {
+        let command = rawdoc! { "insert": "c", "documents": [{ "_id": id, "text": "x".repeat(1_000) }] };
+        bench.target.run(database, command, ReplyKind::Single)
+    };
+    insert("one", 0).await.unwrap();
+    insert("other", 0).await.unwrap();
+    let before = status().await;
+    for id in 1..=3 {
+        insert("one", id).await.unwrap();
+        insert("other", id).await.unwrap();
+    }
+    let bytes = oplog_entries(&bench.target, "one", (before, status().await)).await.unwrap();
+    assert_eq!(bytes, newest_entries(&bench, "one.c", 3).await);
+}
+
+fn sum(cells: &[CellRecord], arm: usize, counter: &str) -> f64 {
+    cells[arm].counters[counter]
+}
+
+#[tokio::test]
+async fn the_counters_of_a_window_agree_with_its_calls() {
+    let bench = bench(4).await;
+    let plan = plan(SCENARIO, &choice(&[]));
+    let window = Window::Calls { calls: 400, warmup: 20, seconds: None };
+    let (round, warnings) = bench.experiment(&plan, (4, 4), "window", &()).round(0, window).await.unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+    for (arm, cell) in round.cells.iter().enumerate() {
+        let [reads, kinds, adds] = [0, 1, 2].map(|operation| cell.operations[operation].calls as f64);
+        let inserted = sum(&round.cells, arm, "documents_inserted");
+        assert_eq!((inserted, sum(&round.cells, arm, "opcounters_insert")), (adds, adds));
+        let grown = cell.after[0].documents - cell.before[0].documents;
+        assert_eq!(inserted, grown as f64);
+        assert_eq!(sum(&round.cells, arm, "opcounters_query"), reads + kinds);
+        let updates = if arm == 1 { adds } else { 0.0 };
+        assert_eq!(sum(&round.cells, arm, "opcounters_update"), updates);
+        let trips: u64 = cell.operations.iter().map(|operation| operation.round_trips).sum();
+        let requests = sum(&round.cells, arm, "requests");
+        // The driver asks for the server's health now and then.
+        assert!((requests - trips as f64).abs() <= 4.0, "{requests} requests, {trips} round trips");
+        assert!(cell.counters["oplog_bytes"] > 0.0 && cell.counters["cpu_us"] > 0.0);
+    }
+}
+
+/// A user's server may refuse to tell; the run is the same without.
+#[tokio::test]
+async fn without_rights_there_are_no_counters_and_no_error() {
+    struct Silent<'t, T>(&'t T);
+    impl<T: Target> Target for Silent<'_, T> {
+        async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+            let refused = matches!(command.iter().next(), Some(Ok((name, _))) if ["serverStatus", "explain"].contains(&name.as_str()));
+            if refused {
+                let kind = docshape::server::FailureKind::Server(13);
+                return Err(Failure { kind, message: "not authorized".into(), labels: Vec::new() });
+            }
+            self.0.run(database, command, kind).await
+        }
+    }
+    let bench = bench(1).await;
+    let plan = plan(SCENARIO, &choice(&[]));
+    let target = Silent(&bench.target);
+    let experiment = Experiment {
+        plan: Arc::clone(&plan),
+        settings: settings("silent"),
+        target: &target,
+        generators: &bench.generators,
+        observer: &(),
+        stop: Stop::default(),
+        started: Instant::now(),
+    };
+    let costs = experiment.costs(5).await.unwrap();
+    assert!(costs.costs.iter().all(|cost| cost.counters.is_empty() && cost.round_trips >= 5));
+    assert!(costs.query_plans.is_empty());
+    let window = Window::Calls { calls: 40, warmup: 0, seconds: None };
+    let (round, _) = experiment.round(0, window).await.unwrap();
+    assert!(round.cells.iter().all(|cell| cell.counters.is_empty() && cell.calls == 40));
+}
+
+fn settings(id: &str) -> Settings {
+    let timeout = Duration::from_secs(10);
+    Settings { id: id.into(), workers: 1, slices: 2, isolated: false, timeout, keep: false }
+}
+
+#[tokio::test]
+async fn a_capped_array_costs_its_size_in_the_oplog() {
+    let bench = bench(1).await;
+    let choice = Choice { seed: 1, ..Choice::default() };
+    let plan = plan(include_str!("../examples/slice-array.yaml"), &choice);
+    let costs = bench.experiment(&plan, (1, 1), "slice", &()).costs(20).await.unwrap();
+    let array = per_call(of(&costs, "array", "append"), "oplog_bytes");
+    let document = per_call(of(&costs, "document", "append"), "oplog_bytes");
+    assert!((80_000.0..130_000.0).contains(&array), "{array} bytes per append to the array");
+    assert!((200.0..600.0).contains(&document), "{document} bytes per document");
+}
+
+/// A server whose writes take 5 ms and whose reads take 2 ms.
+struct Fake;
+
+impl Target for &Fake {
+    async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        let (name, collection) = command.iter().next().unwrap().unwrap();
+        match (name.as_str(), collection.as_str()) {
+            ("find", Some("points")) => tokio::time::sleep(Duration::from_millis(2)).await,
+            ("insert" | "update", Some("points")) => tokio::time::sleep(Duration::from_millis(5)).await,
+            _ => {}
+        }
+        let marked = (name.as_str(), collection.as_str()) == ("find", Some("docshape.marker"));
+        let mut rows = bson::RawArrayBuf::new();
+        (0..u8::from(marked)).for_each(|_| rows.push(rawdoc! { "_id": "docshape" }));
+        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "n": 1, "cursor": { "id": 0_i64, "firstBatch": rows } }] })
+    }
+}
+
+const WRITERS: &str = "
+format: 1
+name: writers
+title: Writers
+entities:
+  point: { count: 5, fields: { _id: index } }
+operations:
+  add: { arguments: { point: new(point) } }
+mixes: { default: { add: 1 } }
+strategies:
+  once:
+    collections: { points: { each: point } }
+    operations:
+      add: [{ findOne: points, filter: {} }, { insertOne: points, document: <point> }]
+  thrice:
+    like: once
+    operations:
+      add:
+        - { insertOne: points, document: <point> }
+        - { findOne: points, filter: {} }
+        - forEach: { turn: \"[1, 2]\" }
+          do: [{ updateOne: points, filter: { _id: <point> }, update: { $set: { turn: <turn> } } }]
+  either:
+    like: once
+    operations:
+      add:
+        - if: \"point._id % 2 == 0\"
+          then: [{ insertOne: points, document: <point> }]
+          else: [{ insertOne: points, document: <point> }]
+";
+
+fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
+    let plan = Arc::clone(plan);
+    async move {
+        let generators = Generators::Here(&Fake);
+        let target = &&Fake;
+        let settings = settings("t");
+        let (observer, stop, started) = (&(), Stop::default(), Instant::now());
+        let experiment = Experiment { plan, settings, target, generators: &generators, observer, stop, started };
+        let window = Window::Calls { calls: 30, warmup: 0, seconds: None };
+        experiment.round(0, window).await.unwrap().0.cells
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_window_between_writes_is_from_the_first_acknowledged_to_the_last() {
+    let cells = window_of(&plan(WRITERS, &Choice { all: true, ..choice(&[]) })).await;
+    let inconsistent: Vec<_> = cells.iter().map(|cell| cell.operations[0].inconsistent.as_ref()).collect();
+    let [once, thrice, either] = inconsistent[..] else { panic!("three strategies") };
+    assert!(once.is_none() && either.is_none());
+    // After the insert a read of 2 ms and two updates of 5 ms.
+    let (times, wanted) = (thrice.unwrap(), 12_000_000);
+    assert_eq!((times.count, times.sum), (30, 30 * wanted));
+    let near = times.histogram.open().quantile(0.5) as f64 / wanted as f64;
+    assert!((near - 1.0).abs() < 0.001, "{near}");
+    let outcomes: BTreeMap<&str, u64> =
+        cells[1].operations[0].outcomes.iter().map(|o| (&*o.outcome, o.count)).collect();
+    assert_eq!(outcomes, BTreeMap::from([("ok", 30)]));
+}
