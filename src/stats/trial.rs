@@ -5,10 +5,8 @@ use crate::results::{BatchRecord, OperationRecord, OutcomeRecord, RateRecord, Tr
 use super::capacity::keeps;
 use super::objective::{Measure, Objective};
 use super::open::achieved_share;
+use super::validity::ACHIEVED;
 use super::{Distribution, succeeded};
-
-/// An arm that sends a smaller share of the offered calls in time is overloaded.
-pub const OVERLOADED: f64 = 0.98;
 
 /// A slope counts as one from so many standard errors on.
 const SURE: f64 = 2.0;
@@ -17,7 +15,7 @@ const SURE: f64 = 2.0;
 /// `None` where the objective speaks of all calls.
 pub fn judge(rate: f64, tried: &RateRecord, objective: &Objective, operation: Option<(&str, usize)>) -> TrialRecord {
     let place = operation.map(|(_, place)| place);
-    let overloaded = achieved_share(&tried.open) < OVERLOADED || backlog_grows(&tried.batches);
+    let overloaded = achieved_share(&tried.open) < ACHIEVED || backlog_grows(&tried.batches);
     let margins: Vec<f64> = tried
         .batches
         .iter()
@@ -46,7 +44,7 @@ pub fn judge(rate: f64, tried: &RateRecord, objective: &Objective, operation: Op
 fn backlog_grows(batches: &[BatchRecord]) -> bool {
     let points: Vec<(f64, f64)> =
         batches.iter().filter_map(|batch| Some((batch.start, response(batch)? / 1e9))).collect();
-    slope(&points).is_some_and(|(slope, error)| slope > 1.0 - OVERLOADED && slope > SURE * error)
+    slope(&points).is_some_and(|(slope, error)| slope > 1.0 - ACHIEVED && slope > SURE * error)
 }
 
 /// The slope of the least-squares line and its standard error; `None` with fewer than three points.

@@ -5,10 +5,10 @@
 
 use crate::results::{CellRecord, OpenRecord, RunRecord, TimesRecord};
 
-use super::{Distribution, cells, mix_means, tally};
+use super::{Distribution, achieved_share, cells, mix_means, tally};
 
 /// A share of the calls due below which an arm counts as overloaded.
-const ACHIEVED: f64 = 0.98;
+pub const ACHIEVED: f64 = 0.98;
 
 /// The pacer may release calls so late (in nanoseconds), or as late as the service p99, before the run is void.
 const PACER_LAG: f64 = 2e6;
@@ -159,20 +159,13 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 ///
 /// The queue is drained between slices, so that a backlog that grows is seen as calls that wait when a slice ends.
 pub fn overloaded(record: &RunRecord, strategy: usize) -> Option<f64> {
-    let (mut offered, mut missed) = (0.0, 0.0);
+    let (mut offered, mut achieved) = (0.0, 0.0);
     for open in opened(record, strategy) {
         offered += open.offered as f64;
-        missed += missed_calls(open);
+        achieved += achieved_share(open) * open.offered as f64;
     }
-    let achieved = (1.0 - missed / offered).max(0.0);
-    (offered > 0.0 && achieved < ACHIEVED).then_some(achieved)
-}
-
-/// Calls that were not answered while they fell due. Whatever is skipped or never started at a slice's end waited there
-/// before, so that the two are not added up.
-fn missed_calls(open: &OpenRecord) -> f64 {
-    let given_up = open.skipped.saturating_add(open.never_started);
-    open.waiting.max(given_up) as f64
+    let share = achieved / offered;
+    (offered > 0.0 && share < ACHIEVED).then_some(share)
 }
 
 /// What a reader should know of the machine, the pool and the cache while a run was measured.
