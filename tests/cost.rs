@@ -196,7 +196,15 @@ async fn without_rights_there_are_no_counters_and_no_error() {
 
 fn settings(id: &str) -> Settings {
     let timeout = Duration::from_secs(10);
-    Settings { id: id.into(), workers: 1, slices: 2, isolated: false, timeout, keep: false }
+    Settings {
+        id: id.into(),
+        load: docshape::results::LoadModel::Closed,
+        workers: 1,
+        slices: 2,
+        isolated: false,
+        timeout,
+        keep: false,
+    }
 }
 
 #[tokio::test]
