@@ -7,9 +7,10 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::plan::Choice;
-use crate::results::{Arrivals, LoadModel};
+use crate::results::{Arrivals, ERROR_BUDGET, LoadModel, NOISE};
+use crate::stats::Objective;
 
-use super::preset::Preset;
+use super::preset::{PRESETS, Preset};
 pub use super::value::ConnectionString;
 use super::value::{Rate, assignment, cache_size, count, duration, name, percent, port, rate, seed};
 
@@ -32,11 +33,13 @@ pub struct Arguments {
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it in the life of the program")]
 pub enum Command {
     /// Measure the strategies of a scenario, write a run folder, print the verdict
     #[command(after_help = super::EXIT_CODES)]
     Run(RunArguments),
+    /// Search the highest rate of calls at which each strategy keeps an objective
+    #[command(after_help = super::EXIT_CODES)]
+    Capacity(CapacityArguments),
     /// Validate scenario files: all problems at once, with line and column
     Check(CheckArguments),
     /// Show the shapes and the commands of each strategy, as mongosh code
@@ -89,19 +92,9 @@ pub struct RunArguments {
     /// Where to run it.
     #[command(flatten)]
     pub server: ServerArguments,
-    /// Compare these strategies, separated by commas, the first being the reference
-    /// [default: those that the scenario marks, else all but its negative controls]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name, conflicts_with = "all_strategies")]
-    pub strategies: Vec<String>,
-    /// Compare all strategies but the scenario's negative controls
-    #[arg(long)]
-    pub all_strategies: bool,
-    /// The mix of operations [default: the one named `default`, else the scenario's first]
-    #[arg(long, value_name = "NAME", value_parser = name)]
-    pub mix: Option<String>,
-    /// Set a parameter of the scenario; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    pub set: Vec<(String, String)>,
+    /// What of it.
+    #[command(flatten)]
+    pub subject: SubjectArguments,
     /// How long to measure
     #[arg(long, value_enum, value_name = "NAME", default_value = "quick")]
     pub preset: Preset,
@@ -157,12 +150,23 @@ pub struct RunArguments {
 }
 
 /// The laws of `--arrivals`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ArrivalsName {
     /// Independently of each other, as those of many users are
+    #[default]
     Poisson,
     /// With equal gaps
     Uniform,
+}
+
+impl ArrivalsName {
+    /// The law of this name.
+    pub fn law(self) -> Arrivals {
+        match self {
+            ArrivalsName::Poisson => Arrivals::Poisson,
+            ArrivalsName::Uniform => Arrivals::Uniform,
+        }
+    }
 }
 
 /// Calls in flight unless the user says otherwise, without a rate and with one.
@@ -177,10 +181,7 @@ impl RunArguments {
 
     /// When calls begin. A rate of `auto` is 0 until the pilot has told it.
     pub fn load(&self) -> LoadModel {
-        let arrivals = match self.arrivals {
-            None | Some(ArrivalsName::Poisson) => Arrivals::Poisson,
-            Some(ArrivalsName::Uniform) => Arrivals::Uniform,
-        };
+        let arrivals = self.arrivals.unwrap_or_default().law();
         match self.rate {
             None => LoadModel::Closed,
             Some(Rate::PerSecond(rate)) => LoadModel::Open { rate, arrivals },
@@ -190,13 +191,103 @@ impl RunArguments {
 
     /// What the run chooses of its scenario.
     pub fn choice(&self) -> Choice {
+        self.subject.choice(self.seed, true)
+    }
+}
+
+/// `capacity`.
+#[derive(Debug, Clone, Args)]
+pub struct CapacityArguments {
+    /// A scenario file, or the name of a catalogue scenario (see `docshape list`)
+    pub scenario: String,
+    /// What every rate must keep, of all calls or of one operation, such as 'p99<20ms', 'mean<5ms' or 'add.p99.9<50ms'
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub objective: Objective,
+    /// Where to run it.
+    #[command(flatten)]
+    pub server: ServerArguments,
+    /// What of it.
+    #[command(flatten)]
+    pub subject: SubjectArguments,
+    /// Rounds, in each of which every strategy is searched anew, 1 to 100; an interval needs 3
+    #[arg(long, value_name = "N", default_value = "3", value_parser = count::<100>, allow_hyphen_values = true)]
+    pub rounds: u64,
+    /// How the times of the calls are drawn [default: poisson]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub arrivals: Option<ArrivalsName>,
+    /// Calls in flight at most, 1 to 10000
+    #[arg(long, value_name = "N", default_value = "64", value_parser = count::<10_000>, allow_hyphen_values = true)]
+    pub workers: u64,
+    /// Threads that make the load, 1 to 256, at most as many as there are workers
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count::<256>, allow_hyphen_values = true)]
+    pub threads: u64,
+    /// A call that takes longer than this has failed
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
+    pub timeout: Duration,
+    /// The seed of data and calls: equal seeds make equal data and calls
+    #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
+    pub seed: u64,
+    /// The folder for the results, which must be new or empty [default: results/SCENARIO/TIME-ID]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+impl CapacityArguments {
+    /// The run that these searches are made of.
+    pub fn as_run(&self) -> RunArguments {
+        RunArguments {
+            scenario: Some(self.scenario.clone()),
+            resume: None,
+            server: self.server.clone(),
+            subject: self.subject.clone(),
+            preset: PRESETS[1],
+            rounds: Some(self.rounds),
+            slices: None,
+            isolate: true,
+            calls: None,
+            duration: None,
+            rate: Some(Rate::Auto),
+            arrivals: self.arrivals,
+            workers: Some(self.workers),
+            threads: self.threads,
+            timeout: self.timeout,
+            noise: NOISE,
+            error_budget: ERROR_BUDGET,
+            seed: self.seed,
+            out: self.out.clone(),
+            keep: false,
+        }
+    }
+}
+
+/// What of a scenario is measured.
+#[derive(Debug, Clone, Args)]
+pub struct SubjectArguments {
+    /// Compare these strategies, separated by commas, the first being the reference
+    /// [default: those that the scenario marks, else all but its negative controls]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name, conflicts_with = "all_strategies")]
+    pub strategies: Vec<String>,
+    /// Compare all strategies but the scenario's negative controls
+    #[arg(long)]
+    pub all_strategies: bool,
+    /// The mix of operations [default: the one named `default`, else the scenario's first]
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub mix: Option<String>,
+    /// Set a parameter of the scenario; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+}
+
+impl SubjectArguments {
+    /// What is chosen of the scenario; `control` asks for the reference a second time.
+    pub fn choice(&self, seed: u64, control: bool) -> Choice {
         Choice {
             set: self.set.clone(),
             mix: self.mix.clone(),
             strategies: self.strategies.clone(),
             all: self.all_strategies,
-            control: true,
-            seed: self.seed,
+            control,
+            seed,
         }
     }
 }

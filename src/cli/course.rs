@@ -122,7 +122,7 @@ fn interrupted() -> CliError {
 }
 
 /// Mistakes of the scenario are the user's to mend, the rest is the server's.
-fn failed(error: &RunError) -> CliError {
+pub fn failed(error: &RunError) -> CliError {
     match error {
         RunError::Fatal(Fatal::Scenario { .. })
         | RunError::Load(LoadError::Document { .. } | LoadError::Step { halt: Halt::Scenario { .. }, .. })

@@ -19,6 +19,7 @@ mod list;
 mod record;
 mod report;
 mod resume;
+mod session;
 mod show;
 mod value;
 mod window;
@@ -40,6 +41,10 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         Command::Run(arguments) => {
             check_threads(&arguments)?;
             run::run(arguments)
+        }
+        Command::Capacity(arguments) => {
+            check_threads(&arguments.as_run())?;
+            capacity::capacity(arguments)
         }
         Command::Check(arguments) => check::check(&arguments),
         Command::Show(arguments) => show::show(&arguments),

@@ -90,7 +90,7 @@ fn settings(arguments: &RunArguments, plan: &Plan, embedded: bool) -> Settings {
         write_concern: plan.concerns.write.clone(),
         read_concern: plan.concerns.read.clone(),
         planned_seconds: arguments.duration.filter(|_| arguments.rate.is_some()).map(|duration| duration.as_secs_f64()),
-        set: arguments.set.clone(),
+        set: arguments.subject.set.clone(),
         cache_gb: embedded.then(|| arguments.server.embedded.cache_gb()),
         noise: arguments.noise,
         error_budget: arguments.error_budget,

@@ -64,9 +64,9 @@ fn arguments(record: &RunRecord, given: &RunArguments) -> Result<RunArguments, S
         Duration::try_from_secs_f64(seconds).map_err(|_| format!("{seconds} s is no length of time; run anew"))
     };
     let mut arguments = given.clone();
-    arguments.strategies = record.strategies.iter().filter(|s| !s.control).map(|s| s.name.clone()).collect();
-    arguments.mix = Some(record.mix.name.clone());
-    arguments.set = settings.set.clone();
+    arguments.subject.strategies = record.strategies.iter().filter(|s| !s.control).map(|s| s.name.clone()).collect();
+    arguments.subject.mix = Some(record.mix.name.clone());
+    arguments.subject.set = settings.set.clone();
     arguments.preset = preset;
     arguments.rounds = Some(settings.rounds);
     arguments.slices = Some(settings.slices);

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::check::check;
-use super::{FORMAT_VERSION, RUN_FILE, RunRecord};
+use super::{CAPACITY_FILE, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord};
 
 /// Results that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,19 @@ pub enum ResultsError {
 /// # Errors
 /// When the disk refuses.
 pub fn save(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
-    let path = folder.join(RUN_FILE);
+    save_as(record, folder, RUN_FILE)
+}
+
+/// Writes the searches for capacity into a folder, as [`save`] does a run.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn save_capacity(record: &CapacityRecord, folder: &Path) -> Result<(), ResultsError> {
+    save_as(record, folder, CAPACITY_FILE)
+}
+
+fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
+    let path = folder.join(name);
     let write = |file: &mut dyn Write| -> io::Result<()> {
         serde_json::to_writer(&mut *file, record)?;
         file.write_all(b"\n")

@@ -22,7 +22,7 @@ pub use cell::{
 };
 pub use cost::{CostRecord, QueryPlanRecord};
 pub use environment::Environment;
-pub use file::{ResultsError, load, save};
+pub use file::{ResultsError, load, save, save_capacity};
 pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
 

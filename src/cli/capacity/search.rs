@@ -6,7 +6,7 @@ use crate::engine::{Experiment, RunError, Trial};
 use crate::results::{Answer, Arrivals, LoadModel, SearchRecord, TrialRecord};
 use crate::server::Target;
 use crate::stats::capacity::{Next, Search};
-use crate::stats::{Objective, judge};
+use crate::stats::{Measure, Objective, judge};
 
 /// Batches of a trial: enough for a bound on their spread.
 const BATCHES: f64 = 12.0;
@@ -22,6 +22,9 @@ const WARM_UP_SECONDS: f64 = 0.5;
 
 /// The highest rate that is tried, in calls per second.
 const HIGHEST: f64 = 1e6;
+
+/// The most calls that an objective may need in a trial.
+const MOST_CALLS: u64 = 1_000_000;
 
 /// What is searched for.
 #[derive(Debug, Clone)]
@@ -42,8 +45,20 @@ impl Quest {
         ((self.calls_needed() as f64 / LONGEST_SECONDS).clamp(1.0, HIGHEST), HIGHEST)
     }
 
+    /// Whether a trial can have the calls that the objective needs.
+    pub fn is_possible(&self) -> bool {
+        self.calls_needed() <= MOST_CALLS
+    }
+
+    /// The quantile with the most nines that a trial can have enough calls for.
+    pub fn nearest(&self) -> Measure {
+        let nines = [0.9999, 0.999, 0.99, 0.9].map(Measure::Quantile);
+        let enough = |measure: &&Measure| measure.calls_needed() as f64 / self.share <= MOST_CALLS as f64;
+        nines.iter().find(enough).copied().unwrap_or(Measure::Mean)
+    }
+
     /// Calls of a trial below which the objective's measure would be chance.
-    fn calls_needed(&self) -> u64 {
+    pub fn calls_needed(&self) -> u64 {
         (self.objective.measure.calls_needed() as f64 / self.share).ceil() as u64
     }
 
