@@ -12,7 +12,7 @@ use crate::stats::Objective;
 
 use super::preset::{PRESETS, Preset};
 pub use super::value::ConnectionString;
-use super::value::{Rate, assignment, cache_size, count, duration, name, percent, port, rate, seed};
+use super::value::{Rate, assignment, cache_size, count, duration, name, percent, port, rate, rounds, seed};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -48,6 +48,9 @@ pub enum Command {
     List,
     /// Render the results of a run again
     Report(ReportArguments),
+    /// Tell whether this machine and this server can be trusted with a measurement
+    #[command(after_help = super::EXIT_CODES)]
+    Selftest(SelftestArguments),
     /// The embedded server by itself
     #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]
     Server(ServerCommand),
@@ -258,6 +261,17 @@ impl CapacityArguments {
             keep: false,
         }
     }
+}
+
+/// `selftest`.
+#[derive(Debug, Clone, Args)]
+pub struct SelftestArguments {
+    /// The server to ask.
+    #[command(flatten)]
+    pub server: ServerArguments,
+    /// Rounds of two identical strategies, 6 to 100; with fewer nothing can be claimed
+    #[arg(long, value_name = "N", default_value = "8", value_parser = rounds, allow_hyphen_values = true)]
+    pub rounds: u64,
 }
 
 /// What of a scenario is measured.

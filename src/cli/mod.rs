@@ -19,6 +19,7 @@ mod list;
 mod record;
 mod report;
 mod resume;
+mod selftest;
 mod session;
 mod show;
 mod value;
@@ -46,6 +47,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
             check_threads(&arguments.as_run())?;
             capacity::capacity(arguments)
         }
+        Command::Selftest(arguments) => selftest::selftest(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Show(arguments) => show::show(&arguments),
         Command::List => list::list(),

@@ -55,6 +55,14 @@ pub(super) fn count<const MAX: u64>(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Rounds in which something can be claimed.
+pub(super) fn rounds(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(number) if (6..=100).contains(&number) => Ok(number),
+        _ => Err("it takes a whole number from 6 to 100".to_owned()),
+    }
+}
+
 /// A percentage from 0 to `MAX`, as a share: 0.02 for `2`.
 pub(super) fn percent<const MAX: u8>(text: &str) -> Result<f64, String> {
     let plain = text.trim().trim_end_matches('%').trim_end();

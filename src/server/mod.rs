@@ -6,6 +6,7 @@ pub mod embedded;
 pub mod facts;
 mod failure;
 mod folder;
+pub mod idle;
 mod launch;
 mod locate;
 pub mod meter;
