@@ -46,7 +46,7 @@ fn every_option_that_takes_a_value_tells_its_default() {
     assert!(with_values.len() > 20, "{}", with_values.len());
     for (subcommand, option) in with_values {
         let told = option.get_help().is_some_and(|help| help.to_string().contains("[default: "));
-        let repeated = option.get_id() == "set";
+        let repeated = option.get_id() == "set" || option.is_required_set();
         assert!(told || repeated || !option.get_default_values().is_empty(), "{subcommand} {option}");
     }
 }
