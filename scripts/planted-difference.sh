@@ -29,10 +29,13 @@ found=0
 for ((run = 1; run <= runs; run++)); do
     target/release/docshape run "$work/planted.yaml" --strategies embedded,planted --seed "$run" --out "$work/$run" "${@}" \
         >"$work/report" 2>"$work/progress" || { cat "$work/progress" >&2; exit 1; }
-    line=$(grep -E '^ *read_post ' "$work/report" | head -n 1)
-    if [[ $line == *"more time"* ]]; then
+    # The verdict stands before the table, an operation per paragraph.
+    verdict=$(sed '/^Service time per call/q' "$work/report" | tr -s '\n ' ' ')
+    if claim=$(grep -oE 'read_post planted takes [^)]* (more time|times as long)[^)]*\)' <<<"$verdict"); then
         found=$((found + 1))
+        printf 'run %s: %s\n' "$run" "$claim"
+    else
+        printf 'run %s: not found\n' "$run"
     fi
-    printf 'run %s:%s\n' "$run" "$line"
 done
 printf '%s of %s runs found that read_post of the planted strategy takes more time\n' "$found" "$runs"

@@ -128,3 +128,25 @@ async fn an_objective_that_no_rate_keeps_has_no_capacity() {
     assert_eq!(found.answer, Answer::NoneDownTo(1.0), "20 calls in 30 s can be judged at 1 call per second");
     assert!(found.trials.iter().all(|trial| !trial.passed && !trial.overloaded), "{found:?}");
 }
+
+#[test]
+fn the_command_finds_a_rate_on_a_real_server_and_writes_it_down() {
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("capacity");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docshape"));
+    command.args(["capacity", "blog-comments", "--strategies", "linked", "--set", "posts=30", "--rounds", "1"]);
+    command.args(["--objective", "read_page.p90<200ms", "--out"]).arg(&out);
+    command.env_remove("MONGODB_URI").env("DOCSHAPE_MONGOD", harness::program()).env("NO_COLOR", "1");
+    let ended = command.output().unwrap();
+    let (printed, told) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(0), "{told}");
+    assert!(printed.contains("How many calls per second keep read_page.p90<200ms? Mix default."), "{printed}");
+    let text = std::fs::read_to_string(out.join("capacity.json")).unwrap();
+    let record: docshape::results::CapacityRecord = serde_json::from_str(&text).unwrap();
+    let [search] = record.searches.as_slice() else { panic!("one search: {record:?}") };
+    let Answer::Found(rate) = search.answer else { panic!("{search:?}\n{told}") };
+    assert!(rate > 50.0 && search.trials.iter().any(|trial| trial.overloaded || !trial.passed), "{search:?}");
+    assert!(told.contains(&format!("round 1 of 1: linked keeps the objective up to {rate:.0} calls/s")), "{told}");
+    let markdown = std::fs::read_to_string(out.join("capacity.md")).unwrap();
+    assert_eq!(markdown.matches("| linked |").count(), search.trials.len() + 1, "{markdown}");
+}

@@ -9,9 +9,10 @@ use crate::server::{FailureKind, Target};
 
 use super::cell::{Cell, named};
 use super::error::RunError;
-use super::experiment::{Experiment, Purpose};
+use super::experiment::Experiment;
 use super::explain::Explaining;
 use super::interpret::{Halt, Interpreter};
+use super::provision::Purpose;
 use super::window::{Fatal, answers};
 
 /// Calls of the cost pass are numbered from here on, so that it makes none of the pilot's or of those that count; every

@@ -11,8 +11,10 @@ use crate::server::Target;
 
 use super::error::RunError;
 use super::event::{Event, Interval, Observer, Phase};
-use super::experiment::{Experiment, Purpose, Round};
+use super::experiment::Experiment;
 use super::part::{MEASURED_ARRIVALS, Part};
+use super::provision::Purpose;
+use super::round::Round;
 use super::schedule::Window;
 
 /// What is tried. The rate is that of the experiment's settings, which are those of the open model.

@@ -29,6 +29,11 @@ impl Answer {
         stats::band(&self.arms).map(f64::exp_m1)
     }
 
+    /// The smallest difference that would be found, per judged arm.
+    pub(super) fn detectable(&self) -> impl Iterator<Item = f64> {
+        self.comparisons.iter().filter_map(|comparison| comparison.detectable)
+    }
+
     /// How many comparisons can be claims.
     pub(super) fn judged(&self) -> usize {
         self.comparisons.iter().filter(|comparison| comparison.p.is_some()).count()

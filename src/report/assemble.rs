@@ -75,7 +75,7 @@ impl Report {
                 false => self.unclaimed.push((name, speaker.operation(&verdict))),
             }
         }
-        self.notes.insert(0, words::how_sure(record, answers, &names));
+        self.notes.splice(0..0, words::how_fine(answers).into_iter().chain([words::how_sure(record, answers, &names)]));
     }
 
     /// Why there is no verdict at all.

@@ -31,6 +31,7 @@ impl Renderer for Markdown {
         verdict(report, out)?;
         if report.rounds > 0 {
             ratios(report, out)?;
+            sensitivity(report, out)?;
             latencies(report, out)?;
             open::write(report, out)?;
             sizes(report, out)?;
@@ -131,6 +132,30 @@ fn ratios(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
          {MINIMUM_ROUNDS} rounds on); both are geometric means over rounds. Below × 1 is faster; bold is claimed. The mix weighs the operations' means by \
          their share. Calls per second count all workers and all outcomes.\n"
     )
+}
+
+/// The smallest differences that would have been found, where comparisons are judged.
+fn sensitivity(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    let detectable = |cell: &Measured| cell.comparison.as_ref().and_then(|comparison| comparison.detectable);
+    let judged = |place: &usize| report.rows.iter().any(|row| detectable(&row.cells[*place]).is_some());
+    let places: Vec<usize> = (0..report.strategies.len()).filter(judged).collect();
+    if places.is_empty() || report.is_void() {
+        return Ok(());
+    }
+    writeln!(out, "## Differences that would have been found\n")?;
+    let mut names = vec!["operation".to_owned()];
+    names.extend(places.iter().map(|place| name_of(&report.strategies[*place])));
+    table_head(out, &names, 1)?;
+    for row in &report.rows {
+        let mut texts = vec![if row.is_mix { "**mix**".to_owned() } else { escape(&row.name) }];
+        texts.extend(places.iter().map(|place| match detectable(&row.cells[*place]) {
+            Some(least) if least < 10.0 => percent(least),
+            Some(_) => "hardly any".into(),
+            None => NOTHING.into(),
+        }));
+        table_row(out, &texts)?;
+    }
+    writeln!(out, "\nFour of five such runs find a difference from the reference that is at least so great.\n")
 }
 
 fn ratio(report: &Report, cell: &Measured) -> String {

@@ -173,13 +173,17 @@ fn times(report: &Report) -> Table {
             Column { heading: "mean".into(), cells: mean },
             Column { heading: "p99".into(), cells: cells().map(|(_, cell)| Cell::new(p99(cell))).collect() },
         ];
+        // Of the control only the ratio matters: it is the reference again.
+        if report.strategies[place].is_control {
+            columns.clear();
+        }
         if place > 0 {
             columns.push(Column {
                 heading: "ratio ".into(),
                 cells: cells().map(|(_, cell)| ratio(report, cell)).collect(),
             });
             let intervals: Vec<Cell> = cells().map(|(_, cell)| interval(cell)).collect();
-            if intervals.iter().any(|cell| !cell.text.is_empty()) {
+            if !report.strategies[place].is_control && intervals.iter().any(|cell| !cell.text.is_empty()) {
                 columns.push(Column { heading: "95 % interval".into(), cells: intervals });
             }
         }
@@ -232,7 +236,8 @@ fn open(all: &[(&str, &OpenLoad)]) -> Table {
 fn sizes(report: &Report) -> Table {
     let mut names = Vec::new();
     let mut rows: Vec<Option<&CollectionGrowth>> = Vec::new();
-    for strategy in report.strategies.iter().filter(|strategy| !strategy.collections.is_empty()) {
+    let shown = report.strategies.iter().filter(|strategy| !strategy.is_control && !strategy.collections.is_empty());
+    for strategy in shown {
         names.push(Cell::new(&strategy.name).tone(Tone::Strong));
         rows.push(None);
         for growth in &strategy.collections {

@@ -111,11 +111,14 @@ fn strain_words(record: &RunRecord, strain: Strain) -> String {
                 listed(&names)
             )
         }
-        Strain::CheckOut { strategy, wait } => format!(
-            "Calls of {} waited up to {} (p99) for a connection of the pool, which is a part of their service time.",
-            name(record, strategy),
-            time(wait)
-        ),
+        Strain::CheckOut { waits } => {
+            let waits = waits.iter().map(|(strategy, wait)| format!("{} ({})", time(*wait), name(record, *strategy)));
+            let waits = listed(&waits.collect::<Vec<_>>());
+            format!(
+                "One call in a hundred waited this long or longer for the driver to hand it a connection of the pool, which \
+                 is a part of its service time: {waits}."
+            )
+        }
         Strain::Unsafe(fault) => fault_words(record, fault),
         Strain::Cache { data, cache } => format!(
             "The strategies' data are {} together, more than half of the server's cache of {}, which they shared: they \

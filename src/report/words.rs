@@ -200,6 +200,22 @@ pub(super) fn how_sure(record: &RunRecord, answers: &[Answer], names: &[String])
     }
 }
 
+/// Which differences would have been found, whether they are there or not; `None` without comparisons.
+pub(super) fn how_fine(answers: &[Answer]) -> Option<String> {
+    let of = |is_mix: bool| {
+        let wanted = answers.iter().filter(move |answer| answer.operation.is_none() == is_mix);
+        let mut found: Vec<f64> = wanted.flat_map(Answer::detectable).filter(|least| least.is_finite()).collect();
+        found.sort_by(f64::total_cmp);
+        Some((*found.first()?, *found.last()?))
+    };
+    let range = |(low, high): (f64, f64)| match percent(low) == percent(high) {
+        true => percent(low),
+        false => format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high)),
+    };
+    let (mix, operations) = (range(of(true)?), range(of(false)?));
+    Some(format!("Four of five such runs find a difference of {mix} in the mix, and of {operations} in an operation."))
+}
+
 /// What must stand above everything else of a run that did not come to its end.
 pub(super) fn status(record: &RunRecord) -> Option<String> {
     let rounds = match (record.rounds.len() as u64, record.settings.rounds) {

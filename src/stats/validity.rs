@@ -74,10 +74,8 @@ pub enum Strain {
     },
     /// Calls waited for a connection of the pool.
     CheckOut {
-        /// The strategy.
-        strategy: usize,
-        /// The median over cells of the p99 in nanoseconds.
-        wait: f64,
+        /// The strategies, each with the median over cells of the p99 in nanoseconds.
+        waits: Vec<(usize, f64)>,
     },
     /// Connections were made, or calls took longer than can be recorded, in an unsafe strategy.
     Unsafe(Void),
@@ -174,7 +172,8 @@ pub fn strains(record: &RunRecord) -> Vec<Strain> {
     let mut strains: Vec<Strain> = Vec::new();
     strains.extend(steal(record));
     strains.extend(load_thread(record));
-    strains.extend(all().filter_map(|strategy| check_out(record, strategy)));
+    let waits: Vec<(usize, f64)> = all().filter_map(|strategy| check_out(record, strategy)).collect();
+    strains.extend((!waits.is_empty()).then_some(Strain::CheckOut { waits }));
     let of_unsafe = judged(record, true).flat_map(|strategy| faults(record, strategy));
     // That an unsafe strategy fails is what it is there for, and is told with its errors.
     strains.extend(of_unsafe.filter(|fault| !matches!(fault, Void::Errors { .. })).map(Strain::Unsafe));
@@ -203,11 +202,11 @@ fn load_thread(record: &RunRecord) -> Option<Strain> {
     (!strategies.is_empty()).then_some(Strain::LoadThread { strategies, busy: busiest })
 }
 
-fn check_out(record: &RunRecord, strategy: usize) -> Option<Strain> {
+fn check_out(record: &RunRecord, strategy: usize) -> Option<(usize, f64)> {
     let waits = cells(record, strategy).filter_map(|cell| p99(cell.check_out.as_ref()?));
     let wait = median(waits)?;
     let service = median(mix_means(record, strategy).into_iter().flatten())?;
-    (wait > service * CHECK_OUT).then_some(Strain::CheckOut { strategy, wait })
+    (wait > service * CHECK_OUT).then_some((strategy, wait))
 }
 
 fn cache(record: &RunRecord) -> Option<Strain> {
@@ -340,7 +339,7 @@ mod tests {
         // The mix of embedded takes about 1.5 ms per call.
         let with = |wait: u64| strains(&changed(2, 0, |cell| cell.check_out = Some(times(&[wait; 200]))));
         assert_eq!(with(100_000), []);
-        assert!(matches!(with(400_000)[..], [Strain::CheckOut { strategy: 0, .. }]));
+        assert!(matches!(&with(400_000)[..], [Strain::CheckOut { waits }] if waits.len() == 1 && waits[0].0 == 0));
     }
 
     #[test]

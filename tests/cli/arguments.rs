@@ -91,6 +91,29 @@ fn numbers_and_times_out_of_range_are_refused() {
 }
 
 #[test]
+fn objectives_that_cannot_be_judged_are_refused_with_the_nearest_form() {
+    let cases = [
+        ("p99", "`p99` has no `<`; write it like p99<20ms"),
+        ("p99<20", "`20` is a time without a unit; write it like p99<20ms"),
+        ("p99<-1ms", "no call takes less than `-1ms`; write it like p99<20ms"),
+        ("p100<5ms", "no call is beyond `p100`; write it like p99.9<5ms"),
+        ("median<5ms", "`median` is neither `mean` nor a quantile; write it like p99<5ms"),
+        (
+            "p99.99999<5ms",
+            "needs 100000000 calls per trial, more than can be made; the nearest that can be judged is p99.99<5ms",
+        ),
+        ("add.p99<5ms", "there is no operation add; there are add_comment, read_post"),
+    ];
+    for (objective, words) in cases {
+        fails(&["capacity", "blog-comments", "--objective", objective], 2, &[words]);
+    }
+    let never = ["capacity", "blog-comments", "--mix", "hot-post", "--objective", "edit.p99<5ms"];
+    fails(&never, 2, &["mix hot-post never calls edit", "another --mix"]);
+    fails(&["capacity", "blog-comments"], 2, &["--objective <OBJECTIVE>"]);
+    fails(&["selftest", "--rounds", "5"], 2, &["it takes a whole number from 6 to 100"]);
+}
+
+#[test]
 fn arguments_that_contradict_each_other_are_refused() {
     let cannot = "cannot be used with";
     fails(&["run", "x", "--arrivals", "uniform"], 2, &["--rate <R>"]);
