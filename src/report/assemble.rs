@@ -61,7 +61,7 @@ impl Report {
         let unanswered = "no verdict: in no round did every strategy have successful calls of every operation.";
         let mix = answers.iter().find(|answer| answer.operation.is_none());
         self.verdict = match mix.and_then(Answer::verdict) {
-            Some(verdict) => speaker.overall(&self.mix, &verdict),
+            Some(verdict) => speaker.overall(&words::at_load(&self.mix, &record.settings), &verdict),
             None => vec![unanswered.to_owned()],
         };
         if record.rounds.len() < MINIMUM_ROUNDS {

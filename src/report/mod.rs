@@ -394,7 +394,12 @@ mod tests {
         let mut run = sample::run(8);
         run.strategies[2].is_unsafe = false;
         let verdict = Report::new(&run).verdict.join(" ");
-        assert!(verdict.starts_with("bucket_rmw is fastest in mix default: per call it takes 52 % less"), "{verdict}");
+        assert!(
+            verdict.starts_with(
+                "bucket_rmw is fastest in mix default with 8 calls in flight: per call it takes 52 % less"
+            ),
+            "{verdict}"
+        );
         assert!(verdict.ends_with("bucket_rmw was also below linked's in all 8 rounds."), "{verdict}");
         for (place, round) in run.rounds.iter_mut().enumerate() {
             round.cells[2] = round.cells[1].clone();
@@ -404,7 +409,9 @@ mod tests {
         }
         let verdict = Report::new(&run).verdict.join(" ");
         assert!(
-            verdict.starts_with("In mix default, per call, linked takes 41 % less time than embedded"),
+            verdict.starts_with(
+                "In mix default with 8 calls in flight, per call, linked takes 41 % less time than embedded"
+            ),
             "{verdict}"
         );
         assert!(verdict.contains("linked was also below bucket_rmw's in 5 of 8 rounds."), "{verdict}");
@@ -419,7 +426,7 @@ mod tests {
         let verdict = Report::new(&run).verdict.join(" ");
         assert!(
             verdict
-                .starts_with("linked is fastest in mix default: per call embedded takes 71 % more time than linked (6"),
+                .starts_with("linked is fastest in mix default with 8 calls in flight: per call embedded takes 71 % more time than linked (6"),
             "{verdict}"
         );
     }
@@ -429,7 +436,7 @@ mod tests {
         let mut run = sample::run(8);
         run.rounds.iter_mut().for_each(|round| round.cells[1] = round.cells[0].clone());
         let wanted = "no difference found; one of 2.0 % or more would have shown";
-        assert_eq!(Report::new(&run).verdict, [format!("In mix default {wanted}.")]);
+        assert_eq!(Report::new(&run).verdict, [format!("In mix default with 8 calls in flight {wanted}.")]);
         assert!(Report::new(&run).unclaimed.iter().all(|(_, reason)| reason == wanted));
         let wild = sample::run(8);
         for place in [0, 3, 5, 6] {

@@ -112,11 +112,12 @@ fn strain_words(record: &RunRecord, strain: Strain) -> String {
             )
         }
         Strain::CheckOut { waits } => {
-            let waits = waits.iter().map(|(strategy, wait)| format!("{} ({})", time(*wait), name(record, *strategy)));
-            let waits = listed(&waits.collect::<Vec<_>>());
+            let waits =
+                waits.iter().map(|(strategy, share)| format!("{} ({})", name(record, *strategy), percent(*share)));
             format!(
-                "One call in a hundred waited this long or longer for the driver to hand it a connection of the pool, which \
-                 is a part of its service time: {waits}."
+                "A part of the service time went by before the driver handed over a connection of its pool: {}. Fewer \
+                 --workers or more --threads shorten that.",
+                listed(&waits.collect::<Vec<_>>())
             )
         }
         Strain::Unsafe(fault) => fault_words(record, fault),

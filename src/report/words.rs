@@ -1,6 +1,6 @@
 //! The verdict in words.
 
-use crate::results::{RunRecord, Status};
+use crate::results::{LoadModel, RunRecord, Settings, Status};
 use crate::stats::{Beside, Claim, Comparison, Interval, MINIMUM_ROUNDS, Ratio, Reason, Role};
 use crate::stats::{SIGNIFICANCE, Tally, Verdict};
 
@@ -197,6 +197,14 @@ pub(super) fn how_sure(record: &RunRecord, answers: &[Answer], names: &[String])
             let mix = mix.map_or(String::new(), |band| format!(" (for the mix {})", percent(band)));
             format!("{made} and the band of {name}, the reference measured twice{mix}.")
         }
+    }
+}
+
+/// The mix and the load, for which a verdict holds.
+pub(super) fn at_load(mix: &str, settings: &Settings) -> String {
+    match settings.load {
+        LoadModel::Closed => format!("{mix} with {} in flight", counted(settings.workers as u64, "call")),
+        LoadModel::Open { rate, .. } => format!("{mix} at {} calls per second", three(rate)),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::results::{CellRecord, OpenRecord, RunRecord, TimesRecord};
 
-use super::{Distribution, achieved_share, cells, mix_means, tally};
+use super::{Distribution, achieved_share, cells, service_mean, tally};
 
 /// A share of the calls due below which an arm counts as overloaded.
 pub const ACHIEVED: f64 = 0.98;
@@ -19,7 +19,7 @@ const STEAL: f64 = 0.05;
 /// A load thread that computes for more of its time than this may be what limits the throughput.
 const BUSY: f64 = 0.9;
 
-/// A wait for a connection (p99) that is more than this share of the mean service time is warned of.
+/// A mean wait for a connection that is more than this share of the mean service time is warned of.
 const CHECK_OUT: f64 = 0.1;
 
 /// Why no number of a run may be believed.
@@ -74,7 +74,7 @@ pub enum Strain {
     },
     /// Calls waited for a connection of the pool.
     CheckOut {
-        /// The strategies, each with the median over cells of the p99 in nanoseconds.
+        /// The strategies, each with the share (0 to 1) of its service time that this took: the median over cells.
         waits: Vec<(usize, f64)>,
     },
     /// Connections were made, or calls took longer than can be recorded, in an unsafe strategy.
@@ -202,11 +202,12 @@ fn load_thread(record: &RunRecord) -> Option<Strain> {
     (!strategies.is_empty()).then_some(Strain::LoadThread { strategies, busy: busiest })
 }
 
+/// The mean wait for a connection as a share of the mean service time: like is held against like.
 fn check_out(record: &RunRecord, strategy: usize) -> Option<(usize, f64)> {
-    let waits = cells(record, strategy).filter_map(|cell| p99(cell.check_out.as_ref()?));
-    let wait = median(waits)?;
-    let service = median(mix_means(record, strategy).into_iter().flatten())?;
-    (wait > service * CHECK_OUT).then_some((strategy, wait))
+    let waits = cells(record, strategy).filter_map(|cell| cell.check_out.as_ref().filter(|times| times.count > 0));
+    let wait = median(waits.map(|times| times.sum as f64 / times.count as f64))?;
+    let share = wait / service_mean(cells(record, strategy).flat_map(|cell| &cell.operations))?;
+    (share > CHECK_OUT).then_some((strategy, share))
 }
 
 fn cache(record: &RunRecord) -> Option<Strain> {

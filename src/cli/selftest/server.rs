@@ -87,7 +87,7 @@ impl Reads<'_> {
         for id in 0..CALLS as i64 {
             let command = rawdoc! {
                 "find": "points", "filter": { "_id": id }, "limit": 1, "singleBatch": true,
-                "readConcern": { "level": "majority" },
+                "readConcern": { "level": &*self.plan.concerns.read },
             };
             let reply = self.target.run(&self.database, command, ReplyKind::Cursor).await;
             reply.map_err(|failure| CliError::server(failure.to_string()))?;
