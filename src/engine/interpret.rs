@@ -218,7 +218,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         match self.target.run(self.database, document, kind).await {
             Ok(reply) => {
                 self.tally.round_trips += reply.round_trips();
-                if self.watches_writes && command.changes {
+                if self.watches_writes && command.changes && has_changed(command.reply, &reply) {
                     self.wrote();
                 }
                 Ok(reply)
@@ -250,6 +250,19 @@ impl<'t, T: Target> Interpreter<'t, T> {
             inserted += count(&first(&reply), "n");
         }
         Ok(written(0, 0, Value::Null, inserted, 0))
+    }
+}
+
+/// Whether a write did something: one that matched nothing leaves no state that others could see. What a raw command did is
+/// not known, so it counts.
+fn has_changed(shape: ReplyShape, reply: &Reply) -> bool {
+    match shape {
+        ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update => count(&first(reply), "n") > 0,
+        ReplyShape::Value => {
+            let n = first(reply).get("lastErrorObject").and_then(|last| last.get("n"));
+            n.is_none_or(|n| n != Value::Int(0))
+        }
+        _ => true,
     }
 }
 
