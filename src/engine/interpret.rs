@@ -1,20 +1,18 @@
 //! Runs the compiled steps of one operation on a target.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bson::RawDocumentBuf;
+use bson::raw::cstr;
 use tokio::time::Instant;
 
-use crate::plan::{
-    Command, EvalError, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, Value, outcome, truth,
-};
+use crate::plan::{Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Step, Value, outcome, truth};
 use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
-/// One message carries at most this many documents and bytes. The server takes 100,000 writes, and a command sent whole
-/// (without a document sequence) may be no larger than a document.
-const BATCH_DOCUMENTS: usize = 100_000;
-const BATCH_BYTES: usize = 15_000_000;
+use super::answer::{count, first, shaped, written};
+use super::batch::{batches, with_parts};
 
 /// Why a call has no result.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -27,11 +25,13 @@ pub enum Halt {
         /// What the server said.
         failure: Failure,
     },
-    /// All attempts of a `retry` had to begin again; recorded, the run goes on.
-    #[error("retry: {attempts} attempts were not enough")]
+    /// A step did not come to an end within its bound; recorded, the run goes on.
+    #[error("{label}: {bound} were not enough")]
     Exhausted {
-        /// The most that the step allows.
-        attempts: u32,
+        /// Which step.
+        label: String,
+        /// The most that it allows.
+        bound: Bound,
     },
     /// A mistake of the scenario, which ends the run.
     #[error("{label}: {error}")]
@@ -41,6 +41,24 @@ pub enum Halt {
         /// What is wrong.
         error: EvalError,
     },
+}
+
+/// How often a step may do the same again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// Attempts of a `retry`.
+    Attempts(u32),
+    /// Turns of a `while`.
+    Turns(u32),
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Attempts(most) => write!(formatter, "{most} attempts"),
+            Bound::Turns(most) => write!(formatter, "{most} turns"),
+        }
+    }
 }
 
 /// What a call cost besides time.
@@ -127,10 +145,10 @@ impl<'t, T: Target> Interpreter<'t, T> {
                     }
                     Flow::Next
                 }
-                Step::Again(condition) => {
-                    let again = condition.evaluate(frame).and_then(|value| truth(&value));
-                    if again.map_err(|error| wrong("again", error))? { Flow::Again } else { Flow::Next }
-                }
+                Step::Again(condition) => match holds(condition, "again", frame)? {
+                    true => Flow::Again,
+                    false => Flow::Next,
+                },
                 Step::Return(value) => Flow::Return(value.evaluate(frame).map_err(|error| wrong("return", error))?),
                 // Steps that hold steps recurse, which an async function can only do through a box.
                 nested => Box::pin(self.nested(nested, reply, frame)).await?,
@@ -145,8 +163,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
     async fn nested(&mut self, step: &Step, reply: usize, frame: &mut Frame) -> Result<Flow, Halt> {
         match step {
             Step::If { condition, then, otherwise } => {
-                let holds = condition.evaluate(frame).and_then(|value| truth(&value));
-                let branch = if holds.map_err(|error| wrong("if", error))? { then } else { otherwise };
+                let branch = if holds(condition, "if", frame)? { then } else { otherwise };
                 self.steps(branch, reply, frame).await
             }
             Step::ForEach { slot, list, body } => {
@@ -157,6 +174,20 @@ impl<'t, T: Target> Interpreter<'t, T> {
                 };
                 for item in items {
                     frame.set(*slot, item);
+                    let flow = self.steps(body, reply, frame).await?;
+                    if !matches!(flow, Flow::Next) {
+                        return Ok(flow);
+                    }
+                }
+                Ok(Flow::Next)
+            }
+            Step::While { label, condition, turns, body } => {
+                let mut turn = 0;
+                while holds(condition, label, frame)? {
+                    if turn == *turns {
+                        return Err(Halt::Exhausted { label: label.clone(), bound: Bound::Turns(*turns) });
+                    }
+                    turn += 1;
                     let flow = self.steps(body, reply, frame).await?;
                     if !matches!(flow, Flow::Next) {
                         return Ok(flow);
@@ -191,7 +222,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
             self.tally.retries.push(cause);
             frame.restore(before.clone());
         }
-        Err(Halt::Exhausted { attempts })
+        Err(Halt::Exhausted { label: "retry".to_owned(), bound: Bound::Attempts(attempts) })
     }
 
     async fn command(&mut self, command: &Command, reply: usize, frame: &mut Frame) -> Result<(), Halt> {
@@ -245,12 +276,17 @@ impl<'t, T: Target> Interpreter<'t, T> {
         documents: &[RawDocumentBuf],
     ) -> Result<Value, Halt> {
         let mut inserted = 0;
-        for batch in batches(documents, BATCH_DOCUMENTS, BATCH_BYTES) {
-            let reply = self.send(command, with_documents(frame_of, batch)).await?;
+        for batch in batches(documents) {
+            let reply = self.send(command, with_parts(frame_of, cstr!("documents"), batch)).await?;
             inserted += count(&first(&reply), "n");
         }
         Ok(written(0, 0, Value::Null, inserted, 0))
     }
+}
+
+/// Whether a condition is true.
+fn holds(condition: &Expression, label: &str, frame: &mut Frame) -> Result<bool, Halt> {
+    condition.evaluate(frame).and_then(|value| truth(&value)).map_err(|error| wrong(label, error))
 }
 
 fn wrong(label: &str, error: EvalError) -> Halt {
@@ -274,93 +310,4 @@ fn is_size(failure: &Failure) -> bool {
         FailureKind::Server(2) => failure.message.contains("too large"),
         _ => false,
     }
-}
-
-/// A command with its documents put in.
-fn with_documents(command: &RawDocumentBuf, documents: &[RawDocumentBuf]) -> RawDocumentBuf {
-    let mut array = bson::RawArrayBuf::new();
-    for document in documents {
-        array.push(&**document);
-    }
-    let mut whole = command.clone();
-    whole.append(bson::raw::cstr!("documents"), array);
-    whole
-}
-
-/// Documents in groups that fit one message.
-fn batches(documents: &[RawDocumentBuf], most: usize, bytes: usize) -> impl Iterator<Item = &[RawDocumentBuf]> {
-    let mut rest = documents;
-    std::iter::from_fn(move || {
-        let mut size = 0;
-        let fits = rest.iter().take(most).take_while(|document| {
-            size += document.as_bytes().len();
-            size <= bytes
-        });
-        // A document larger than a message goes alone, so that the server says what is wrong with it.
-        let length = fits.count().max(1).min(rest.len());
-        let (batch, after) = rest.split_at(length);
-        rest = after;
-        (!batch.is_empty()).then_some(batch)
-    })
-}
-
-/// The server's reply as a value of the scenario.
-fn shaped(shape: ReplyShape, reply: &Reply) -> Value {
-    match shape {
-        ReplyShape::Documents => documents(reply),
-        ReplyShape::First => documents(reply).at(0).unwrap_or(Value::Null),
-        ReplyShape::Count => documents(reply).at(0).and_then(|row| row.get("n")).unwrap_or(Value::Int(0)),
-        ReplyShape::Values => first(reply).get("values").unwrap_or_else(|| Value::list(Vec::new())),
-        ReplyShape::Insert => written(0, 0, Value::Null, count(&first(reply), "n"), 0),
-        ReplyShape::Delete => written(0, 0, Value::Null, 0, count(&first(reply), "n")),
-        ReplyShape::Update => update(&first(reply)),
-        ReplyShape::Value => first(reply).get("value").unwrap_or(Value::Null),
-        ReplyShape::Whole => Value::Document(first(reply)),
-    }
-}
-
-fn first(reply: &Reply) -> Raw {
-    Raw::new(reply.batches.first().cloned().unwrap_or_default())
-}
-
-fn batch_documents(raw: &Raw) -> Value {
-    let cursor = raw.get("cursor").unwrap_or(Value::Null);
-    cursor.get("firstBatch").or_else(|| cursor.get("nextBatch")).unwrap_or(Value::Null)
-}
-
-/// All documents of a cursor; those of a single batch stay the bytes that the server sent.
-fn documents(reply: &Reply) -> Value {
-    if let [only] = reply.batches.as_slice() {
-        return batch_documents(&Raw::new(only.clone()));
-    }
-    let mut all = Vec::new();
-    for batch in &reply.batches {
-        let documents = batch_documents(&Raw::new(batch.clone()));
-        all.extend(documents.items().into_iter().flatten());
-    }
-    Value::list(all)
-}
-
-fn count(reply: &Raw, name: &str) -> i64 {
-    match reply.get(name) {
-        Some(Value::Int(count)) => count,
-        _ => 0,
-    }
-}
-
-/// The server counts an upserted document as matched (`n`); the CRUD specification does not.
-fn update(reply: &Raw) -> Value {
-    let upserted = reply.get("upserted").and_then(|list| list.at(0)).and_then(|row| row.get("_id"));
-    let matched = count(reply, "n") - i64::from(upserted.is_some());
-    written(matched, count(reply, "nModified"), upserted.unwrap_or(Value::Null), 0, 0)
-}
-
-fn written(matched: i64, modified: i64, upserted: Value, inserted: i64, deleted: i64) -> Value {
-    Value::Map(Arc::new([
-        (Arc::from("matched"), Value::Int(matched)),
-        (Arc::from("modified"), Value::Int(modified)),
-        (Arc::from("upserted_id"), upserted),
-        (Arc::from("inserted"), Value::Int(inserted)),
-        (Arc::from("deleted"), Value::Int(deleted)),
-    ]))
 }

@@ -1,6 +1,8 @@
 //! Runs cells: fills fresh databases, makes the calls, reads the sizes.
 
+mod answer;
 mod arrivals;
+mod batch;
 mod cell;
 mod cost;
 mod error;
@@ -32,7 +34,7 @@ pub use event::{Event, Interval, Observer, Phase};
 pub use experiment::{Experiment, Settings};
 pub use generators::{Generators, share};
 pub use inspect::{flush, sizes};
-pub use interpret::{Halt, Interpreter, Retry, Tally};
+pub use interpret::{Bound, Halt, Interpreter, Retry, Tally};
 pub use load::{Documents, LoadError, Loader, indexes};
 pub use pacer::{Paced, Pacer, Pacing};
 pub use pilot::Pilot;

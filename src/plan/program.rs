@@ -54,6 +54,17 @@ pub enum Step {
         /// Per element.
         body: Vec<Step>,
     },
+    /// A loop while a condition holds.
+    While {
+        /// The step as written, for messages: `while size(level) > 0`.
+        label: String,
+        /// A bool.
+        condition: Expression,
+        /// The most turns.
+        turns: u32,
+        /// Per turn.
+        body: Vec<Step>,
+    },
     /// Attempts until one ends without a listed error and without `again`.
     Retry {
         /// Server error codes that begin the next attempt.

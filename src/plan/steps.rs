@@ -1,6 +1,6 @@
 //! Steps as written to a [`Program`].
 
-use crate::scenario::{self, Diagnostic, Diagnostics, Node, Span, Spanned, StepKind};
+use crate::scenario::{self, Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, StepKind, Tree};
 
 use super::command::{CommandCompiler, Concerns, reply_shape};
 use super::document;
@@ -88,6 +88,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 Some(Step::If { condition: condition?, then: then?, otherwise: otherwise? })
             }
             StepKind::ForEach { name, list, body } => self.for_each(name, list, body),
+            StepKind::While { condition, turns, body } => self.repeat(condition, *turns, body),
             StepKind::Retry { errors, attempts, body } => {
                 let body = self.steps(body);
                 Some(Step::Retry { errors: errors.clone(), attempts: *attempts, body: body? })
@@ -189,6 +190,20 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         self.scope.set_replies(&[]);
         Some(Step::ForEach { slot: slot?, list: list?, body: body? })
     }
+
+    fn repeat(&mut self, condition: &Node, turns: u32, body: &[scenario::Step]) -> Option<Step> {
+        // A turn may find what the turn before it left.
+        self.scope.set_replies(&[]);
+        let made = self.condition(condition, "while");
+        let body = self.steps(body);
+        self.scope.set_replies(&[]);
+        let label = match &condition.tree {
+            Tree::Scalar(Scalar::Text(text)) => format!("while {text}"),
+            Tree::Scalar(Scalar::Bool(always)) => format!("while {always}"),
+            _ => "while".to_owned(),
+        };
+        Some(Step::While { label, condition: made?, turns, body: body? })
+    }
 }
 
 /// The writes among the steps, nested ones included.
@@ -196,7 +211,7 @@ fn writes(steps: &[Step]) -> usize {
     let in_step = |step: &Step| match step {
         Step::Command(command) => usize::from(command.writes),
         Step::If { then, otherwise, .. } => writes(then) + writes(otherwise),
-        Step::ForEach { body, .. } | Step::Retry { body, .. } => writes(body),
+        Step::ForEach { body, .. } | Step::While { body, .. } | Step::Retry { body, .. } => writes(body),
         Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
     };
     steps.iter().map(in_step).sum()
@@ -208,7 +223,7 @@ fn most_writes(steps: &[Step]) -> usize {
     let in_step = |step: &Step| match step {
         Step::Command(command) => usize::from(command.changes),
         Step::If { then, otherwise, .. } => most_writes(then).max(most_writes(otherwise)),
-        Step::ForEach { body, .. } => 2 * most_writes(body),
+        Step::ForEach { body, .. } | Step::While { body, .. } => 2 * most_writes(body),
         Step::Retry { body, .. } => most_writes(body),
         Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
     };

@@ -52,6 +52,15 @@ pub enum StepKind {
         /// Steps per element.
         body: Vec<Step>,
     },
+    /// `while: <CEL> turns: 1000 do: [...]`.
+    While {
+        /// CEL, a bool.
+        condition: Node,
+        /// At most this many turns (default 1,000).
+        turns: u32,
+        /// Steps of one turn.
+        body: Vec<Step>,
+    },
     /// `retry: { errors, attempts } do: [...]`.
     Retry {
         /// Server error codes that begin the next attempt.
@@ -65,7 +74,7 @@ pub enum StepKind {
     Again(Node),
     /// `return: <CEL>`.
     Return(Node),
-    /// A step word of the format that this build does not run yet (`while`, `try`, `transaction`, `abort`, `bulkWrite`).
+    /// A step word of the format that this build does not run yet (`try`, `transaction`, `abort`, `bulkWrite`).
     Later(Spanned<String>),
 }
 

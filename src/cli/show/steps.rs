@@ -88,7 +88,7 @@ impl Printer {
                 StepKind::Return(value) => self.statement("return ", &expression(value), ""),
                 StepKind::Again(condition) => self.statement("if (", &expression(condition), ") again()"),
                 StepKind::Later(word) => self.line(&format!("// {}: not in this version", word.value)),
-                StepKind::If { .. } | StepKind::ForEach { .. } | StepKind::Retry { .. } => {
+                StepKind::If { .. } | StepKind::ForEach { .. } | StepKind::While { .. } | StepKind::Retry { .. } => {
                     self.hoist(step, &used, declared);
                     self.block(step, is_last, &used, declared);
                 }
@@ -140,11 +140,11 @@ impl Printer {
             }
             StepKind::ForEach { name, list, body } => {
                 self.statement(&format!("for (const {} of ", name.value), &expression(list), ") {");
-                // What a turn leaves may be used by the next.
-                let mut again = used.clone();
-                body.iter().for_each(|step| add_words(step, &mut again));
-                self.nested(body, &again, declared);
-                self.line("}");
+                self.turns(step, body, used, declared);
+            }
+            StepKind::While { condition, body, .. } => {
+                self.statement("while (", &expression(condition), ") {");
+                self.turns(step, body, used, declared);
             }
             StepKind::Retry { errors, attempts, body } => {
                 let codes: Vec<String> = errors.iter().map(i32::to_string).collect();
@@ -158,6 +158,15 @@ impl Printer {
             }
             _ => {}
         }
+    }
+
+    /// The body of a loop, to its closing brace.
+    fn turns(&mut self, step: &Step, body: &[Step], used: &BTreeSet<String>, declared: &BTreeSet<String>) {
+        // What a turn leaves may be used by the next.
+        let mut again = used.clone();
+        add_words(step, &mut again);
+        self.nested(body, &again, declared);
+        self.line("}");
     }
 
     fn nested(&mut self, steps: &[Step], used: &BTreeSet<String>, declared: &BTreeSet<String>) {
@@ -198,7 +207,7 @@ fn returns_a_value(steps: &[Step]) -> bool {
 fn inner(step: &Step) -> Vec<&[Step]> {
     match &step.kind {
         StepKind::If { then, otherwise, .. } => vec![then, otherwise],
-        StepKind::ForEach { body, .. } | StepKind::Retry { body, .. } => vec![body],
+        StepKind::ForEach { body, .. } | StepKind::While { body, .. } | StepKind::Retry { body, .. } => vec![body],
         _ => Vec::new(),
     }
 }
@@ -225,7 +234,9 @@ fn add_words(step: &Step, words: &mut BTreeSet<String>) {
         StepKind::Raw { command, .. } => add_node(command, words),
         StepKind::Let(assignments) => assignments.iter().for_each(|(_, value)| add_node(value, words)),
         StepKind::Again(value) | StepKind::Return(value) => add_node(value, words),
-        StepKind::If { condition: value, .. } | StepKind::ForEach { list: value, .. } => add_node(value, words),
+        StepKind::If { condition: value, .. }
+        | StepKind::ForEach { list: value, .. }
+        | StepKind::While { condition: value, .. } => add_node(value, words),
         StepKind::Retry { .. } | StepKind::Later(_) => {}
     }
     inner(step).into_iter().flatten().for_each(|step| add_words(step, words));
@@ -304,6 +315,18 @@ mod tests {
           return { page: page, list: [done, null] }
         }
         ");
+    }
+
+    #[test]
+    fn what_a_turn_leaves_is_declared_before_the_loop() {
+        let steps = "\
+- let: { up: a }
+- while: up != null
+  do:
+    - { findOne: c, filter: { _id: <up> } }
+    - let: { up: reply.parent }
+- { countDocuments: c }";
+        insta::assert_snapshot!(shown(&["a"], true, steps), @"");
     }
 
     #[test]

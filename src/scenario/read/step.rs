@@ -8,14 +8,17 @@ use crate::scenario::{
 };
 
 /// Words besides the commands that this build runs.
-const WORDS: [&str; 7] = ["command", "let", "if", "forEach", "retry", "again", "return"];
+const WORDS: [&str; 8] = ["command", "let", "if", "forEach", "while", "retry", "again", "return"];
 /// Words of the format that it does not run yet.
-const LATER: [&str; 5] = ["while", "try", "transaction", "abort", "bulkWrite"];
+const LATER: [&str; 4] = ["try", "transaction", "abort", "bulkWrite"];
 
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
 const DEFAULT_ATTEMPTS: u32 = 100;
 /// Beyond this a call would hold its worker for seconds.
 const MAX_ATTEMPTS: i64 = 10_000;
+const DEFAULT_TURNS: u32 = 1_000;
+/// A `while` that sends nothing lets nobody else run, and so cannot be ended from outside.
+const MAX_TURNS: i64 = 100_000;
 
 /// The steps under `entry`: a list of steps, or one step that stands there itself.
 pub(super) fn steps(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<Step> {
@@ -109,6 +112,7 @@ impl StepReader<'_> {
             "let" => self.assignments(&mut fields),
             "if" => self.condition(&mut fields),
             "forEach" => self.for_each(&mut fields),
+            "while" => self.repeat(&mut fields),
             "retry" => self.retry(&mut fields),
             "again" => self.again(&mut fields),
             _ => fields
@@ -160,6 +164,18 @@ impl StepReader<'_> {
         value::check_name(&pair.0, "a loop", self.diagnostics);
         let list = value::expression(pair, "part: product.parts", self.diagnostics)?;
         Some(StepKind::ForEach { name: pair.0.clone(), list, body })
+    }
+
+    fn repeat(&mut self, fields: &mut Fields) -> Option<StepKind> {
+        let condition = fields
+            .optional("while")
+            .and_then(|entry| value::scalar_expression(entry, "while: size(level) > 0", self.diagnostics));
+        let turns = fields
+            .optional("turns")
+            .and_then(|entry| value::integer(entry, 1..=MAX_TURNS, "turns: 1000", self.diagnostics))
+            .and_then(|turns| u32::try_from(turns).ok());
+        let body = fields.required("do", "do: [...]").map_or_else(Vec::new, |entry| self.steps(entry));
+        Some(StepKind::While { condition: condition?, turns: turns.unwrap_or(DEFAULT_TURNS), body })
     }
 
     fn retry(&mut self, fields: &mut Fields) -> Option<StepKind> {

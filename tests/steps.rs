@@ -1,0 +1,138 @@
+//! What the steps of an operation send, and what they come to, on a scripted server and a paused clock.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use bson::{Document, RawDocumentBuf, doc};
+use docshape::engine::{Interpreter, Retry, Tally};
+use docshape::plan::{Choice, Plan, compile, written};
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+use tokio::time::Instant;
+
+/// How long the server takes for every command.
+const ANSWER: Duration = Duration::from_millis(2);
+
+/// A server that answers the n-th command, from 0, as its script says.
+struct Scripted<S> {
+    sent: RefCell<Vec<Document>>,
+    script: S,
+}
+
+impl<S: Fn(usize, &Document) -> Result<Document, Failure>> Target for Scripted<S> {
+    async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        tokio::time::sleep(ANSWER).await;
+        let mut command = Document::try_from(&*command).unwrap();
+        let answer = (self.script)(self.sent.borrow().len(), &command);
+        // What every command carries says nothing here.
+        ["readConcern", "writeConcern", "singleBatch"].iter().for_each(|key| drop(command.remove(key)));
+        self.sent.borrow_mut().push(command);
+        answer.map(|reply| Reply { batches: vec![RawDocumentBuf::try_from(&reply).unwrap()] })
+    }
+}
+
+/// A server that runs a program once.
+struct Ran {
+    /// The result, or the words of the failure.
+    result: Result<String, String>,
+    sent: Vec<Document>,
+    tally: Tally,
+    milliseconds: u128,
+}
+
+fn plan(steps: &str) -> Plan {
+    let text = format!(
+        "format: 1\nname: steps\ntitle: Steps\nentities: {{ post: {{ count: 3, fields: {{ _id: index }} }} }}\n\
+         operations: {{ act: {{ arguments: {{ post: 'record(post, 2)', three: '[10, 11, 12]' }} }} }}\n\
+         mixes: {{ default: {{ act: 1 }} }}\nstrategies:\n  s:\n    collections: {{ posts: {{ each: post }} }}\n    \
+         operations:\n      act:\n{}",
+        steps.lines().map(|line| format!("        {line}\n")).collect::<String>()
+    );
+    let source = Source::new("steps.yaml", text);
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics);
+    let plan = scenario.and_then(|scenario| compile(&scenario, &Choice::default(), &mut diagnostics).unwrap());
+    plan.filter(|_| diagnostics.is_empty()).unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false)))
+}
+
+async fn run(steps: &str, script: impl Fn(usize, &Document) -> Result<Document, Failure>) -> Ran {
+    let plan = plan(steps);
+    let server = Scripted { sent: RefCell::default(), script };
+    let (operation, mut frame) = plan.draw(plan.round_seed(0), 3, 0).unwrap();
+    let start = Instant::now();
+    let mut interpreter = Interpreter::new(&server, "db");
+    let result = interpreter.run(&plan.arms[0].operations[operation], &mut frame).await;
+    let tally = interpreter.tally;
+    Ran {
+        result: result.map(|value| written(&value)).map_err(|halt| halt.to_string()),
+        sent: server.sent.take(),
+        tally,
+        milliseconds: start.elapsed().as_millis(),
+    }
+}
+
+fn refusal(code: i32) -> Failure {
+    Failure { kind: FailureKind::Server(code), message: format!("refused with {code}"), labels: Vec::new() }
+}
+
+/// A cursor's reply with one row.
+fn row(row: Document) -> Result<Document, Failure> {
+    Ok(doc! { "ok": 1, "cursor": { "id": 0_i64, "firstBatch": [row] } })
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_goes_on_as_long_as_its_condition_holds() {
+    let steps = "\
+- let: { up: post._id, way: '[]' }
+- while: up != null
+  do:
+    - { findOne: posts, filter: { _id: <up> } }
+    - let: { way: 'way + [up]', up: reply.parent }
+- return: way";
+    let parents = |n: usize, _: &Document| {
+        row(if n < 2 {
+            doc! { "parent": 1 - n as i32 }
+        } else {
+            doc! {}
+        })
+    };
+    let ran = run(steps, parents).await;
+    assert_eq!(ran.result.as_deref(), Ok("[2, 1, 0]"));
+    let asked: Vec<_> = ran.sent.iter().map(|find| find.get_document("filter").unwrap().get("_id").unwrap()).collect();
+    assert_eq!(asked, [&bson::bson!(2), &bson::bson!(1), &bson::bson!(0)]);
+    assert_eq!((ran.tally.round_trips, ran.milliseconds), (3, 6));
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_ends_by_return_and_by_its_bound() {
+    let endless = |bound: &str| format!("- {{ while: true{bound}, do: [{{ deleteOne: posts, filter: {{}} }}] }}");
+    let nothing = |_: usize, _: &Document| Ok(doc! { "ok": 1, "n": 0 });
+    let ran = run(&endless(", turns: 5"), nothing).await;
+    assert_eq!(ran.result, Err("while true: 5 turns were not enough".to_owned()));
+    assert_eq!((ran.sent.len(), ran.milliseconds), (5, 10));
+    assert_eq!(run(&endless(""), nothing).await.sent.len(), 1_000);
+
+    // The last turn that is allowed may be the last one.
+    let counted = "- let: { n: 0 }\n- { while: n < 5, turns: 5, do: [{ let: { n: n + 1 } }] }\n- return: n";
+    assert_eq!(run(counted, nothing).await.result.as_deref(), Ok("5"));
+    let returns = "- while: true\n  do: [{ deleteOne: posts, filter: {} }, { if: reply.deleted == 0, then: [{ return: not_found() }] }]";
+    let ran = run(returns, nothing).await;
+    assert_eq!((ran.result.as_deref(), ran.sent.len()), (Ok("not_found()"), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn again_inside_of_while_begins_the_retry_around_it_again() {
+    let steps = "\
+- let: { n: 0 }
+- retry: { attempts: 3 }
+  do:
+    - while: n < 2
+      do:
+        - { findOne: posts, filter: {} }
+        - let: { n: n + 1 }
+        - again: reply.seen == 1
+- return: n";
+    let ran = run(steps, |n, _| row(doc! { "seen": i32::from(n < 2) })).await;
+    assert_eq!(ran.result.as_deref(), Ok("2"));
+    assert_eq!((ran.tally.retries, ran.sent.len()), (vec![Retry::Again, Retry::Again], 4));
+}
