@@ -75,6 +75,10 @@ fn refusal(code: i32) -> Failure {
     Failure { kind: FailureKind::Server(code), message: format!("refused with {code}"), labels: Vec::new() }
 }
 
+fn duplicate_then(n: usize) -> Result<Document, Failure> {
+    if n == 0 { Err(refusal(11000)) } else { Ok(doc! { "ok": 1, "n": 1, "nModified": 1 }) }
+}
+
 /// A cursor's reply with one row.
 fn row(row: Document) -> Result<Document, Failure> {
     Ok(doc! { "ok": 1, "cursor": { "id": 0_i64, "firstBatch": [row] } })
@@ -117,7 +121,7 @@ async fn while_ends_by_return_and_by_its_bound() {
     assert_eq!(run(counted, nothing).await.result.as_deref(), Ok("5"));
     let returns = "- while: true\n  do: [{ deleteOne: posts, filter: {} }, { if: reply.deleted == 0, then: [{ return: not_found() }] }]";
     let ran = run(returns, nothing).await;
-    assert_eq!((ran.result.as_deref(), ran.sent.len()), (Ok("not_found()"), 1));
+    assert_eq!((ran.result.as_deref(), ran.sent.len()), (Ok("Outcome(NotFound)"), 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,4 +139,59 @@ async fn again_inside_of_while_begins_the_retry_around_it_again() {
     let ran = run(steps, |n, _| row(doc! { "seen": i32::from(n < 2) })).await;
     assert_eq!(ran.result.as_deref(), Ok("2"));
     assert_eq!((ran.tally.retries, ran.sent.len()), (vec![Retry::Again, Retry::Again], 4));
+}
+
+const TRY: &str = "\
+- let: { n: 0 }
+- try:
+    - let: { n: 1 }
+    - { insertOne: posts, document: { _id: 1 } }
+    - let: { n: 2 }
+  catch:
+    11000:
+      - { updateOne: posts, filter: { _id: 1 }, update: { $set: { n: <n> } } }
+      - return: n * 10
+    size:
+      - return: n * 100
+- return: n";
+
+#[tokio::test(start_paused = true)]
+async fn what_is_caught_leads_to_its_steps_and_keeps_the_variables() {
+    let fine = run(TRY, |_, _| Ok(doc! { "ok": 1, "n": 1 })).await;
+    assert_eq!((fine.result.as_deref(), fine.sent.len()), (Ok("2"), 1));
+
+    let caught = run(TRY, |n, _| duplicate_then(n)).await;
+    assert_eq!((caught.result.as_deref(), caught.sent.len(), caught.milliseconds), (Ok("10"), 2, 4));
+    let set = caught.sent[1].get_array("updates").unwrap()[0].as_document().unwrap().get_document("u").unwrap();
+    assert_eq!(set, &doc! { "$set": { "n": 1 } });
+    assert_eq!((caught.tally.round_trips, caught.tally.retries), (2, vec![]));
+
+    let other = run(TRY, |_, _| Err(refusal(112))).await;
+    assert_eq!(other.result, Err("insertOne posts: refused with 112".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn size_is_caught_whoever_says_it_and_a_named_code_goes_first() {
+    let too_large = |kind, message: &str| Failure { kind, message: message.into(), labels: Vec::new() };
+    for failure in [
+        too_large(FailureKind::TooLarge, "x"),
+        too_large(FailureKind::Server(10334), "x"),
+        too_large(FailureKind::Server(2), "the document is too large"),
+    ] {
+        let ran = run(TRY, |_, _| Err(failure.clone())).await;
+        assert_eq!(ran.result.as_deref(), Ok("100"), "{failure:?}");
+    }
+    let both = TRY.replace("11000:", "10334:");
+    let ran = run(&both, |n, _| if n == 0 { Err(refusal(10334)) } else { duplicate_then(n) }).await;
+    assert_eq!(ran.result.as_deref(), Ok("10"));
+    // Not caught, a refusal for size is a result.
+    let ran = run(&TRY.replace("size:", "7:"), |_, _| Err(refusal(17419))).await;
+    assert_eq!(ran.result.as_deref(), Ok("Outcome(Refused(\"size\"))"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_among_the_steps_of_catch_is_not_caught_again() {
+    let ran = run(TRY, |_, _| Err(refusal(11000))).await;
+    assert_eq!(ran.result, Err("updateOne posts: refused with 11000".to_owned()));
+    assert_eq!(ran.sent.len(), 2);
 }

@@ -8,7 +8,9 @@ use bson::RawDocumentBuf;
 use bson::raw::cstr;
 use tokio::time::Instant;
 
-use crate::plan::{Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Step, Value, outcome, truth};
+use crate::plan::{
+    Caught, Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Step, Value, outcome, truth,
+};
 use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
 use super::answer::{count, first, shaped, written};
@@ -196,6 +198,13 @@ impl<'t, T: Target> Interpreter<'t, T> {
                 Ok(Flow::Next)
             }
             Step::Retry { errors, attempts, body } => self.retry(errors, *attempts, (body, reply), frame).await,
+            Step::Try { body, catches } => match self.steps(body, reply, frame).await {
+                Err(Halt::Failed { label, failure }) => match catching(catches, &failure) {
+                    Some(steps) => self.steps(steps, reply, frame).await,
+                    None => Err(Halt::Failed { label, failure }),
+                },
+                other => other,
+            },
             _ => Ok(Flow::Next),
         }
     }
@@ -301,6 +310,13 @@ fn implicit(program: &Program, frame: &Frame) -> Result<Value, Halt> {
         }
         Implicit::Done => Ok(Value::Outcome(Outcome::Done)),
     }
+}
+
+/// What is done instead of what failed; a code that is named goes before `size`.
+fn catching<'s>(catches: &'s [(Caught, Vec<Step>)], failure: &Failure) -> Option<&'s [Step]> {
+    let find = |wanted: Caught| catches.iter().find(|(caught, _)| *caught == wanted).map(|(_, steps)| steps.as_slice());
+    let by_code = failure.code().and_then(|code| find(Caught::Code(code)));
+    by_code.or_else(|| if is_size(failure) { find(Caught::Size) } else { None })
 }
 
 /// The codes with which the server, or the driver before it, refuses what is too large.

@@ -31,6 +31,8 @@ mod writer;
 
 use std::sync::Arc;
 
+pub use crate::scenario::Caught;
+
 use crate::generate::{Label, Seed, Stream};
 
 pub use choice::{Choice, ChoiceError};

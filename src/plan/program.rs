@@ -1,5 +1,7 @@
 //! The steps of an operation, resolved: what the engine interprets.
 
+use crate::scenario::Caught;
+
 use super::expression::Expression;
 use super::template::Template;
 
@@ -73,6 +75,13 @@ pub enum Step {
         attempts: u32,
         /// One attempt.
         body: Vec<Step>,
+    },
+    /// Steps, and what is done instead when one of them fails.
+    Try {
+        /// The steps that may fail.
+        body: Vec<Step>,
+        /// What is done instead, by what went wrong.
+        catches: Vec<(Caught, Vec<Step>)>,
     },
     /// Begins the next attempt when true.
     Again(Expression),

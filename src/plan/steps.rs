@@ -1,6 +1,6 @@
 //! Steps as written to a [`Program`].
 
-use crate::scenario::{self, Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, StepKind, Tree};
+use crate::scenario::{self, Caught, Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, StepKind, Tree};
 
 use super::command::{CommandCompiler, Concerns, reply_shape};
 use super::document;
@@ -93,6 +93,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 let body = self.steps(body);
                 Some(Step::Retry { errors: errors.clone(), attempts: *attempts, body: body? })
             }
+            StepKind::Try { body, catches } => self.attempt(body, catches),
             StepKind::Again(condition) => self.condition(condition, "again").map(Step::Again),
             StepKind::Return(value) => self.expression(value).map(Step::Return),
             // The reader has said that this is not run yet.
@@ -113,8 +114,6 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         then: &[scenario::Step],
         otherwise: &[scenario::Step],
     ) -> (Option<Vec<Step>>, Option<Vec<Step>>) {
-        let returns =
-            |steps: &[scenario::Step]| matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_)));
         let before = self.scope.replies();
         let made_then = self.steps(then);
         let after_then = self.scope.replies();
@@ -126,6 +125,30 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             (false, false) => self.scope.meet_replies(&after_then),
         }
         (made_then, made_otherwise)
+    }
+
+    /// What a variable holds after a `try` is certain where all ways to its end agree.
+    fn attempt(&mut self, body: &[scenario::Step], catches: &[(Caught, Vec<scenario::Step>)]) -> Option<Step> {
+        let mut ends = Vec::new();
+        let made = self.steps(body);
+        if !returns(body) {
+            ends.push(self.scope.replies());
+        }
+        let mut made_catches = Vec::new();
+        for (caught, steps) in catches {
+            // Which of the steps was the last to succeed is not known.
+            self.scope.set_replies(&[]);
+            made_catches.push(self.steps(steps).map(|steps| (*caught, steps)));
+            if !returns(steps) {
+                ends.push(self.scope.replies());
+            }
+        }
+        if let Some((first, others)) = ends.split_first() {
+            self.scope.set_replies(first);
+            others.iter().for_each(|other| self.scope.meet_replies(other));
+        }
+        let catches = made_catches.into_iter().collect::<Option<Vec<_>>>();
+        Some(Step::Try { body: made?, catches: catches? })
     }
 
     fn problem(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
@@ -206,12 +229,18 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     }
 }
 
+/// Whether the operation ends with these steps.
+fn returns(steps: &[scenario::Step]) -> bool {
+    matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_)))
+}
+
 /// The writes among the steps, nested ones included.
 fn writes(steps: &[Step]) -> usize {
     let in_step = |step: &Step| match step {
         Step::Command(command) => usize::from(command.writes),
         Step::If { then, otherwise, .. } => writes(then) + writes(otherwise),
         Step::ForEach { body, .. } | Step::While { body, .. } | Step::Retry { body, .. } => writes(body),
+        Step::Try { body, catches } => writes(body) + catches.iter().map(|(_, steps)| writes(steps)).sum::<usize>(),
         Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
     };
     steps.iter().map(in_step).sum()
@@ -225,6 +254,9 @@ fn most_writes(steps: &[Step]) -> usize {
         Step::If { then, otherwise, .. } => most_writes(then).max(most_writes(otherwise)),
         Step::ForEach { body, .. } | Step::While { body, .. } => 2 * most_writes(body),
         Step::Retry { body, .. } => most_writes(body),
+        Step::Try { body, catches } => {
+            most_writes(body) + catches.iter().map(|(_, steps)| most_writes(steps)).max().unwrap_or(0)
+        }
         Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
     };
     steps.iter().map(in_step).sum()

@@ -72,10 +72,26 @@ pub enum StepKind {
     },
     /// `again: <CEL>`: when true, begin the next attempt of the enclosing retry.
     Again(Node),
+    /// `try: [...] catch: { 11000: [...], size: [...] }`.
+    Try {
+        /// Steps that may fail.
+        body: Vec<Step>,
+        /// What is done instead, by what went wrong.
+        catches: Vec<(Caught, Vec<Step>)>,
+    },
     /// `return: <CEL>`.
     Return(Node),
-    /// A step word of the format that this build does not run yet (`try`, `transaction`, `abort`, `bulkWrite`).
+    /// A step word of the format that this build does not run yet ( `transaction`, `abort`, `bulkWrite`).
     Later(Spanned<String>),
+}
+
+/// What a `catch` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caught {
+    /// A server error of this code.
+    Code(i32),
+    /// `size`: a document or message is too large, whoever says so.
+    Size,
 }
 
 /// The CRUD commands, named as in the MongoDB CRUD specification.

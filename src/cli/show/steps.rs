@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::scenario::{Node, Scalar, Spanned, Step, StepKind, Tree};
+use crate::scenario::{Caught, Node, Scalar, Spanned, Step, StepKind, Tree};
 
 use super::code::Code;
 use super::command;
@@ -88,7 +88,15 @@ impl Printer {
                 StepKind::Return(value) => self.statement("return ", &expression(value), ""),
                 StepKind::Again(condition) => self.statement("if (", &expression(condition), ") again()"),
                 StepKind::Later(word) => self.line(&format!("// {}: not in this version", word.value)),
-                StepKind::If { .. } | StepKind::ForEach { .. } | StepKind::While { .. } | StepKind::Retry { .. } => {
+                StepKind::If { .. }
+                | StepKind::ForEach { .. }
+                | StepKind::While { .. }
+                | StepKind::Retry { .. }
+                | StepKind::Try { .. } => {
+                    if let StepKind::Try { catches, .. } = &step.kind {
+                        // What was given before the failure may be used after it.
+                        catches.iter().flat_map(|(_, steps)| steps).for_each(|step| add_words(step, &mut used));
+                    }
                     self.hoist(step, &used, declared);
                     self.block(step, is_last, &used, declared);
                 }
@@ -156,8 +164,33 @@ impl Printer {
                 self.nested(body, used, declared);
                 self.line("})");
             }
+            StepKind::Try { body, catches } => {
+                self.line("try {");
+                self.nested(body, used, declared);
+                self.line("} catch (error) {");
+                self.catches(catches, used, declared);
+                self.line("}");
+            }
             _ => {}
         }
+    }
+
+    fn catches(&mut self, catches: &[(Caught, Vec<Step>)], used: &BTreeSet<String>, declared: &BTreeSet<String>) {
+        self.indent += INDENT;
+        for (position, (caught, steps)) in catches.iter().enumerate() {
+            let before = if position == 0 { "" } else { "} else " };
+            match caught {
+                Caught::Code(code) => self.line(&format!("{before}if (error.code == {code}) {{")),
+                Caught::Size => self.line(&format!("{before}if (isTooLarge(error)) {{")),
+            }
+            self.nested(steps, used, declared);
+        }
+        self.line("} else {");
+        self.indent += INDENT;
+        self.line("throw error");
+        self.indent -= INDENT;
+        self.line("}");
+        self.indent -= INDENT;
     }
 
     /// The body of a loop, to its closing brace.
@@ -208,6 +241,9 @@ fn inner(step: &Step) -> Vec<&[Step]> {
     match &step.kind {
         StepKind::If { then, otherwise, .. } => vec![then, otherwise],
         StepKind::ForEach { body, .. } | StepKind::While { body, .. } | StepKind::Retry { body, .. } => vec![body],
+        StepKind::Try { body, catches } => {
+            std::iter::once(body.as_slice()).chain(catches.iter().map(|(_, steps)| steps.as_slice())).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -237,7 +273,7 @@ fn add_words(step: &Step, words: &mut BTreeSet<String>) {
         StepKind::If { condition: value, .. }
         | StepKind::ForEach { list: value, .. }
         | StepKind::While { condition: value, .. } => add_node(value, words),
-        StepKind::Retry { .. } | StepKind::Later(_) => {}
+        StepKind::Retry { .. } | StepKind::Try { .. } | StepKind::Later(_) => {}
     }
     inner(step).into_iter().flatten().for_each(|step| add_words(step, words));
 }
@@ -326,7 +362,16 @@ mod tests {
     - { findOne: c, filter: { _id: <up> } }
     - let: { up: reply.parent }
 - { countDocuments: c }";
-        insta::assert_snapshot!(shown(&["a"], true, steps), @"");
+        insta::assert_snapshot!(shown(&["a"], true, steps), @r"
+        function o(a) {
+          let up = a
+          while (up != null) {
+            let reply = db.c.findOne({ _id: up })
+            up = reply.parent
+          }
+          return db.c.countDocuments()
+        }
+        ");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! YAML text to a [`Scenario`]: the top level.
 
+mod attempt;
 mod command;
 mod entity;
 mod fields;

@@ -3,19 +3,14 @@
 use super::fields::{Entry, Fields};
 use super::{command, value};
 use crate::scenario::quote;
-use crate::scenario::{
-    CommandWord, Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Step, StepKind, Tree, suggest,
-};
+use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, Step, StepKind, Tree, suggest};
 
 /// Words besides the commands that this build runs.
-const WORDS: [&str; 8] = ["command", "let", "if", "forEach", "while", "retry", "again", "return"];
+const WORDS: [&str; 9] = ["command", "let", "if", "forEach", "while", "retry", "again", "try", "return"];
 /// Words of the format that it does not run yet.
-const LATER: [&str; 4] = ["try", "transaction", "abort", "bulkWrite"];
+const LATER: [&str; 3] = ["transaction", "abort", "bulkWrite"];
 
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
-const DEFAULT_ATTEMPTS: u32 = 100;
-/// Beyond this a call would hold its worker for seconds.
-const MAX_ATTEMPTS: i64 = 10_000;
 const DEFAULT_TURNS: u32 = 1_000;
 /// A `while` that sends nothing lets nobody else run, and so cannot be ended from outside.
 const MAX_TURNS: i64 = 100_000;
@@ -25,14 +20,14 @@ pub(super) fn steps(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<Step> {
     StepReader { diagnostics, retries: Vec::new() }.steps(entry)
 }
 
-struct StepReader<'d> {
-    diagnostics: &'d mut Diagnostics,
+pub(super) struct StepReader<'d> {
+    pub(super) diagnostics: &'d mut Diagnostics,
     /// The `retry` steps around the present one, outermost first: whether an `again` was seen in each.
-    retries: Vec<bool>,
+    pub(super) retries: Vec<bool>,
 }
 
 impl StepReader<'_> {
-    fn steps(&mut self, entry: &Entry) -> Vec<Step> {
+    pub(super) fn steps(&mut self, entry: &Entry) -> Vec<Step> {
         let wanted = match &entry.1.tree {
             Tree::List(items) if items.is_empty() => "at least one step",
             Tree::List(items) => return items.iter().filter_map(|item| self.step(item, entry.0.span)).collect(),
@@ -115,6 +110,7 @@ impl StepReader<'_> {
             "while" => self.repeat(&mut fields),
             "retry" => self.retry(&mut fields),
             "again" => self.again(&mut fields),
+            "try" => self.attempt(&mut fields),
             _ => fields
                 .optional("return")
                 .and_then(|entry| value::expression(entry, "return: reply.comments", self.diagnostics))
@@ -176,72 +172,6 @@ impl StepReader<'_> {
             .and_then(|turns| u32::try_from(turns).ok());
         let body = fields.required("do", "do: [...]").map_or_else(Vec::new, |entry| self.steps(entry));
         Some(StepKind::While { condition: condition?, turns: turns.unwrap_or(DEFAULT_TURNS), body })
-    }
-
-    fn retry(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let entry = fields.optional("retry")?;
-        let options = self.retry_options(entry);
-        self.retries.push(false);
-        let body = fields.required("do", "do: [...]").map_or_else(Vec::new, |entry| self.steps(entry));
-        let has_again = self.retries.pop().unwrap_or(false);
-        let (codes, attempts) = options?;
-        if codes.is_none() && !has_again {
-            self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "this `retry` never begins another attempt")
-                    .label("neither `errors` here nor `again` inside")
-                    .help("name server error codes, `retry: { errors: [11000] }`, or put `again: <condition>` inside"),
-            );
-        }
-        Some(StepKind::Retry { errors: codes.unwrap_or_default(), attempts, body })
-    }
-
-    /// `errors`, if given, and `attempts`.
-    fn retry_options(&mut self, entry: &Entry) -> Option<(Option<Vec<i32>>, u32)> {
-        let mut options = Fields::of_optional(entry, "`retry`", "retry: { errors: [11000] }", self.diagnostics)?;
-        let codes = options.optional("errors").map(|entry| self.codes(entry));
-        let attempts = options
-            .optional("attempts")
-            .and_then(|entry| value::integer(entry, 1..=MAX_ATTEMPTS, "attempts: 100", self.diagnostics))
-            .and_then(|attempts| u32::try_from(attempts).ok());
-        options.finish(self.diagnostics);
-        Some((codes, attempts.unwrap_or(DEFAULT_ATTEMPTS)))
-    }
-
-    /// Server error codes.
-    fn codes(&mut self, entry: &Entry) -> Vec<i32> {
-        let example = "errors: [11000]";
-        let Some(items) = value::list(entry, example, self.diagnostics) else { return Vec::new() };
-        if items.is_empty() {
-            value::wrong_type(entry, "at least one code", example, self.diagnostics);
-        }
-        let mut codes = Vec::with_capacity(items.len());
-        for item in items {
-            let code = match item.tree {
-                Tree::Scalar(Scalar::Int(code)) => i32::try_from(code).ok(),
-                _ => None,
-            };
-            match code {
-                Some(code) => codes.push(code),
-                None => {
-                    let item = (entry.0.clone(), item.clone());
-                    value::wrong_type(&item, "the numbers of server errors", example, self.diagnostics);
-                }
-            }
-        }
-        codes
-    }
-
-    fn again(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let entry = fields.optional("again")?;
-        match self.retries.last_mut() {
-            Some(seen) => *seen = true,
-            None => self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "`again` stands outside of every `retry`")
-                    .label("nothing to attempt again")
-                    .help("put it among the steps of a `retry`: { retry: { attempts: 100 }, do: [..., { again: reply.modified == 0 }] }"),
-            ),
-        }
-        value::scalar_expression(entry, "again: reply.modified == 0", self.diagnostics).map(StepKind::Again)
     }
 }
 
