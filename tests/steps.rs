@@ -195,3 +195,110 @@ async fn a_failure_among_the_steps_of_catch_is_not_caught_again() {
     assert_eq!(ran.result, Err("updateOne posts: refused with 11000".to_owned()));
     assert_eq!(ran.sent.len(), 2);
 }
+
+const BULK: &str = "\
+- bulkWrite: posts
+  ORDERED
+  requests:
+    - insertOne: { document: { _id: 7 } }
+    - { forEach: { n: three }, item: { updateOne: { filter: { _id: <n> }, update: { $inc: { n: 1 } }, upsert: true } } }
+    - deleteMany: { filter: { _id: <post> } }
+    - insertOne: { document: { _id: 8 } }
+  errors: [11000]
+  as: bulk
+- return: { matched: bulk.matched, modified: bulk.modified, id: bulk.upserted_id, inserted: bulk.inserted,
+            deleted: reply.deleted, errors: bulk.errors }";
+
+/// The names of the commands that were sent, and how many requests each had.
+fn messages(ran: &Ran) -> Vec<(String, usize)> {
+    let requests = |command: &Document| {
+        let lists = ["documents", "updates", "deletes"].iter().filter_map(|list| command.get_array(list).ok());
+        lists.map(Vec::len).sum()
+    };
+    ran.sent.iter().map(|command| (command.keys().next().unwrap().clone(), requests(command))).collect()
+}
+
+fn pairs(messages: &[(&str, usize)]) -> Vec<(String, usize)> {
+    messages.iter().map(|(name, requests)| ((*name).to_owned(), *requests)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ordered_bulk_write_sends_neighbours_of_one_kind_together() {
+    let answers = |_: usize, command: &Document| match command.keys().next().unwrap().as_str() {
+        "update" => Ok(
+            doc! { "ok": 1, "n": 3, "nModified": 2, "upserted": [{ "index": 1, "_id": 11 }, { "index": 2, "_id": 12 }] },
+        ),
+        _ => Ok(doc! { "ok": 1, "n": 1 }),
+    };
+    let ran = run(&BULK.replace("ORDERED", "ordered: true"), answers).await;
+    let wanted = "{deleted: 1, errors: [], id: 11, inserted: 2, matched: 1, modified: 2}";
+    assert_eq!(ran.result.as_deref(), Ok(wanted));
+    assert_eq!(messages(&ran), pairs(&[("insert", 1), ("update", 3), ("delete", 1), ("insert", 1)]));
+    assert_eq!((ran.tally.round_trips, ran.milliseconds), (4, 8));
+    assert_eq!(ran.sent[0], doc! { "insert": "posts", "ordered": true, "documents": [{ "_id": 7 }] });
+    assert_eq!(
+        ran.sent[2],
+        doc! { "delete": "posts", "ordered": true, "deletes": [{ "q": { "_id": 2 }, "limit": 0 }] }
+    );
+    let update = doc! { "q": { "_id": 11 }, "u": { "$inc": { "n": 1 } }, "upsert": true, "multi": false };
+    assert_eq!(ran.sent[1].get_array("updates").unwrap()[1].as_document(), Some(&update));
+    // Others can see what the first three commands did before the fourth: 2 ms to 8 ms.
+    assert_eq!(ran.tally.inconsistent(), Some(Duration::from_millis(6)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unordered_bulk_write_goes_on_and_tells_the_errors_that_pass() {
+    let answers = |_: usize, command: &Document| match command.keys().next().unwrap().as_str() {
+        "insert" => Ok(doc! { "ok": 1, "n": 1, "writeErrors": [{ "index": 1, "code": 11000, "errmsg": "twice" }] }),
+        "update" => Ok(doc! { "ok": 1, "n": 2, "nModified": 2, "writeErrors": [{ "index": 0, "code": 11000 }] }),
+        _ => Ok(doc! { "ok": 1, "n": 0 }),
+    };
+    let ran = run(&BULK.replace("ORDERED", "ordered: false"), answers).await;
+    let wanted = "{deleted: 0, errors: [{code: 11000, index: 1}, {code: 11000, index: 5}], id: null, inserted: 1, \
+                  matched: 2, modified: 2}";
+    assert_eq!(ran.result.as_deref(), Ok(wanted));
+    assert_eq!(messages(&ran), pairs(&[("insert", 2), ("update", 3), ("delete", 1)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ordered_bulk_write_ends_with_the_first_error_and_others_fail_the_call() {
+    let refusing = |code: i32| {
+        move |_: usize, command: &Document| match command.keys().next().unwrap().as_str() {
+            "update" => Ok(
+                doc! { "ok": 1, "n": 1, "nModified": 1, "writeErrors": [{ "index": 1, "code": code, "errmsg": "no" }] },
+            ),
+            _ => Ok(doc! { "ok": 1, "n": 1 }),
+        }
+    };
+    let ordered = BULK.replace("ORDERED", "ordered: true");
+    let ran = run(&ordered, refusing(11000)).await;
+    assert_eq!(messages(&ran), pairs(&[("insert", 1), ("update", 3)]));
+    assert!(ran.result.unwrap().contains("errors: [{code: 11000, index: 2}]"));
+    let ran = run(&ordered, refusing(121)).await;
+    assert_eq!((ran.result, ran.sent.len()), (Err("bulkWrite posts: no".to_owned()), 2));
+    let ran = run(&BULK.replace("ORDERED", "ordered: false"), refusing(121)).await;
+    assert_eq!((ran.result, ran.sent.len()), (Err("bulkWrite posts: no".to_owned()), 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bulk_write_without_requests_sends_nothing_and_a_large_one_is_split() {
+    let of = |list: &str| {
+        format!(
+            "- bulkWrite: posts\n  requests: [{{ forEach: {{ n: '{list}' }}, item: {{ insertOne: {{ document: {{ _id: <n> }} }} }} }}]"
+        )
+    };
+    let all =
+        |_: usize, command: &Document| Ok(doc! { "ok": 1, "n": command.get_array("documents").unwrap().len() as i32 });
+    let ran = run(&of("[]"), all).await;
+    assert_eq!((ran.result.as_deref(), ran.sent.len()), (Ok("Outcome(NotFound)"), 0));
+    let ran = run(&of("range(0, 100001)"), all).await;
+    assert_eq!(ran.result.as_deref(), Ok("Outcome(Done)"));
+    assert_eq!(messages(&ran), pairs(&[("insert", 100_000), ("insert", 1)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bulk_write_that_is_refused_whole_fails_as_any_command() {
+    let steps = "- retry: { errors: [112], attempts: 2 }\n  do: { bulkWrite: posts, requests: [{ deleteOne: { filter: {} } }] }";
+    let ran = run(steps, |n, _| if n == 0 { Err(refusal(112)) } else { Ok(doc! { "ok": 1, "n": 1 }) }).await;
+    assert_eq!((ran.tally.retries, ran.sent.len()), (vec![Retry::Code(112)], 2));
+}

@@ -16,7 +16,8 @@ pub(super) fn shaped(shape: ReplyShape, reply: &Reply) -> Value {
         ReplyShape::Delete => written(0, 0, Value::Null, 0, count(&first(reply), "n")),
         ReplyShape::Update => update(&first(reply)),
         ReplyShape::Value => first(reply).get("value").unwrap_or(Value::Null),
-        ReplyShape::Whole => Value::Document(first(reply)),
+        // The reply of a bulk write is made of those of its commands, and never comes from one.
+        ReplyShape::Whole | ReplyShape::Bulk => Value::Document(first(reply)),
     }
 }
 
@@ -49,9 +50,15 @@ pub(super) fn count(reply: &Raw, name: &str) -> i64 {
     }
 }
 
+/// The `_id`s of the documents that upserts made.
+pub(super) fn upserted(reply: &Raw) -> Vec<Value> {
+    let rows = reply.get("upserted").unwrap_or(Value::Null);
+    rows.items().into_iter().flatten().filter_map(|row| row.get("_id")).collect()
+}
+
 /// The server counts an upserted document as matched (`n`); the CRUD specification does not.
 fn update(reply: &Raw) -> Value {
-    let upserted = reply.get("upserted").and_then(|list| list.at(0)).and_then(|row| row.get("_id"));
+    let upserted = upserted(reply).into_iter().next();
     let matched = count(reply, "n") - i64::from(upserted.is_some());
     written(matched, count(reply, "nModified"), upserted.unwrap_or(Value::Null), 0, 0)
 }

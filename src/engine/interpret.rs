@@ -140,6 +140,14 @@ impl<'t, T: Target> Interpreter<'t, T> {
                     self.command(command, reply, frame).await?;
                     Flow::Next
                 }
+                Step::Bulk(bulk) => {
+                    let value = self.bulk(bulk, frame).await?;
+                    if let Some(alias) = bulk.alias {
+                        frame.set(alias, value.clone());
+                    }
+                    frame.set(reply, value);
+                    Flow::Next
+                }
                 Step::Let(assignments) => {
                     for (slot, value) in assignments {
                         let value = value.evaluate(frame).map_err(|error| wrong("let", error))?;
@@ -238,7 +246,8 @@ impl<'t, T: Target> Interpreter<'t, T> {
         let document = command.template.bind(frame).map_err(|error| wrong(&command.label, error))?;
         let value = match &command.documents {
             None => {
-                let answer = self.send(command, document).await?;
+                let kind = if command.reply.is_cursor() { ReplyKind::Cursor } else { ReplyKind::Single };
+                let answer = self.send(&command.label, (kind, command.changes), document).await?;
                 shaped(command.reply, &answer)
             }
             Some(documents) => {
@@ -253,19 +262,24 @@ impl<'t, T: Target> Interpreter<'t, T> {
         Ok(())
     }
 
-    async fn send(&mut self, command: &Command, document: RawDocumentBuf) -> Result<Reply, Halt> {
-        let kind = if command.reply.is_cursor() { ReplyKind::Cursor } else { ReplyKind::Single };
+    /// Sends one command of the step `label`; `changes` says whether it changes data.
+    pub(super) async fn send(
+        &mut self,
+        label: &str,
+        (kind, changes): (ReplyKind, bool),
+        document: RawDocumentBuf,
+    ) -> Result<Reply, Halt> {
         match self.target.run(self.database, document, kind).await {
             Ok(reply) => {
                 self.tally.round_trips += reply.round_trips();
-                if self.watches_writes && command.changes {
+                if self.watches_writes && changes {
                     self.wrote();
                 }
                 Ok(reply)
             }
             Err(failure) => {
                 self.tally.round_trips += 1;
-                Err(Halt::Failed { label: command.label.clone(), failure })
+                Err(Halt::Failed { label: label.to_owned(), failure })
             }
         }
     }
@@ -286,7 +300,8 @@ impl<'t, T: Target> Interpreter<'t, T> {
     ) -> Result<Value, Halt> {
         let mut inserted = 0;
         for batch in batches(documents) {
-            let reply = self.send(command, with_parts(frame_of, cstr!("documents"), batch)).await?;
+            let kind = (ReplyKind::Single, command.changes);
+            let reply = self.send(&command.label, kind, with_parts(frame_of, cstr!("documents"), batch)).await?;
             inserted += count(&first(&reply), "n");
         }
         Ok(written(0, 0, Value::Null, inserted, 0))
@@ -298,7 +313,7 @@ fn holds(condition: &Expression, label: &str, frame: &mut Frame) -> Result<bool,
     condition.evaluate(frame).and_then(|value| truth(&value)).map_err(|error| wrong(label, error))
 }
 
-fn wrong(label: &str, error: EvalError) -> Halt {
+pub(super) fn wrong(label: &str, error: EvalError) -> Halt {
     Halt::Scenario { label: label.to_owned(), error }
 }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod arrivals;
 mod batch;
+mod bulk;
 mod cell;
 mod cost;
 mod error;

@@ -1,5 +1,6 @@
 //! What will run: a scenario with every name resolved, every document compiled and every choice made.
 
+mod bulk;
 mod choice;
 mod command;
 mod compile;
@@ -35,6 +36,7 @@ pub use crate::scenario::Caught;
 
 use crate::generate::{Label, Seed, Stream};
 
+pub use bulk::{Bulk, RequestKind};
 pub use choice::{Choice, ChoiceError};
 pub use command::Concerns;
 pub use compile::compile;

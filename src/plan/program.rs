@@ -2,6 +2,7 @@
 
 use crate::scenario::Caught;
 
+use super::bulk::Bulk;
 use super::expression::Expression;
 use super::template::Template;
 
@@ -36,6 +37,8 @@ pub enum Implicit {
 pub enum Step {
     /// A server command.
     Command(Box<Command>),
+    /// Many writes in few commands.
+    Bulk(Box<Bulk>),
     /// Assignments, in order.
     Let(Vec<(usize, Expression)>),
     /// A choice.
@@ -125,6 +128,8 @@ pub enum ReplyShape {
     Update,
     /// The same, of a delete.
     Delete,
+    /// The same, and `errors`, of the commands of a `bulkWrite` together.
+    Bulk,
     /// The document under `value`, or null.
     Value,
     /// The reply as it is.

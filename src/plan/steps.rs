@@ -2,6 +2,7 @@
 
 use crate::scenario::{self, Caught, Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, StepKind, Tree};
 
+use super::bulk;
 use super::command::{CommandCompiler, Concerns, reply_shape};
 use super::document;
 use super::expression::Expression;
@@ -43,6 +44,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let compiled = self.steps(steps)?;
         let implicit = match compiled.last() {
             _ if returns => Implicit::Reply,
+            Some(Step::Bulk(_)) if writes(&compiled) == 1 => Implicit::Outcome,
             Some(Step::Command(last)) if writes_outcome(last.reply) && writes(&compiled) == 1 => Implicit::Outcome,
             _ => Implicit::Done,
         };
@@ -76,6 +78,16 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 };
                 let command = compiler.compile(self.concerns);
                 self.with_alias(command, alias.as_ref(), reply_shape(word.value))
+            }
+            StepKind::BulkWrite { collection, requests, ordered, errors, alias } => {
+                self.check_collection(collection);
+                let options = (*ordered, errors.as_slice());
+                let bulk =
+                    bulk::compile(collection, requests, options, self.concerns, &mut self.scope, self.diagnostics);
+                let alias = self.answered(alias.as_ref(), ReplyShape::Bulk);
+                let mut bulk = bulk?;
+                bulk.alias = alias;
+                Some(Step::Bulk(Box::new(bulk)))
             }
             StepKind::Raw { command, alias } => {
                 let command = document::compile(command, false, &mut self.scope, self.diagnostics).map(raw_command);
@@ -172,13 +184,19 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         alias: Option<&Spanned<String>>,
         reply: ReplyShape,
     ) -> Option<Step> {
-        let slot = alias.map(|alias| self.name(alias, Origin::Reply, None));
-        for slot in slot.flatten().into_iter().chain([self.reply]) {
+        let alias = self.answered(alias, reply);
+        let mut command = command?;
+        command.alias = alias;
+        Some(Step::Command(Box::new(command)))
+    }
+
+    /// The slot of a step's `as`; says that it and `reply` now hold what the step was answered.
+    fn answered(&mut self, alias: Option<&Spanned<String>>, reply: ReplyShape) -> Option<usize> {
+        let slot = alias.and_then(|alias| self.name(alias, Origin::Reply, None));
+        for slot in slot.into_iter().chain([self.reply]) {
             self.scope.set_reply(slot, reply);
         }
-        let mut command = command?;
-        command.alias = slot.flatten();
-        Some(Step::Command(Box::new(command)))
+        slot
     }
 
     /// A name that a step gives; hiding an argument is an error.
@@ -238,6 +256,7 @@ fn returns(steps: &[scenario::Step]) -> bool {
 fn writes(steps: &[Step]) -> usize {
     let in_step = |step: &Step| match step {
         Step::Command(command) => usize::from(command.writes),
+        Step::Bulk(_) => 1,
         Step::If { then, otherwise, .. } => writes(then) + writes(otherwise),
         Step::ForEach { body, .. } | Step::While { body, .. } | Step::Retry { body, .. } => writes(body),
         Step::Try { body, catches } => writes(body) + catches.iter().map(|(_, steps)| writes(steps)).sum::<usize>(),
@@ -251,6 +270,7 @@ fn writes(steps: &[Step]) -> usize {
 fn most_writes(steps: &[Step]) -> usize {
     let in_step = |step: &Step| match step {
         Step::Command(command) => usize::from(command.changes),
+        Step::Bulk(bulk) => 1 + usize::from(bulk.is_several()),
         Step::If { then, otherwise, .. } => most_writes(then).max(most_writes(otherwise)),
         Step::ForEach { body, .. } | Step::While { body, .. } => 2 * most_writes(body),
         Step::Retry { body, .. } => most_writes(body),

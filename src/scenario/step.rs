@@ -32,6 +32,19 @@ pub enum StepKind {
         /// `as`.
         alias: Option<Spanned<String>>,
     },
+    /// `bulkWrite`: many writes to one collection.
+    BulkWrite {
+        /// The collection; `<name>` inside it is replaced.
+        collection: Spanned<String>,
+        /// The writes, in the order written.
+        requests: Vec<Request>,
+        /// Whether the first error ends it (default).
+        ordered: bool,
+        /// Server error codes of single requests that are no failure.
+        errors: Vec<i32>,
+        /// `as`.
+        alias: Option<Spanned<String>>,
+    },
     /// `let`: assignments in order; each value is CEL.
     Let(Vec<(Spanned<String>, Node)>),
     /// `if` / `then` / `else`.
@@ -81,8 +94,29 @@ pub enum StepKind {
     },
     /// `return: <CEL>`.
     Return(Node),
-    /// A step word of the format that this build does not run yet ( `transaction`, `abort`, `bulkWrite`).
+    /// A step word of the format that this build does not run yet ( `transaction`, `abort`).
     Later(Spanned<String>),
+}
+
+/// One request of a `bulkWrite`, or one per element of a list.
+#[derive(Debug, Clone)]
+pub enum Request {
+    /// `updateOne: { filter: ..., update: ... }`.
+    One {
+        /// Which command.
+        word: Spanned<CommandWord>,
+        /// Its options, each a key that [`CommandWord::options`] allows.
+        options: Vec<(Spanned<String>, Node)>,
+    },
+    /// `{ forEach: { name: list }, item: request }`.
+    Each {
+        /// The loop's name.
+        name: Spanned<String>,
+        /// CEL, a list.
+        list: Node,
+        /// The request per element.
+        item: Box<Request>,
+    },
 }
 
 /// What a `catch` takes.
@@ -130,6 +164,16 @@ pub enum CommandWord {
 }
 
 impl CommandWord {
+    /// The commands that may be requests of a `bulkWrite`.
+    pub const REQUESTS: [CommandWord; 6] = [
+        CommandWord::InsertOne,
+        CommandWord::UpdateOne,
+        CommandWord::UpdateMany,
+        CommandWord::ReplaceOne,
+        CommandWord::DeleteOne,
+        CommandWord::DeleteMany,
+    ];
+
     /// Every command, in the order of the format's documentation.
     pub const ALL: [CommandWord; 15] = [
         CommandWord::InsertOne,

@@ -191,16 +191,19 @@ impl Target for MongoTarget {
         let database = self.database(database);
         match kind {
             ReplyKind::Cursor => drain(&database, command).await,
-            ReplyKind::Single => single(&database, command).await,
+            ReplyKind::Single | ReplyKind::Writes => single(&database, command, kind).await,
         }
     }
 }
 
-async fn single(database: &Database, command: RawDocumentBuf) -> Result<Reply, Failure> {
+async fn single(database: &Database, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
     let reply = database.run_raw_command(command).await.map_err(|error| failure::from_driver(&error))?;
     let reply = RawDocumentBuf::try_from(&reply)
         .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
-    failure::in_reply(&reply)?;
+    match kind {
+        ReplyKind::Writes => failure::in_writes_reply(&reply)?,
+        _ => failure::in_reply(&reply)?,
+    }
     Ok(Reply { batches: vec![reply] })
 }
 

@@ -23,6 +23,9 @@ use bson::RawDocumentBuf;
 pub enum ReplyKind {
     /// A cursor (`find`, `aggregate`, `listIndexes`...): sent so that its batches stay raw, and drained to the end.
     Cursor,
+    /// A write of several requests: its reply is handed over even where the server refused some of them, for
+    /// [`Reply::write_errors`].
+    Writes,
     /// One small document (writes, `count`, `findAndModify`, `ping`...).
     Single,
 }
@@ -39,6 +42,13 @@ impl Reply {
     /// Messages exchanged: one for the command, one more for each further batch.
     pub fn round_trips(&self) -> u64 {
         self.batches.len() as u64
+    }
+}
+
+impl Reply {
+    /// The requests of a write that the server refused: their positions in the command, and why.
+    pub fn write_errors(&self) -> Vec<(usize, Failure)> {
+        self.batches.first().map_or_else(Vec::new, |reply| failure::write_errors(reply))
     }
 }
 

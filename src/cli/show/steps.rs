@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::scenario::{Caught, Node, Scalar, Spanned, Step, StepKind, Tree};
+use crate::scenario::{Caught, Node, Request, Scalar, Spanned, Step, StepKind, Tree};
 
 use super::code::Code;
 use super::command;
@@ -16,7 +16,12 @@ pub fn function(name: &str, arguments: &[&str], steps: &[Step], returns: bool) -
     let mut printer = Printer { text: format!("function {name}({}) {{\n", arguments.join(", ")), indent: INDENT };
     let says_result = matches!(
         steps.last().map(|step| &step.kind),
-        Some(StepKind::Command { alias: None, .. } | StepKind::Raw { alias: None, .. } | StepKind::Return(_))
+        Some(
+            StepKind::Command { alias: None, .. }
+                | StepKind::BulkWrite { alias: None, .. }
+                | StepKind::Raw { alias: None, .. }
+                | StepKind::Return(_)
+        )
     );
     // Without a `return` the last reply is the result, wherever it came from.
     let falls_through = returns && !says_result;
@@ -63,6 +68,15 @@ impl Printer {
             match &step.kind {
                 StepKind::Command { word, collection, options, alias } => {
                     let code = command::call(word.value, &collection.value, options);
+                    self.command(
+                        &code,
+                        alias.as_ref(),
+                        (is_last && body.returns, keeps_reply(later, &body.used_after)),
+                        declared,
+                    );
+                }
+                StepKind::BulkWrite { collection, requests, ordered, errors, alias } => {
+                    let code = command::bulk(&collection.value, requests, *ordered, errors);
                     self.command(
                         &code,
                         alias.as_ref(),
@@ -222,7 +236,7 @@ fn keeps_reply(later: &[Step], used: &BTreeSet<String>) -> bool {
         if used.contains("reply") {
             return true;
         }
-        if matches!(step.kind, StepKind::Command { .. } | StepKind::Raw { .. }) {
+        if matches!(step.kind, StepKind::Command { .. } | StepKind::BulkWrite { .. } | StepKind::Raw { .. }) {
             return false;
         }
     }
@@ -251,7 +265,7 @@ fn inner(step: &Step) -> Vec<&[Step]> {
 /// Adds the names that a step, or those inside it, gives to values.
 fn add_given(step: &Step, given: &mut BTreeSet<String>) {
     match &step.kind {
-        StepKind::Command { alias, .. } | StepKind::Raw { alias, .. } => {
+        StepKind::Command { alias, .. } | StepKind::BulkWrite { alias, .. } | StepKind::Raw { alias, .. } => {
             given.extend(alias.iter().map(|alias| alias.value.clone()));
             given.insert("reply".to_owned());
         }
@@ -268,6 +282,10 @@ fn add_words(step: &Step, words: &mut BTreeSet<String>) {
             options.iter().for_each(|(_, value)| add_node(value, words));
         }
         StepKind::Raw { command, .. } => add_node(command, words),
+        StepKind::BulkWrite { collection, requests, .. } => {
+            add_text(&collection.value, words);
+            requests.iter().for_each(|request| add_request(request, words));
+        }
         StepKind::Let(assignments) => assignments.iter().for_each(|(_, value)| add_node(value, words)),
         StepKind::Again(value) | StepKind::Return(value) => add_node(value, words),
         StepKind::If { condition: value, .. }
@@ -276,6 +294,16 @@ fn add_words(step: &Step, words: &mut BTreeSet<String>) {
         StepKind::Retry { .. } | StepKind::Try { .. } | StepKind::Later(_) => {}
     }
     inner(step).into_iter().flatten().for_each(|step| add_words(step, words));
+}
+
+fn add_request(request: &Request, words: &mut BTreeSet<String>) {
+    match request {
+        Request::One { options, .. } => options.iter().for_each(|(_, value)| add_node(value, words)),
+        Request::Each { list, item, .. } => {
+            add_node(list, words);
+            add_request(item, words);
+        }
+    }
 }
 
 fn add_node(node: &Node, words: &mut BTreeSet<String>) {

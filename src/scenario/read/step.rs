@@ -1,14 +1,14 @@
 //! Steps.
 
 use super::fields::{Entry, Fields};
-use super::{command, value};
+use super::{bulk, command, value};
 use crate::scenario::quote;
 use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, Step, StepKind, Tree, suggest};
 
 /// Words besides the commands that this build runs.
-const WORDS: [&str; 9] = ["command", "let", "if", "forEach", "while", "retry", "again", "try", "return"];
+const WORDS: [&str; 10] = ["bulkWrite", "command", "let", "if", "forEach", "while", "retry", "again", "try", "return"];
 /// Words of the format that it does not run yet.
-const LATER: [&str; 3] = ["transaction", "abort", "bulkWrite"];
+const LATER: [&str; 2] = ["transaction", "abort"];
 
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
 const DEFAULT_TURNS: u32 = 1_000;
@@ -103,6 +103,7 @@ impl StepReader<'_> {
         }
         let mut fields = Fields::new(entries, format!("the step {}", quote(key)), word.0.span);
         let kind = match key {
+            "bulkWrite" => bulk::bulk_write(word, &mut fields, self.diagnostics),
             "command" => command::raw(&mut fields, self.diagnostics),
             "let" => self.assignments(&mut fields),
             "if" => self.condition(&mut fields),
