@@ -7,7 +7,7 @@ use bson::{Document, RawDocumentBuf, doc};
 use docshape::engine::{Interpreter, Retry, Tally};
 use docshape::plan::{Choice, Plan, compile, written};
 use docshape::scenario::{Diagnostics, Source, read};
-use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target, Transaction};
 use tokio::time::Instant;
 
 /// How long the server takes for every command.
@@ -21,8 +21,21 @@ struct Scripted<S> {
 
 impl<S: Fn(usize, &Document) -> Result<Document, Failure>> Target for Scripted<S> {
     async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        self.answer(Document::try_from(&*command).unwrap()).await
+    }
+
+    async fn commit(&self, _: &mut Transaction) -> Result<(), Failure> {
+        self.answer(doc! { "commit": 1 }).await.map(drop)
+    }
+
+    async fn abort(&self, _: &mut Transaction) -> Result<(), Failure> {
+        self.answer(doc! { "abort": 1 }).await.map(drop)
+    }
+}
+
+impl<S: Fn(usize, &Document) -> Result<Document, Failure>> Scripted<S> {
+    async fn answer(&self, mut command: Document) -> Result<Reply, Failure> {
         tokio::time::sleep(ANSWER).await;
-        let mut command = Document::try_from(&*command).unwrap();
         let answer = (self.script)(self.sent.borrow().len(), &command);
         // What every command carries says nothing here.
         ["readConcern", "writeConcern", "singleBatch"].iter().for_each(|key| drop(command.remove(key)));
@@ -301,4 +314,121 @@ async fn a_bulk_write_that_is_refused_whole_fails_as_any_command() {
     let steps = "- retry: { errors: [112], attempts: 2 }\n  do: { bulkWrite: posts, requests: [{ deleteOne: { filter: {} } }] }";
     let ran = run(steps, |n, _| if n == 0 { Err(refusal(112)) } else { Ok(doc! { "ok": 1, "n": 1 }) }).await;
     assert_eq!((ran.tally.retries, ran.sent.len()), (vec![Retry::Code(112)], 2));
+}
+
+const TRANSACTION: &str = "\
+- let: { n: 0 }
+- transaction:
+    - let: { n: n + 1 }
+    - { updateOne: posts, filter: { _id: 1 }, update: { $set: { n: <n> } } }
+    - if: reply.matched == 0
+      then: [{ abort: refused(\"none\") }]
+    - if: reply.modified == 0
+      then: [{ return: same() }]
+    - { insertOne: posts, document: { _id: <n> } }
+  attempts: 3
+- { findOne: posts, filter: {} }
+- return: n";
+
+/// What every command of a transaction that succeeds is answered.
+fn all_well(name: &str) -> Result<Document, Failure> {
+    match name {
+        "find" => row(doc! { "_id": 1 }),
+        _ => Ok(doc! { "ok": 1, "n": 1, "nModified": 1 }),
+    }
+}
+
+fn name_of(command: &Document) -> &str {
+    command.keys().next().unwrap()
+}
+
+fn labelled(code: i32, label: &str) -> Failure {
+    Failure { labels: vec![label.to_owned()], ..refusal(code) }
+}
+
+fn names(ran: &Ran) -> Vec<&str> {
+    ran.sent.iter().map(name_of).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transaction_commits_and_its_writes_are_one() {
+    let ran = run(TRANSACTION, |_, command| all_well(name_of(command))).await;
+    assert_eq!(ran.result.as_deref(), Ok("1"));
+    assert_eq!(names(&ran), ["update", "insert", "commit", "find"]);
+    assert_eq!((ran.tally.round_trips, ran.milliseconds), (4, 8));
+    assert_eq!((ran.tally.inconsistent(), ran.tally.retries), (None, vec![]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn commands_inside_of_a_transaction_carry_no_concerns() {
+    let plan = plan(TRANSACTION);
+    let shown = format!("{:?}", plan.arms[0].operations[0].steps[1]);
+    assert!(shown.contains("Transaction") && !shown.contains("Concern"), "{shown}");
+    assert!(format!("{:?}", plan.arms[0].operations[0].steps[2]).contains("readConcern"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn return_commits_and_abort_takes_back() {
+    let same = run(TRANSACTION, |_, _| Ok(doc! { "ok": 1, "n": 1, "nModified": 0 })).await;
+    assert_eq!((same.result.as_deref(), names(&same)), (Ok("Outcome(Same)"), vec!["update", "commit"]));
+    let none = run(TRANSACTION, |_, _| Ok(doc! { "ok": 1, "n": 0, "nModified": 0 })).await;
+    assert_eq!((none.result.as_deref(), names(&none)), (Ok("Outcome(Refused(\"none\"))"), vec!["update", "abort"]));
+    assert_eq!(none.tally.round_trips, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transient_error_begins_again_so_many_times_and_others_fail() {
+    let once = |n: usize, command: &Document| match (n, name_of(command)) {
+        (1, "insert") => Err(labelled(112, "TransientTransactionError")),
+        (_, name) => all_well(name),
+    };
+    let ran = run(TRANSACTION, once).await;
+    // The variables are those of the first attempt.
+    assert_eq!(ran.result.as_deref(), Ok("1"));
+    assert_eq!(names(&ran), ["update", "insert", "abort", "update", "insert", "commit", "find"]);
+    assert_eq!((ran.tally.round_trips, ran.tally.retries), (7, vec![Retry::Transaction]));
+
+    let always = |_: usize, command: &Document| match name_of(command) {
+        "insert" => Err(labelled(112, "TransientTransactionError")),
+        name => all_well(name),
+    };
+    let ran = run(TRANSACTION, always).await;
+    assert_eq!(ran.result, Err("insertOne posts: refused with 112".to_owned()));
+    assert_eq!((ran.sent.len(), ran.tally.retries.len()), (9, 2));
+
+    let plain = |_: usize, command: &Document| match name_of(command) {
+        "insert" => Err(refusal(112)),
+        name => all_well(name),
+    };
+    assert_eq!(names(&run(TRANSACTION, plain).await), ["update", "insert", "abort"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_of_unknown_result_is_sent_again() {
+    let unknown = |n: usize, command: &Document| match (n, name_of(command)) {
+        (2, "commit") => Err(labelled(91, "UnknownTransactionCommitResult")),
+        (_, name) => all_well(name),
+    };
+    let ran = run(TRANSACTION, unknown).await;
+    assert_eq!(names(&ran), ["update", "insert", "commit", "commit", "find"]);
+    assert_eq!((ran.result.as_deref(), ran.tally.retries), (Ok("1"), vec![Retry::Commit]));
+    let refused = |_: usize, command: &Document| match name_of(command) {
+        "commit" => Err(refusal(251)),
+        name => all_well(name),
+    };
+    assert_eq!(run(TRANSACTION, refused).await.result, Err("commit: refused with 251".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn again_around_a_transaction_takes_it_back_first() {
+    let steps = "\
+- retry: { attempts: 3 }
+  do:
+    - transaction:
+        - { updateOne: posts, filter: {}, update: { $set: { n: 1 } } }
+        - again: reply.modified == 0
+    - { deleteOne: posts, filter: {} }";
+    let ran = run(steps, |n, _| Ok(doc! { "ok": 1, "n": 1, "nModified": i32::from(n > 0) })).await;
+    assert_eq!(names(&ran), ["update", "abort", "update", "commit", "delete"]);
+    assert_eq!((ran.tally.retries.clone(), ran.tally.inconsistent()), (vec![Retry::Again], Some(ANSWER)));
 }

@@ -15,6 +15,7 @@ use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
 use super::answer::{count, first, shaped, written};
 use super::batch::{batches, with_parts};
+use super::transaction::Open;
 
 /// Why a call has no result.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -91,13 +92,19 @@ pub enum Retry {
     Code(i32),
     /// `again`.
     Again,
+    /// A transaction that the server could not do beside others.
+    Transaction,
+    /// A commit of which it was not known whether it was done.
+    Commit,
 }
 
 /// One program running on one database of a target.
 #[derive(Debug)]
 pub struct Interpreter<'t, T> {
-    target: &'t T,
+    pub(super) target: &'t T,
     database: &'t str,
+    /// The transaction that the present step is part of.
+    pub(super) open: Option<Open>,
     /// What the call has cost so far.
     pub tally: Tally,
     /// Whether it matters when writes are acknowledged; the clock is not asked for nothing.
@@ -105,16 +112,18 @@ pub struct Interpreter<'t, T> {
 }
 
 /// Where the steps go on.
-enum Flow {
+pub(super) enum Flow {
     Next,
     Again,
+    /// Out of the transaction, and back.
+    Abort(Value),
     Return(Value),
 }
 
 impl<'t, T: Target> Interpreter<'t, T> {
     /// An interpreter for one call.
     pub fn new(target: &'t T, database: &'t str) -> Interpreter<'t, T> {
-        Interpreter { target, database, tally: Tally::default(), watches_writes: false }
+        Interpreter { target, database, open: None, tally: Tally::default(), watches_writes: false }
     }
 
     /// Runs a program; the frame holds its arguments.
@@ -124,7 +133,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
     pub async fn run(&mut self, program: &Program, frame: &mut Frame) -> Result<Value, Halt> {
         self.watches_writes = program.writes_again;
         match self.steps(&program.steps, program.reply, frame).await {
-            Ok(Flow::Return(value)) => Ok(value),
+            Ok(Flow::Return(value) | Flow::Abort(value)) => Ok(value),
             Ok(Flow::Next | Flow::Again) => implicit(program, frame),
             Err(Halt::Failed { failure, .. }) if is_size(&failure) => {
                 Ok(Value::Outcome(Outcome::Refused(Arc::from("size"))))
@@ -133,7 +142,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         }
     }
 
-    async fn steps(&mut self, steps: &[Step], reply: usize, frame: &mut Frame) -> Result<Flow, Halt> {
+    pub(super) async fn steps(&mut self, steps: &[Step], reply: usize, frame: &mut Frame) -> Result<Flow, Halt> {
         for step in steps {
             let flow = match step {
                 Step::Command(command) => {
@@ -159,6 +168,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
                     true => Flow::Again,
                     false => Flow::Next,
                 },
+                Step::Abort(value) => Flow::Abort(value.evaluate(frame).map_err(|error| wrong("abort", error))?),
                 Step::Return(value) => Flow::Return(value.evaluate(frame).map_err(|error| wrong("return", error))?),
                 // Steps that hold steps recurse, which an async function can only do through a box.
                 nested => Box::pin(self.nested(nested, reply, frame)).await?,
@@ -206,6 +216,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
                 Ok(Flow::Next)
             }
             Step::Retry { errors, attempts, body } => self.retry(errors, *attempts, (body, reply), frame).await,
+            Step::Transaction { attempts, body } => self.transaction(*attempts, (body, reply), frame).await,
             Step::Try { body, catches } => match self.steps(body, reply, frame).await {
                 Err(Halt::Failed { label, failure }) => match catching(catches, &failure) {
                     Some(steps) => self.steps(steps, reply, frame).await,
@@ -269,10 +280,19 @@ impl<'t, T: Target> Interpreter<'t, T> {
         (kind, changes): (ReplyKind, bool),
         document: RawDocumentBuf,
     ) -> Result<Reply, Halt> {
-        match self.target.run(self.database, document, kind).await {
+        let sent = match &mut self.open {
+            None => self.target.run(self.database, document, kind).await,
+            Some(open) => {
+                open.is_sent = true;
+                open.changes |= changes;
+                self.target.run_in(&mut open.transaction, self.database, document, kind).await
+            }
+        };
+        match sent {
             Ok(reply) => {
                 self.tally.round_trips += reply.round_trips();
-                if self.watches_writes && changes {
+                // Others see what a transaction writes when it commits.
+                if changes && self.open.is_none() {
                     self.wrote();
                 }
                 Ok(reply)
@@ -284,7 +304,11 @@ impl<'t, T: Target> Interpreter<'t, T> {
         }
     }
 
-    fn wrote(&mut self) {
+    /// A write was acknowledged.
+    pub(super) fn wrote(&mut self) {
+        if !self.watches_writes {
+            return;
+        }
         let now = Instant::now();
         let first = self.tally.written.map_or(now, |(first, _)| first);
         self.tally.written = Some((first, now));

@@ -25,6 +25,7 @@ mod schedule;
 mod state;
 mod stop;
 mod thread;
+mod transaction;
 mod trial;
 mod window;
 

@@ -322,6 +322,8 @@ fn cause(retry: &Retry) -> Arc<str> {
     match retry {
         Retry::Code(code) => code.to_string().into(),
         Retry::Again => "again".into(),
+        Retry::Transaction => "TransientTransactionError".into(),
+        Retry::Commit => "UnknownTransactionCommitResult".into(),
     }
 }
 

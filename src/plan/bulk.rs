@@ -25,7 +25,8 @@ pub struct Bulk {
     /// The slot of `as`.
     pub alias: Option<usize>,
     collection: Template,
-    write_concern: Value,
+    /// None inside of a transaction, which has its own.
+    write_concern: Option<Value>,
     requests: Vec<Request>,
 }
 
@@ -69,7 +70,9 @@ impl Bulk {
         let (mut writer, open) = Writer::new();
         self.collection.write(kind.name(), &mut writer, frame)?;
         writer.value("ordered", &Value::Bool(self.ordered));
-        writer.value("writeConcern", &self.write_concern);
+        if let Some(concern) = &self.write_concern {
+            writer.value("writeConcern", concern);
+        }
         Ok(writer.finish(open))
     }
 
@@ -120,7 +123,7 @@ pub(super) fn compile(
     collection: &Spanned<String>,
     requests: &[scenario::Request],
     (ordered, errors): (bool, &[i32]),
-    concerns: &Concerns,
+    concerns: Option<&Concerns>,
     scope: &mut Scope,
     diagnostics: &mut Diagnostics,
 ) -> Option<Bulk> {
@@ -133,7 +136,7 @@ pub(super) fn compile(
         errors: errors.to_vec(),
         alias: None,
         collection: name?,
-        write_concern: concerns.write_concern(),
+        write_concern: concerns.map(Concerns::write_concern),
         requests: requests.into_iter().collect::<Option<Vec<_>>>()?,
     })
 }

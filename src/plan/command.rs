@@ -51,17 +51,16 @@ pub struct CommandCompiler<'r, 'a> {
 }
 
 impl CommandCompiler<'_, '_> {
-    /// The command; `None` when there were problems.
-    pub fn compile(mut self, concerns: &Concerns) -> Option<Command> {
+    /// The command; `None` when there were problems. Inside of a transaction, which has concerns of its own, it carries none.
+    pub fn compile(mut self, concerns: Option<&Concerns>) -> Option<Command> {
         let collection = self.collection_template()?;
         let (name, mut body, documents) = self.body()?;
         let mut entries = vec![field(name, collection)];
         entries.append(&mut body);
-        entries.push(if self.word.writes() {
-            constant("writeConcern", concerns.write_concern())
-        } else {
-            constant("readConcern", map("level", Value::text(&concerns.read)))
-        });
+        entries.extend(concerns.map(|concerns| match self.word.writes() {
+            true => constant("writeConcern", concerns.write_concern()),
+            false => constant("readConcern", map("level", Value::text(&concerns.read))),
+        }));
         Some(Command {
             label: format!("{} {}", self.word.name(), self.collection.value),
             template: Template::Document(entries),

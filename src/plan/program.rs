@@ -88,6 +88,15 @@ pub enum Step {
     },
     /// Begins the next attempt when true.
     Again(Expression),
+    /// Steps that the server does all or none of.
+    Transaction {
+        /// The most attempts.
+        attempts: u32,
+        /// One attempt.
+        body: Vec<Step>,
+    },
+    /// Takes back what the transaction did, and ends the operation with a result.
+    Abort(Expression),
     /// Ends the operation with a result.
     Return(Expression),
 }

@@ -19,12 +19,14 @@ pub struct StepCompiler<'r, 'a> {
     pub scope: Scope<'a>,
     /// The collections that the strategy declares.
     pub collections: &'r [String],
-    /// What every command carries.
+    /// What every command carries that is outside of transactions.
     pub concerns: &'r Concerns,
     /// Where problems go.
     pub diagnostics: &'r mut Diagnostics,
     /// The slot of `reply`.
     reply: usize,
+    /// Whether a `transaction` stands around the present step.
+    in_transaction: bool,
 }
 
 impl<'r, 'a> StepCompiler<'r, 'a> {
@@ -36,7 +38,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         diagnostics: &'r mut Diagnostics,
     ) -> StepCompiler<'r, 'a> {
         let reply = scope.assign("reply", Origin::Reply, None);
-        StepCompiler { scope, collections, concerns, diagnostics, reply }
+        StepCompiler { scope, collections, concerns, diagnostics, reply, in_transaction: false }
     }
 
     /// The program; `None` when there were problems. `returns` says whether a result is declared.
@@ -62,6 +64,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     }
 
     fn step(&mut self, step: &scenario::Step) -> Option<Step> {
+        let concerns = (!self.in_transaction).then_some(self.concerns);
         match &step.kind {
             StepKind::Command { word, collection, options, alias } => {
                 self.check_collection(collection);
@@ -76,14 +79,13 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                     scope: &mut self.scope,
                     diagnostics: self.diagnostics,
                 };
-                let command = compiler.compile(self.concerns);
+                let command = compiler.compile(concerns);
                 self.with_alias(command, alias.as_ref(), reply_shape(word.value))
             }
             StepKind::BulkWrite { collection, requests, ordered, errors, alias } => {
                 self.check_collection(collection);
                 let options = (*ordered, errors.as_slice());
-                let bulk =
-                    bulk::compile(collection, requests, options, self.concerns, &mut self.scope, self.diagnostics);
+                let bulk = bulk::compile(collection, requests, options, concerns, &mut self.scope, self.diagnostics);
                 let alias = self.answered(alias.as_ref(), ReplyShape::Bulk);
                 let mut bulk = bulk?;
                 bulk.alias = alias;
@@ -108,8 +110,13 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             StepKind::Try { body, catches } => self.attempt(body, catches),
             StepKind::Again(condition) => self.condition(condition, "again").map(Step::Again),
             StepKind::Return(value) => self.expression(value).map(Step::Return),
-            // The reader has said that this is not run yet.
-            StepKind::Later(_) => None,
+            StepKind::Transaction { attempts, body } => {
+                let outer = std::mem::replace(&mut self.in_transaction, true);
+                let body = self.steps(body);
+                self.in_transaction = outer;
+                Some(Step::Transaction { attempts: *attempts, body: body? })
+            }
+            StepKind::Abort(value) => self.expression(value).map(Step::Abort),
         }
     }
 
@@ -249,7 +256,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
 
 /// Whether the operation ends with these steps.
 fn returns(steps: &[scenario::Step]) -> bool {
-    matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_)))
+    matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_) | StepKind::Abort(_)))
 }
 
 /// The writes among the steps, nested ones included.
@@ -258,9 +265,12 @@ fn writes(steps: &[Step]) -> usize {
         Step::Command(command) => usize::from(command.writes),
         Step::Bulk(_) => 1,
         Step::If { then, otherwise, .. } => writes(then) + writes(otherwise),
-        Step::ForEach { body, .. } | Step::While { body, .. } | Step::Retry { body, .. } => writes(body),
+        Step::ForEach { body, .. }
+        | Step::While { body, .. }
+        | Step::Retry { body, .. }
+        | Step::Transaction { body, .. } => writes(body),
         Step::Try { body, catches } => writes(body) + catches.iter().map(|(_, steps)| writes(steps)).sum::<usize>(),
-        Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
+        Step::Let(_) | Step::Again(_) | Step::Abort(_) | Step::Return(_) => 0,
     };
     steps.iter().map(in_step).sum()
 }
@@ -274,10 +284,12 @@ fn most_writes(steps: &[Step]) -> usize {
         Step::If { then, otherwise, .. } => most_writes(then).max(most_writes(otherwise)),
         Step::ForEach { body, .. } | Step::While { body, .. } => 2 * most_writes(body),
         Step::Retry { body, .. } => most_writes(body),
+        // Others see its writes all at once, when it commits.
+        Step::Transaction { body, .. } => most_writes(body).min(1),
         Step::Try { body, catches } => {
             most_writes(body) + catches.iter().map(|(_, steps)| most_writes(steps)).max().unwrap_or(0)
         }
-        Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
+        Step::Let(_) | Step::Again(_) | Step::Abort(_) | Step::Return(_) => 0,
     };
     steps.iter().map(in_step).sum()
 }

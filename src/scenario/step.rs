@@ -92,10 +92,17 @@ pub enum StepKind {
         /// What is done instead, by what went wrong.
         catches: Vec<(Caught, Vec<Step>)>,
     },
+    /// `transaction: [...] attempts: 100`.
+    Transaction {
+        /// At most this many attempts in all (default 100).
+        attempts: u32,
+        /// Steps of one attempt.
+        body: Vec<Step>,
+    },
+    /// `abort: <CEL>`: takes back what the transaction did and ends the operation with this result.
+    Abort(Node),
     /// `return: <CEL>`.
     Return(Node),
-    /// A step word of the format that this build does not run yet ( `transaction`, `abort`).
-    Later(Spanned<String>),
 }
 
 /// One request of a `bulkWrite`, or one per element of a list.

@@ -19,6 +19,11 @@ impl Failure {
         }
     }
 
+    /// Whether the server or driver gave it this label, such as `TransientTransactionError`.
+    pub fn has_label(&self, label: &str) -> bool {
+        self.labels.iter().any(|own| own == label)
+    }
+
     pub(super) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), labels: Vec::new() }
     }

@@ -13,10 +13,13 @@ pub mod meter;
 pub mod namespace;
 mod pool;
 mod server_log;
+mod transaction;
 
 use std::future::Future;
 
 use bson::RawDocumentBuf;
+
+pub use transaction::Transaction;
 
 /// What kind of reply a command has, and so how it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,4 +94,32 @@ pub trait Target {
         command: RawDocumentBuf,
         kind: ReplyKind,
     ) -> impl Future<Output = Result<Reply, Failure>>;
+
+    /// Begins a transaction that reads a snapshot and is committed by a majority. A target without transactions runs
+    /// the commands of one as all others.
+    fn begin(&self) -> impl Future<Output = Result<Transaction, Failure>> {
+        async { Ok(Transaction::plain()) }
+    }
+
+    /// As [`Target::run`], inside of a transaction; the command carries no concerns.
+    fn run_in(
+        &self,
+        _transaction: &mut Transaction,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> impl Future<Output = Result<Reply, Failure>> {
+        self.run(database, command, kind)
+    }
+
+    /// Commits a transaction; again, where whether it was committed is not known. The driver sends it once more by
+    /// itself when the connection breaks.
+    fn commit(&self, _transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
+        async { Ok(()) }
+    }
+
+    /// Takes back what was done in a transaction.
+    fn abort(&self, _transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
+        async { Ok(()) }
+    }
 }

@@ -101,12 +101,13 @@ impl Printer {
                 }
                 StepKind::Return(value) => self.statement("return ", &expression(value), ""),
                 StepKind::Again(condition) => self.statement("if (", &expression(condition), ") again()"),
-                StepKind::Later(word) => self.line(&format!("// {}: not in this version", word.value)),
+                StepKind::Abort(value) => self.statement("return abort(", &expression(value), ")"),
                 StepKind::If { .. }
                 | StepKind::ForEach { .. }
                 | StepKind::While { .. }
                 | StepKind::Retry { .. }
-                | StepKind::Try { .. } => {
+                | StepKind::Try { .. }
+                | StepKind::Transaction { .. } => {
                     if let StepKind::Try { catches, .. } = &step.kind {
                         // What was given before the failure may be used after it.
                         catches.iter().flat_map(|(_, steps)| steps).for_each(|step| add_words(step, &mut used));
@@ -178,6 +179,12 @@ impl Printer {
                 self.nested(body, used, declared);
                 self.line("})");
             }
+            StepKind::Transaction { body, .. } => {
+                let result = if is_last && returns_a_value(body) { "return " } else { "" };
+                self.line(&format!("{result}session.withTransaction(() => {{"));
+                self.nested(body, used, declared);
+                self.line("}, { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } })");
+            }
             StepKind::Try { body, catches } => {
                 self.line("try {");
                 self.nested(body, used, declared);
@@ -245,7 +252,7 @@ fn keeps_reply(later: &[Step], used: &BTreeSet<String>) -> bool {
 
 fn returns_a_value(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.kind {
-        StepKind::Return(_) => true,
+        StepKind::Return(_) | StepKind::Abort(_) => true,
         _ => inner(step).into_iter().any(returns_a_value),
     })
 }
@@ -254,7 +261,10 @@ fn returns_a_value(steps: &[Step]) -> bool {
 fn inner(step: &Step) -> Vec<&[Step]> {
     match &step.kind {
         StepKind::If { then, otherwise, .. } => vec![then, otherwise],
-        StepKind::ForEach { body, .. } | StepKind::While { body, .. } | StepKind::Retry { body, .. } => vec![body],
+        StepKind::ForEach { body, .. }
+        | StepKind::While { body, .. }
+        | StepKind::Retry { body, .. }
+        | StepKind::Transaction { body, .. } => vec![body],
         StepKind::Try { body, catches } => {
             std::iter::once(body.as_slice()).chain(catches.iter().map(|(_, steps)| steps.as_slice())).collect()
         }
@@ -287,11 +297,11 @@ fn add_words(step: &Step, words: &mut BTreeSet<String>) {
             requests.iter().for_each(|request| add_request(request, words));
         }
         StepKind::Let(assignments) => assignments.iter().for_each(|(_, value)| add_node(value, words)),
-        StepKind::Again(value) | StepKind::Return(value) => add_node(value, words),
+        StepKind::Again(value) | StepKind::Abort(value) | StepKind::Return(value) => add_node(value, words),
         StepKind::If { condition: value, .. }
         | StepKind::ForEach { list: value, .. }
         | StepKind::While { condition: value, .. } => add_node(value, words),
-        StepKind::Retry { .. } | StepKind::Try { .. } | StepKind::Later(_) => {}
+        StepKind::Retry { .. } | StepKind::Try { .. } | StepKind::Transaction { .. } => {}
     }
     inner(step).into_iter().flatten().for_each(|step| add_words(step, words));
 }

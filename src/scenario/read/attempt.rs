@@ -1,10 +1,10 @@
-//! Steps that deal with failures: `retry`, `again`, `try`.
+//! Steps that deal with failures: `retry`, `again`, `try`, `transaction`, `abort`.
 
 use super::fields::{Entry, Fields};
 use super::step::StepReader;
 use super::value;
 use crate::scenario::quote;
-use crate::scenario::{Caught, Diagnostic, Diagnostics, Scalar, Spanned, Step, StepKind, Tree};
+use crate::scenario::{Caught, Diagnostic, Diagnostics, Scalar, Span, Spanned, Step, StepKind, Tree};
 
 const DEFAULT_ATTEMPTS: u32 = 100;
 /// Beyond this a call would hold its worker for seconds.
@@ -20,6 +20,9 @@ impl StepReader<'_> {
         let body = fields.required("do", "do: [...]").map_or_else(Vec::new, |entry| self.steps(entry));
         let has_again = self.retries.pop().unwrap_or(false);
         let (codes, attempts) = options?;
+        if codes.is_some() {
+            self.refuse_in_transaction(entry.0.span, "`errors` of a `retry`");
+        }
         if codes.is_none() && !has_again {
             self.diagnostics.push(
                 Diagnostic::error(entry.0.span, "this `retry` never begins another attempt")
@@ -34,12 +37,9 @@ impl StepReader<'_> {
     fn retry_options(&mut self, entry: &Entry) -> Option<(Option<Vec<i32>>, u32)> {
         let mut options = Fields::of_optional(entry, "`retry`", "retry: { errors: [11000] }", self.diagnostics)?;
         let codes = options.optional("errors").map(|entry| codes(entry, self.diagnostics));
-        let attempts = options
-            .optional("attempts")
-            .and_then(|entry| value::integer(entry, 1..=MAX_ATTEMPTS, "attempts: 100", self.diagnostics))
-            .and_then(|attempts| u32::try_from(attempts).ok());
+        let attempts = self.attempts(&mut options);
         options.finish(self.diagnostics);
-        Some((codes, attempts.unwrap_or(DEFAULT_ATTEMPTS)))
+        Some((codes, attempts))
     }
 
     pub(super) fn again(&mut self, fields: &mut Fields) -> Option<StepKind> {
@@ -56,7 +56,9 @@ impl StepReader<'_> {
     }
 
     pub(super) fn attempt(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let body = fields.optional("try").map_or_else(Vec::new, |entry| self.steps(entry));
+        let entry = fields.optional("try")?;
+        self.refuse_in_transaction(entry.0.span, "`try`");
+        let body = self.steps(entry);
         let catch = fields.required("catch", CATCH)?;
         let entries = value::filled_mapping(catch, CATCH, self.diagnostics)?;
         let mut catches: Vec<(Caught, Vec<Step>)> = Vec::with_capacity(entries.len());
@@ -68,6 +70,53 @@ impl StepReader<'_> {
             }
         }
         Some(StepKind::Try { body, catches })
+    }
+
+    fn attempts(&mut self, fields: &mut Fields) -> u32 {
+        let entry = fields.optional("attempts");
+        entry
+            .and_then(|entry| value::integer(entry, 1..=MAX_ATTEMPTS, "attempts: 100", self.diagnostics))
+            .and_then(|attempts| u32::try_from(attempts).ok())
+            .unwrap_or(DEFAULT_ATTEMPTS)
+    }
+
+    pub(super) fn transaction(&mut self, fields: &mut Fields) -> Option<StepKind> {
+        let entry = fields.optional("transaction")?;
+        if self.in_transaction {
+            self.diagnostics.push(
+                Diagnostic::error(entry.0.span, "a `transaction` stands inside of another")
+                    .label("inside of a transaction already")
+                    .help("put these steps into the outer one; MongoDB does not nest transactions"),
+            );
+        }
+        let attempts = self.attempts(fields);
+        let outer = std::mem::replace(&mut self.in_transaction, true);
+        let body = self.steps(entry);
+        self.in_transaction = outer;
+        Some(StepKind::Transaction { attempts, body })
+    }
+
+    pub(super) fn abort(&mut self, fields: &mut Fields) -> Option<StepKind> {
+        let entry = fields.optional("abort")?;
+        if !self.in_transaction {
+            self.diagnostics.push(
+                Diagnostic::error(entry.0.span, "`abort` stands outside of every `transaction`")
+                    .label("nothing to take back")
+                    .help("end an operation with `return`, or put this among the steps of a `transaction`"),
+            );
+        }
+        value::expression(entry, "abort: refused(\"taken\")", self.diagnostics).map(StepKind::Abort)
+    }
+
+    /// The server ends a transaction at its first error, so that no step of it can come after one.
+    pub(super) fn refuse_in_transaction(&mut self, span: Span, what: &str) {
+        if self.in_transaction {
+            self.diagnostics.push(
+                Diagnostic::error(span, format!("{what} can do nothing inside of a `transaction`"))
+                    .label("the server ends a transaction at its first error")
+                    .help("put the `transaction` inside of the `retry` or `try`"),
+            );
+        }
     }
 
     fn not_caught(&mut self, key: &Spanned<String>) {

@@ -5,10 +5,21 @@ use super::{bulk, command, value};
 use crate::scenario::quote;
 use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, Step, StepKind, Tree, suggest};
 
-/// Words besides the commands that this build runs.
-const WORDS: [&str; 10] = ["bulkWrite", "command", "let", "if", "forEach", "while", "retry", "again", "try", "return"];
-/// Words of the format that it does not run yet.
-const LATER: [&str; 2] = ["transaction", "abort"];
+/// Words besides the commands.
+const WORDS: [&str; 12] = [
+    "bulkWrite",
+    "command",
+    "let",
+    "if",
+    "forEach",
+    "while",
+    "retry",
+    "again",
+    "try",
+    "transaction",
+    "abort",
+    "return",
+];
 
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
 const DEFAULT_TURNS: u32 = 1_000;
@@ -17,13 +28,15 @@ const MAX_TURNS: i64 = 100_000;
 
 /// The steps under `entry`: a list of steps, or one step that stands there itself.
 pub(super) fn steps(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<Step> {
-    StepReader { diagnostics, retries: Vec::new() }.steps(entry)
+    StepReader { diagnostics, retries: Vec::new(), in_transaction: false }.steps(entry)
 }
 
 pub(super) struct StepReader<'d> {
     pub(super) diagnostics: &'d mut Diagnostics,
     /// The `retry` steps around the present one, outermost first: whether an `again` was seen in each.
     pub(super) retries: Vec<bool>,
+    /// Whether a `transaction` stands around the present step.
+    pub(super) in_transaction: bool,
 }
 
 impl StepReader<'_> {
@@ -74,7 +87,7 @@ impl StepReader<'_> {
     fn no_step_word(&mut self, entries: &[Entry], place: Span) {
         let words = || CommandWord::ALL.iter().map(|word| word.name()).chain(WORDS);
         for (key, _) in entries {
-            if let Some(meant) = suggest(&key.value, words().chain(LATER)) {
+            if let Some(meant) = suggest(&key.value, words()) {
                 self.diagnostics.push(
                     Diagnostic::error(key.span, format!("there is no step {}", quote(&key.value)))
                         .label("unknown step word")
@@ -94,16 +107,17 @@ impl StepReader<'_> {
 
     fn kind(&mut self, entries: &[Entry], word: &Entry) -> Option<StepKind> {
         let key = word.0.value.as_str();
-        if LATER.contains(&key) {
-            self.not_yet(word);
-            return Some(StepKind::Later(word.0.clone()));
-        }
         if let Some(command) = CommandWord::ALL.iter().find(|command| command.name() == key) {
             return command::command(*command, word, entries, self.diagnostics);
         }
         let mut fields = Fields::new(entries, format!("the step {}", quote(key)), word.0.span);
         let kind = match key {
-            "bulkWrite" => bulk::bulk_write(word, &mut fields, self.diagnostics),
+            "bulkWrite" => {
+                if let Some(errors) = fields.optional("errors") {
+                    self.refuse_in_transaction(errors.0.span, "`errors` of a `bulkWrite`");
+                }
+                bulk::bulk_write(word, &mut fields, self.diagnostics)
+            }
             "command" => command::raw(&mut fields, self.diagnostics),
             "let" => self.assignments(&mut fields),
             "if" => self.condition(&mut fields),
@@ -112,6 +126,8 @@ impl StepReader<'_> {
             "retry" => self.retry(&mut fields),
             "again" => self.again(&mut fields),
             "try" => self.attempt(&mut fields),
+            "transaction" => self.transaction(&mut fields),
+            "abort" => self.abort(&mut fields),
             _ => fields
                 .optional("return")
                 .and_then(|entry| value::expression(entry, "return: reply.comments", self.diagnostics))
@@ -119,18 +135,6 @@ impl StepReader<'_> {
         };
         fields.finish(self.diagnostics);
         kind
-    }
-
-    fn not_yet(&mut self, word: &Entry) {
-        // What stands inside would be checked by rules that this build does not have, so nothing is said about it:
-        // there may be an `again` too.
-        self.retries.iter_mut().for_each(|seen| *seen = true);
-        let word = &word.0;
-        self.diagnostics.push(
-            Diagnostic::error(word.span, format!("{} is not run by this version of docshape yet", quote(&word.value)))
-                .label("not yet")
-                .help("use the steps that it runs (docs/format.md lists them), or a later version"),
-        );
     }
 
     fn assignments(&mut self, fields: &mut Fields) -> Option<StepKind> {
@@ -177,7 +181,7 @@ impl StepReader<'_> {
 }
 
 fn is_step_word(key: &str) -> bool {
-    WORDS.contains(&key) || LATER.contains(&key) || CommandWord::ALL.iter().any(|command| command.name() == key)
+    WORDS.contains(&key) || CommandWord::ALL.iter().any(|command| command.name() == key)
 }
 
 /// The name that `as` gives to a reply.
