@@ -8,12 +8,11 @@ use bson::RawDocumentBuf;
 use bson::raw::cstr;
 use tokio::time::Instant;
 
-use crate::plan::{
-    Caught, Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Step, Value, outcome, truth,
-};
-use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+use crate::plan::{Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Step, Value, outcome, truth};
+use crate::server::{Failure, Reply, ReplyKind, Target};
 
 use super::answer::{count, first, shaped, written};
+use super::attempt::{catching, is_size};
 use super::batch::{batches, with_parts};
 use super::transaction::Open;
 
@@ -228,31 +227,6 @@ impl<'t, T: Target> Interpreter<'t, T> {
         }
     }
 
-    /// Every attempt begins with the variables that the first one began with.
-    async fn retry(
-        &mut self,
-        errors: &[i32],
-        attempts: u32,
-        (body, reply): (&[Step], usize),
-        frame: &mut Frame,
-    ) -> Result<Flow, Halt> {
-        let before = frame.snapshot();
-        for attempt in 1..=attempts {
-            let cause = match self.steps(body, reply, frame).await {
-                Ok(Flow::Again) => Retry::Again,
-                Ok(flow) => return Ok(flow),
-                Err(Halt::Failed { label, failure }) => match failure.kind {
-                    FailureKind::Server(code) if errors.contains(&code) && attempt < attempts => Retry::Code(code),
-                    _ => return Err(Halt::Failed { label, failure }),
-                },
-                Err(halt) => return Err(halt),
-            };
-            self.tally.retries.push(cause);
-            frame.restore(before.clone());
-        }
-        Err(Halt::Exhausted { label: "retry".to_owned(), bound: Bound::Attempts(attempts) })
-    }
-
     async fn command(&mut self, command: &Command, reply: usize, frame: &mut Frame) -> Result<(), Halt> {
         let document = command.template.bind(frame).map_err(|error| wrong(&command.label, error))?;
         let value = match &command.documents {
@@ -348,21 +322,5 @@ fn implicit(program: &Program, frame: &Frame) -> Result<Value, Halt> {
             outcome(frame.slot(program.reply)).map_err(|words| wrong("outcome", EvalError::new(words)))
         }
         Implicit::Done => Ok(Value::Outcome(Outcome::Done)),
-    }
-}
-
-/// What is done instead of what failed; a code that is named goes before `size`.
-fn catching<'s>(catches: &'s [(Caught, Vec<Step>)], failure: &Failure) -> Option<&'s [Step]> {
-    let find = |wanted: Caught| catches.iter().find(|(caught, _)| *caught == wanted).map(|(_, steps)| steps.as_slice());
-    let by_code = failure.code().and_then(|code| find(Caught::Code(code)));
-    by_code.or_else(|| if is_size(failure) { find(Caught::Size) } else { None })
-}
-
-/// The codes with which the server, or the driver before it, refuses what is too large.
-fn is_size(failure: &Failure) -> bool {
-    match failure.kind {
-        FailureKind::Server(10334 | 17419) | FailureKind::TooLarge => true,
-        FailureKind::Server(2) => failure.message.contains("too large"),
-        _ => false,
     }
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod arrivals;
+mod attempt;
 mod batch;
 mod bulk;
 mod cell;

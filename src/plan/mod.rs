@@ -29,6 +29,7 @@ mod template;
 mod trial;
 mod value;
 mod writer;
+mod writes;
 
 use std::sync::Arc;
 

@@ -12,6 +12,7 @@ use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Origin, Scope};
 use super::slip::collections_of;
 use super::template::{Entry, Key, Template};
+use super::writes::{most_writes, writes, writes_outcome};
 
 /// Compiles the steps of one operation, load or state.
 pub struct StepCompiler<'r, 'a> {
@@ -257,45 +258,6 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
 /// Whether the operation ends with these steps.
 fn returns(steps: &[scenario::Step]) -> bool {
     matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_) | StepKind::Abort(_)))
-}
-
-/// The writes among the steps, nested ones included.
-fn writes(steps: &[Step]) -> usize {
-    let in_step = |step: &Step| match step {
-        Step::Command(command) => usize::from(command.writes),
-        Step::Bulk(_) => 1,
-        Step::If { then, otherwise, .. } => writes(then) + writes(otherwise),
-        Step::ForEach { body, .. }
-        | Step::While { body, .. }
-        | Step::Retry { body, .. }
-        | Step::Transaction { body, .. } => writes(body),
-        Step::Try { body, catches } => writes(body) + catches.iter().map(|(_, steps)| writes(steps)).sum::<usize>(),
-        Step::Let(_) | Step::Again(_) | Step::Abort(_) | Step::Return(_) => 0,
-    };
-    steps.iter().map(in_step).sum()
-}
-
-/// The most writes that one run of the steps can send; a write in a loop is several. What a `retry` repeats is counted
-/// once: an attempt begins again where its write did nothing.
-fn most_writes(steps: &[Step]) -> usize {
-    let in_step = |step: &Step| match step {
-        Step::Command(command) => usize::from(command.changes),
-        Step::Bulk(bulk) => 1 + usize::from(bulk.is_several()),
-        Step::If { then, otherwise, .. } => most_writes(then).max(most_writes(otherwise)),
-        Step::ForEach { body, .. } | Step::While { body, .. } => 2 * most_writes(body),
-        Step::Retry { body, .. } => most_writes(body),
-        // Others see its writes all at once, when it commits.
-        Step::Transaction { body, .. } => most_writes(body).min(1),
-        Step::Try { body, catches } => {
-            most_writes(body) + catches.iter().map(|(_, steps)| most_writes(steps)).max().unwrap_or(0)
-        }
-        Step::Let(_) | Step::Again(_) | Step::Abort(_) | Step::Return(_) => 0,
-    };
-    steps.iter().map(in_step).sum()
-}
-
-fn writes_outcome(reply: ReplyShape) -> bool {
-    matches!(reply, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete)
 }
 
 fn raw_command(template: Template) -> Command {
