@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use bson::{RawDocumentBuf, rawdoc};
 use docshape::engine::{ArrivalTimes, DueQueue, Job, Paced, Pacer, Pacing, Slice, Stop};
 use docshape::generate::Label;
 use docshape::plan::{Choice, Plan, compile};
 use docshape::record::{LatencyHistogram, Recorder};
 use docshape::results::Arrivals;
 use docshape::scenario::{Diagnostics, Source, read};
-use docshape::server::{Failure, Reply, ReplyKind, Target};
+use docshape::server::idle::Idle;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use tokio::time::Instant;
 
@@ -37,16 +36,6 @@ strategies:
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const WORKERS: usize = 64;
-
-/// Answers at once with an empty reply.
-struct Nothing;
-
-impl Target for Nothing {
-    async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
-        let cursor = rawdoc! { "id": 0_i64, "firstBatch": [] };
-        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "cursor": cursor }] })
-    }
-}
 
 /// What a slice gave, and how long it and its threads took.
 struct Run {
@@ -113,7 +102,7 @@ async fn slice(rate: f64, calls: u64) -> (Paced, Recorder, f64) {
     let times = ArrivalTimes::new((rate, Arrivals::Poisson), seed, Label::new("bench"), 0);
     let pacing = Pacing { queue, times, calls: 0..calls, timeout: TIMEOUT, stop };
     let pacer = Pacer::start(pacing).expect("a thread");
-    let result = job.run(&Nothing).await;
+    let result = job.run(&Idle).await;
     (pacer.finished().await.expect("the pacer"), result.recorder, result.seconds)
 }
 

@@ -72,3 +72,18 @@ pub(super) fn written(matched: i64, modified: i64, upserted: Value, inserted: i6
         (Arc::from("deleted"), Value::Int(deleted)),
     ]))
 }
+
+/// Whether a write did something: one that matched nothing leaves no state that others could see. What a raw command did is
+/// not known, so it counts.
+pub(super) fn has_changed(shape: ReplyShape, reply: &Reply) -> bool {
+    match shape {
+        ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update | ReplyShape::Bulk => {
+            count(&first(reply), "n") > 0
+        }
+        ReplyShape::Value => {
+            let n = first(reply).get("lastErrorObject").and_then(|last| last.get("n"));
+            n.is_none_or(|n| n != Value::Int(0))
+        }
+        _ => true,
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::RawDocumentBuf;
 use bson::raw::{CStr, cstr};
 
-use crate::plan::{Bulk, Frame, RequestKind, Value};
+use crate::plan::{Bulk, Frame, ReplyShape, RequestKind, Value};
 use crate::server::{Failure, Reply, ReplyKind, Target};
 
 use super::answer::{count, first, upserted, written};
@@ -43,7 +43,7 @@ impl<T: Target> Interpreter<'_, T> {
             let mut positions = group.positions.as_slice();
             for batch in batches(&group.parts) {
                 let message = with_parts(&head, list_of(group.kind), batch);
-                let reply = self.send(&bulk.label, (ReplyKind::Writes, true), message).await?;
+                let reply = self.send(&bulk.label, (ReplyKind::Writes, Some(ReplyShape::Bulk)), message).await?;
                 sum.add(group.kind, &reply, positions);
                 if bulk.ordered && !sum.errors.is_empty() {
                     return sum.value(bulk);

@@ -8,10 +8,12 @@ use bson::RawDocumentBuf;
 use bson::raw::cstr;
 use tokio::time::Instant;
 
-use crate::plan::{Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Step, Value, outcome, truth};
+use crate::plan::{
+    Command, EvalError, Expression, Frame, Implicit, Outcome, Program, ReplyShape, Step, Value, outcome, truth,
+};
 use crate::server::{Failure, Reply, ReplyKind, Target};
 
-use super::answer::{count, first, shaped, written};
+use super::answer::{count, first, has_changed, shaped, written};
 use super::attempt::{catching, is_size};
 use super::batch::{batches, with_parts};
 use super::transaction::Open;
@@ -232,7 +234,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         let value = match &command.documents {
             None => {
                 let kind = if command.reply.is_cursor() { ReplyKind::Cursor } else { ReplyKind::Single };
-                let answer = self.send(&command.label, (kind, command.changes), document).await?;
+                let answer = self.send(&command.label, (kind, writes(command)), document).await?;
                 shaped(command.reply, &answer)
             }
             Some(documents) => {
@@ -247,27 +249,29 @@ impl<'t, T: Target> Interpreter<'t, T> {
         Ok(())
     }
 
-    /// Sends one command of the step `label`; `changes` says whether it changes data.
+    /// Sends one command of the step `label`; `writes` is the shape of its reply when it changes data.
     pub(super) async fn send(
         &mut self,
         label: &str,
-        (kind, changes): (ReplyKind, bool),
+        (kind, writes): (ReplyKind, Option<ReplyShape>),
         document: RawDocumentBuf,
     ) -> Result<Reply, Halt> {
         let sent = match &mut self.open {
             None => self.target.run(self.database, document, kind).await,
             Some(open) => {
                 open.is_sent = true;
-                open.changes |= changes;
                 self.target.run_in(&mut open.transaction, self.database, document, kind).await
             }
         };
         match sent {
             Ok(reply) => {
                 self.tally.round_trips += reply.round_trips();
-                // Others see what a transaction writes when it commits.
-                if changes && self.open.is_none() {
-                    self.wrote();
+                if self.watches_writes && writes.is_some_and(|shape| has_changed(shape, &reply)) {
+                    // Others see what a transaction writes when it commits.
+                    match &mut self.open {
+                        None => self.wrote(),
+                        Some(open) => open.changes = true,
+                    }
                 }
                 Ok(reply)
             }
@@ -298,12 +302,17 @@ impl<'t, T: Target> Interpreter<'t, T> {
     ) -> Result<Value, Halt> {
         let mut inserted = 0;
         for batch in batches(documents) {
-            let kind = (ReplyKind::Single, command.changes);
+            let kind = (ReplyKind::Single, writes(command));
             let reply = self.send(&command.label, kind, with_parts(frame_of, cstr!("documents"), batch)).await?;
             inserted += count(&first(&reply), "n");
         }
         Ok(written(0, 0, Value::Null, inserted, 0))
     }
+}
+
+/// The shape of the reply of a command that changes data.
+fn writes(command: &Command) -> Option<ReplyShape> {
+    command.changes.then_some(command.reply)
 }
 
 /// Whether a condition is true.

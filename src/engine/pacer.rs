@@ -172,7 +172,8 @@ impl Release {
             Some((_, intended)) => Some(intended.max(now + BREATH).min(now + LOOK)),
             None => {
                 let length = Duration::from_secs_f64(self.paced.seconds);
-                self.pacing.queue.close(length.min(self.pacing.timeout));
+                // A worker needs a moment to wake up, however short the slice is.
+                self.pacing.queue.close(length.max(LOOK).min(self.pacing.timeout));
                 None
             }
         }

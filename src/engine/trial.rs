@@ -82,8 +82,10 @@ struct Batches<'w> {
 
 impl Batches<'_> {
     fn add(&self, interval: &Interval) {
-        // Every load thread has intervals of its own, which begin at nearly the same time.
-        let place = (interval.start / self.batch.as_secs_f64()).round() as u64;
+        // Every load thread has intervals of its own, which begin at nearly the same time. What is left after the last whole
+        // one is a part of it: a batch of a few calls, slow ones above all, would weigh as much as the others.
+        let batch = self.batch.as_secs_f64();
+        let place = ((interval.start / batch).round() as u64).saturating_sub(u64::from(interval.length < batch * 0.9));
         let mut times = self.times.borrow_mut();
         let key = (place, interval.operation.clone());
         match times.get_mut(&key) {

@@ -220,7 +220,7 @@ pub(super) fn contradictions(record: &RunRecord) -> Vec<String> {
         let (Some(inserted), Some(deleted)) = (sum("documents_inserted"), sum("documents_deleted")) else { continue };
         let expired = sum("documents_expired").unwrap_or(0.0);
         if inserted - deleted - expired > grown + (inserted + deleted) * ALLOWED + ALWAYS {
-            let (more, grown) = (three(inserted - deleted), three(grown));
+            let (more, grown) = (three(inserted - deleted - expired), three(grown));
             found.push(format!(
                 "While {name} was measured the server counted {more} documents more, and its collections have {grown} \
                  more: somebody else used the server, or a collection is capped."

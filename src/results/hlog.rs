@@ -70,6 +70,7 @@ impl IntervalLog {
             line.clear();
         }
         let kept = kept.into_inner().map_err(io::IntoInnerError::into_error)?;
+        kept.as_file().sync_all()?;
         kept.persist(path).map_err(|error| error.error)?;
         Ok(IntervalLog { file: OpenOptions::new().append(true).open(path)? })
     }

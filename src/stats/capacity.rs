@@ -38,6 +38,8 @@ pub struct Search {
     /// The lowest rate that failed.
     failed: Option<f64>,
     rate: f64,
+    /// The last step down, as a factor.
+    step: f64,
     refusals: u32,
     trials: u32,
     state: State,
@@ -58,6 +60,7 @@ impl Search {
             passed: None,
             failed: None,
             rate: start.clamp(lowest, highest),
+            step: 2.0,
             refusals: 0,
             trials: 0,
             state: State::Searching,
@@ -83,7 +86,8 @@ impl Search {
                 self.refusals += 1;
                 self.failed = Some(self.rate);
                 self.passed = None;
-                self.rate /= PRECISION;
+                self.rate = (self.rate / PRECISION).max(self.bounds.0);
+                self.step = PRECISION;
                 self.state = State::Searching;
                 self.check_end();
             }
@@ -110,20 +114,22 @@ impl Search {
             (Some(passed), None) if passed >= highest => self.state = State::Ended(Next::AllUpTo(highest)),
             (Some(passed), None) => self.rate = (passed * 2.0).min(highest),
             (None, Some(failed)) if failed <= lowest => self.state = State::Ended(Next::NoneDownTo(lowest)),
-            // After a refusal the answer is near: small steps down.
-            (None, Some(failed)) if self.refusals > 0 => self.rate = (failed / PRECISION).max(lowest),
-            (None, Some(failed)) => self.rate = (failed / 2.0).max(lowest),
+            // Small steps down at first where a rate was refused, as the answer is near; then greater ones.
+            (None, Some(failed)) => {
+                self.step = (self.step * self.step).min(2.0);
+                self.rate = (failed / self.step).max(lowest);
+            }
             (None, None) => {}
         }
         self.check_end();
     }
 
     fn check_end(&mut self) {
-        let (lowest, _) = self.bounds;
+        let tried = self.failed.unwrap_or(self.bounds.0);
         if matches!(self.state, State::Ended(_)) || self.trials < TRIALS {
             return;
         }
-        self.state = State::Ended(self.passed.map_or(Next::NoneDownTo(lowest), Next::Found));
+        self.state = State::Ended(self.passed.map_or(Next::NoneDownTo(tried), Next::Found));
     }
 }
 
@@ -218,6 +224,20 @@ mod tests {
             let Next::Found(found) = end else { panic!("{end:?}") };
             assert!((850.0..1_100.0).contains(&found) && tried.len() <= TRIALS as usize, "{found} after {tried:?}");
         }
+    }
+
+    #[test]
+    fn a_search_never_speaks_of_rates_that_it_did_not_try() {
+        // 800 passes once by luck; nothing else ever does.
+        let mut lucky = true;
+        let (end, tried) = search(800.0, BOUNDS, |rate| {
+            let passes = rate == 800.0 && lucky;
+            lucky &= rate != 800.0;
+            passes
+        });
+        let lowest = tried.iter().copied().fold(f64::INFINITY, f64::min);
+        assert_eq!(end, Next::NoneDownTo(lowest));
+        assert_eq!(lowest, BOUNDS.0, "steps grow again after a refusal: {tried:?}");
     }
 
     #[test]

@@ -207,6 +207,7 @@ impl Judge<'_> {
             rounds: estimate.rounds,
         });
         let detectable = p.and(estimate.as_ref()).filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS);
+        let detectable = detectable.filter(|_| self.obstacle(arm).is_none());
         let detectable = detectable.map(|estimate| self.detectable(estimate));
         Comparison { strategy: arm.strategy, against: self.reference.strategy, ratio, p, detectable, claim }
     }

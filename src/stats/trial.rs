@@ -1,12 +1,12 @@
 //! Whether a rate keeps an objective.
 
-use crate::results::{BatchRecord, OperationRecord, OutcomeRecord, RateRecord, TrialRecord};
+use crate::results::{BatchRecord, ERROR_BUDGET, OperationRecord, OutcomeRecord, RateRecord, TrialRecord};
 
 use super::capacity::keeps;
 use super::objective::{Measure, Objective};
 use super::open::achieved_share;
 use super::validity::ACHIEVED;
-use super::{Distribution, succeeded};
+use super::{Distribution, succeeded, tally};
 
 /// A slope counts as one from so many standard errors on.
 const SURE: f64 = 2.0;
@@ -24,10 +24,12 @@ pub fn judge(rate: f64, tried: &RateRecord, objective: &Objective, operation: Op
     let kept =
         keeps(&margins).unwrap_or(false) && whole_margin(tried, objective, place).is_some_and(|margin| margin >= 0.0);
     let done: u64 = concerned(tried, place).flat_map(successes).map(|outcome| outcome.count).sum();
+    let (offered, failed) = (due(tried, place), due(tried, place).saturating_sub(done));
+    let kept = kept && failed as f64 <= offered as f64 * ERROR_BUDGET;
     TrialRecord {
         rate,
-        offered: due(tried, place),
-        failed: due(tried, place).saturating_sub(done),
+        offered,
+        failed,
         measured: match objective.measure {
             Measure::Mean => mean(concerned(tried, place)),
             Measure::Quantile(share) => {
@@ -95,9 +97,11 @@ fn whole_margin(tried: &RateRecord, objective: &Objective, operation: Option<usi
     }
 }
 
-/// Calls that fell due. One that was given up is in no operation, and counts for all of them.
+/// Calls that fell due, without those that the strategy refused: to refuse is an answer. One that was given up is in no
+/// operation, and counts for all of them.
 fn due(tried: &RateRecord, operation: Option<usize>) -> u64 {
-    concerned(tried, operation).map(|one| one.calls).sum::<u64>() + tried.open.never_started
+    let tally = tally(concerned(tried, operation));
+    tally.calls - tally.refused() + tried.open.never_started
 }
 
 /// The exact mean time of the successful calls of some operations, in nanoseconds; `None` without any.

@@ -5,7 +5,7 @@
 
 use crate::results::{CellRecord, OpenRecord, RunRecord, TimesRecord};
 
-use super::{Distribution, achieved_share, cells, service_mean, tally};
+use super::{Distribution, achieved_share, cells, service_mean, succeeded, tally};
 
 /// A share of the calls due below which an arm counts as overloaded.
 pub const ACHIEVED: f64 = 0.98;
@@ -101,7 +101,7 @@ fn judged(record: &RunRecord, is_unsafe: bool) -> impl Iterator<Item = usize> + 
 fn faults(record: &RunRecord, strategy: usize) -> Vec<Void> {
     let created = cells(record, strategy).map(|cell| cell.connections_created).fold(0, u64::saturating_add);
     let tally = tally(cells(record, strategy).flat_map(|cell| &cell.operations));
-    let (share, calls) = (tally.failed_share(), tally.saturated.saturating_add(saturated_beside(record, strategy)));
+    let (share, calls) = (tally.failed_share(), tally.saturated);
     let mut faults = Vec::new();
     faults.extend((created > 0).then_some(Void::Connections { strategy, created }));
     faults.extend((share > record.settings.error_budget).then_some(Void::Errors { strategy, share }));
@@ -110,22 +110,15 @@ fn faults(record: &RunRecord, strategy: usize) -> Vec<Void> {
     faults
 }
 
-/// Calls above the bound of a histogram of response times; those of service times are tallied.
-fn saturated_beside(record: &RunRecord, strategy: usize) -> u64 {
-    let outcomes = cells(record, strategy).flat_map(|cell| &cell.operations).flat_map(|operation| &operation.outcomes);
-    // Service is a part of response, so that what is above the bound there is above it here.
-    let more =
-        outcomes.filter_map(|outcome| Some(outcome.response.as_ref()?.saturated.saturating_sub(outcome.saturated)));
-    more.fold(0, u64::saturating_add)
-}
-
 fn pacer_lag(record: &RunRecord, strategy: usize) -> Option<Void> {
     let lag = median(opened(record, strategy).filter_map(|open| p99(&open.pacer_lag)))?;
     if lag <= PACER_LAG {
         return None;
     }
     let service = median(cells(record, strategy).filter_map(|cell| {
-        let times = Distribution::of(cell.operations.iter());
+        // Not the headline: a response time contains the lag that is judged here.
+        let outcomes = cell.operations.iter().flat_map(|operation| &operation.outcomes);
+        let times = Distribution::merged(outcomes.filter(|one| succeeded(&one.outcome)).map(|one| &one.service));
         times.quantile(0.99).or(times.max()).map(|time| time as f64)
     }));
     let allowed = service.unwrap_or(0.0).max(PACER_LAG);
@@ -293,6 +286,10 @@ mod tests {
             for (place, round) in run.rounds.iter_mut().enumerate() {
                 let lag = if place < late_rounds { lag } else { 1_000 };
                 round.cells[1].open = Some(open(1_000, 0, &[lag; 100]));
+                // A response time contains the lag.
+                for outcome in round.cells[1].operations.iter_mut().flat_map(|operation| &mut operation.outcomes) {
+                    outcome.response = Some(times(&vec![lag + 1_000_000; outcome.count as usize]));
+                }
             }
             void(&run)
         };

@@ -13,9 +13,6 @@ const CHANGE: f64 = 0.05;
 /// A collection whose documents' mean size grew by more than this share has no steady state.
 const GROWTH: f64 = 0.05;
 
-/// The pieces of a warm-up that count: its last quarter.
-const LAST_PIECES: usize = 4;
-
 /// Whether the throughput of an arm settled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WarmUp {
@@ -33,8 +30,9 @@ pub enum WarmUp {
     },
 }
 
-/// How the throughput of an arm came along, by its geometric means over rounds with 95 % t intervals: from the warm-up's
-/// last pieces to the first quarter of the measured slices, from there to their middle half, and on to their last quarter.
+/// How the throughput of an arm came along, by its geometric means over rounds with 95 % t intervals: from the first quarter
+/// of the measured slices to their middle half, and on to their last quarter. The warm-up itself is no measure of that: its
+/// pieces run in a row, while slices alternate with those of other arms and are of another length.
 /// `None` below [`MINIMUM_ROUNDS`] rounds, with fewer than four slices, and in open load, where the arrivals set the throughput.
 pub fn warm_up(record: &RunRecord, strategy: usize) -> Option<WarmUp> {
     if record.settings.load != LoadModel::Closed {
@@ -54,8 +52,7 @@ pub fn warm_up(record: &RunRecord, strategy: usize) -> Option<WarmUp> {
         |course: &Course| Some(course.last),
     );
     let (early, late, whole) = (change(&first, &middle), change(&middle, &last), change(&first, &last));
-    let before = change(&|course: &Course| course.warm_up, &first);
-    Some(match (late, early.or(before), whole) {
+    Some(match (late, early, whole) {
         (Some(late), _, whole) => WarmUp::Never { change: whole.unwrap_or(late) },
         (None, Some(change), _) => WarmUp::Drifting { change },
         // Too slow a change for either half, and a change all the same.
@@ -72,8 +69,6 @@ pub fn is_growing(record: &RunRecord, strategy: usize) -> bool {
 
 /// Calls per second along one cell.
 struct Course {
-    /// In the warm-up's last pieces; `None` where they made no calls.
-    warm_up: Option<f64>,
     /// In the first quarter of the slices.
     first: f64,
     /// In the middle half.
@@ -86,12 +81,10 @@ impl Course {
     fn of(cell: &CellRecord) -> Option<Course> {
         let slices = &cell.slices;
         let quarter = slices.len() / 4;
-        let pieces = &cell.warm_up;
         if quarter == 0 {
             return None;
         }
         Some(Course {
-            warm_up: rate(&pieces[pieces.len() - pieces.len() / LAST_PIECES..]),
             first: rate(&slices[..quarter])?,
             middle: rate(&slices[quarter..slices.len() - quarter])?,
             last: rate(&slices[slices.len() - quarter..])?,
@@ -120,46 +113,43 @@ mod tests {
     use crate::stats::sample;
 
     /// Arm 0 with these calls per second along its slices, give or take a percent from round to round.
-    fn run(rounds: u64, warm_up: f64, rate: impl Fn(f64) -> f64) -> RunRecord {
+    fn run(rounds: u64, rate: impl Fn(f64) -> f64) -> RunRecord {
         let mut run = sample::run(rounds);
         for (place, round) in run.rounds.iter_mut().enumerate() {
             let weather = 1.0 + 0.2 * place as f64;
             let slice = |rate: f64, noise: f64| SliceRecord { calls: 100, seconds: weather * (1.0 + noise) / rate };
             let noise = |at: usize| if (at + place).is_multiple_of(2) { 0.01 } else { -0.01 };
             round.cells[0].slices = (0..64).map(|at| slice(rate(at as f64 / 63.0), noise(at))).collect();
-            round.cells[0].warm_up = (0..8).map(|at| slice(warm_up, noise(at))).collect();
         }
         run
     }
 
     #[test]
     fn a_level_throughput_is_warm() {
-        assert_eq!(warm_up(&run(8, 100.0, |_| 100.0), 0), Some(WarmUp::Warm));
-        assert_eq!(warm_up(&run(8, 100.0, |at| 100.0 + 3.0 * at), 0), Some(WarmUp::Warm), "3 % is no change");
+        assert_eq!(warm_up(&run(8, |_| 100.0), 0), Some(WarmUp::Warm));
+        assert_eq!(warm_up(&run(8, |at| 100.0 + 3.0 * at), 0), Some(WarmUp::Warm), "3 % is no change");
     }
 
     #[test]
     fn what_changes_at_the_beginning_only_drifts() {
-        let made = warm_up(&run(8, 80.0, |at| if at < 0.25 { 80.0 } else { 100.0 }), 0);
-        assert!(matches!(made, Some(WarmUp::Drifting { change }) if (change - 0.25).abs() < 0.02), "{made:?}");
-        let made = warm_up(&run(8, 80.0, |_| 100.0), 0);
+        let made = warm_up(&run(8, |at| if at < 0.25 { 80.0 } else { 100.0 }), 0);
         assert!(matches!(made, Some(WarmUp::Drifting { change }) if (change - 0.25).abs() < 0.02), "{made:?}");
     }
 
     #[test]
     fn what_still_changes_at_the_end_never_settles() {
-        let made = warm_up(&run(8, 100.0, |at| 100.0 - 40.0 * at), 0);
+        let made = warm_up(&run(8, |at| 100.0 - 40.0 * at), 0);
         assert!(matches!(made, Some(WarmUp::Never { change }) if (change + 0.316).abs() < 0.02), "{made:?}");
         // Too slow for a half.
-        let made = warm_up(&run(8, 100.0, |at| 100.0 - 9.0 * at), 0);
+        let made = warm_up(&run(8, |at| 100.0 - 9.0 * at), 0);
         assert!(matches!(made, Some(WarmUp::Never { change }) if (change + 0.068).abs() < 0.02), "{made:?}");
     }
 
     #[test]
     fn nothing_is_said_without_rounds_slices_or_a_throughput_of_its_own() {
-        let mut made = run(5, 80.0, |_| 100.0);
+        let mut made = run(5, |_| 100.0);
         assert_eq!(warm_up(&made, 0), None);
-        made = run(8, 80.0, |_| 100.0);
+        made = run(8, |_| 100.0);
         assert_eq!(warm_up(&made, 1), None);
         made.settings.load = LoadModel::Open { rate: 10.0, arrivals: Arrivals::Poisson };
         assert_eq!(warm_up(&made, 0), None);
@@ -167,7 +157,7 @@ mod tests {
 
     #[test]
     fn chance_is_no_change() {
-        let mut made = run(8, 100.0, |_| 100.0);
+        let mut made = run(8, |_| 100.0);
         for (place, round) in made.rounds.iter_mut().enumerate() {
             let factor = if place % 2 == 0 { 0.7 } else { 1.4 };
             round.cells[0].slices[48..].iter_mut().for_each(|slice| slice.seconds *= factor);
@@ -177,7 +167,7 @@ mod tests {
 
     #[test]
     fn growing_documents_are_seen() {
-        let made = run(6, 100.0, |_| 100.0);
+        let made = run(6, |_| 100.0);
         assert_eq!((is_growing(&made, 0), is_growing(&made, 1)), (true, false));
     }
 }

@@ -9,7 +9,7 @@ use bson::rawdoc;
 use clap::Parser;
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, Fatal, Loader, RunError, Settings, Slice, Window};
+use crate::engine::{Experiment, Fatal, Loader, RunError, Settings, Slice, Stop, Window};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
 use crate::report::Report;
@@ -31,7 +31,7 @@ use super::{Finding, ready};
 const SLICES: usize = 30;
 /// Calls of a slice.
 const CALLS: u64 = 250;
-/// A bare loop on the driver makes at most so many times the calls of docshape.
+/// docshape makes at least this share of the calls of a bare loop on the driver.
 const LEAST: f64 = 0.90;
 /// The client's time may be so much longer than the server's own: network, driver and scheduling.
 const AROUND: Duration = Duration::from_millis(1);
@@ -47,15 +47,18 @@ pub(super) async fn single(session: &Session) -> Result<Vec<Finding>, CliError> 
     let database = namespace::database_name(&plan.name, "one", &id);
     let made = namespace::create(&target, &database, &id).await;
     made.map_err(|error| CliError::server(error.to_string()))?;
-    let found = measured(&target, &plan, &database).await;
+    let found = measured((&target, &plan, &database), &session.stop).await;
     namespace::drop_marked(&target, &database).await.map_err(|error| CliError::server(error.to_string()))?;
     found
 }
 
-async fn measured(target: &MongoTarget, plan: &Arc<Plan>, database: &str) -> Result<Vec<Finding>, CliError> {
-    let loader = Loader { plan, arm: &plan.arms[0], target, database, observer: &(), stop: &|| false };
+async fn measured(
+    (target, plan, database): (&MongoTarget, &Arc<Plan>, &str),
+    stop: &Stop,
+) -> Result<Vec<Finding>, CliError> {
+    let loader = Loader { plan, arm: &plan.arms[0], target, database, observer: &(), stop: &|| stop.is_set() };
     loader.run().await.map_err(|error| CliError::server(error.to_string()))?;
-    let reads = Reads { target, plan, database: database.into(), next: Arc::new(AtomicU64::new(0)) };
+    let reads = Reads { target, plan, database: database.into(), next: Arc::new(AtomicU64::new(0)), stop };
     reads.harness().await.map_err(|fatal| mistake(&fatal))?;
     Ok(vec![reads.overhead().await?, reads.agreement().await?])
 }
@@ -66,9 +69,14 @@ struct Reads<'t> {
     plan: &'t Arc<Plan>,
     database: Arc<str>,
     next: Arc<AtomicU64>,
+    stop: &'t Stop,
 }
 
 impl Reads<'_> {
+    fn check_stop(&self) -> Result<(), CliError> {
+        if self.stop.is_set() { Err(ended(RunError::Interrupted)) } else { Ok(()) }
+    }
+
     /// A slice through docshape: what was measured, and the seconds that it took.
     async fn harness(&self) -> Result<(OperationMeasures, f64), Fatal> {
         let recorder = RefCell::new(Recorder::new(self.plan.operations.len(), TIMEOUT));
@@ -98,6 +106,7 @@ impl Reads<'_> {
     async fn overhead(&self) -> Result<Finding, CliError> {
         let mut ratios = Vec::new();
         for _ in 0..SLICES {
+            self.check_stop()?;
             let (_, harness) = self.harness().await.map_err(|fatal| mistake(&fatal))?;
             ratios.push(self.bare().await? / harness);
         }
@@ -118,6 +127,7 @@ impl Reads<'_> {
         let (mut meter, mut usage) = (Meter::new(self.target).await, Usage::default());
         let (mut calls, mut nanoseconds) = (0, 0);
         for _ in 0..SLICES {
+            self.check_stop()?;
             meter.begin(self.target).await;
             let (read, _) = self.harness().await.map_err(|fatal| mistake(&fatal))?;
             meter.end(self.target, &self.database, &mut usage).await;
