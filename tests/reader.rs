@@ -1,7 +1,7 @@
 //! A sound scenario is read whole, and no text makes the reader panic.
 
 use docshape::scenario::{
-    CommandWord, Diagnostics, Implementation, Node, Scenario, Severity, Source, Step, StepKind, Strategy, read,
+    Caught, CommandWord, Diagnostics, Implementation, Node, Scenario, Severity, Source, Step, StepKind, Strategy, read,
 };
 use proptest::prelude::{ProptestConfig, Strategy as _, prop, prop_oneof, proptest};
 
@@ -132,7 +132,7 @@ fn a_sound_scenario_gets_no_more_than_the_two_warnings_of_what_is_not_evaluated_
 }
 
 #[test]
-fn a_scenario_with_try_is_read_and_told_that_it_cannot_run_yet() {
+fn a_try_is_read_with_what_it_catches() {
     let text = "\
 format: 1
 name: library
@@ -159,10 +159,12 @@ strategies:
 ";
     let (scenario, diagnostics) = read_text(text);
     let found: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
-    assert_eq!(found, ["`try` is not run by this version of docshape yet"]);
+    assert_eq!(found, Vec::<&str>::new());
     let scenario = scenario.unwrap();
     let steps = steps(&scenario.strategies[0], "checkout");
-    assert!(matches!(&steps[1].kind, StepKind::Later(word) if word.value == "try"));
+    let StepKind::Try { body, catches } = &steps[1].kind else { panic!("{:?}", steps[1]) };
+    let [(Caught::Code(11000), duplicate)] = &catches[..] else { panic!("{catches:?}") };
+    assert_eq!((body.len(), duplicate.len()), (1, 1));
 }
 
 #[test]

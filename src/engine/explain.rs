@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 
-use crate::server::{Failure, Reply, ReplyKind, Target};
+use crate::server::{Failure, Reply, ReplyKind, Target, Transaction};
 
 /// The commands that look for documents.
 const EXPLAINED: [&str; 7] = ["find", "aggregate", "count", "distinct", "update", "delete", "findAndModify"];
@@ -64,6 +64,29 @@ impl<T: Target> Target for Explaining<'_, T> {
     async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
         self.explain(database, &command).await;
         self.target.run(database, command, kind).await
+    }
+
+    async fn begin(&self) -> Result<Transaction, Failure> {
+        self.target.begin().await
+    }
+
+    async fn run_in(
+        &self,
+        transaction: &mut Transaction,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> Result<Reply, Failure> {
+        self.explain(database, &command).await;
+        self.target.run_in(transaction, database, command, kind).await
+    }
+
+    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        self.target.commit(transaction).await
+    }
+
+    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        self.target.abort(transaction).await
     }
 }
 

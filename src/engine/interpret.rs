@@ -1,20 +1,22 @@
 //! Runs the compiled steps of one operation on a target.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bson::RawDocumentBuf;
+use bson::raw::cstr;
 use tokio::time::Instant;
 
 use crate::plan::{
-    Command, EvalError, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, Value, outcome, truth,
+    Command, EvalError, Expression, Frame, Implicit, Outcome, Program, ReplyShape, Step, Value, outcome, truth,
 };
-use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+use crate::server::{Failure, Reply, ReplyKind, Target};
 
-/// One message carries at most this many documents and bytes. The server takes 100,000 writes, and a command sent whole
-/// (without a document sequence) may be no larger than a document.
-const BATCH_DOCUMENTS: usize = 100_000;
-const BATCH_BYTES: usize = 15_000_000;
+use super::answer::{count, first, has_changed, shaped, written};
+use super::attempt::{catching, is_size};
+use super::batch::{batches, with_parts};
+use super::transaction::Open;
 
 /// Why a call has no result.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -27,11 +29,13 @@ pub enum Halt {
         /// What the server said.
         failure: Failure,
     },
-    /// All attempts of a `retry` had to begin again; recorded, the run goes on.
-    #[error("retry: {attempts} attempts were not enough")]
+    /// A step did not come to an end within its bound; recorded, the run goes on.
+    #[error("{label}: {bound} were not enough")]
     Exhausted {
-        /// The most that the step allows.
-        attempts: u32,
+        /// Which step.
+        label: String,
+        /// The most that it allows.
+        bound: Bound,
     },
     /// A mistake of the scenario, which ends the run.
     #[error("{label}: {error}")]
@@ -41,6 +45,24 @@ pub enum Halt {
         /// What is wrong.
         error: EvalError,
     },
+}
+
+/// How often a step may do the same again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// Attempts of a `retry`.
+    Attempts(u32),
+    /// Turns of a `while`.
+    Turns(u32),
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Attempts(most) => write!(formatter, "{most} attempts"),
+            Bound::Turns(most) => write!(formatter, "{most} turns"),
+        }
+    }
 }
 
 /// What a call cost besides time.
@@ -71,13 +93,19 @@ pub enum Retry {
     Code(i32),
     /// `again`.
     Again,
+    /// A transaction that the server could not do beside others.
+    Transaction,
+    /// A commit of which it was not known whether it was done.
+    Commit,
 }
 
 /// One program running on one database of a target.
 #[derive(Debug)]
 pub struct Interpreter<'t, T> {
-    target: &'t T,
+    pub(super) target: &'t T,
     database: &'t str,
+    /// The transaction that the present step is part of.
+    pub(super) open: Option<Open>,
     /// What the call has cost so far.
     pub tally: Tally,
     /// Whether it matters when writes are acknowledged; the clock is not asked for nothing.
@@ -85,16 +113,18 @@ pub struct Interpreter<'t, T> {
 }
 
 /// Where the steps go on.
-enum Flow {
+pub(super) enum Flow {
     Next,
     Again,
+    /// Out of the transaction, and back.
+    Abort(Value),
     Return(Value),
 }
 
 impl<'t, T: Target> Interpreter<'t, T> {
     /// An interpreter for one call.
     pub fn new(target: &'t T, database: &'t str) -> Interpreter<'t, T> {
-        Interpreter { target, database, tally: Tally::default(), watches_writes: false }
+        Interpreter { target, database, open: None, tally: Tally::default(), watches_writes: false }
     }
 
     /// Runs a program; the frame holds its arguments.
@@ -104,7 +134,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
     pub async fn run(&mut self, program: &Program, frame: &mut Frame) -> Result<Value, Halt> {
         self.watches_writes = program.writes_again;
         match self.steps(&program.steps, program.reply, frame).await {
-            Ok(Flow::Return(value)) => Ok(value),
+            Ok(Flow::Return(value) | Flow::Abort(value)) => Ok(value),
             Ok(Flow::Next | Flow::Again) => implicit(program, frame),
             Err(Halt::Failed { failure, .. }) if is_size(&failure) => {
                 Ok(Value::Outcome(Outcome::Refused(Arc::from("size"))))
@@ -113,11 +143,19 @@ impl<'t, T: Target> Interpreter<'t, T> {
         }
     }
 
-    async fn steps(&mut self, steps: &[Step], reply: usize, frame: &mut Frame) -> Result<Flow, Halt> {
+    pub(super) async fn steps(&mut self, steps: &[Step], reply: usize, frame: &mut Frame) -> Result<Flow, Halt> {
         for step in steps {
             let flow = match step {
                 Step::Command(command) => {
                     self.command(command, reply, frame).await?;
+                    Flow::Next
+                }
+                Step::Bulk(bulk) => {
+                    let value = self.bulk(bulk, frame).await?;
+                    if let Some(alias) = bulk.alias {
+                        frame.set(alias, value.clone());
+                    }
+                    frame.set(reply, value);
                     Flow::Next
                 }
                 Step::Let(assignments) => {
@@ -127,10 +165,11 @@ impl<'t, T: Target> Interpreter<'t, T> {
                     }
                     Flow::Next
                 }
-                Step::Again(condition) => {
-                    let again = condition.evaluate(frame).and_then(|value| truth(&value));
-                    if again.map_err(|error| wrong("again", error))? { Flow::Again } else { Flow::Next }
-                }
+                Step::Again(condition) => match holds(condition, "again", frame)? {
+                    true => Flow::Again,
+                    false => Flow::Next,
+                },
+                Step::Abort(value) => Flow::Abort(value.evaluate(frame).map_err(|error| wrong("abort", error))?),
                 Step::Return(value) => Flow::Return(value.evaluate(frame).map_err(|error| wrong("return", error))?),
                 // Steps that hold steps recurse, which an async function can only do through a box.
                 nested => Box::pin(self.nested(nested, reply, frame)).await?,
@@ -145,8 +184,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
     async fn nested(&mut self, step: &Step, reply: usize, frame: &mut Frame) -> Result<Flow, Halt> {
         match step {
             Step::If { condition, then, otherwise } => {
-                let holds = condition.evaluate(frame).and_then(|value| truth(&value));
-                let branch = if holds.map_err(|error| wrong("if", error))? { then } else { otherwise };
+                let branch = if holds(condition, "if", frame)? { then } else { otherwise };
                 self.steps(branch, reply, frame).await
             }
             Step::ForEach { slot, list, body } => {
@@ -164,41 +202,39 @@ impl<'t, T: Target> Interpreter<'t, T> {
                 }
                 Ok(Flow::Next)
             }
+            Step::While { label, condition, turns, body } => {
+                let mut turn = 0;
+                while holds(condition, label, frame)? {
+                    if turn == *turns {
+                        return Err(Halt::Exhausted { label: label.clone(), bound: Bound::Turns(*turns) });
+                    }
+                    turn += 1;
+                    let flow = self.steps(body, reply, frame).await?;
+                    if !matches!(flow, Flow::Next) {
+                        return Ok(flow);
+                    }
+                }
+                Ok(Flow::Next)
+            }
             Step::Retry { errors, attempts, body } => self.retry(errors, *attempts, (body, reply), frame).await,
+            Step::Transaction { attempts, body } => self.transaction(*attempts, (body, reply), frame).await,
+            Step::Try { body, catches } => match self.steps(body, reply, frame).await {
+                Err(Halt::Failed { label, failure }) => match catching(catches, &failure) {
+                    Some(steps) => self.steps(steps, reply, frame).await,
+                    None => Err(Halt::Failed { label, failure }),
+                },
+                other => other,
+            },
             _ => Ok(Flow::Next),
         }
-    }
-
-    /// Every attempt begins with the variables that the first one began with.
-    async fn retry(
-        &mut self,
-        errors: &[i32],
-        attempts: u32,
-        (body, reply): (&[Step], usize),
-        frame: &mut Frame,
-    ) -> Result<Flow, Halt> {
-        let before = frame.snapshot();
-        for attempt in 1..=attempts {
-            let cause = match self.steps(body, reply, frame).await {
-                Ok(Flow::Again) => Retry::Again,
-                Ok(flow) => return Ok(flow),
-                Err(Halt::Failed { label, failure }) => match failure.kind {
-                    FailureKind::Server(code) if errors.contains(&code) && attempt < attempts => Retry::Code(code),
-                    _ => return Err(Halt::Failed { label, failure }),
-                },
-                Err(halt) => return Err(halt),
-            };
-            self.tally.retries.push(cause);
-            frame.restore(before.clone());
-        }
-        Err(Halt::Exhausted { attempts })
     }
 
     async fn command(&mut self, command: &Command, reply: usize, frame: &mut Frame) -> Result<(), Halt> {
         let document = command.template.bind(frame).map_err(|error| wrong(&command.label, error))?;
         let value = match &command.documents {
             None => {
-                let answer = self.send(command, document).await?;
+                let kind = if command.reply.is_cursor() { ReplyKind::Cursor } else { ReplyKind::Single };
+                let answer = self.send(&command.label, (kind, writes(command)), document).await?;
                 shaped(command.reply, &answer)
             }
             Some(documents) => {
@@ -213,24 +249,44 @@ impl<'t, T: Target> Interpreter<'t, T> {
         Ok(())
     }
 
-    async fn send(&mut self, command: &Command, document: RawDocumentBuf) -> Result<Reply, Halt> {
-        let kind = if command.reply.is_cursor() { ReplyKind::Cursor } else { ReplyKind::Single };
-        match self.target.run(self.database, document, kind).await {
+    /// Sends one command of the step `label`; `writes` is the shape of its reply when it changes data.
+    pub(super) async fn send(
+        &mut self,
+        label: &str,
+        (kind, writes): (ReplyKind, Option<ReplyShape>),
+        document: RawDocumentBuf,
+    ) -> Result<Reply, Halt> {
+        let sent = match &mut self.open {
+            None => self.target.run(self.database, document, kind).await,
+            Some(open) => {
+                open.is_sent = true;
+                self.target.run_in(&mut open.transaction, self.database, document, kind).await
+            }
+        };
+        match sent {
             Ok(reply) => {
                 self.tally.round_trips += reply.round_trips();
-                if self.watches_writes && command.changes && has_changed(command.reply, &reply) {
-                    self.wrote();
+                if self.watches_writes && writes.is_some_and(|shape| has_changed(shape, &reply)) {
+                    // Others see what a transaction writes when it commits.
+                    match &mut self.open {
+                        None => self.wrote(),
+                        Some(open) => open.changes = true,
+                    }
                 }
                 Ok(reply)
             }
             Err(failure) => {
                 self.tally.round_trips += 1;
-                Err(Halt::Failed { label: command.label.clone(), failure })
+                Err(Halt::Failed { label: label.to_owned(), failure })
             }
         }
     }
 
-    fn wrote(&mut self) {
+    /// A write was acknowledged.
+    pub(super) fn wrote(&mut self) {
+        if !self.watches_writes {
+            return;
+        }
         let now = Instant::now();
         let first = self.tally.written.map_or(now, |(first, _)| first);
         self.tally.written = Some((first, now));
@@ -245,28 +301,26 @@ impl<'t, T: Target> Interpreter<'t, T> {
         documents: &[RawDocumentBuf],
     ) -> Result<Value, Halt> {
         let mut inserted = 0;
-        for batch in batches(documents, BATCH_DOCUMENTS, BATCH_BYTES) {
-            let reply = self.send(command, with_documents(frame_of, batch)).await?;
+        for batch in batches(documents) {
+            let kind = (ReplyKind::Single, writes(command));
+            let reply = self.send(&command.label, kind, with_parts(frame_of, cstr!("documents"), batch)).await?;
             inserted += count(&first(&reply), "n");
         }
         Ok(written(0, 0, Value::Null, inserted, 0))
     }
 }
 
-/// Whether a write did something: one that matched nothing leaves no state that others could see. What a raw command did is
-/// not known, so it counts.
-fn has_changed(shape: ReplyShape, reply: &Reply) -> bool {
-    match shape {
-        ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update => count(&first(reply), "n") > 0,
-        ReplyShape::Value => {
-            let n = first(reply).get("lastErrorObject").and_then(|last| last.get("n"));
-            n.is_none_or(|n| n != Value::Int(0))
-        }
-        _ => true,
-    }
+/// The shape of the reply of a command that changes data.
+fn writes(command: &Command) -> Option<ReplyShape> {
+    command.changes.then_some(command.reply)
 }
 
-fn wrong(label: &str, error: EvalError) -> Halt {
+/// Whether a condition is true.
+fn holds(condition: &Expression, label: &str, frame: &mut Frame) -> Result<bool, Halt> {
+    condition.evaluate(frame).and_then(|value| truth(&value)).map_err(|error| wrong(label, error))
+}
+
+pub(super) fn wrong(label: &str, error: EvalError) -> Halt {
     Halt::Scenario { label: label.to_owned(), error }
 }
 
@@ -278,102 +332,4 @@ fn implicit(program: &Program, frame: &Frame) -> Result<Value, Halt> {
         }
         Implicit::Done => Ok(Value::Outcome(Outcome::Done)),
     }
-}
-
-/// The codes with which the server, or the driver before it, refuses what is too large.
-fn is_size(failure: &Failure) -> bool {
-    match failure.kind {
-        FailureKind::Server(10334 | 17419) | FailureKind::TooLarge => true,
-        FailureKind::Server(2) => failure.message.contains("too large"),
-        _ => false,
-    }
-}
-
-/// A command with its documents put in.
-fn with_documents(command: &RawDocumentBuf, documents: &[RawDocumentBuf]) -> RawDocumentBuf {
-    let mut array = bson::RawArrayBuf::new();
-    for document in documents {
-        array.push(&**document);
-    }
-    let mut whole = command.clone();
-    whole.append(bson::raw::cstr!("documents"), array);
-    whole
-}
-
-/// Documents in groups that fit one message.
-fn batches(documents: &[RawDocumentBuf], most: usize, bytes: usize) -> impl Iterator<Item = &[RawDocumentBuf]> {
-    let mut rest = documents;
-    std::iter::from_fn(move || {
-        let mut size = 0;
-        let fits = rest.iter().take(most).take_while(|document| {
-            size += document.as_bytes().len();
-            size <= bytes
-        });
-        // A document larger than a message goes alone, so that the server says what is wrong with it.
-        let length = fits.count().max(1).min(rest.len());
-        let (batch, after) = rest.split_at(length);
-        rest = after;
-        (!batch.is_empty()).then_some(batch)
-    })
-}
-
-/// The server's reply as a value of the scenario.
-fn shaped(shape: ReplyShape, reply: &Reply) -> Value {
-    match shape {
-        ReplyShape::Documents => documents(reply),
-        ReplyShape::First => documents(reply).at(0).unwrap_or(Value::Null),
-        ReplyShape::Count => documents(reply).at(0).and_then(|row| row.get("n")).unwrap_or(Value::Int(0)),
-        ReplyShape::Values => first(reply).get("values").unwrap_or_else(|| Value::list(Vec::new())),
-        ReplyShape::Insert => written(0, 0, Value::Null, count(&first(reply), "n"), 0),
-        ReplyShape::Delete => written(0, 0, Value::Null, 0, count(&first(reply), "n")),
-        ReplyShape::Update => update(&first(reply)),
-        ReplyShape::Value => first(reply).get("value").unwrap_or(Value::Null),
-        ReplyShape::Whole => Value::Document(first(reply)),
-    }
-}
-
-fn first(reply: &Reply) -> Raw {
-    Raw::new(reply.batches.first().cloned().unwrap_or_default())
-}
-
-fn batch_documents(raw: &Raw) -> Value {
-    let cursor = raw.get("cursor").unwrap_or(Value::Null);
-    cursor.get("firstBatch").or_else(|| cursor.get("nextBatch")).unwrap_or(Value::Null)
-}
-
-/// All documents of a cursor; those of a single batch stay the bytes that the server sent.
-fn documents(reply: &Reply) -> Value {
-    if let [only] = reply.batches.as_slice() {
-        return batch_documents(&Raw::new(only.clone()));
-    }
-    let mut all = Vec::new();
-    for batch in &reply.batches {
-        let documents = batch_documents(&Raw::new(batch.clone()));
-        all.extend(documents.items().into_iter().flatten());
-    }
-    Value::list(all)
-}
-
-fn count(reply: &Raw, name: &str) -> i64 {
-    match reply.get(name) {
-        Some(Value::Int(count)) => count,
-        _ => 0,
-    }
-}
-
-/// The server counts an upserted document as matched (`n`); the CRUD specification does not.
-fn update(reply: &Raw) -> Value {
-    let upserted = reply.get("upserted").and_then(|list| list.at(0)).and_then(|row| row.get("_id"));
-    let matched = count(reply, "n") - i64::from(upserted.is_some());
-    written(matched, count(reply, "nModified"), upserted.unwrap_or(Value::Null), 0, 0)
-}
-
-fn written(matched: i64, modified: i64, upserted: Value, inserted: i64, deleted: i64) -> Value {
-    Value::Map(Arc::new([
-        (Arc::from("matched"), Value::Int(matched)),
-        (Arc::from("modified"), Value::Int(modified)),
-        (Arc::from("upserted_id"), upserted),
-        (Arc::from("inserted"), Value::Int(inserted)),
-        (Arc::from("deleted"), Value::Int(deleted)),
-    ]))
 }

@@ -1,6 +1,10 @@
 //! Runs cells: fills fresh databases, makes the calls, reads the sizes.
 
+mod answer;
 mod arrivals;
+mod attempt;
+mod batch;
+mod bulk;
 mod cell;
 mod cost;
 mod error;
@@ -22,6 +26,7 @@ mod schedule;
 mod state;
 mod stop;
 mod thread;
+mod transaction;
 mod trial;
 mod window;
 
@@ -32,7 +37,7 @@ pub use event::{Event, Interval, Observer, Phase};
 pub use experiment::{Experiment, Settings};
 pub use generators::{Generators, share};
 pub use inspect::{flush, sizes};
-pub use interpret::{Halt, Interpreter, Retry, Tally};
+pub use interpret::{Bound, Halt, Interpreter, Retry, Tally};
 pub use load::{Documents, LoadError, Loader, indexes};
 pub use pacer::{Paced, Pacer, Pacing};
 pub use pilot::Pilot;

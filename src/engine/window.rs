@@ -15,7 +15,7 @@ use crate::plan::{Frame, Outcome, Plan, Value};
 use crate::record::{Call, CallError, CallOutcome, DueTimes, IntervalHistogram, Recorder};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
-use super::interpret::{Halt, Interpreter, Retry};
+use super::interpret::{Bound, Halt, Interpreter, Retry};
 use super::pacer::nanoseconds;
 use super::queue::{Due, DueQueue};
 use super::stop::Stop;
@@ -221,9 +221,12 @@ impl Slice {
                 let message = format!("{label}: {}", failure.message);
                 (CallOutcome::Failed, Some((reason(&failure), message)), broken)
             }
-            Ok(Err(Halt::Exhausted { attempts })) => {
-                let message = format!("retry: {attempts} attempts were not enough");
-                (CallOutcome::Failed, Some(("attempts used up".to_owned(), message)), None)
+            Ok(Err(halt @ Halt::Exhausted { bound, .. })) => {
+                let reason = match bound {
+                    Bound::Attempts(_) => "attempts used up",
+                    Bound::Turns(_) => "turns used up",
+                };
+                (CallOutcome::Failed, Some((reason.to_owned(), halt.to_string())), None)
             }
             Ok(Err(halt @ Halt::Scenario { .. })) => {
                 let operation = &self.plan.operations[operation].name;
@@ -319,6 +322,8 @@ fn cause(retry: &Retry) -> Arc<str> {
     match retry {
         Retry::Code(code) => code.to_string().into(),
         Retry::Again => "again".into(),
+        Retry::Transaction => "TransientTransactionError".into(),
+        Retry::Commit => "UnknownTransactionCommitResult".into(),
     }
 }
 

@@ -29,6 +29,13 @@ impl Default for Concerns {
     }
 }
 
+impl Concerns {
+    /// The value of `writeConcern`.
+    pub(super) fn write_concern(&self) -> Value {
+        map("w", Value::text(&self.write))
+    }
+}
+
 /// Compiles the options of one CRUD step into a server command.
 pub struct CommandCompiler<'r, 'a> {
     /// The word.
@@ -44,17 +51,16 @@ pub struct CommandCompiler<'r, 'a> {
 }
 
 impl CommandCompiler<'_, '_> {
-    /// The command; `None` when there were problems.
-    pub fn compile(mut self, concerns: &Concerns) -> Option<Command> {
+    /// The command; `None` when there were problems. Inside of a transaction, which has concerns of its own, it carries none.
+    pub fn compile(mut self, concerns: Option<&Concerns>) -> Option<Command> {
         let collection = self.collection_template()?;
         let (name, mut body, documents) = self.body()?;
         let mut entries = vec![field(name, collection)];
         entries.append(&mut body);
-        entries.push(if self.word.writes() {
-            constant("writeConcern", map("w", Value::text(&concerns.write)))
-        } else {
-            constant("readConcern", map("level", Value::text(&concerns.read)))
-        });
+        entries.extend(concerns.map(|concerns| match self.word.writes() {
+            true => constant("writeConcern", concerns.write_concern()),
+            false => constant("readConcern", map("level", Value::text(&concerns.read))),
+        }));
         Some(Command {
             label: format!("{} {}", self.word.name(), self.collection.value),
             template: Template::Document(entries),
@@ -64,6 +70,15 @@ impl CommandCompiler<'_, '_> {
             writes: self.word.writes(),
             changes: self.word.writes(),
         })
+    }
+
+    /// What stands for it in the list of an `insert`, `update` or `delete` command: one of several requests.
+    pub fn part(mut self) -> Option<Template> {
+        match self.word {
+            CommandWord::InsertOne => self.required("document"),
+            CommandWord::DeleteOne | CommandWord::DeleteMany => self.delete_part().map(Template::Document),
+            _ => self.update_part().map(Template::Document),
+        }
     }
 
     fn collection_template(&mut self) -> Option<Template> {
@@ -103,12 +118,8 @@ impl CommandCompiler<'_, '_> {
             Distinct => {
                 ("distinct", self.copy(&[("key", "key"), ("filter", "query"), ("collation", "collation")])?, None)
             }
-            UpdateOne | UpdateMany | ReplaceOne => ("update", vec![self.update_entry()?], None),
-            DeleteOne | DeleteMany => {
-                let mut delete = self.copy(&[("filter", "q"), ("hint", "hint"), ("collation", "collation")])?;
-                delete.push(constant("limit", Value::Int(i64::from(self.word == DeleteOne))));
-                ("delete", vec![list_of_one("deletes", delete)], None)
-            }
+            UpdateOne | UpdateMany | ReplaceOne => ("update", vec![list_of_one("updates", self.update_part()?)], None),
+            DeleteOne | DeleteMany => ("delete", vec![list_of_one("deletes", self.delete_part()?)], None),
             FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete => ("findAndModify", self.modify_entries()?, None),
         })
     }
@@ -141,7 +152,13 @@ impl CommandCompiler<'_, '_> {
         Some(entries)
     }
 
-    fn update_entry(&mut self) -> Option<Entry> {
+    fn delete_part(&mut self) -> Option<Vec<Entry>> {
+        let mut delete = self.copy(&[("filter", "q"), ("hint", "hint"), ("collation", "collation")])?;
+        delete.push(constant("limit", Value::Int(i64::from(self.word == CommandWord::DeleteOne))));
+        Some(delete)
+    }
+
+    fn update_part(&mut self) -> Option<Vec<Entry>> {
         let change = if self.word == CommandWord::ReplaceOne { "replacement" } else { "update" };
         let names = [
             ("filter", "q"),
@@ -153,7 +170,7 @@ impl CommandCompiler<'_, '_> {
         ];
         let mut update = self.copy(&names)?;
         update.push(constant("multi", Value::Bool(self.word == CommandWord::UpdateMany)));
-        Some(list_of_one("updates", update))
+        Some(update)
     }
 
     fn modify_entries(&mut self) -> Option<Vec<Entry>> {

@@ -1,5 +1,6 @@
 //! What will run: a scenario with every name resolved, every document compiled and every choice made.
 
+mod bulk;
 mod choice;
 mod command;
 mod compile;
@@ -28,11 +29,15 @@ mod template;
 mod trial;
 mod value;
 mod writer;
+mod writes;
 
 use std::sync::Arc;
 
+pub use crate::scenario::Caught;
+
 use crate::generate::{Label, Seed, Stream};
 
+pub use bulk::{Bulk, RequestKind};
 pub use choice::{Choice, ChoiceError};
 pub use command::Concerns;
 pub use compile::compile;

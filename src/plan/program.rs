@@ -1,5 +1,8 @@
 //! The steps of an operation, resolved: what the engine interprets.
 
+use crate::scenario::Caught;
+
+use super::bulk::Bulk;
 use super::expression::Expression;
 use super::template::Template;
 
@@ -34,6 +37,8 @@ pub enum Implicit {
 pub enum Step {
     /// A server command.
     Command(Box<Command>),
+    /// Many writes in few commands.
+    Bulk(Box<Bulk>),
     /// Assignments, in order.
     Let(Vec<(usize, Expression)>),
     /// A choice.
@@ -54,6 +59,17 @@ pub enum Step {
         /// Per element.
         body: Vec<Step>,
     },
+    /// A loop while a condition holds.
+    While {
+        /// The step as written, for messages: `while size(level) > 0`.
+        label: String,
+        /// A bool.
+        condition: Expression,
+        /// The most turns.
+        turns: u32,
+        /// Per turn.
+        body: Vec<Step>,
+    },
     /// Attempts until one ends without a listed error and without `again`.
     Retry {
         /// Server error codes that begin the next attempt.
@@ -63,8 +79,24 @@ pub enum Step {
         /// One attempt.
         body: Vec<Step>,
     },
+    /// Steps, and what is done instead when one of them fails.
+    Try {
+        /// The steps that may fail.
+        body: Vec<Step>,
+        /// What is done instead, by what went wrong.
+        catches: Vec<(Caught, Vec<Step>)>,
+    },
     /// Begins the next attempt when true.
     Again(Expression),
+    /// Steps that the server does all or none of.
+    Transaction {
+        /// The most attempts.
+        attempts: u32,
+        /// One attempt.
+        body: Vec<Step>,
+    },
+    /// Takes back what the transaction did, and ends the operation with a result.
+    Abort(Expression),
     /// Ends the operation with a result.
     Return(Expression),
 }
@@ -105,6 +137,8 @@ pub enum ReplyShape {
     Update,
     /// The same, of a delete.
     Delete,
+    /// The same, and `errors`, of the commands of a `bulkWrite` together.
+    Bulk,
     /// The document under `value`, or null.
     Value,
     /// The reply as it is.

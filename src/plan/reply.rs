@@ -13,12 +13,12 @@ const WRITE_FIELDS: [&str; 5] = ["matched", "modified", "upserted_id", "inserted
 impl ReplyShape {
     /// Whether it is the reply of an insert, update or delete, whose fields are known.
     pub fn is_write(self) -> bool {
-        matches!(self, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete)
+        matches!(self, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete | ReplyShape::Bulk)
     }
 
     /// What to do about a field that this reply never has; `None` when it may have it.
     pub fn lacks(self, field: &str) -> Option<String> {
-        if !self.is_write() || WRITE_FIELDS.contains(&field) {
+        if !self.is_write() || WRITE_FIELDS.contains(&field) || (self == ReplyShape::Bulk && field == "errors") {
             return None;
         }
         // The driver's names: `matchedCount`, `nModified`.
@@ -55,7 +55,7 @@ pub fn check_condition(condition: &Expression, word: &str, span: Span, scope: &S
                 Count => (name.to_owned(), "an int", "> 0"),
                 Documents | Values => (name.to_owned(), "a list", ".size > 0"),
                 First | Value => (name.to_owned(), "a document or null", "!= null"),
-                Insert | Update | Delete => (name.to_owned(), "a write's reply", ".modified > 0"),
+                Insert | Update | Delete | Bulk => (name.to_owned(), "a write's reply", ".modified > 0"),
                 Whole => return,
             }
         }
@@ -65,8 +65,11 @@ pub fn check_condition(condition: &Expression, word: &str, span: Span, scope: &S
             if !reply.is_write() {
                 return;
             }
-            let is_id = &**field == "upserted_id";
-            let (kind, comparison) = if is_id { ("an id or null", "!= null") } else { ("an int", "> 0") };
+            let (kind, comparison) = match &**field {
+                "upserted_id" => ("an id or null", "!= null"),
+                "errors" => ("a list", ".size > 0"),
+                _ => ("an int", "> 0"),
+            };
             (format!("{name}.{field}"), kind, comparison)
         }
         _ => return,

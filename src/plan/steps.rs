@@ -1,7 +1,8 @@
 //! Steps as written to a [`Program`].
 
-use crate::scenario::{self, Diagnostic, Diagnostics, Node, Span, Spanned, StepKind};
+use crate::scenario::{self, Caught, Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, StepKind, Tree};
 
+use super::bulk;
 use super::command::{CommandCompiler, Concerns, reply_shape};
 use super::document;
 use super::expression::Expression;
@@ -11,6 +12,7 @@ use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Origin, Scope};
 use super::slip::collections_of;
 use super::template::{Entry, Key, Template};
+use super::writes::{most_writes, writes, writes_outcome};
 
 /// Compiles the steps of one operation, load or state.
 pub struct StepCompiler<'r, 'a> {
@@ -18,12 +20,14 @@ pub struct StepCompiler<'r, 'a> {
     pub scope: Scope<'a>,
     /// The collections that the strategy declares.
     pub collections: &'r [String],
-    /// What every command carries.
+    /// What every command carries that is outside of transactions.
     pub concerns: &'r Concerns,
     /// Where problems go.
     pub diagnostics: &'r mut Diagnostics,
     /// The slot of `reply`.
     reply: usize,
+    /// Whether a `transaction` stands around the present step.
+    in_transaction: bool,
 }
 
 impl<'r, 'a> StepCompiler<'r, 'a> {
@@ -35,7 +39,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         diagnostics: &'r mut Diagnostics,
     ) -> StepCompiler<'r, 'a> {
         let reply = scope.assign("reply", Origin::Reply, None);
-        StepCompiler { scope, collections, concerns, diagnostics, reply }
+        StepCompiler { scope, collections, concerns, diagnostics, reply, in_transaction: false }
     }
 
     /// The program; `None` when there were problems. `returns` says whether a result is declared.
@@ -43,6 +47,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let compiled = self.steps(steps)?;
         let implicit = match compiled.last() {
             _ if returns => Implicit::Reply,
+            Some(Step::Bulk(_)) if writes(&compiled) == 1 => Implicit::Outcome,
             Some(Step::Command(last)) if writes_outcome(last.reply) && writes(&compiled) == 1 => Implicit::Outcome,
             _ => Implicit::Done,
         };
@@ -60,6 +65,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     }
 
     fn step(&mut self, step: &scenario::Step) -> Option<Step> {
+        let concerns = (!self.in_transaction).then_some(self.concerns);
         match &step.kind {
             StepKind::Command { word, collection, options, alias } => {
                 self.check_collection(collection);
@@ -74,8 +80,17 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                     scope: &mut self.scope,
                     diagnostics: self.diagnostics,
                 };
-                let command = compiler.compile(self.concerns);
+                let command = compiler.compile(concerns);
                 self.with_alias(command, alias.as_ref(), reply_shape(word.value))
+            }
+            StepKind::BulkWrite { collection, requests, ordered, errors, alias } => {
+                self.check_collection(collection);
+                let options = (*ordered, errors.as_slice());
+                let bulk = bulk::compile(collection, requests, options, concerns, &mut self.scope, self.diagnostics);
+                let alias = self.answered(alias.as_ref(), ReplyShape::Bulk);
+                let mut bulk = bulk?;
+                bulk.alias = alias;
+                Some(Step::Bulk(Box::new(bulk)))
             }
             StepKind::Raw { command, alias } => {
                 let command = document::compile(command, false, &mut self.scope, self.diagnostics).map(raw_command);
@@ -88,14 +103,21 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 Some(Step::If { condition: condition?, then: then?, otherwise: otherwise? })
             }
             StepKind::ForEach { name, list, body } => self.for_each(name, list, body),
+            StepKind::While { condition, turns, body } => self.repeat(condition, *turns, body),
             StepKind::Retry { errors, attempts, body } => {
                 let body = self.steps(body);
                 Some(Step::Retry { errors: errors.clone(), attempts: *attempts, body: body? })
             }
+            StepKind::Try { body, catches } => self.attempt(body, catches),
             StepKind::Again(condition) => self.condition(condition, "again").map(Step::Again),
             StepKind::Return(value) => self.expression(value).map(Step::Return),
-            // The reader has said that this is not run yet.
-            StepKind::Later(_) => None,
+            StepKind::Transaction { attempts, body } => {
+                let outer = std::mem::replace(&mut self.in_transaction, true);
+                let body = self.steps(body);
+                self.in_transaction = outer;
+                Some(Step::Transaction { attempts: *attempts, body: body? })
+            }
+            StepKind::Abort(value) => self.expression(value).map(Step::Abort),
         }
     }
 
@@ -112,8 +134,6 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         then: &[scenario::Step],
         otherwise: &[scenario::Step],
     ) -> (Option<Vec<Step>>, Option<Vec<Step>>) {
-        let returns =
-            |steps: &[scenario::Step]| matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_)));
         let before = self.scope.replies();
         let made_then = self.steps(then);
         let after_then = self.scope.replies();
@@ -125,6 +145,30 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             (false, false) => self.scope.meet_replies(&after_then),
         }
         (made_then, made_otherwise)
+    }
+
+    /// What a variable holds after a `try` is certain where all ways to its end agree.
+    fn attempt(&mut self, body: &[scenario::Step], catches: &[(Caught, Vec<scenario::Step>)]) -> Option<Step> {
+        let mut ends = Vec::new();
+        let made = self.steps(body);
+        if !returns(body) {
+            ends.push(self.scope.replies());
+        }
+        let mut made_catches = Vec::new();
+        for (caught, steps) in catches {
+            // Which of the steps was the last to succeed is not known.
+            self.scope.set_replies(&[]);
+            made_catches.push(self.steps(steps).map(|steps| (*caught, steps)));
+            if !returns(steps) {
+                ends.push(self.scope.replies());
+            }
+        }
+        if let Some((first, others)) = ends.split_first() {
+            self.scope.set_replies(first);
+            others.iter().for_each(|other| self.scope.meet_replies(other));
+        }
+        let catches = made_catches.into_iter().collect::<Option<Vec<_>>>();
+        Some(Step::Try { body: made?, catches: catches? })
     }
 
     fn problem(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
@@ -148,13 +192,19 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         alias: Option<&Spanned<String>>,
         reply: ReplyShape,
     ) -> Option<Step> {
-        let slot = alias.map(|alias| self.name(alias, Origin::Reply, None));
-        for slot in slot.flatten().into_iter().chain([self.reply]) {
+        let alias = self.answered(alias, reply);
+        let mut command = command?;
+        command.alias = alias;
+        Some(Step::Command(Box::new(command)))
+    }
+
+    /// The slot of a step's `as`; says that it and `reply` now hold what the step was answered.
+    fn answered(&mut self, alias: Option<&Spanned<String>>, reply: ReplyShape) -> Option<usize> {
+        let slot = alias.and_then(|alias| self.name(alias, Origin::Reply, None));
+        for slot in slot.into_iter().chain([self.reply]) {
             self.scope.set_reply(slot, reply);
         }
-        let mut command = command?;
-        command.alias = slot.flatten();
-        Some(Step::Command(Box::new(command)))
+        slot
     }
 
     /// A name that a step gives; hiding an argument is an error.
@@ -189,34 +239,25 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         self.scope.set_replies(&[]);
         Some(Step::ForEach { slot: slot?, list: list?, body: body? })
     }
+
+    fn repeat(&mut self, condition: &Node, turns: u32, body: &[scenario::Step]) -> Option<Step> {
+        // A turn may find what the turn before it left.
+        self.scope.set_replies(&[]);
+        let made = self.condition(condition, "while");
+        let body = self.steps(body);
+        self.scope.set_replies(&[]);
+        let label = match &condition.tree {
+            Tree::Scalar(Scalar::Text(text)) => format!("while {text}"),
+            Tree::Scalar(Scalar::Bool(always)) => format!("while {always}"),
+            _ => "while".to_owned(),
+        };
+        Some(Step::While { label, condition: made?, turns, body: body? })
+    }
 }
 
-/// The writes among the steps, nested ones included.
-fn writes(steps: &[Step]) -> usize {
-    let in_step = |step: &Step| match step {
-        Step::Command(command) => usize::from(command.writes),
-        Step::If { then, otherwise, .. } => writes(then) + writes(otherwise),
-        Step::ForEach { body, .. } | Step::Retry { body, .. } => writes(body),
-        Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
-    };
-    steps.iter().map(in_step).sum()
-}
-
-/// The most writes that one run of the steps can send; a write in a loop is several. What a `retry` repeats is counted
-/// once: an attempt begins again where its write did nothing.
-fn most_writes(steps: &[Step]) -> usize {
-    let in_step = |step: &Step| match step {
-        Step::Command(command) => usize::from(command.changes),
-        Step::If { then, otherwise, .. } => most_writes(then).max(most_writes(otherwise)),
-        Step::ForEach { body, .. } => 2 * most_writes(body),
-        Step::Retry { body, .. } => most_writes(body),
-        Step::Let(_) | Step::Again(_) | Step::Return(_) => 0,
-    };
-    steps.iter().map(in_step).sum()
-}
-
-fn writes_outcome(reply: ReplyShape) -> bool {
-    matches!(reply, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete)
+/// Whether the operation ends with these steps.
+fn returns(steps: &[scenario::Step]) -> bool {
+    matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_) | StepKind::Abort(_)))
 }
 
 fn raw_command(template: Template) -> Command {

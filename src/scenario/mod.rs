@@ -20,7 +20,7 @@ pub use node::{Node, Scalar, Tree};
 pub use operation::{Mix, Operation, Weight};
 pub use read::read;
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, Span, Spanned};
-pub use step::{CommandWord, Step, StepKind};
+pub use step::{Caught, CommandWord, Request, Step, StepKind};
 pub use strategy::{Collection, Implementation, Strategy};
 
 /// The one version of the scenario format that this build reads (`format: 1`).

@@ -32,6 +32,19 @@ pub enum StepKind {
         /// `as`.
         alias: Option<Spanned<String>>,
     },
+    /// `bulkWrite`: many writes to one collection.
+    BulkWrite {
+        /// The collection; `<name>` inside it is replaced.
+        collection: Spanned<String>,
+        /// The writes, in the order written.
+        requests: Vec<Request>,
+        /// Whether the first error ends it (default).
+        ordered: bool,
+        /// Server error codes of single requests that are no failure.
+        errors: Vec<i32>,
+        /// `as`.
+        alias: Option<Spanned<String>>,
+    },
     /// `let`: assignments in order; each value is CEL.
     Let(Vec<(Spanned<String>, Node)>),
     /// `if` / `then` / `else`.
@@ -52,6 +65,15 @@ pub enum StepKind {
         /// Steps per element.
         body: Vec<Step>,
     },
+    /// `while: <CEL> turns: 1000 do: [...]`.
+    While {
+        /// CEL, a bool.
+        condition: Node,
+        /// At most this many turns (default 1,000).
+        turns: u32,
+        /// Steps of one turn.
+        body: Vec<Step>,
+    },
     /// `retry: { errors, attempts } do: [...]`.
     Retry {
         /// Server error codes that begin the next attempt.
@@ -63,10 +85,54 @@ pub enum StepKind {
     },
     /// `again: <CEL>`: when true, begin the next attempt of the enclosing retry.
     Again(Node),
+    /// `try: [...] catch: { 11000: [...], size: [...] }`.
+    Try {
+        /// Steps that may fail.
+        body: Vec<Step>,
+        /// What is done instead, by what went wrong.
+        catches: Vec<(Caught, Vec<Step>)>,
+    },
+    /// `transaction: [...] attempts: 100`.
+    Transaction {
+        /// At most this many attempts in all (default 100).
+        attempts: u32,
+        /// Steps of one attempt.
+        body: Vec<Step>,
+    },
+    /// `abort: <CEL>`: takes back what the transaction did and ends the operation with this result.
+    Abort(Node),
     /// `return: <CEL>`.
     Return(Node),
-    /// A step word of the format that this build does not run yet (`while`, `try`, `transaction`, `abort`, `bulkWrite`).
-    Later(Spanned<String>),
+}
+
+/// One request of a `bulkWrite`, or one per element of a list.
+#[derive(Debug, Clone)]
+pub enum Request {
+    /// `updateOne: { filter: ..., update: ... }`.
+    One {
+        /// Which command.
+        word: Spanned<CommandWord>,
+        /// Its options, each a key that [`CommandWord::options`] allows.
+        options: Vec<(Spanned<String>, Node)>,
+    },
+    /// `{ forEach: { name: list }, item: request }`.
+    Each {
+        /// The loop's name.
+        name: Spanned<String>,
+        /// CEL, a list.
+        list: Node,
+        /// The request per element.
+        item: Box<Request>,
+    },
+}
+
+/// What a `catch` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caught {
+    /// A server error of this code.
+    Code(i32),
+    /// `size`: a document or message is too large, whoever says so.
+    Size,
 }
 
 /// The CRUD commands, named as in the MongoDB CRUD specification.
@@ -105,6 +171,16 @@ pub enum CommandWord {
 }
 
 impl CommandWord {
+    /// The commands that may be requests of a `bulkWrite`.
+    pub const REQUESTS: [CommandWord; 6] = [
+        CommandWord::InsertOne,
+        CommandWord::UpdateOne,
+        CommandWord::UpdateMany,
+        CommandWord::ReplaceOne,
+        CommandWord::DeleteOne,
+        CommandWord::DeleteMany,
+    ];
+
     /// Every command, in the order of the format's documentation.
     pub const ALL: [CommandWord; 15] = [
         CommandWord::InsertOne,

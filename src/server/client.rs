@@ -9,15 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use mongodb::options::{ClientOptions, ServerAddress};
-use mongodb::{Client, Database};
+use mongodb::raw_batch_cursor::RawBatch;
+use mongodb::{Client, ClientSession, Database};
 use tokio::time::{Instant, sleep};
 
 use crate::record::LatencyHistogram;
 
 use super::pool::PoolWatch;
-use super::{Failure, FailureKind, Reply, ReplyKind, Target, failure};
+use super::{Failure, FailureKind, Reply, ReplyKind, Target, Transaction, failure};
 
 /// How long to look for a server before it is called unreachable.
 const SERVER_SELECTION: Duration = Duration::from_secs(5);
@@ -181,32 +182,81 @@ impl fmt::Debug for MongoTarget {
 
 impl Target for MongoTarget {
     async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
-        let length = command.as_bytes().len();
-        if length > LONGEST_COMMAND {
-            // The server would close the connection without an answer.
-            let message =
-                format!("the command is {length} bytes long, more than the {LONGEST_COMMAND} that can be sent");
-            return Err(Failure::new(FailureKind::TooLarge, message));
+        check_length(&command)?;
+        send(&self.database(database), None, command, kind).await
+    }
+
+    async fn begin(&self) -> Result<Transaction, Failure> {
+        Transaction::begin(&self.client).await
+    }
+
+    async fn run_in(
+        &self,
+        transaction: &mut Transaction,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> Result<Reply, Failure> {
+        check_length(&command)?;
+        send(&self.database(database), transaction.session(), command, kind).await
+    }
+
+    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        transaction.commit().await
+    }
+
+    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        transaction.abort().await
+    }
+}
+
+/// The server would close the connection without an answer.
+fn check_length(command: &RawDocumentBuf) -> Result<(), Failure> {
+    let length = command.as_bytes().len();
+    if length <= LONGEST_COMMAND {
+        return Ok(());
+    }
+    let message = format!("the command is {length} bytes long, more than the {LONGEST_COMMAND} that can be sent");
+    Err(Failure::new(FailureKind::TooLarge, message))
+}
+
+async fn send(
+    database: &Database,
+    session: Option<&mut ClientSession>,
+    command: RawDocumentBuf,
+    kind: ReplyKind,
+) -> Result<Reply, Failure> {
+    match (kind, session) {
+        (ReplyKind::Cursor, None) => {
+            let cursor = database.run_raw_cursor_command(command).batch().await;
+            drain(cursor.map_err(|error| failure::from_driver(&error))?).await
         }
-        let database = self.database(database);
-        match kind {
-            ReplyKind::Cursor => drain(&database, command).await,
-            ReplyKind::Single => single(&database, command).await,
+        (ReplyKind::Cursor, Some(session)) => {
+            let cursor = database.run_raw_cursor_command(command).session(&mut *session).batch().await;
+            drain(cursor.map_err(|error| failure::from_driver(&error))?.stream(session)).await
+        }
+        (ReplyKind::Single | ReplyKind::Writes, session) => {
+            let command = database.run_raw_command(command);
+            let command = match session {
+                Some(session) => command.session(session),
+                None => command,
+            };
+            single(&command.await.map_err(|error| failure::from_driver(&error))?, kind)
         }
     }
 }
 
-async fn single(database: &Database, command: RawDocumentBuf) -> Result<Reply, Failure> {
-    let reply = database.run_raw_command(command).await.map_err(|error| failure::from_driver(&error))?;
-    let reply = RawDocumentBuf::try_from(&reply)
+fn single(reply: &bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
+    let reply = RawDocumentBuf::try_from(reply)
         .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
-    failure::in_reply(&reply)?;
+    match kind {
+        ReplyKind::Writes => failure::in_writes_reply(&reply)?,
+        _ => failure::in_reply(&reply)?,
+    }
     Ok(Reply { batches: vec![reply] })
 }
 
-async fn drain(database: &Database, command: RawDocumentBuf) -> Result<Reply, Failure> {
-    let mut cursor =
-        database.run_raw_cursor_command(command).batch().await.map_err(|error| failure::from_driver(&error))?;
+async fn drain(mut cursor: impl Stream<Item = mongodb::error::Result<RawBatch>> + Unpin) -> Result<Reply, Failure> {
     let mut batches = Vec::with_capacity(1);
     while let Some(batch) = cursor.next().await {
         let batch = batch.map_err(|error| failure::from_driver(&error))?;

@@ -19,6 +19,11 @@ impl Failure {
         }
     }
 
+    /// Whether the server or driver gave it this label, such as `TransientTransactionError`.
+    pub fn has_label(&self, label: &str) -> bool {
+        self.labels.iter().any(|own| own == label)
+    }
+
     pub(super) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), labels: Vec::new() }
     }
@@ -45,6 +50,23 @@ pub(super) fn from_driver(error: &Error) -> Failure {
     let mut labels: Vec<String> = error.labels().iter().cloned().collect();
     labels.sort_unstable();
     Failure { kind, message, labels }
+}
+
+/// The requests of a write that the server refused: their positions in the command, and why.
+pub(super) fn write_errors(reply: &RawDocument) -> Vec<(usize, Failure)> {
+    let errors = reply.get_array("writeErrors").into_iter().flatten().flatten();
+    let refusals = errors.filter_map(|error| error.as_document());
+    let position = |refusal: &RawDocument| refusal.get("index").ok().flatten().and_then(integer);
+    let index = |refusal| position(refusal).and_then(|index| usize::try_from(index).ok()).unwrap_or(0);
+    refusals.map(|refusal| (index(refusal), refused(refusal))).collect()
+}
+
+/// As [`in_reply`], but refusals of single requests are no failure.
+pub(super) fn in_writes_reply(reply: &RawDocument) -> Result<(), Failure> {
+    match reply.get("writeConcernError").map_err(malformed)?.and_then(|error| error.as_document()) {
+        Some(refusal) => Err(refused(refusal)),
+        None => Ok(()),
+    }
 }
 
 /// Finds the failure inside a reply that says `ok: 1`: the first write error, else the write concern error.
@@ -174,6 +196,21 @@ mod tests {
         assert_eq!(failure.code(), Some(64));
         assert_eq!(failure.message, "waiting (WriteConcernFailed)");
         assert_eq!(failure.labels, ["B", "A"]);
+    }
+
+    #[test]
+    fn requests_that_were_refused_are_told_one_by_one() {
+        let reply = rawdoc! {
+            "n": 1,
+            "writeErrors": [{ "index": 2, "code": 11000, "errmsg": "duplicate" }, { "index": 5, "code": 121, "errmsg": "x" }],
+            "ok": 1.0,
+        };
+        assert!(in_writes_reply(&reply).is_ok());
+        let told: Vec<_> = write_errors(&reply).into_iter().map(|(index, failure)| (index, failure.code())).collect();
+        assert_eq!(told, [(2, Some(11000)), (5, Some(121))]);
+        assert!(write_errors(&rawdoc! { "n": 1, "ok": 1.0 }).is_empty());
+        let waiting = rawdoc! { "n": 1, "writeConcernError": { "code": 64, "errmsg": "waiting" }, "ok": 1.0 };
+        assert_eq!(in_writes_reply(&waiting).unwrap_err().code(), Some(64));
     }
 
     #[test]

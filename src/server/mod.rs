@@ -13,16 +13,22 @@ pub mod meter;
 pub mod namespace;
 mod pool;
 mod server_log;
+mod transaction;
 
 use std::future::Future;
 
 use bson::RawDocumentBuf;
+
+pub use transaction::Transaction;
 
 /// What kind of reply a command has, and so how it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyKind {
     /// A cursor (`find`, `aggregate`, `listIndexes`...): sent so that its batches stay raw, and drained to the end.
     Cursor,
+    /// A write of several requests: its reply is handed over even where the server refused some of them, for
+    /// [`Reply::write_errors`].
+    Writes,
     /// One small document (writes, `count`, `findAndModify`, `ping`...).
     Single,
 }
@@ -39,6 +45,13 @@ impl Reply {
     /// Messages exchanged: one for the command, one more for each further batch.
     pub fn round_trips(&self) -> u64 {
         self.batches.len() as u64
+    }
+}
+
+impl Reply {
+    /// The requests of a write that the server refused: their positions in the command, and why.
+    pub fn write_errors(&self) -> Vec<(usize, Failure)> {
+        self.batches.first().map_or_else(Vec::new, |reply| failure::write_errors(reply))
     }
 }
 
@@ -81,4 +94,32 @@ pub trait Target {
         command: RawDocumentBuf,
         kind: ReplyKind,
     ) -> impl Future<Output = Result<Reply, Failure>>;
+
+    /// Begins a transaction that reads a snapshot and is committed by a majority. A target without transactions runs
+    /// the commands of one as all others.
+    fn begin(&self) -> impl Future<Output = Result<Transaction, Failure>> {
+        async { Ok(Transaction::plain()) }
+    }
+
+    /// As [`Target::run`], inside of a transaction; the command carries no concerns.
+    fn run_in(
+        &self,
+        _transaction: &mut Transaction,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> impl Future<Output = Result<Reply, Failure>> {
+        self.run(database, command, kind)
+    }
+
+    /// Commits a transaction; again, where whether it was committed is not known. The driver sends it once more by
+    /// itself when the connection breaks.
+    fn commit(&self, _transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
+        async { Ok(()) }
+    }
+
+    /// Takes back what was done in a transaction.
+    fn abort(&self, _transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
+        async { Ok(()) }
+    }
 }

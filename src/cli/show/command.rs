@@ -1,9 +1,9 @@
 //! A command step as the call that one would make in mongosh.
 
-use crate::scenario::{CommandWord, Node, Spanned};
+use crate::scenario::{CommandWord, Node, Request, Spanned};
 
 use super::code::{Code, Key};
-use super::literal::{is_identifier, template, template_text};
+use super::literal::{expression, is_identifier, template, template_text};
 
 type Options = [(Spanned<String>, Node)];
 
@@ -32,6 +32,38 @@ pub fn call(word: CommandWord, collection: &str, options: &Options) -> Code {
 /// `db.runCommand({ ... })`.
 pub fn raw(command: &Node) -> Code {
     Code::Chain(vec![("db.runCommand".to_owned(), vec![template(command)])])
+}
+
+/// `db.posts.bulkWrite([{ updateOne: { ... } }], { ordered: false })`, and the errors that are no failure.
+pub fn bulk(collection: &str, requests: &[Request], ordered: bool, errors: &[i32]) -> Code {
+    let mut arguments = vec![Code::Array(requests.iter().map(request).collect())];
+    let mut options = Vec::new();
+    if !ordered {
+        options.push((Key::Name("ordered".to_owned()), Code::Atom("false".to_owned())));
+    }
+    if !errors.is_empty() {
+        let codes: Vec<String> = errors.iter().map(i32::to_string).collect();
+        options.push((Key::None, Code::Comment(format!("errors that pass: {}", codes.join(", ")))));
+    }
+    if !options.is_empty() {
+        arguments.push(Code::Object(options));
+    }
+    Code::Chain(vec![(format!("{}.bulkWrite", handle(collection)), arguments)])
+}
+
+fn request(request: &Request) -> Code {
+    match request {
+        Request::One { word, options } => {
+            let part = |(name, value): &(Spanned<String>, Node)| (Key::Name(name.value.clone()), template(value));
+            let body = Code::Object(options.iter().map(part).collect());
+            Code::Object(vec![(Key::Name(word.value.name().to_owned()), body)])
+        }
+        Request::Each { name, list, item } => Code::Each {
+            list: expression(list).layout(0, 0, 0),
+            name: name.value.clone(),
+            item: Box::new(self::request(item)),
+        },
+    }
 }
 
 /// The collection as an expression of mongosh.

@@ -3,6 +3,7 @@
 mod code;
 mod command;
 mod literal;
+mod names;
 mod steps;
 
 use std::fmt::Write as _;

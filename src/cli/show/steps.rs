@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::scenario::{Node, Scalar, Spanned, Step, StepKind, Tree};
+use crate::scenario::{Caught, Spanned, Step, StepKind};
 
 use super::code::Code;
 use super::command;
-use super::literal::{expression, is_identifier};
+use super::literal::expression;
+use super::names::{add_given, add_words, keeps_reply, returns_a_value};
 
 const INDENT: usize = 2;
 
@@ -16,7 +17,12 @@ pub fn function(name: &str, arguments: &[&str], steps: &[Step], returns: bool) -
     let mut printer = Printer { text: format!("function {name}({}) {{\n", arguments.join(", ")), indent: INDENT };
     let says_result = matches!(
         steps.last().map(|step| &step.kind),
-        Some(StepKind::Command { alias: None, .. } | StepKind::Raw { alias: None, .. } | StepKind::Return(_))
+        Some(
+            StepKind::Command { alias: None, .. }
+                | StepKind::BulkWrite { alias: None, .. }
+                | StepKind::Raw { alias: None, .. }
+                | StepKind::Return(_)
+        )
     );
     // Without a `return` the last reply is the result, wherever it came from.
     let falls_through = returns && !says_result;
@@ -70,6 +76,15 @@ impl Printer {
                         declared,
                     );
                 }
+                StepKind::BulkWrite { collection, requests, ordered, errors, alias } => {
+                    let code = command::bulk(&collection.value, requests, *ordered, errors);
+                    self.command(
+                        &code,
+                        alias.as_ref(),
+                        (is_last && body.returns, keeps_reply(later, &body.used_after)),
+                        declared,
+                    );
+                }
                 StepKind::Raw { command, alias } => {
                     let code = command::raw(command);
                     self.command(
@@ -87,8 +102,17 @@ impl Printer {
                 }
                 StepKind::Return(value) => self.statement("return ", &expression(value), ""),
                 StepKind::Again(condition) => self.statement("if (", &expression(condition), ") again()"),
-                StepKind::Later(word) => self.line(&format!("// {}: not in this version", word.value)),
-                StepKind::If { .. } | StepKind::ForEach { .. } | StepKind::Retry { .. } => {
+                StepKind::Abort(value) => self.statement("return abort(", &expression(value), ")"),
+                StepKind::If { .. }
+                | StepKind::ForEach { .. }
+                | StepKind::While { .. }
+                | StepKind::Retry { .. }
+                | StepKind::Try { .. }
+                | StepKind::Transaction { .. } => {
+                    if let StepKind::Try { catches, .. } = &step.kind {
+                        // What was given before the failure may be used after it.
+                        catches.iter().flat_map(|(_, steps)| steps).for_each(|step| add_words(step, &mut used));
+                    }
                     self.hoist(step, &used, declared);
                     self.block(step, is_last, &used, declared);
                 }
@@ -140,11 +164,11 @@ impl Printer {
             }
             StepKind::ForEach { name, list, body } => {
                 self.statement(&format!("for (const {} of ", name.value), &expression(list), ") {");
-                // What a turn leaves may be used by the next.
-                let mut again = used.clone();
-                body.iter().for_each(|step| add_words(step, &mut again));
-                self.nested(body, &again, declared);
-                self.line("}");
+                self.turns(step, body, used, declared);
+            }
+            StepKind::While { condition, body, .. } => {
+                self.statement("while (", &expression(condition), ") {");
+                self.turns(step, body, used, declared);
             }
             StepKind::Retry { errors, attempts, body } => {
                 let codes: Vec<String> = errors.iter().map(i32::to_string).collect();
@@ -156,8 +180,48 @@ impl Printer {
                 self.nested(body, used, declared);
                 self.line("})");
             }
+            StepKind::Transaction { body, .. } => {
+                let result = if is_last && returns_a_value(body) { "return " } else { "" };
+                self.line(&format!("{result}session.withTransaction(() => {{"));
+                self.nested(body, used, declared);
+                self.line("}, { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } })");
+            }
+            StepKind::Try { body, catches } => {
+                self.line("try {");
+                self.nested(body, used, declared);
+                self.line("} catch (error) {");
+                self.catches(catches, used, declared);
+                self.line("}");
+            }
             _ => {}
         }
+    }
+
+    fn catches(&mut self, catches: &[(Caught, Vec<Step>)], used: &BTreeSet<String>, declared: &BTreeSet<String>) {
+        self.indent += INDENT;
+        for (position, (caught, steps)) in catches.iter().enumerate() {
+            let before = if position == 0 { "" } else { "} else " };
+            match caught {
+                Caught::Code(code) => self.line(&format!("{before}if (error.code == {code}) {{")),
+                Caught::Size => self.line(&format!("{before}if (isTooLarge(error)) {{")),
+            }
+            self.nested(steps, used, declared);
+        }
+        self.line("} else {");
+        self.indent += INDENT;
+        self.line("throw error");
+        self.indent -= INDENT;
+        self.line("}");
+        self.indent -= INDENT;
+    }
+
+    /// The body of a loop, to its closing brace.
+    fn turns(&mut self, step: &Step, body: &[Step], used: &BTreeSet<String>, declared: &BTreeSet<String>) {
+        // What a turn leaves may be used by the next.
+        let mut again = used.clone();
+        add_words(step, &mut again);
+        self.nested(body, &again, declared);
+        self.line("}");
     }
 
     fn nested(&mut self, steps: &[Step], used: &BTreeSet<String>, declared: &BTreeSet<String>) {
@@ -170,82 +234,6 @@ impl Printer {
 /// `let ` the first time.
 fn keyword(name: &str, declared: &mut BTreeSet<String>) -> &'static str {
     if declared.insert(name.to_owned()) { "let " } else { "" }
-}
-
-/// Whether the reply of the command before `later` is used: `reply` is named before another command replaces it.
-fn keeps_reply(later: &[Step], used: &BTreeSet<String>) -> bool {
-    for step in later {
-        let mut used = BTreeSet::new();
-        add_words(step, &mut used);
-        if used.contains("reply") {
-            return true;
-        }
-        if matches!(step.kind, StepKind::Command { .. } | StepKind::Raw { .. }) {
-            return false;
-        }
-    }
-    used.contains("reply")
-}
-
-fn returns_a_value(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match &step.kind {
-        StepKind::Return(_) => true,
-        _ => inner(step).into_iter().any(returns_a_value),
-    })
-}
-
-/// The lists of steps inside a step.
-fn inner(step: &Step) -> Vec<&[Step]> {
-    match &step.kind {
-        StepKind::If { then, otherwise, .. } => vec![then, otherwise],
-        StepKind::ForEach { body, .. } | StepKind::Retry { body, .. } => vec![body],
-        _ => Vec::new(),
-    }
-}
-
-/// Adds the names that a step, or those inside it, gives to values.
-fn add_given(step: &Step, given: &mut BTreeSet<String>) {
-    match &step.kind {
-        StepKind::Command { alias, .. } | StepKind::Raw { alias, .. } => {
-            given.extend(alias.iter().map(|alias| alias.value.clone()));
-            given.insert("reply".to_owned());
-        }
-        StepKind::Let(assignments) => given.extend(assignments.iter().map(|(name, _)| name.value.clone())),
-        _ => inner(step).into_iter().flatten().for_each(|step| add_given(step, given)),
-    }
-}
-
-/// Adds every word of a step's expressions and templates. More than its names: texts count too, which does no harm.
-fn add_words(step: &Step, words: &mut BTreeSet<String>) {
-    match &step.kind {
-        StepKind::Command { collection, options, .. } => {
-            add_text(&collection.value, words);
-            options.iter().for_each(|(_, value)| add_node(value, words));
-        }
-        StepKind::Raw { command, .. } => add_node(command, words),
-        StepKind::Let(assignments) => assignments.iter().for_each(|(_, value)| add_node(value, words)),
-        StepKind::Again(value) | StepKind::Return(value) => add_node(value, words),
-        StepKind::If { condition: value, .. } | StepKind::ForEach { list: value, .. } => add_node(value, words),
-        StepKind::Retry { .. } | StepKind::Later(_) => {}
-    }
-    inner(step).into_iter().flatten().for_each(|step| add_words(step, words));
-}
-
-fn add_node(node: &Node, words: &mut BTreeSet<String>) {
-    match &node.tree {
-        Tree::Scalar(Scalar::Text(text)) => add_text(text, words),
-        Tree::Scalar(_) => {}
-        Tree::List(items) => items.iter().for_each(|item| add_node(item, words)),
-        Tree::Mapping(entries) => entries.iter().for_each(|(key, value)| {
-            add_text(&key.value, words);
-            add_node(value, words);
-        }),
-    }
-}
-
-fn add_text(text: &str, words: &mut BTreeSet<String>) {
-    let split = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.extend(split.filter(|word| is_identifier(word)).map(str::to_owned));
 }
 
 #[cfg(test)]
@@ -302,6 +290,76 @@ mod tests {
             db.runCommand({ ping: 1, item: item })
           }
           return { page: page, list: [done, null] }
+        }
+        ");
+    }
+
+    #[test]
+    fn what_a_turn_leaves_is_declared_before_the_loop() {
+        let steps = "\
+- let: { up: a }
+- while: up != null
+  do:
+    - { findOne: c, filter: { _id: <up> } }
+    - let: { up: reply.parent }
+- { countDocuments: c }";
+        insta::assert_snapshot!(shown(&["a"], true, steps), @r"
+        function o(a) {
+          let up = a
+          while (up != null) {
+            let reply = db.c.findOne({ _id: up })
+            up = reply.parent
+          }
+          return db.c.countDocuments()
+        }
+        ");
+    }
+
+    #[test]
+    fn what_may_fail_and_what_belongs_together_reads_as_javascript() {
+        let steps = "\
+- transaction:
+    - { updateOne: c, filter: { _id: <a> }, update: { $inc: { n: 1 } }, as: done }
+    - if: done.matched == 0
+      then: [{ abort: not_found() }]
+- try:
+    - let: { n: 1 }
+    - { insertOne: c, document: { _id: <a> } }
+  catch:
+    11000: [{ return: n }]
+    size: { deleteOne: c, filter: {} }
+- bulkWrite: c
+  ordered: false
+  requests: [{ insertOne: { document: { _id: 1 } } }, { forEach: { x: a.list }, item: { deleteOne: { filter: { _id: <x> } } } }]
+  errors: [11000]";
+        insta::assert_snapshot!(shown(&["a"], true, steps), @r"
+        function o(a) {
+          session.withTransaction(() => {
+            let done = db.c.updateOne({ _id: a }, { $inc: { n: 1 } })
+            if (done.matched == 0) {
+              return abort(not_found())
+            }
+          }, { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } })
+          let n
+          try {
+            n = 1
+            db.c.insertOne({ _id: a })
+          } catch (error) {
+            if (error.code == 11000) {
+              return n
+            } else if (isTooLarge(error)) {
+              db.c.deleteOne({})
+            } else {
+              throw error
+            }
+          }
+          return db.c.bulkWrite(
+            [
+              { insertOne: { document: { _id: 1 } } },
+              ...a.list.map(x => ({ deleteOne: { filter: { _id: x } } })),
+            ],
+            { ordered: false, /* errors that pass: 11000 */ },
+          )
         }
         ");
     }

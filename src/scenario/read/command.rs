@@ -17,6 +17,15 @@ pub(super) fn command(
     let mut fields = Fields::new(entries, format!("the step {}", quote(command.name())), word.0.span);
     fields.optional(command.name());
     let alias = alias(&mut fields, diagnostics);
+    options(command, &mut fields, diagnostics);
+    fields.finish(diagnostics);
+    let collection = value::text(word, &format!("{}: posts", command.name()), diagnostics)?;
+    let options = entries.iter().filter(|(key, _)| command.options().contains(&key.value.as_str())).cloned().collect();
+    Some(StepKind::Command { word: Spanned::new(command, word.0.span), collection, options, alias })
+}
+
+/// Asks for the options of a command, and checks those that are there.
+pub(super) fn options(command: CommandWord, fields: &mut Fields, diagnostics: &mut Diagnostics) {
     for option in command.options() {
         let entry = if command.required().contains(option) {
             fields.required(option, example(option))
@@ -27,10 +36,6 @@ pub(super) fn command(
             check_option(entry, diagnostics);
         }
     }
-    fields.finish(diagnostics);
-    let collection = value::text(word, &format!("{}: posts", command.name()), diagnostics)?;
-    let options = entries.iter().filter(|(key, _)| command.options().contains(&key.value.as_str())).cloned().collect();
-    Some(StepKind::Command { word: Spanned::new(command, word.0.span), collection, options, alias })
 }
 
 /// `command:` with the whole command document.

@@ -1,5 +1,7 @@
 //! YAML text to a [`Scenario`]: the top level.
 
+mod attempt;
+mod bulk;
 mod command;
 mod entity;
 mod fields;

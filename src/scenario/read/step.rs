@@ -1,35 +1,46 @@
 //! Steps.
 
 use super::fields::{Entry, Fields};
-use super::{command, value};
+use super::{bulk, command, value};
 use crate::scenario::quote;
-use crate::scenario::{
-    CommandWord, Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Step, StepKind, Tree, suggest,
-};
+use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, Step, StepKind, Tree, suggest};
 
-/// Words besides the commands that this build runs.
-const WORDS: [&str; 7] = ["command", "let", "if", "forEach", "retry", "again", "return"];
-/// Words of the format that it does not run yet.
-const LATER: [&str; 5] = ["while", "try", "transaction", "abort", "bulkWrite"];
+/// Words besides the commands.
+const WORDS: [&str; 12] = [
+    "bulkWrite",
+    "command",
+    "let",
+    "if",
+    "forEach",
+    "while",
+    "retry",
+    "again",
+    "try",
+    "transaction",
+    "abort",
+    "return",
+];
 
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
-const DEFAULT_ATTEMPTS: u32 = 100;
-/// Beyond this a call would hold its worker for seconds.
-const MAX_ATTEMPTS: i64 = 10_000;
+const DEFAULT_TURNS: u32 = 1_000;
+/// A `while` that sends nothing lets nobody else run, and so cannot be ended from outside.
+const MAX_TURNS: i64 = 100_000;
 
 /// The steps under `entry`: a list of steps, or one step that stands there itself.
 pub(super) fn steps(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<Step> {
-    StepReader { diagnostics, retries: Vec::new() }.steps(entry)
+    StepReader { diagnostics, retries: Vec::new(), in_transaction: false }.steps(entry)
 }
 
-struct StepReader<'d> {
-    diagnostics: &'d mut Diagnostics,
+pub(super) struct StepReader<'d> {
+    pub(super) diagnostics: &'d mut Diagnostics,
     /// The `retry` steps around the present one, outermost first: whether an `again` was seen in each.
-    retries: Vec<bool>,
+    pub(super) retries: Vec<bool>,
+    /// Whether a `transaction` stands around the present step.
+    pub(super) in_transaction: bool,
 }
 
 impl StepReader<'_> {
-    fn steps(&mut self, entry: &Entry) -> Vec<Step> {
+    pub(super) fn steps(&mut self, entry: &Entry) -> Vec<Step> {
         let wanted = match &entry.1.tree {
             Tree::List(items) if items.is_empty() => "at least one step",
             Tree::List(items) => return items.iter().filter_map(|item| self.step(item, entry.0.span)).collect(),
@@ -76,7 +87,7 @@ impl StepReader<'_> {
     fn no_step_word(&mut self, entries: &[Entry], place: Span) {
         let words = || CommandWord::ALL.iter().map(|word| word.name()).chain(WORDS);
         for (key, _) in entries {
-            if let Some(meant) = suggest(&key.value, words().chain(LATER)) {
+            if let Some(meant) = suggest(&key.value, words()) {
                 self.diagnostics.push(
                     Diagnostic::error(key.span, format!("there is no step {}", quote(&key.value)))
                         .label("unknown step word")
@@ -96,21 +107,27 @@ impl StepReader<'_> {
 
     fn kind(&mut self, entries: &[Entry], word: &Entry) -> Option<StepKind> {
         let key = word.0.value.as_str();
-        if LATER.contains(&key) {
-            self.not_yet(word);
-            return Some(StepKind::Later(word.0.clone()));
-        }
         if let Some(command) = CommandWord::ALL.iter().find(|command| command.name() == key) {
             return command::command(*command, word, entries, self.diagnostics);
         }
         let mut fields = Fields::new(entries, format!("the step {}", quote(key)), word.0.span);
         let kind = match key {
+            "bulkWrite" => {
+                if let Some(errors) = fields.optional("errors") {
+                    self.refuse_in_transaction(errors.0.span, "`errors` of a `bulkWrite`");
+                }
+                bulk::bulk_write(word, &mut fields, self.diagnostics)
+            }
             "command" => command::raw(&mut fields, self.diagnostics),
             "let" => self.assignments(&mut fields),
             "if" => self.condition(&mut fields),
             "forEach" => self.for_each(&mut fields),
+            "while" => self.repeat(&mut fields),
             "retry" => self.retry(&mut fields),
             "again" => self.again(&mut fields),
+            "try" => self.attempt(&mut fields),
+            "transaction" => self.transaction(&mut fields),
+            "abort" => self.abort(&mut fields),
             _ => fields
                 .optional("return")
                 .and_then(|entry| value::expression(entry, "return: reply.comments", self.diagnostics))
@@ -118,18 +135,6 @@ impl StepReader<'_> {
         };
         fields.finish(self.diagnostics);
         kind
-    }
-
-    fn not_yet(&mut self, word: &Entry) {
-        // What stands inside would be checked by rules that this build does not have, so nothing is said about it:
-        // there may be an `again` too.
-        self.retries.iter_mut().for_each(|seen| *seen = true);
-        let word = &word.0;
-        self.diagnostics.push(
-            Diagnostic::error(word.span, format!("{} is not run by this version of docshape yet", quote(&word.value)))
-                .label("not yet")
-                .help("use the steps that it runs (docs/format.md lists them), or a later version"),
-        );
     }
 
     fn assignments(&mut self, fields: &mut Fields) -> Option<StepKind> {
@@ -162,75 +167,21 @@ impl StepReader<'_> {
         Some(StepKind::ForEach { name: pair.0.clone(), list, body })
     }
 
-    fn retry(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let entry = fields.optional("retry")?;
-        let options = self.retry_options(entry);
-        self.retries.push(false);
+    fn repeat(&mut self, fields: &mut Fields) -> Option<StepKind> {
+        let condition = fields
+            .optional("while")
+            .and_then(|entry| value::scalar_expression(entry, "while: size(level) > 0", self.diagnostics));
+        let turns = fields
+            .optional("turns")
+            .and_then(|entry| value::integer(entry, 1..=MAX_TURNS, "turns: 1000", self.diagnostics))
+            .and_then(|turns| u32::try_from(turns).ok());
         let body = fields.required("do", "do: [...]").map_or_else(Vec::new, |entry| self.steps(entry));
-        let has_again = self.retries.pop().unwrap_or(false);
-        let (codes, attempts) = options?;
-        if codes.is_none() && !has_again {
-            self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "this `retry` never begins another attempt")
-                    .label("neither `errors` here nor `again` inside")
-                    .help("name server error codes, `retry: { errors: [11000] }`, or put `again: <condition>` inside"),
-            );
-        }
-        Some(StepKind::Retry { errors: codes.unwrap_or_default(), attempts, body })
-    }
-
-    /// `errors`, if given, and `attempts`.
-    fn retry_options(&mut self, entry: &Entry) -> Option<(Option<Vec<i32>>, u32)> {
-        let mut options = Fields::of_optional(entry, "`retry`", "retry: { errors: [11000] }", self.diagnostics)?;
-        let codes = options.optional("errors").map(|entry| self.codes(entry));
-        let attempts = options
-            .optional("attempts")
-            .and_then(|entry| value::integer(entry, 1..=MAX_ATTEMPTS, "attempts: 100", self.diagnostics))
-            .and_then(|attempts| u32::try_from(attempts).ok());
-        options.finish(self.diagnostics);
-        Some((codes, attempts.unwrap_or(DEFAULT_ATTEMPTS)))
-    }
-
-    /// Server error codes.
-    fn codes(&mut self, entry: &Entry) -> Vec<i32> {
-        let example = "errors: [11000]";
-        let Some(items) = value::list(entry, example, self.diagnostics) else { return Vec::new() };
-        if items.is_empty() {
-            value::wrong_type(entry, "at least one code", example, self.diagnostics);
-        }
-        let mut codes = Vec::with_capacity(items.len());
-        for item in items {
-            let code = match item.tree {
-                Tree::Scalar(Scalar::Int(code)) => i32::try_from(code).ok(),
-                _ => None,
-            };
-            match code {
-                Some(code) => codes.push(code),
-                None => {
-                    let item = (entry.0.clone(), item.clone());
-                    value::wrong_type(&item, "the numbers of server errors", example, self.diagnostics);
-                }
-            }
-        }
-        codes
-    }
-
-    fn again(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let entry = fields.optional("again")?;
-        match self.retries.last_mut() {
-            Some(seen) => *seen = true,
-            None => self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "`again` stands outside of every `retry`")
-                    .label("nothing to attempt again")
-                    .help("put it among the steps of a `retry`: { retry: { attempts: 100 }, do: [..., { again: reply.modified == 0 }] }"),
-            ),
-        }
-        value::scalar_expression(entry, "again: reply.modified == 0", self.diagnostics).map(StepKind::Again)
+        Some(StepKind::While { condition: condition?, turns: turns.unwrap_or(DEFAULT_TURNS), body })
     }
 }
 
 fn is_step_word(key: &str) -> bool {
-    WORDS.contains(&key) || LATER.contains(&key) || CommandWord::ALL.iter().any(|command| command.name() == key)
+    WORDS.contains(&key) || CommandWord::ALL.iter().any(|command| command.name() == key)
 }
 
 /// The name that `as` gives to a reply.

@@ -1,0 +1,89 @@
+//! What the server replies, as values of the scenario.
+
+use std::sync::Arc;
+
+use crate::plan::{Raw, ReplyShape, Value};
+use crate::server::Reply;
+
+/// The server's reply as a value of the scenario.
+pub(super) fn shaped(shape: ReplyShape, reply: &Reply) -> Value {
+    match shape {
+        ReplyShape::Documents => documents(reply),
+        ReplyShape::First => documents(reply).at(0).unwrap_or(Value::Null),
+        ReplyShape::Count => documents(reply).at(0).and_then(|row| row.get("n")).unwrap_or(Value::Int(0)),
+        ReplyShape::Values => first(reply).get("values").unwrap_or_else(|| Value::list(Vec::new())),
+        ReplyShape::Insert => written(0, 0, Value::Null, count(&first(reply), "n"), 0),
+        ReplyShape::Delete => written(0, 0, Value::Null, 0, count(&first(reply), "n")),
+        ReplyShape::Update => update(&first(reply)),
+        ReplyShape::Value => first(reply).get("value").unwrap_or(Value::Null),
+        // The reply of a bulk write is made of those of its commands, and never comes from one.
+        ReplyShape::Whole | ReplyShape::Bulk => Value::Document(first(reply)),
+    }
+}
+
+pub(super) fn first(reply: &Reply) -> Raw {
+    Raw::new(reply.batches.first().cloned().unwrap_or_default())
+}
+
+fn batch_documents(raw: &Raw) -> Value {
+    let cursor = raw.get("cursor").unwrap_or(Value::Null);
+    cursor.get("firstBatch").or_else(|| cursor.get("nextBatch")).unwrap_or(Value::Null)
+}
+
+/// All documents of a cursor; those of a single batch stay the bytes that the server sent.
+fn documents(reply: &Reply) -> Value {
+    if let [only] = reply.batches.as_slice() {
+        return batch_documents(&Raw::new(only.clone()));
+    }
+    let mut all = Vec::new();
+    for batch in &reply.batches {
+        let documents = batch_documents(&Raw::new(batch.clone()));
+        all.extend(documents.items().into_iter().flatten());
+    }
+    Value::list(all)
+}
+
+pub(super) fn count(reply: &Raw, name: &str) -> i64 {
+    match reply.get(name) {
+        Some(Value::Int(count)) => count,
+        _ => 0,
+    }
+}
+
+/// The `_id`s of the documents that upserts made.
+pub(super) fn upserted(reply: &Raw) -> Vec<Value> {
+    let rows = reply.get("upserted").unwrap_or(Value::Null);
+    rows.items().into_iter().flatten().filter_map(|row| row.get("_id")).collect()
+}
+
+/// The server counts an upserted document as matched (`n`); the CRUD specification does not.
+fn update(reply: &Raw) -> Value {
+    let upserted = upserted(reply).into_iter().next();
+    let matched = count(reply, "n") - i64::from(upserted.is_some());
+    written(matched, count(reply, "nModified"), upserted.unwrap_or(Value::Null), 0, 0)
+}
+
+pub(super) fn written(matched: i64, modified: i64, upserted: Value, inserted: i64, deleted: i64) -> Value {
+    Value::Map(Arc::new([
+        (Arc::from("matched"), Value::Int(matched)),
+        (Arc::from("modified"), Value::Int(modified)),
+        (Arc::from("upserted_id"), upserted),
+        (Arc::from("inserted"), Value::Int(inserted)),
+        (Arc::from("deleted"), Value::Int(deleted)),
+    ]))
+}
+
+/// Whether a write did something: one that matched nothing leaves no state that others could see. What a raw command did is
+/// not known, so it counts.
+pub(super) fn has_changed(shape: ReplyShape, reply: &Reply) -> bool {
+    match shape {
+        ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update | ReplyShape::Bulk => {
+            count(&first(reply), "n") > 0
+        }
+        ReplyShape::Value => {
+            let n = first(reply).get("lastErrorObject").and_then(|last| last.get("n"));
+            n.is_none_or(|n| n != Value::Int(0))
+        }
+        _ => true,
+    }
+}

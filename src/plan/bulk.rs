@@ -1,0 +1,170 @@
+//! `bulkWrite`: many writes that go to the server in few messages.
+
+use bson::RawDocumentBuf;
+
+use crate::scenario::{self, CommandWord, Diagnostics, Spanned};
+
+use super::command::{CommandCompiler, Concerns};
+use super::document;
+use super::expression::{EvalError, Expression, Frame};
+use super::resolve::{entity_of, resolve};
+use super::scope::{Origin, Scope};
+use super::template::Template;
+use super::value::Value;
+use super::writer::Writer;
+
+/// Many writes, ready to be bound.
+#[derive(Debug)]
+pub struct Bulk {
+    /// Word and collection, for messages: `bulkWrite posts`.
+    pub label: String,
+    /// Whether the first error ends it.
+    pub ordered: bool,
+    /// Server error codes of single requests that are no failure.
+    pub errors: Vec<i32>,
+    /// The slot of `as`.
+    pub alias: Option<usize>,
+    collection: Template,
+    /// None inside of a transaction, which has its own.
+    write_concern: Option<Value>,
+    requests: Vec<Request>,
+}
+
+/// One write, or one per element of a list.
+#[derive(Debug)]
+enum Request {
+    One(RequestKind, Template),
+    Each { slot: usize, list: Expression, item: Box<Request> },
+}
+
+/// The server command that a request becomes part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    /// `insert`
+    Insert,
+    /// `update`
+    Update,
+    /// `delete`
+    Delete,
+}
+
+impl RequestKind {
+    /// All of them, in the order in which an unordered bulk write sends them.
+    pub const ALL: [RequestKind; 3] = [RequestKind::Insert, RequestKind::Update, RequestKind::Delete];
+
+    fn name(self) -> &'static str {
+        match self {
+            RequestKind::Insert => "insert",
+            RequestKind::Update => "update",
+            RequestKind::Delete => "delete",
+        }
+    }
+}
+
+impl Bulk {
+    /// The command for requests of this kind, without the requests.
+    ///
+    /// # Errors
+    /// When a slot in the collection's name has no value.
+    pub fn head(&self, kind: RequestKind, frame: &mut Frame) -> Result<RawDocumentBuf, EvalError> {
+        let (mut writer, open) = Writer::new();
+        self.collection.write(kind.name(), &mut writer, frame)?;
+        writer.value("ordered", &Value::Bool(self.ordered));
+        if let Some(concern) = &self.write_concern {
+            writer.value("writeConcern", concern);
+        }
+        Ok(writer.finish(open))
+    }
+
+    /// The requests, as the server's commands hold them.
+    ///
+    /// # Errors
+    /// When a slot or a list has no value.
+    pub fn bind(&self, frame: &mut Frame) -> Result<Vec<(RequestKind, RawDocumentBuf)>, EvalError> {
+        let mut bound = Vec::with_capacity(self.requests.len());
+        self.requests.iter().try_for_each(|request| request.bind(frame, &mut bound))?;
+        Ok(bound)
+    }
+
+    /// Whether it is more than one command, as far as is known.
+    pub(super) fn is_several(&self) -> bool {
+        let mut kinds = self.requests.iter().map(Request::kind);
+        let first = kinds.next();
+        kinds.any(|kind| Some(kind) != first)
+    }
+}
+
+impl Request {
+    fn kind(&self) -> RequestKind {
+        match self {
+            Request::One(kind, _) => *kind,
+            Request::Each { item, .. } => item.kind(),
+        }
+    }
+
+    fn bind(&self, frame: &mut Frame, bound: &mut Vec<(RequestKind, RawDocumentBuf)>) -> Result<(), EvalError> {
+        match self {
+            Request::One(kind, template) => bound.push((*kind, template.bind(frame)?)),
+            Request::Each { slot, list, item } => {
+                let list = list.evaluate(frame)?;
+                let wrong = || EvalError::new(format!("a list is wanted, not {}", list.kind()));
+                for element in list.items().ok_or_else(wrong)? {
+                    frame.set(*slot, element);
+                    item.bind(frame, bound)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compiles a `bulkWrite` without its `as`; `None` when there were problems.
+pub(super) fn compile(
+    collection: &Spanned<String>,
+    requests: &[scenario::Request],
+    (ordered, errors): (bool, &[i32]),
+    concerns: Option<&Concerns>,
+    scope: &mut Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<Bulk> {
+    let name = document::compile_text(&collection.value, collection.span, false, scope, diagnostics);
+    let requests: Vec<_> =
+        requests.iter().map(|request| compile_request(request, collection, scope, diagnostics)).collect();
+    Some(Bulk {
+        label: format!("bulkWrite {}", collection.value),
+        ordered,
+        errors: errors.to_vec(),
+        alias: None,
+        collection: name?,
+        write_concern: concerns.map(Concerns::write_concern),
+        requests: requests.into_iter().collect::<Option<Vec<_>>>()?,
+    })
+}
+
+fn compile_request(
+    request: &scenario::Request,
+    collection: &Spanned<String>,
+    scope: &mut Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<Request> {
+    match request {
+        scenario::Request::One { word, options } => {
+            let compiler = CommandCompiler { word: word.value, collection, options, scope, diagnostics };
+            let template = compiler.part()?;
+            let kind = match word.value {
+                CommandWord::InsertOne => RequestKind::Insert,
+                CommandWord::DeleteOne | CommandWord::DeleteMany => RequestKind::Delete,
+                _ => RequestKind::Update,
+            };
+            Some(Request::One(kind, template))
+        }
+        scenario::Request::Each { name, list, item } => {
+            let list = resolve(list, scope, diagnostics);
+            let entity = list.as_ref().and_then(|list| entity_of(list, scope));
+            let slot = scope.push(&name.value, Origin::Let, entity);
+            let item = compile_request(item, collection, scope, diagnostics);
+            scope.pop();
+            Some(Request::Each { slot, list: list?, item: Box::new(item?) })
+        }
+    }
+}

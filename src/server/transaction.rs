@@ -1,0 +1,52 @@
+//! Transactions: a session of the driver for each.
+
+use std::fmt;
+
+use mongodb::options::{Acknowledgment, ReadConcern, WriteConcern};
+use mongodb::{Client, ClientSession};
+
+use super::{Failure, failure};
+
+/// An open transaction. Dropped, it is taken back.
+pub struct Transaction {
+    session: Option<Box<ClientSession>>,
+}
+
+impl Transaction {
+    /// A transaction of a target that has none: its commands run as all others do.
+    pub fn plain() -> Transaction {
+        Transaction { session: None }
+    }
+
+    /// Begins one that reads a snapshot and is committed by a majority. Nothing is sent yet.
+    pub(super) async fn begin(client: &Client) -> Result<Transaction, Failure> {
+        let mut session = client.start_session().await.map_err(|error| failure::from_driver(&error))?;
+        session
+            .start_transaction()
+            .read_concern(ReadConcern::snapshot())
+            .write_concern(WriteConcern::builder().w(Acknowledgment::Majority).build())
+            .await
+            .map_err(|error| failure::from_driver(&error))?;
+        Ok(Transaction { session: Some(Box::new(session)) })
+    }
+
+    pub(super) fn session(&mut self) -> Option<&mut ClientSession> {
+        self.session.as_deref_mut()
+    }
+
+    pub(super) async fn commit(&mut self) -> Result<(), Failure> {
+        let Some(session) = self.session() else { return Ok(()) };
+        session.commit_transaction().await.map_err(|error| failure::from_driver(&error))
+    }
+
+    pub(super) async fn abort(&mut self) -> Result<(), Failure> {
+        let Some(session) = self.session() else { return Ok(()) };
+        session.abort_transaction().await.map_err(|error| failure::from_driver(&error))
+    }
+}
+
+impl fmt::Debug for Transaction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Transaction").field("is_plain", &self.session.is_none()).finish()
+    }
+}
