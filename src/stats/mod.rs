@@ -33,7 +33,7 @@ pub use family::Family;
 pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean, succeeded};
 pub use mix::{calls_per_second, mix_means};
 pub use objective::{Measure, Objective, ObjectiveError};
-pub use open::{OpenLoad, achieved_rate, achieved_share, offered_rate, open_load};
+pub use open::{OpenLoad, achieved_share, open_load};
 pub use simulation::Simulation;
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
 pub use student::t_quantile;

@@ -58,16 +58,6 @@ pub fn achieved_share(open: &OpenRecord) -> f64 {
     1.0 - late as f64 / open.offered.max(1) as f64
 }
 
-/// Calls of a cell that fell due per second; `None` when no time passed.
-pub fn offered_rate(open: &OpenRecord) -> Option<f64> {
-    (open.seconds > 0.0).then(|| open.offered as f64 / open.seconds)
-}
-
-/// Calls of a cell per second that were sent in time, see [`achieved_share`]; `None` when no time passed.
-pub fn achieved_rate(open: &OpenRecord) -> Option<f64> {
-    offered_rate(open).map(|rate| rate * achieved_share(open))
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -90,11 +80,6 @@ mod tests {
         assert_eq!(achieved_share(&open(1_000, 400, 100, 250)), 0.6, "those that were not sent had waited");
         assert_eq!(achieved_share(&open(1_000, 400, 300, 300)), 0.4, "skipped long before the end");
         assert_eq!(achieved_share(&open(0, 0, 0, 0)), 1.0);
-        assert_eq!(
-            (offered_rate(&open(1_000, 400, 0, 0)), achieved_rate(&open(1_000, 400, 0, 0))),
-            (Some(250.0), Some(150.0))
-        );
-        assert_eq!(offered_rate(&OpenRecord { seconds: 0.0, ..open(1, 0, 0, 0) }), None);
     }
 
     #[test]

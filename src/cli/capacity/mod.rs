@@ -1,5 +1,6 @@
 //! `docshape capacity`.
 
+mod argument;
 pub mod search;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +16,6 @@ use crate::results::{self, Answer, CapacityRecord, LoadModel, SearchRecord, Stat
 use crate::server::Target;
 use crate::stats::Objective;
 
-use super::argument::CapacityArguments;
 use super::course::{failed, unwritten};
 use super::exit::{CliError, Exit};
 use super::output;
@@ -24,6 +24,7 @@ use super::run::{folder, identity};
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::session::Session;
+pub use argument::CapacityArguments;
 use search::{Place, Quest, search};
 
 /// The name of the Markdown report in the folder of a search.

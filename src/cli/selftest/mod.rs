@@ -1,5 +1,6 @@
 //! `docshape selftest`: whether this machine, this server and docshape itself can be trusted with a measurement.
 
+mod argument;
 mod generator;
 mod server;
 
@@ -7,11 +8,11 @@ use crate::plan::Choice;
 use crate::scenario::Source;
 use crate::stats::Simulation;
 
-use super::argument::SelftestArguments;
 use super::exit::{CliError, Exit};
 use super::output;
 use super::scenario::{Ready, prepare_source};
 use super::session::Session;
+pub use argument::SelftestArguments;
 
 /// The scenario that is measured.
 const SCENARIO: &str = include_str!("scenario.yaml");

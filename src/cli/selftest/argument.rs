@@ -1,0 +1,17 @@
+//! The words of `docshape selftest`.
+
+use clap::Args;
+
+use super::super::argument::ServerArguments;
+use super::super::value::rounds;
+
+/// `selftest`.
+#[derive(Debug, Clone, Args)]
+pub struct SelftestArguments {
+    /// The server to ask.
+    #[command(flatten)]
+    pub server: ServerArguments,
+    /// Rounds of two identical strategies, 6 to 100; with fewer nothing can be claimed
+    #[arg(long, value_name = "N", default_value = "8", value_parser = rounds, allow_hyphen_values = true)]
+    pub rounds: u64,
+}
