@@ -152,6 +152,9 @@ pub struct RunArguments {
     /// The run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Measure without checking first that the strategies give the same answers
+    #[arg(long)]
+    pub no_verify: bool,
     /// Keep the databases of the finished rounds; needs --uri, as the embedded server's data go with it
     #[arg(long)]
     pub keep: bool,

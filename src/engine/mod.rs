@@ -3,6 +3,7 @@
 mod answer;
 mod arrivals;
 mod attempt;
+mod audit;
 mod batch;
 mod bulk;
 mod cell;
@@ -31,6 +32,7 @@ mod trial;
 mod window;
 
 pub use arrivals::ArrivalTimes;
+pub use audit::{CallCounts, audit_rows, audits, number_of_rows};
 pub use cost::Costs;
 pub use error::RunError;
 pub use event::{Event, Interval, Observer, Phase};

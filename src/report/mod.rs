@@ -18,7 +18,7 @@ mod words;
 
 use std::fmt;
 
-use crate::stats::{CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Tally};
+use crate::stats::{Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Tally};
 
 pub use capacity::CapacityReport;
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
@@ -97,6 +97,8 @@ pub struct StrategyView {
     pub open: Option<OpenLoad>,
     /// What its calls came to.
     pub tally: Tally,
+    /// What its audits counted.
+    pub audits: Vec<Anomalies>,
     /// What became of its collections.
     pub collections: Vec<CollectionGrowth>,
     /// What became of its followed documents after each of [`FOLLOWED_AT`].

@@ -28,6 +28,7 @@ pub use environment::Environment;
 pub use file::{ResultsError, load, save, save_capacity};
 pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
+use verification::Verification;
 
 /// The version of `run.json` that this build writes.
 pub const FORMAT_VERSION: u32 = 1;
@@ -77,6 +78,9 @@ pub struct RunRecord {
     pub strategies: Vec<StrategyRecord>,
     /// The operations, in the scenario's order.
     pub operations: Vec<String>,
+    /// What the check before the run found; `None` when it was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
     /// The complete rounds.
     pub rounds: Vec<RoundRecord>,
     /// What one call of each operation costs the server, from the cost pass; an entry per strategy and operation.

@@ -1,10 +1,10 @@
 //! One call of one strategy, and what calls came to.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::{Fatal, Halt, Interpreter, RunError, answers};
-use crate::plan::{Frame, Outcome, OutcomeCounts, Plan, Value, written};
+use crate::engine::{CallCounts, Fatal, Halt, Interpreter, RunError, answers};
+use crate::plan::{Argument, Frame, Outcome, Plan, Value, written};
+use crate::results::verification::PhaseFindings;
 use crate::server::{FailureKind, Target};
 
 /// The longest text of one argument in a description.
@@ -28,13 +28,11 @@ impl Answer {
     }
 }
 
-/// How many calls of each operation came to which outcome.
-#[derive(Debug, Clone, Default)]
+/// What many calls came to.
+#[derive(Debug)]
 pub struct Counts {
-    /// Known outcomes, by operation.
-    pub known: Vec<OutcomeCounts>,
-    /// Calls of which the outcome is not known, by operation.
-    pub unknown: Vec<u64>,
+    /// By operation.
+    pub calls: CallCounts,
     /// Attempts begun again.
     pub retries: u64,
 }
@@ -42,25 +40,27 @@ pub struct Counts {
 impl Counts {
     /// No calls yet.
     pub fn new(operations: usize) -> Counts {
-        Counts { known: vec![OutcomeCounts::default(); operations], unknown: vec![0; operations], retries: 0 }
+        Counts { calls: CallCounts::new(operations), retries: 0 }
     }
 
     /// Counts one call.
-    pub fn add(&mut self, operation: usize, answer: &Answer) {
-        let counts = &mut self.known[operation];
-        match answer {
+    pub fn add(&mut self, made: &Made) {
+        self.retries += made.retries;
+        let counts = &mut self.calls.known[made.operation];
+        match &made.answer {
             Answer::Value(Value::Outcome(Outcome::Same)) => counts.same += 1,
             Answer::Value(Value::Outcome(Outcome::NotFound)) => counts.not_found += 1,
             Answer::Value(Value::Outcome(Outcome::Refused(_))) => counts.refused += 1,
             Answer::Value(_) => counts.done += 1,
             Answer::Failed(_) => {}
-            Answer::Unknown(_) => self.unknown[operation] += 1,
+            Answer::Unknown(_) => self.calls.unknown[made.operation] += 1,
         }
     }
 
-    /// All calls whose outcome is not known.
-    pub fn all_unknown(&self) -> u64 {
-        self.unknown.iter().sum()
+    /// Writes the totals into a phase's findings.
+    pub fn conclude(&self, findings: &mut PhaseFindings) {
+        findings.retries = self.retries;
+        findings.unknown = self.calls.unknown.iter().sum();
     }
 }
 
@@ -139,7 +139,7 @@ pub fn arguments(plan: &Plan, call: u64) -> Option<(usize, Frame)> {
 pub fn describe(plan: &Plan, call: u64) -> String {
     let Some((operation, frame)) = arguments(plan, call) else { return String::new() };
     let operation = &plan.operations[operation];
-    let argument = |argument: &crate::plan::Argument| {
+    let argument = |argument: &Argument| {
         format!("{}: {}", argument.name, brief(&written(frame.slot(argument.slot)), LONGEST_ARGUMENT))
     };
     let arguments: Vec<String> = operation.arguments.iter().map(argument).collect();
@@ -162,9 +162,4 @@ pub fn is_lost(error: &RunError) -> bool {
 /// Whether any strategy's steps of an operation write.
 pub fn writes(plan: &Plan, operation: usize) -> bool {
     plan.arms.iter().any(|arm| arm.operations[operation].changes)
-}
-
-/// The names of the plan's operations.
-pub fn names(plan: &Plan) -> impl Iterator<Item = Arc<str>> + '_ {
-    plan.operations.iter().map(|operation| Arc::clone(&operation.name))
 }

@@ -32,9 +32,7 @@ impl<T: Target> Verifier<'_, T> {
                 next.set(call + 1);
                 self.check_stop()?;
                 let made = call::make(self.plan, (arm, call), (self.target, &database), self.settings.timeout).await?;
-                let mut counts = counts.borrow_mut();
-                counts.add(made.operation, &made.answer);
-                counts.retries += made.retries;
+                counts.borrow_mut().add(&made);
                 if let Answer::Failed(_) = made.answer {
                     let problem = Problem { title: "calls fail".into(), ..self.failure(call, &made.answer) };
                     findings.borrow_mut().add(problem.under(&self.describe(call)));
@@ -50,8 +48,7 @@ impl<T: Target> Verifier<'_, T> {
         let (load, live) = join(load, self.look_on(arm, &database, &is_over)).await;
         load?;
         let (mut findings, counts) = (findings.into_inner(), counts.into_inner());
-        findings.retries = counts.retries;
-        findings.unknown = counts.all_unknown();
+        counts.conclude(&mut findings);
         self.audit((arm, &database), &counts, &mut findings).await?;
         Ok((findings, live?))
     }

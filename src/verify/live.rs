@@ -2,13 +2,12 @@
 
 use std::cell::Cell;
 
-use crate::engine::RunError;
+use crate::engine::{RunError, audit_rows, number_of_rows};
 use crate::plan::{Audit, Program};
 use crate::results::verification::{LiveRecord, Sightings};
 use crate::server::Target;
 
 use super::Verifier;
-use super::audit::{failed, number, rows};
 
 impl<T: Target> Verifier<'_, T> {
     /// Makes the live audits of a strategy over and over until the calls are over: in a snapshot, so that the reader does
@@ -32,8 +31,8 @@ impl<T: Target> Verifier<'_, T> {
         while !is_over.get() && !audits.is_empty() {
             for ((audit, snapshot), record) in audits.iter().zip(&mut live) {
                 for (program, sightings) in [(*snapshot, &mut record.snapshot), (&audit.program, &mut record.plain)] {
-                    let rows = rows(self.plan, program, (self.target, database)).await;
-                    let found = number(&rows.map_err(|words| failed(self.plan, arm, audit, words))?);
+                    let rows = audit_rows(self.plan, (arm, *audit), program, (self.target, database)).await?;
+                    let found = number_of_rows(&rows);
                     sightings.reads += 1;
                     sightings.found += u64::from(found > 0);
                     sightings.most = sightings.most.max(found);

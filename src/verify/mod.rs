@@ -5,7 +5,6 @@
 //! state must be those of the sequential phase, then all reads are made again on the quiet data. *Free*: many calls at once
 //! in no order; audits judge, and readers count what they see meanwhile.
 
-mod audit;
 mod call;
 mod difference;
 mod free;
@@ -20,13 +19,12 @@ mod state;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::{Loader, RunError, Stop};
+use crate::engine::{Loader, RunError, Stop, audits};
 use crate::plan::{Plan, Value};
 use crate::results::verification::{Phase, PhaseFindings, StrategyFindings, Verification};
 use crate::server::Target;
 use crate::server::namespace;
 
-pub use audit::audits;
 use call::Answer;
 pub use show::Shown;
 use state::State;
@@ -96,7 +94,7 @@ impl<T: Target> Verifier<'_, T> {
 
     async fn phases(&self, findings: &mut Verification, databases: &mut Vec<String>) -> Result<(), RunError> {
         let Some(reference) = self.sequential(findings, databases).await? else { return Ok(()) };
-        for arm in 0..self.plan.arms.len() {
+        for arm in self.arms() {
             let own = &mut findings.strategies[arm];
             if own.refused_at.is_none() {
                 let phase = self.ordered(arm, &reference, databases).await?;
@@ -107,6 +105,11 @@ impl<T: Target> Verifier<'_, T> {
             own.live = live;
         }
         Ok(())
+    }
+
+    /// The arms, without the reference's second, which comes last and would only be compared with itself.
+    fn arms(&self) -> impl Iterator<Item = usize> + use<'_, T> {
+        (0..self.plan.arms.len()).filter(|arm| !self.plan.arms[*arm].is_control)
     }
 
     fn findings(&self) -> Verification {
@@ -123,9 +126,9 @@ impl<T: Target> Verifier<'_, T> {
             workers: self.settings.workers,
             reference: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
             uncalled: uncalled.map(|(operation, _)| operation.name.to_string()).collect(),
-            strategies: plan
-                .arms
-                .iter()
+            strategies: self
+                .arms()
+                .map(|arm| &plan.arms[arm])
                 .map(|arm| StrategyFindings {
                     name: arm.name.clone(),
                     is_unsafe: arm.is_unsafe,
@@ -190,7 +193,7 @@ impl<T: Target> Verifier<'_, T> {
         counts: &call::Counts,
         findings: &mut PhaseFindings,
     ) -> Result<(), RunError> {
-        findings.audits = audits(self.plan, arm, (self.target, database), counts).await?;
+        findings.audits = audits(self.plan, arm, (self.target, database), &counts.calls).await?;
         Ok(())
     }
 

@@ -40,16 +40,13 @@ impl<T: Target> Verifier<'_, T> {
                 let made = call::make(self.plan, (arm, call), (self.target, &database), self.settings.timeout).await;
                 ledger.finish(call);
                 let made = made?;
-                let mut counts = counts.borrow_mut();
-                counts.add(made.operation, &made.answer);
-                counts.retries += made.retries;
+                counts.borrow_mut().add(&made);
                 self.judge(call, &made.answer, reference, &mut findings.borrow_mut());
             }
         };
         try_join_all((0..self.settings.workers).map(|_| worker())).await?;
         let (mut findings, counts) = (findings.into_inner(), counts.into_inner());
-        findings.retries = counts.retries;
-        findings.unknown = counts.all_unknown();
+        counts.conclude(&mut findings);
         let actual = self.state(arm, &database).await?;
         state::compare(&reference.state, &actual).into_iter().for_each(|problem| findings.add(problem));
         self.replay(arm, &database, reference, &mut findings).await?;

@@ -30,7 +30,7 @@ impl<T: Target> Verifier<'_, T> {
     ) -> Result<Option<Reference>, RunError> {
         (self.progress)(Phase::Sequential, None);
         let mut runners = Vec::new();
-        for arm in 0..self.plan.arms.len() {
+        for arm in self.arms() {
             runners.push(Runner {
                 arm,
                 database: self.provision(Phase::Sequential, arm, databases).await?,
@@ -76,8 +76,7 @@ impl<T: Target> Verifier<'_, T> {
         let (operation, expected) = (expected.operation, expected.answer.clone());
         for (runner, made) in runners.iter_mut().zip(&made) {
             let Some(made) = made else { continue };
-            runner.counts.add(operation, &made.answer);
-            runner.counts.retries += made.retries;
+            runner.counts.add(made);
             if let Answer::Failed(_) | Answer::Unknown(_) = made.answer {
                 runner.is_compared = false;
                 runner.findings.add(self.failure(call, &made.answer));
@@ -128,8 +127,7 @@ impl<T: Target> Verifier<'_, T> {
     ) -> Result<Option<Reference>, RunError> {
         let mut expected = None;
         for runner in runners.iter_mut() {
-            runner.findings.retries = runner.counts.retries;
-            runner.findings.unknown = runner.counts.all_unknown();
+            runner.counts.conclude(&mut runner.findings);
             let place = (runner.arm, runner.database.as_str());
             self.audit(place, &runner.counts, &mut runner.findings).await?;
             if runner.arm == 0 {

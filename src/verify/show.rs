@@ -81,7 +81,7 @@ impl<T: Target> Verifier<'_, T> {
         databases: &mut Vec<String>,
         answers: &mut Vec<(String, Answer)>,
     ) -> Result<(), RunError> {
-        for arm in 0..self.plan.arms.len() {
+        for arm in self.arms() {
             let database = self.provision(Phase::Sequential, arm, databases).await?;
             for before in 0..call {
                 self.check_stop()?;

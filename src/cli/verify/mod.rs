@@ -3,9 +3,11 @@
 mod argument;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::plan::Plan;
 use crate::report::VerificationReport;
-use crate::results::verification::Phase;
+use crate::results::verification::{Phase, Verification};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 use crate::verify::{Settings, Verifier};
 
@@ -107,6 +109,37 @@ async fn check(arguments: &VerifyArguments, session: &Session, id: &str, ready: 
     let report = VerificationReport { verification: &verification, width: output::width(), colour: true };
     output::print(&report.to_string())?;
     Ok(if verification.passes() { Exit::Fine } else { Exit::CheckFailed })
+}
+
+/// Calls of the check before a run.
+const CALLS_BEFOREHAND: u64 = 200;
+
+/// The check before a run: its strategies one after the other, on its own data.
+///
+/// # Errors
+/// When a strategy that is not marked unsafe does something else than the reference, or its audits fail.
+pub async fn beforehand(
+    session: &Session,
+    (plan, id): (&Arc<Plan>, &str),
+    timeout: Duration,
+) -> Result<Verification, CliError> {
+    let target = session.client(plan.arms.len() as u32).await?;
+    let verifier = Verifier {
+        plan,
+        settings: Settings { id: id.to_owned(), calls: CALLS_BEFOREHAND, workers: 1, timeout },
+        target: &target,
+        progress: &|_, _| {},
+        stop: session.stop.clone(),
+    };
+    output::tell("checking that the strategies give the same answers\n");
+    let verification = verifier.run_sequential().await.map_err(|error| failed(&error))?;
+    if verification.strategies.iter().all(|strategy| strategy.is_unsafe || strategy.is_clean()) {
+        return Ok(verification);
+    }
+    output::tell(&VerificationReport { verification: &verification, width: output::width(), colour: true }.to_string());
+    let message = "the strategies do not do the same, so comparing their times means nothing; mend them (docshape verify \
+                   tells more), or measure all the same with --no-verify";
+    Err(CliError { exit: Exit::CheckFailed, message: message.into() })
 }
 
 fn words(phase: Phase, strategy: Option<&str>) -> String {
