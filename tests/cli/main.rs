@@ -3,6 +3,7 @@
 mod arguments;
 mod scenarios;
 mod server;
+mod verify;
 
 use std::process::{Command, Output, Stdio};
 

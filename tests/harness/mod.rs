@@ -92,6 +92,11 @@ impl Bench {
         }
     }
 
+    /// A client with so many connections.
+    pub async fn client(&self, connections: u32) -> MongoTarget {
+        MongoTarget::connect(&self.server.uri(), connections).await.unwrap()
+    }
+
     /// The logical state of every arm after round 0 of a kept experiment.
     pub async fn states(&self, plan: &Plan, id: &str) -> Vec<Vec<(String, Vec<Value>)>> {
         let mut states = Vec::new();

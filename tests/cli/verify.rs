@@ -1,0 +1,92 @@
+//! `verify`, and the check before a run. Without a `mongod` these tests fail and say how to get one.
+
+use std::path::PathBuf;
+
+use super::{Ended, docshape, run};
+
+/// The scenario with strategies that differ, and a folder for whatever is written.
+struct Place {
+    folder: tempfile::TempDir,
+    scenario: String,
+}
+
+impl Place {
+    fn new() -> Place {
+        let scenario = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/valid/shelves.yaml");
+        Place { folder: tempfile::tempdir().unwrap(), scenario: scenario.display().to_string() }
+    }
+
+    fn docshape(&self, command: &str, scenario: &str, more: &[&str]) -> Ended {
+        let mut arguments = vec![command, scenario, "--cache-gb", "0.25"];
+        arguments.extend(more);
+        let mut command = docshape(&arguments);
+        if let Some(program) = std::env::var_os("DOCSHAPE_MONGOD") {
+            command.env("DOCSHAPE_MONGOD", program);
+        }
+        let ended = run(command.env("TMPDIR", self.folder.path()).current_dir(self.folder.path()));
+        let left: Vec<_> = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let left: Vec<_> =
+            left.iter().filter(|path| path.extension().is_none() && !path.ends_with("results")).collect();
+        assert!(left.is_empty(), "{left:?} is left");
+        ended
+    }
+
+    fn verify(&self, more: &[&str]) -> Ended {
+        self.docshape("verify", &self.scenario, more)
+    }
+}
+
+#[test]
+fn equal_strategies_end_with_0_and_others_with_1_and_a_command_that_shows_the_call() {
+    let place = Place::new();
+    let equal = place.verify(&["--strategies", "linked,embedded", "--calls", "60", "--times", "2"]);
+    assert_eq!(equal.code, 0, "{}{}", equal.out, equal.err);
+    assert_eq!(equal.out.matches("All 2 strategies do the same").count(), 2, "{}", equal.out);
+    assert!(equal.out.contains("60 calls of mix default, seed 2"), "{}", equal.out);
+    let differs = place.verify(&["--strategies", "off_by_one", "--calls", "60"]);
+    assert_eq!(differs.code, 1, "{}{}", differs.out, differs.err);
+    assert!(differs.out.contains("compared with linked"), "the reference is added: {}", differs.out);
+    let call = differs.out.split("--call ").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+    let shown = place.verify(&["--strategies", "off_by_one", "--call", &call]);
+    assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
+    for words in
+        [&format!("call {call}: read\n"), "    shelf: ", "linked answers\n    [0] {", "off_by_one answers (differs)\n"]
+    {
+        assert!(shown.out.contains(words), "{words}: {}", shown.out);
+    }
+}
+
+#[test]
+fn a_run_of_strategies_that_differ_stops_before_it_measures() {
+    let place = Place::new();
+    let options = ["--strategies", "linked,unsorted", "--preset", "smoke"];
+    let stopped = place.docshape("run", &place.scenario, &options);
+    assert_eq!((stopped.code, stopped.out.as_str()), (1, ""), "{}", stopped.err);
+    assert!(
+        stopped.err.contains("unsorted, one by one: call ") && stopped.err.contains("--no-verify"),
+        "{}",
+        stopped.err
+    );
+    let folders = std::fs::read_dir(place.folder.path().join("results/shelves")).map(Iterator::count);
+    assert_eq!(folders.unwrap_or(0), 0, "a run that came to nothing leaves no folder");
+    let forced = place.docshape("run", &place.scenario, &[&options[..], &["--no-verify", "--out", "out.run"]].concat());
+    assert_eq!(forced.code, 0, "{}{}", forced.out, forced.err);
+    assert!(forced.out.contains("was not checked before this run"), "{}", forced.out);
+}
+
+#[test]
+fn an_audit_that_the_server_refuses_is_named() {
+    let place = Place::new();
+    let text = std::fs::read_to_string(&place.scenario).unwrap();
+    let broken = text.replace(
+        "strategies: [embedded, forgetful]\n    aggregate: shelves\n    pipeline: [",
+        "strategies: [embedded, forgetful]\n    aggregate: shelves\n    pipeline: [{ $unwnd: $books }, ",
+    );
+    assert_ne!(text, broken);
+    std::fs::write(place.folder.path().join("broken.yaml"), broken).unwrap();
+    let ended = place.docshape("verify", "broken.yaml", &["--strategies", "linked,embedded", "--calls", "20"]);
+    assert_eq!(ended.code, 2, "{}{}", ended.out, ended.err);
+    for words in ["strategy embedded, operation audit twice", "$unwnd"] {
+        assert!(ended.err.contains(words), "{words}: {}", ended.err);
+    }
+}

@@ -1,0 +1,186 @@
+//! The check of equivalence on a real server: what is equal passes, each mistake is found and told, and the catalogue
+//! passes.
+
+mod harness;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use docshape::engine::{Stop, Window};
+use docshape::plan::{Choice, Plan};
+use docshape::report::VerificationReport;
+use docshape::results::verification::{Phase, StrategyFindings, Verification};
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::namespace::database_name;
+use docshape::server::{ReplyKind, Target};
+use docshape::verify::{Settings, Verifier};
+use harness::{Bench, bench, choice, plan};
+
+const SHELVES: &str = include_str!("valid/shelves.yaml");
+const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
+
+async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
+    let target = bench.client(18).await;
+    let settings = Settings { id: id.to_owned(), calls, workers: 16, timeout: Duration::from_secs(10) };
+    let verifier = Verifier { plan, settings, target: &target, progress: &|_, _| {}, stop: Stop::default() };
+    verifier.run().await.unwrap()
+}
+
+async fn shelves(strategies: &[&str]) -> Verification {
+    let bench = bench(1).await;
+    let strategies = strategies.iter().map(|name| (*name).to_owned()).collect();
+    let plan = plan(SHELVES, &Choice { strategies, seed: 1, ..Choice::default() });
+    let verification = verified(&bench, &plan, 300, "v").await;
+    assert_eq!(databases(&bench).await, Vec::<String>::new(), "its databases are gone");
+    verification
+}
+
+/// The databases of docshape on the server.
+async fn databases(bench: &Bench) -> Vec<String> {
+    let command =
+        bson::rawdoc! { "listDatabases": 1, "nameOnly": true, "filter": { "name": { "$regex": "^docshape_" } } };
+    let reply = bench.target.run("admin", command, ReplyKind::Single).await.unwrap();
+    let all = reply.batches[0].get_array("databases").unwrap();
+    let name = |entry: bson::RawBsonRef| entry.as_document().unwrap().get_str("name").unwrap().to_owned();
+    all.into_iter().map(|entry| name(entry.unwrap())).collect()
+}
+
+fn told(verification: &Verification) -> String {
+    VerificationReport { verification, width: 100, colour: false }.to_string()
+}
+
+/// Whether a phase of a strategy found nothing.
+fn is_clean(strategy: &StrategyFindings, phase: Phase) -> bool {
+    strategy.phases.iter().find(|found| found.phase == phase).unwrap().is_clean()
+}
+
+#[tokio::test]
+async fn strategies_that_do_the_same_pass() {
+    let verification = shelves(&["linked", "embedded"]).await;
+    assert!(verification.passes(), "{}", told(&verification));
+    for strategy in &verification.strategies {
+        assert_eq!(strategy.phases.len(), 3);
+        let lost = |phase: usize| &strategy.phases[phase].audits[0];
+        assert_eq!(lost(0).found, lost(0).expected[0]);
+        assert!(lost(0).found > 24 && lost(1).found == lost(0).found && lost(2).found == lost(0).found);
+    }
+    let live = &verification.strategies[1].live[0];
+    assert!(live.snapshot.reads > 0 && live.plain.reads > 0 && live.snapshot.found == 0, "{live:?}");
+    assert!(told(&verification).ends_with("\nAll 2 strategies do the same\n"), "{}", told(&verification));
+}
+
+#[tokio::test]
+async fn a_page_off_by_one_and_a_missing_sort_are_told_so_that_one_sees_the_mistake() {
+    let verification = shelves(&["linked", "off_by_one", "unsorted", "shapeless"]).await;
+    assert!(!verification.passes());
+    let words = told(&verification);
+    for strategy in &verification.strategies[1..] {
+        assert!(!is_clean(strategy, Phase::Sequential), "{words}");
+    }
+    let of = |name: &str| {
+        let start = words.find(&format!("{name}, one by one: call ")).unwrap_or_else(|| panic!("{name}: {words}"));
+        words[start..].split("\n\n").next().unwrap().to_owned()
+    };
+    for (name, hint) in [
+        ("off_by_one", "5 elements on both sides; what came begins 1 later in the same order"),
+        ("unsorted", "the same 5 elements in another order"),
+        ("shapeless", "actual    {_id: "),
+    ] {
+        let told = of(name);
+        assert!(
+            told.contains(hint) && told.contains("differs: read(shelf: ") && told.contains("    expected  "),
+            "{told}"
+        );
+        assert!(told.contains("    repeat    docshape verify shelves --seed 1 --call "), "{told}");
+    }
+    assert!(words.ends_with("\n3 of 4 strategies fail\n"), "{words}");
+}
+
+#[tokio::test]
+async fn a_control_that_loses_writes_is_caught_and_counted_and_one_that_does_not_is_told() {
+    let verification = shelves(&["linked", "forgetful", "harmless"]).await;
+    let [linked, forgetful, harmless] = verification.strategies.as_slice() else { panic!() };
+    assert!(linked.is_clean() && harmless.is_clean() && !verification.passes());
+    assert!(is_clean(forgetful, Phase::Sequential), "alone it does nothing wrong");
+    let lost = &forgetful.phases[2].audits[0];
+    assert!(lost.anomalies() > 10 && lost.found < lost.expected[0], "{lost:?}");
+    let words = told(&verification);
+    assert!(words.contains("forgetful, free: audit lost_books fails"), "{words}");
+    assert!(words.contains(&format!("    lost_books: {} ({} rows, ", lost.anomalies(), lost.found)), "{words}");
+    assert!(words.contains("negative control, NOT caught"), "{words}");
+    assert!(words.ends_with("; 1 of 2 negative controls caught\n"), "{words}");
+}
+
+#[tokio::test]
+async fn a_loop_that_does_not_end_fails_the_call_and_names_the_step() {
+    let verification = shelves(&["linked", "endless"]).await;
+    let words = told(&verification);
+    assert!(!verification.passes());
+    assert!(
+        words.contains("endless, one by one: call ") && words.contains("while true: 3 turns were not enough"),
+        "{words}"
+    );
+}
+
+/// 960 writers' comments on one post, 16 at a time.
+#[tokio::test]
+async fn sixteen_writers_leave_full_pages_without_gap_or_twin() {
+    let bench = bench(16).await;
+    let text = BLOG.replacen("mixes:\n", "mixes:\n  only-adds: { add_comment: 1 }\n", 1);
+    let set = [("posts", "1"), ("comments_per_post", "0"), ("bucket_size", "50")];
+    let choice = Choice { mix: Some("only-adds".into()), strategies: vec!["bucketed".into()], ..choice(&set) };
+    let plan = plan(&text, &choice);
+    let window = Window::Calls { calls: 960, warmup: 0, seconds: None };
+    let (round, _) = bench.experiment(&plan, (16, 1), "pages", &()).round(0, window).await.unwrap();
+    assert!(round.cells[0].audits.iter().all(|audit| audit.anomalies() == 0), "{:?}", round.cells[0].audits);
+    let database = database_name(&plan.name, "bucketed", "pagesr0");
+    let find = bson::rawdoc! { "find": "comment_buckets", "sort": { "page": 1 }, "batchSize": 1_000 };
+    let reply = bench.target.run(&database, find, ReplyKind::Cursor).await.unwrap();
+    let pages: Vec<bson::Document> = reply
+        .batches
+        .iter()
+        .flat_map(|batch| bson::Document::try_from(&**batch).unwrap().get_document("cursor").unwrap().clone())
+        .filter_map(|(name, value)| (name.ends_with("Batch")).then(|| value.as_array().unwrap().clone()))
+        .flatten()
+        .map(|page| page.as_document().unwrap().clone())
+        .collect();
+    let sizes: Vec<usize> = pages.iter().map(|page| page.get_array("comments").unwrap().len()).collect();
+    assert_eq!(sizes, [vec![50; 19], vec![10]].concat());
+    let numbers: Vec<i32> = pages.iter().map(|page| page.get_i32("page").unwrap()).collect();
+    assert_eq!(numbers, (1..=20).collect::<Vec<_>>());
+}
+
+/// The catalogue's files.
+fn catalogue() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    paths.sort();
+    paths
+}
+
+#[tokio::test]
+async fn the_catalogue_passes_and_its_controls_are_caught() {
+    let bench = bench(1).await;
+    let mut failed = String::new();
+    for path in catalogue() {
+        let text = fs::read_to_string(&path).unwrap();
+        let source = Source::new("catalogue.yaml", &text);
+        let scenario = read(&source, &mut Diagnostics::new()).unwrap();
+        // As the command does: all strategies, the reference first.
+        let mut strategies: Vec<String> = scenario.strategies.iter().map(|s| s.name.value.clone()).collect();
+        let reference = scenario.strategies.iter().position(|s| s.is_default.as_ref().is_some_and(|flag| flag.value));
+        let reference = strategies.remove(reference.unwrap());
+        strategies.insert(0, reference);
+        let choice = Choice { mix: Some("verify".into()), strategies, seed: 7, ..Choice::default() };
+        let plan = plan(&text, &choice);
+        let verification = verified(&bench, &plan, 400, "cat").await;
+        assert_eq!(verification.uncalled, Vec::<String>::new(), "{}", path.display());
+        if !verification.passes() {
+            failed.push_str(&told(&verification));
+        }
+    }
+    assert!(failed.is_empty(), "{failed}");
+}
