@@ -167,7 +167,7 @@ async fn the_catalogue_passes_and_its_controls_are_caught() {
     let mut failed = String::new();
     for path in catalogue() {
         let text = fs::read_to_string(&path).unwrap();
-        let source = Source::new("catalogue.yaml", &text);
+        let source = Source::new("catalogue.yaml", text.as_str());
         let scenario = read(&source, &mut Diagnostics::new()).unwrap();
         // As the command does: all strategies, the reference first.
         let mut strategies: Vec<String> = scenario.strategies.iter().map(|s| s.name.value.clone()).collect();

@@ -7,7 +7,13 @@ use crate::scenario::{Source, suggest};
 use super::exit::CliError;
 
 /// Name and text of every scenario of the catalogue, in the order of `docshape list`.
-pub const SCENARIOS: [(&str, &str); 1] = [("blog-comments", include_str!("../../scenarios/blog-comments.yaml"))];
+pub const SCENARIOS: [(&str, &str); 5] = [
+    ("blog-comments", include_str!("../../scenarios/blog-comments.yaml")),
+    ("parts-products", include_str!("../../scenarios/parts-products.yaml")),
+    ("log-messages", include_str!("../../scenarios/log-messages.yaml")),
+    ("tasks", include_str!("../../scenarios/tasks.yaml")),
+    ("ticketing", include_str!("../../scenarios/ticketing.yaml")),
+];
 
 /// The scenario that `name_or_path` means: a name of the catalogue, or a file.
 ///
