@@ -47,4 +47,4 @@ pub use state::read as read_state;
 pub use stop::Stop;
 pub use thread::{Job, LoadThread, SliceResult, ThreadError};
 pub use trial::Trial;
-pub use window::{Fatal, Slice, SliceInterval};
+pub use window::{Fatal, Slice, SliceInterval, answers};

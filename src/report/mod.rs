@@ -13,6 +13,7 @@ mod method;
 mod table;
 mod terminal;
 mod validity;
+mod verification;
 mod words;
 
 use std::fmt;
@@ -23,6 +24,7 @@ pub use capacity::CapacityReport;
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
 pub use markdown::Markdown;
 pub use terminal::Terminal;
+pub use verification::VerificationReport;
 
 /// Writes a report in one form.
 pub trait Renderer {

@@ -2,6 +2,7 @@
 //!
 //! `run.json` holds everything that is needed to report again and to run again. It is written whole after every round.
 
+mod audit;
 mod capacity;
 mod cell;
 mod check;
@@ -12,9 +13,11 @@ mod folder;
 mod hlog;
 #[cfg(test)]
 mod sample;
+pub mod verification;
 
 use serde::{Deserialize, Serialize};
 
+pub use audit::AuditRecord;
 pub use capacity::{Answer, BatchRecord, CAPACITY_FILE, CapacityRecord, RateRecord, SearchRecord, TrialRecord};
 pub use cell::{
     CellRecord, CollectionSizes, GrowthSample, Headline, MachineRecord, OpenRecord, OperationRecord, OutcomeRecord,
