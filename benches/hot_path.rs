@@ -67,7 +67,7 @@ fn bind(criterion: &mut Criterion) {
 
 /// Replaces the record arguments by their documents, as a reply would hold them.
 fn prepare(plan: &Plan, frame: &mut Frame) {
-    for argument in &plan.operations[0].arguments {
+    for argument in plan.operations[0].arguments.iter() {
         let value = frame.slot(argument.slot).clone();
         if let Value::Record(record) = value {
             frame.set(argument.slot, Value::Document(record.document()));

@@ -72,6 +72,7 @@ fn cell(arm: usize, state: &mut u64) -> CellRecord {
         machine: MachineRecord::default(),
         before: Vec::new(),
         after: Vec::new(),
+        audits: Vec::new(),
         growth: Vec::new(),
     }
 }
@@ -147,6 +148,7 @@ fn run() -> RunRecord {
         environment: Environment::default(),
         strategies: (0..ARMS).map(strategy).collect(),
         operations: names,
+        verification: None,
         rounds: (0..ROUNDS).map(|index| round(index, &mut state)).collect(),
         costs: Vec::new(),
         query_plans: Vec::new(),

@@ -18,3 +18,4 @@ pub mod results;
 pub mod scenario;
 pub mod server;
 pub mod stats;
+pub mod verify;

@@ -14,8 +14,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("results", &["record"]),
     ("engine", &["plan", "generate", "server", "record", "results"]),
     ("stats", &["results", "record", "generate"]),
+    ("verify", &["engine", "plan", "server", "results"]),
     ("report", &["stats", "results", "record"]),
-    ("cli", &["scenario", "plan", "generate", "server", "engine", "record", "results", "stats", "report"]),
+    ("cli", &["scenario", "plan", "generate", "server", "engine", "record", "results", "stats", "report", "verify"]),
 ];
 
 /// A text that only the folders named may hold, and why.

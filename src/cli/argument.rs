@@ -14,6 +14,7 @@ use super::preset::Preset;
 use super::selftest::SelftestArguments;
 pub use super::value::ConnectionString;
 use super::value::{Rate, assignment, cache_size, count, duration, name, percent, port, rate, seed};
+use super::verify::VerifyArguments;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -41,6 +42,9 @@ pub enum Command {
     /// Search the highest rate of calls at which each strategy keeps an objective
     #[command(after_help = super::EXIT_CODES)]
     Capacity(CapacityArguments),
+    /// Check that the strategies of a scenario do the same: the same answers, states and invariants, alone and at once
+    #[command(after_help = super::EXIT_CODES)]
+    Verify(VerifyArguments),
     /// Validate scenario files: all problems at once, with line and column
     Check(CheckArguments),
     /// Show the shapes and the commands of each strategy, as mongosh code
@@ -148,6 +152,9 @@ pub struct RunArguments {
     /// The run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Measure without checking first that the strategies give the same answers
+    #[arg(long)]
+    pub no_verify: bool,
     /// Keep the databases of the finished rounds; needs --uri, as the embedded server's data go with it
     #[arg(long)]
     pub keep: bool,

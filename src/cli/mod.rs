@@ -23,6 +23,7 @@ mod selftest;
 mod session;
 mod show;
 mod value;
+mod verify;
 mod window;
 
 use std::path::Path;
@@ -48,6 +49,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
             capacity::capacity(arguments)
         }
         Command::Selftest(arguments) => selftest::selftest(&arguments),
+        Command::Verify(arguments) => verify::verify(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Show(arguments) => show::show(&arguments),
         Command::List => list::list(),

@@ -40,6 +40,7 @@ pub fn begin(
         environment: environment(arguments),
         strategies: plan.arms.iter().map(|arm| strategy(plan, arm)).collect(),
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
+        verification: None,
         rounds: Vec::new(),
         costs: Vec::new(),
         query_plans: Vec::new(),

@@ -20,6 +20,7 @@ use super::resume::{self, Resumed};
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::session::Session;
+use super::verify::beforehand;
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
 ///
@@ -114,12 +115,15 @@ impl Measuring {
         let head = record::begin((&arguments, &ready), facts, *embedded, (&id, now));
         let is_resumed = begun.is_some();
         let mut record = begun.map_or_else(|| Ok(head.clone()), |begun| resume::go_on(begun, &head))?;
+        let plan = Arc::new(ready.plan);
+        if record.verification.is_none() && !arguments.no_verify {
+            record.verification = Some(beforehand(&session, (&plan, &id), arguments.timeout).await?);
+        }
         let load = record.settings.load;
         let log = match is_resumed {
             true => LogWriter::resume(&folder, (record::started(&record), now), load, record.rounds.len())?,
             false => LogWriter::create(&folder, now, load)?,
         };
-        let plan = Arc::new(ready.plan);
         let observer = (Progress::new(), log);
         let arms: Vec<String> = plan.arms.iter().map(|arm| arm.name.clone()).collect();
         observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });

@@ -6,14 +6,16 @@ use std::sync::atomic::AtomicU64;
 
 use tokio::time::Instant;
 
+use crate::plan::OutcomeCounts;
 use crate::record::{CallOutcome, LatencyHistogram, OperationMeasures, Recorder, StoredHistogram};
 use crate::results::{
-    CellRecord, CollectionSizes, GrowthSample, OpenRecord, OperationRecord, OutcomeRecord, RateRecord, SliceRecord,
-    TimesRecord,
+    AuditRecord, CellRecord, CollectionSizes, GrowthSample, OpenRecord, OperationRecord, OutcomeRecord, RateRecord,
+    SliceRecord, TimesRecord,
 };
 use crate::server::counters::Counters;
 use crate::server::meter::{Meter, Usage};
 
+use super::audit::CallCounts;
 use super::pacer::Paced;
 
 use super::machine::Machine;
@@ -38,6 +40,8 @@ pub(super) struct Cell {
     /// What the server's counters say of the measured slices.
     pub(super) usage: Usage,
     pub(super) machine: Machine,
+    /// What its calls came to that are not in the recorders any more.
+    pub(super) forgotten: CallCounts,
     /// It used up the patience: its remaining slices are left out.
     pub(super) is_dropped: bool,
 }
@@ -46,6 +50,17 @@ impl Cell {
     /// What was recorded so far, per load thread and operation.
     pub(super) fn operations(&self) -> impl Iterator<Item = &OperationMeasures> {
         self.recorders.iter().flat_map(|(recorder, _)| recorder.operations())
+    }
+
+    /// What all its calls came to since its data were loaded.
+    pub(super) fn outcomes(&self) -> CallCounts {
+        let mut total = self.forgotten.clone();
+        for (recorder, _) in &self.recorders {
+            for (operation, measures) in recorder.operations().iter().enumerate() {
+                count(&mut total.known[operation], &mut total.unknown[operation], measures);
+            }
+        }
+        total
     }
 
     /// What was recorded of calls with intended times, without their batches; `None` in the closed model.
@@ -58,7 +73,11 @@ impl Cell {
     }
 
     /// What is kept: histograms as text, the load threads' numbers as one.
-    pub(super) fn into_record(self, after: Vec<CollectionSizes>, meter: &Meter) -> CellRecord {
+    pub(super) fn into_record(
+        self,
+        (after, audits): (Vec<CollectionSizes>, Vec<AuditRecord>),
+        meter: &Meter,
+    ) -> CellRecord {
         let counters = named(meter.cost(&self.usage));
         let total = merged(self.recorders);
         let check_out = total.as_ref().and_then(Recorder::check_out).map(TimesRecord::new);
@@ -75,6 +94,7 @@ impl Cell {
             operations,
             before: self.before,
             after,
+            audits,
             growth: self.growth,
             slices: self.slices,
             warm_up: self.warm_up,
@@ -84,6 +104,25 @@ impl Cell {
             machine: self.machine.into_record(),
         }
     }
+}
+
+/// Adds what one load thread recorded of an operation. Successful calls may still be in an open interval, so they are
+/// what is left of all.
+fn count(known: &mut OutcomeCounts, unknown: &mut u64, measures: &OperationMeasures) {
+    let mut others = 0;
+    for (outcome, times) in &measures.outcomes {
+        let counter = match outcome {
+            // Every failure has a reason, by which it is counted below.
+            CallOutcome::Ok | CallOutcome::Failed | CallOutcome::Skipped => continue,
+            CallOutcome::Same => &mut known.same,
+            CallOutcome::NotFound => &mut known.not_found,
+            CallOutcome::Refused(_) => &mut known.refused,
+        };
+        *counter += times.count();
+        others += times.count();
+    }
+    known.done += measures.calls - others - measures.errors.values().sum::<u64>();
+    *unknown += ["network", "timeout"].iter().filter_map(|reason| measures.errors.get(*reason)).sum::<u64>();
 }
 
 /// The load threads' recorders as one.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::plan::{Arm, EvalError};
+use crate::plan::{Arm, EvalError, alone};
 use crate::results::{CostRecord, QueryPlanRecord};
 use crate::server::meter::{Meter, Usage};
 use crate::server::{FailureKind, Target};
@@ -14,11 +14,6 @@ use super::explain::Explaining;
 use super::interpret::{Halt, Interpreter};
 use super::provision::Purpose;
 use super::window::{Fatal, answers};
-
-/// Calls of the cost pass are numbered from here on, so that it makes none of the pilot's or of those that count; every
-/// operation has so many numbers of its own.
-const COST_CALLS: u64 = 600_000_000;
-const NUMBERS: u64 = 1_000_000;
 
 /// Calls before those that count: they fill caches, and their reads are explained.
 const UNCOUNTED: u64 = 5;
@@ -145,7 +140,8 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             let operation = plan.operations[operation].name.to_string();
             RunError::Fatal(Fatal::Scenario { arm: name.clone(), operation, words: error })
         };
-        let index = COST_CALLS + operation as u64 * NUMBERS + number;
+        // Numbers that neither the pilot's calls have nor those that count.
+        let index = alone(operation, number);
         let program = &operations[operation];
         let drawn = plan.arguments(operation, plan.round_seed(0), index, program.slots);
         let mut frame = drawn.map_err(|error: EvalError| mistake(error.to_string()))?;

@@ -3,6 +3,7 @@
 mod answer;
 mod arrivals;
 mod attempt;
+mod audit;
 mod batch;
 mod bulk;
 mod cell;
@@ -31,6 +32,7 @@ mod trial;
 mod window;
 
 pub use arrivals::ArrivalTimes;
+pub use audit::{CallCounts, audit_rows, audits, number_of_rows};
 pub use cost::Costs;
 pub use error::RunError;
 pub use event::{Event, Interval, Observer, Phase};
@@ -47,4 +49,4 @@ pub use state::read as read_state;
 pub use stop::Stop;
 pub use thread::{Job, LoadThread, SliceResult, ThreadError};
 pub use trial::Trial;
-pub use window::{Fatal, Slice, SliceInterval};
+pub use window::{Fatal, Slice, SliceInterval, answers};

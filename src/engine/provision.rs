@@ -9,6 +9,7 @@ use crate::server::Target;
 use crate::server::meter::Usage;
 use crate::server::namespace;
 
+use super::audit::CallCounts;
 use super::cell::Cell;
 use super::error::RunError;
 use super::event::Phase;
@@ -98,6 +99,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             warm_up: Vec::new(),
             usage: Usage::default(),
             machine: Machine::default(),
+            forgotten: CallCounts::new(plan.operations.len()),
             is_dropped: false,
         })
     }

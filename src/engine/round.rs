@@ -7,6 +7,7 @@ use crate::results::{CellRecord, CollectionSizes, GrowthSample, RoundRecord};
 use crate::server::Target;
 use crate::server::meter::Meter;
 
+use super::audit::audits;
 use super::cell::Cell;
 use super::error::RunError;
 use super::event::{Event, Phase};
@@ -96,7 +97,8 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         for (arm, cell) in cells {
             self.phase(index, arm, Phase::Inspect);
             let after = self.sizes(&cell, arm, checkpointed).await?;
-            records.push((arm, cell.into_record(after, &meter)));
+            let audits = audits(&self.plan, arm, (self.target, &cell.database), &cell.outcomes()).await?;
+            records.push((arm, cell.into_record((after, audits), &meter)));
         }
         Ok(records)
     }
@@ -117,6 +119,7 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
 
     /// Forgets what a cell has recorded; its calls keep their numbers.
     pub(super) fn clear(&self, cell: &mut Cell, round: u64) {
+        cell.forgotten = cell.outcomes();
         let (recorder, paced) = self.measures(Some(round));
         cell.recorders = vec![(recorder, None); self.generators.len()];
         cell.paced = paced;

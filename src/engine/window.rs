@@ -285,7 +285,7 @@ impl Taken {
 }
 
 /// A broken connection may be a failover, a late answer may be load; a server that does not answer a ping either is gone.
-pub(super) async fn answers(target: &impl Target) -> bool {
+pub async fn answers(target: &impl Target) -> bool {
     let ping = target.run("admin", bson::rawdoc! { "ping": 1 }, ReplyKind::Single);
     // Any answer is one, also a refusal.
     match tokio::time::timeout(LOST_AFTER, ping).await {

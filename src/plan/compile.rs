@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crate::scenario::{self, Diagnostic, Diagnostics, Scenario, Span};
 
+use super::audit::check_strategies;
 use super::choice::{Choice, ChoiceError};
 use super::command::Concerns;
 use super::entity::{compile_data, entity_names};
 use super::inherit::inherit;
 use super::parameter::{parameter_value, parameters, with_parameters};
+use super::past::PastCalls;
 use super::rehearsal::{try_calls, try_records};
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Names, Origin, Scope};
@@ -33,13 +35,22 @@ pub fn compile(
         parameters: Vec::new(),
         broken: Vec::new(),
         operations: scenario.operations.iter().map(|operation| operation.name.value.clone()).collect(),
+        past: Vec::new(),
     };
     let mix = chosen_mix(scenario, choice)?;
     names = parameters(scenario, mix, choice, &names, diagnostics)?;
     let data = compile_data(scenario, &mut names, choice.seed, diagnostics);
-    let operations: Vec<_> =
-        scenario.operations.iter().filter_map(|operation| compile_operation(operation, &names, diagnostics)).collect();
     let weights: Vec<_> = scenario.mixes.iter().map(|mix| compile_mix(mix, &names, diagnostics)).collect();
+    let mix_position =
+        scenario.mixes.iter().position(|other| mix.is_some_and(|mix| other.name.value == mix.name.value));
+    let weights = mix_position.and_then(|position| weights.into_iter().nth(position).flatten());
+    let mix = Arc::new(Mix {
+        name: mix.map(|mix| mix.name.value.clone()).unwrap_or_default(),
+        // A mix with problems is never drawn from, as there is no plan then.
+        weights: weights.unwrap_or_else(|| vec![1.0; names.operations.len()]),
+    });
+    let operations = compile_operations(scenario, &mix, &mut names, diagnostics);
+    check_strategies(scenario, diagnostics);
     let concerns = Concerns::default();
     let strategies = inherit(&scenario.strategies, diagnostics);
     let mut compile_arm = |strategy: &scenario::Strategy| {
@@ -63,13 +74,7 @@ pub fn compile(
         arms.extend(reference.and_then(&mut compile_arm).map(into_control));
         chosen.push(control_name(&chosen[0]));
     }
-    let mix_position =
-        scenario.mixes.iter().position(|other| mix.is_some_and(|mix| other.name.value == mix.name.value));
-    let (Some(data), false, Some(weights)) =
-        (data, diagnostics.has_errors(), mix_position.and_then(|position| weights.into_iter().nth(position).flatten()))
-    else {
-        return Ok(None);
-    };
+    let (Some(data), false) = (data, diagnostics.has_errors()) else { return Ok(None) };
     let plan = Plan {
         name: scenario.name.value.clone(),
         title: scenario.title.clone(),
@@ -78,7 +83,7 @@ pub fn compile(
         seed: choice.seed,
         data,
         operations,
-        mix: Mix { name: mix.map(|mix| mix.name.value.clone()).unwrap_or_default(), weights },
+        mix,
         arms: in_order(arms, &chosen),
         concerns,
     };
@@ -155,6 +160,25 @@ fn chosen_strategies(scenario: &Scenario, choice: &Choice) -> Result<Vec<String>
     Ok(choice.strategies.clone())
 }
 
+/// The operations in order; each sees the calls of those before it.
+fn compile_operations(
+    scenario: &Scenario,
+    mix: &Arc<Mix>,
+    names: &mut Names,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Operation> {
+    let mut made = Vec::new();
+    for (position, operation) in scenario.operations.iter().enumerate() {
+        if let Some(operation) = compile_operation(operation, names, diagnostics) {
+            let identity = (position, Arc::clone(&operation.name));
+            let past = PastCalls::new(identity, Arc::clone(&operation.arguments), Arc::clone(mix));
+            names.past.push(Arc::new(past));
+            made.push(operation);
+        }
+    }
+    made
+}
+
 fn compile_operation(
     operation: &scenario::Operation,
     names: &Names,
@@ -165,11 +189,15 @@ fn compile_operation(
         Some(node) => Some(Shape::compile(node, names, diagnostics)?),
         None => None,
     };
-    if let Some(serial) = &operation.serial {
-        let mut scope = argument_scope(operation, names);
-        resolve(serial, &mut scope, diagnostics);
-    }
-    Some(Operation { name: Arc::from(operation.name.value.as_str()), arguments: arguments?, returns })
+    let serial = match &operation.serial {
+        Some(serial) => {
+            let mut scope = argument_scope(operation, names);
+            scope.relabel(format!("{}.serial", operation.name.value));
+            Some(resolve(serial, &mut scope, diagnostics)?)
+        }
+        None => None,
+    };
+    Some(Operation { name: Arc::from(operation.name.value.as_str()), arguments: arguments?.into(), returns, serial })
 }
 
 fn compile_arguments<'n>(

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use crate::generate::{self, Label, Stream, Zipf, ZipfCount};
 
 use super::expression::{EvalError, Expression, Frame};
+use super::past::PastCalls;
 use super::record::{Data, NEW};
 use super::value::Value;
 
@@ -76,6 +77,8 @@ pub enum GeneratorKind {
     Referrers(usize, Arc<str>, Expression, OnceLock<Referrers>),
     /// `clock()`
     Clock,
+    /// `earlier(operation)`: the arguments of a call before this one.
+    Earlier(Arc<PastCalls>),
 }
 
 impl Generator {
@@ -189,6 +192,7 @@ impl Generator {
                 Ok(Value::list(found.iter().map(|ordinal| frame.data.reference(*entity, *ordinal)).collect()))
             }
             Clock => Ok(Value::Date(frame.now)),
+            Earlier(calls) => calls.draw(frame, &mut frame.stream(self.label)),
             ObjectId | Uuid | Words(_) | Text(_) | Bytes(_) | FullName(_) | City | Ip | DateBetween(..) => {
                 self.scalar(frame)
             }

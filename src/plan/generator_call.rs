@@ -9,6 +9,7 @@ use crate::generate::{DEFAULT_EXPONENT, Label};
 
 use super::expression::Expression;
 use super::generator::{Generator, GeneratorKind};
+use super::past::PastCalls;
 use super::resolve::{Resolver, nearest};
 use super::value::Value;
 
@@ -38,6 +39,7 @@ pub const GENERATORS: &[(&str, &str)] = &[
     ("chain", "chain(record, field)"),
     ("referrers", "referrers(entity.field, record)"),
     ("clock", "clock()"),
+    ("earlier", "earlier(operation)"),
 ];
 
 impl Resolver<'_, '_> {
@@ -110,6 +112,7 @@ impl Resolver<'_, '_> {
                 })
             }
             ("clock", []) => Some(Clock),
+            ("earlier", [operation]) => self.past(operation).map(Earlier),
             _ => return Err(()),
         })
     }
@@ -136,6 +139,27 @@ impl Resolver<'_, '_> {
             Expr::Ident(name) => format!("`{name}` is not an entity"),
             _ => "an entity's name is wanted here".to_owned(),
         };
+        self.problem(span, message, help);
+        None
+    }
+
+    /// The calls of an operation that stands above.
+    fn past(&mut self, parsed: &Parsed) -> Option<Arc<PastCalls>> {
+        let name = match &parsed.expr {
+            Expr::Ident(name) => name.as_str(),
+            _ => "",
+        };
+        let names = self.scope.names;
+        if let Some(calls) = names.past.iter().find(|calls| *calls.name == *name) {
+            return Some(Arc::clone(calls));
+        }
+        let above: Vec<&str> = names.past.iter().map(|calls| &*calls.name).collect();
+        let (message, help) = match names.operations.iter().any(|operation| operation == name) {
+            true => (format!("`{name}` does not stand above"), "`earlier` names an operation above its own".to_owned()),
+            false if name.is_empty() => ("an operation's name is wanted here".to_owned(), nearest(name, &above)),
+            false => (format!("`{name}` is not an operation"), nearest(name, &above)),
+        };
+        let span = self.span_of(parsed);
         self.problem(span, message, help);
         None
     }

@@ -1,5 +1,6 @@
 //! What will run: a scenario with every name resolved, every document compiled and every choice made.
 
+mod audit;
 mod bulk;
 mod choice;
 mod command;
@@ -13,6 +14,7 @@ mod generator;
 mod generator_call;
 mod inherit;
 mod parameter;
+mod past;
 mod program;
 mod raw;
 mod record;
@@ -37,6 +39,7 @@ pub use crate::scenario::Caught;
 
 use crate::generate::{Label, Seed, Stream};
 
+pub use audit::{Audit, OutcomeCounts};
 pub use bulk::{Bulk, RequestKind};
 pub use choice::{Choice, ChoiceError};
 pub use command::Concerns;
@@ -45,6 +48,7 @@ pub(crate) use document::path_length;
 pub use expression::{EvalError, Expression, Frame, truth};
 pub use function::{find as find_function, outcome};
 pub use inherit::inherit;
+pub use past::alone;
 pub use program::{Command, Implicit, Program, ReplyShape, Step};
 pub use raw::Raw;
 pub use record::{Data, Entity};
@@ -71,7 +75,7 @@ pub struct Plan {
     /// The operations.
     pub operations: Vec<Operation>,
     /// How often each operation is called.
-    pub mix: Mix,
+    pub mix: Arc<Mix>,
     /// The strategies that run, the reference first.
     pub arms: Vec<Arm>,
     /// What every command carries.
@@ -84,9 +88,12 @@ pub struct Operation {
     /// Its name.
     pub name: Arc<str>,
     /// The arguments, each with its slot, in order.
-    pub arguments: Vec<Argument>,
+    pub arguments: Arc<[Argument]>,
     /// The type of its result; none when it only acts.
     pub returns: Option<Shape>,
+    /// Over its arguments: calls with equal values (or with an element in common, when it is a list) keep their order
+    /// when equivalence is verified.
+    pub serial: Option<Expression>,
 }
 
 /// An argument of an operation.
@@ -128,6 +135,8 @@ pub struct Arm {
     pub operations: Vec<Program>,
     /// A program per entity, in the entities' order, that returns its logical rows.
     pub state: Vec<Program>,
+    /// What must hold of its data.
+    pub audits: Vec<Audit>,
 }
 
 /// One collection of a strategy.
@@ -203,7 +212,7 @@ impl Plan {
     pub fn arguments(&self, operation: usize, seed: Seed, index: u64, slots: usize) -> Result<Frame, EvalError> {
         let mut frame = Frame::new(&self.data, seed, index, slots);
         frame.now = self.data.call_instant(index);
-        for argument in &self.operations[operation].arguments {
+        for argument in self.operations[operation].arguments.iter() {
             let value = argument.value.evaluate(&mut frame).map_err(|error| {
                 let operation = &self.operations[operation].name;
                 EvalError::new(format!("argument `{}` of `{operation}`: {error}", argument.name))

@@ -19,6 +19,8 @@ pub struct Program {
     pub implicit: Implicit,
     /// Whether one call may send more than one write, so that others can see a state between them.
     pub writes_again: bool,
+    /// Whether one call may change data.
+    pub changes: bool,
 }
 
 /// The result of a program that ends without `return`.

@@ -50,7 +50,7 @@ fn makes_new(plan: &Plan, entity: usize) -> bool {
         Expression::Generate(generator) => matches!(generator.kind, GeneratorKind::New(made) if made == entity),
         _ => false,
     };
-    plan.operations.iter().flat_map(|operation| &operation.arguments).any(|argument| argument.value.any(&is_new))
+    plan.operations.iter().flat_map(|operation| operation.arguments.iter()).any(|argument| argument.value.any(&is_new))
 }
 
 /// Draws some calls of every operation.

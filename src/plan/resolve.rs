@@ -240,6 +240,14 @@ impl Resolver<'_, '_> {
     }
 
     fn check_reply(&mut self, operand: &Expression, name: &str, parsed: &Parsed) -> Option<()> {
+        if let Expression::Generate(generator) = operand
+            && let GeneratorKind::Earlier(calls) = &generator.kind
+            && !calls.has(name)
+        {
+            let span = self.span_of_word(parsed, name);
+            self.problem(span, format!("`{}` has no argument `{name}`", calls.name), nearest(name, &calls.names()));
+            return None;
+        }
         let Expression::Slot(slot) = operand else { return Some(()) };
         let Some(variable) = self.scope.slot_name(*slot) else { return Some(()) };
         let span = self.span_of_word(parsed, name);
@@ -385,13 +393,6 @@ impl Resolver<'_, '_> {
         let span = self.span_of_word(parsed, name);
         if name == "has" {
             return self.problem(span, "`has` is not needed", "what is missing is null: write `x.field != null`");
-        }
-        if name == "earlier" {
-            return self.problem(
-                span,
-                "`earlier` is not run by this version of docshape yet",
-                "draw from the loaded records instead, as with uniform(entity)",
-            );
         }
         let mut known: Vec<&str> = function::FUNCTIONS.iter().map(|function| function.name).collect();
         known.extend(GENERATORS.iter().map(|(word, _)| *word));

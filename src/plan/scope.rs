@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::past::PastCalls;
 use super::program::ReplyShape;
 use super::value::Value;
 
@@ -16,6 +17,8 @@ pub struct Names {
     pub broken: Vec<String>,
     /// The operations, in order.
     pub operations: Vec<String>,
+    /// The calls of the operations that stand above the present place.
+    pub past: Vec<Arc<PastCalls>>,
 }
 
 /// What an entity's records can be asked for.

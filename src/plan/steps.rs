@@ -51,8 +51,15 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             Some(Step::Command(last)) if writes_outcome(last.reply) && writes(&compiled) == 1 => Implicit::Outcome,
             _ => Implicit::Done,
         };
-        let writes_again = most_writes(&compiled) > 1;
-        Some(Program { steps: compiled, slots: self.scope.slots(), reply: self.reply, implicit, writes_again })
+        let most = most_writes(&compiled);
+        Some(Program {
+            steps: compiled,
+            slots: self.scope.slots(),
+            reply: self.reply,
+            implicit,
+            writes_again: most > 1,
+            changes: most > 0,
+        })
     }
 
     fn steps(&mut self, steps: &[scenario::Step]) -> Option<Vec<Step>> {

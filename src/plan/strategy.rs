@@ -2,6 +2,7 @@
 
 use crate::scenario::{self, Diagnostics, Implementation, Node, Scalar, Scenario, Spanned, Step, StepKind, Tree};
 
+use super::audit::AuditCompiler;
 use super::command::Concerns;
 use super::compile::{argument_scope, error};
 use super::document;
@@ -12,7 +13,7 @@ use super::scope::{Names, Origin, Scope};
 use super::slip::{check_texts, check_wholes};
 use super::steps::StepCompiler;
 use super::template::Template;
-use super::{Arm, Collection, Loop, LoopOver};
+use super::{Arm, Audit, Collection, Loop, LoopOver};
 
 /// Compiles one strategy, inherited parts included.
 pub struct StrategyCompiler<'r> {
@@ -40,6 +41,7 @@ impl StrategyCompiler<'_> {
         };
         let operations = self.operations(&declared);
         let state = self.states(&declared);
+        let audits = self.audits(&declared);
         Some(Arm {
             name: self.strategy.name.value.clone(),
             about: self.strategy.about.clone().unwrap_or_default(),
@@ -52,6 +54,7 @@ impl StrategyCompiler<'_> {
             },
             operations: operations?,
             state: state?,
+            audits: audits?,
         })
     }
 
@@ -82,6 +85,19 @@ impl StrategyCompiler<'_> {
             scope.relabel(format!("{}.steps", operation.name.value));
             made.push(self.program(scope, declared, &implementation.steps, operation.returns.is_some()));
         }
+        made.into_iter().collect()
+    }
+
+    fn audits(&mut self, declared: &[String]) -> Option<Vec<Audit>> {
+        let mut compiler = AuditCompiler {
+            names: self.names,
+            collections: declared,
+            concerns: self.concerns,
+            diagnostics: self.diagnostics,
+        };
+        let strategy = &self.strategy.name.value;
+        let audits = self.scenario.audits.iter().filter_map(|audit| Some((audit, audit.steps(strategy)?)));
+        let made: Vec<_> = audits.map(|(audit, steps)| compiler.compile(audit, steps)).collect();
         made.into_iter().collect()
     }
 

@@ -142,6 +142,7 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyView {
         },
         open,
         tally: tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations)),
+        audits: stats::anomalies(record, strategy),
         collections,
         followed,
     }

@@ -273,7 +273,24 @@ fn outcomes(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     writeln!(out)?;
     reasons(report, out, "error", &|tally| &tally.errors)?;
     messages(report, out)?;
-    reasons(report, out, "retry because of", &|tally| &tally.retries)
+    reasons(report, out, "retry because of", &|tally| &tally.retries)?;
+    audits(report, out)
+}
+
+/// What audits counted after the calls, also where that is nothing: it was looked for.
+fn audits(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    if report.strategies.iter().all(|strategy| strategy.audits.is_empty()) {
+        return Ok(());
+    }
+    writeln!(out, "### Audits\n\nAnomalies in the data after the last call of every round.\n")?;
+    table_head(out, &words(&["strategy", "audit", "anomalies", "rounds with some"]), 2)?;
+    for strategy in &report.strategies {
+        for audit in &strategy.audits {
+            let rounds = format!("{} of {}", audit.wrong, audit.cells);
+            table_row(out, &[name_of(strategy), escape(&plain(&audit.audit)), count(audit.total), rounds])?;
+        }
+    }
+    writeln!(out)
 }
 
 /// What the server said to the first failure of each reason.

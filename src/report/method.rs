@@ -54,12 +54,24 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
             .map(|reason| ("isolated".into(), format!("each strategy ran whole and alone on the server: {reason}"))),
     );
     pairs.push(("a call fails after".into(), format!("{} s", settings.timeout)));
+    pairs.push(("equivalence".into(), equivalence(record)));
     let percent = |share: f64| format!("{} %", in_percent(share));
     pairs.push(("no difference below".into(), percent(settings.noise)));
     pairs.push(("error budget".into(), percent(settings.error_budget)));
     pairs.push(pair("write concern", &settings.write_concern));
     pairs.push(pair("read concern", &settings.read_concern));
     pairs
+}
+
+/// Whether the strategies were seen to do the same.
+fn equivalence(record: &RunRecord) -> String {
+    let Some(verification) = &record.verification else { return "not checked before this run".into() };
+    let audits = record.rounds.iter().flat_map(|round| &round.cells).any(|cell| !cell.audits.is_empty());
+    let audits = if audits { "; audits after every round" } else { "" };
+    format!(
+        "{} one after the other gave all strategies the same answers and states{audits}",
+        counted(verification.calls, "call")
+    )
 }
 
 /// The slices of a window, which may be fewer than asked for: each has enough calls for its workers, and at a rate a least
@@ -179,6 +191,9 @@ pub(super) fn command(record: &RunRecord) -> String {
     if let Some(cache) = settings.cache_gb {
         option("cache-gb", &cache);
     }
+    if record.verification.is_none() {
+        words.push("--no-verify".into());
+    }
     if settings.isolated.is_some() {
         words.push("--isolate".into());
     }
@@ -206,6 +221,9 @@ fn quoted(word: &str) -> String {
 /// The run's own warnings, and those that follow from its numbers.
 pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
     let mut warnings: Vec<String> = record.warnings.iter().map(|warning| plain(warning)).collect();
+    if record.verification.is_none() && record.strategies.len() > 1 {
+        warnings.push("That the strategies give the same answers was not checked before this run.".into());
+    }
     warnings.extend(cost::contradictions(record));
     if record.settings.duration.is_some() {
         let states = "Windows were equal in time, not in calls: a faster strategy wrote more, so the states differ.";

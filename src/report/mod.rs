@@ -13,16 +13,18 @@ mod method;
 mod table;
 mod terminal;
 mod validity;
+mod verification;
 mod words;
 
 use std::fmt;
 
-use crate::stats::{CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Tally};
+use crate::stats::{Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Tally};
 
 pub use capacity::CapacityReport;
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
 pub use markdown::Markdown;
 pub use terminal::Terminal;
+pub use verification::VerificationReport;
 
 /// Writes a report in one form.
 pub trait Renderer {
@@ -95,6 +97,8 @@ pub struct StrategyView {
     pub open: Option<OpenLoad>,
     /// What its calls came to.
     pub tally: Tally,
+    /// What its audits counted.
+    pub audits: Vec<Anomalies>,
     /// What became of its collections.
     pub collections: Vec<CollectionGrowth>,
     /// What became of its followed documents after each of [`FOLLOWED_AT`].

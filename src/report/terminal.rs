@@ -4,7 +4,7 @@ mod costs;
 
 use std::fmt;
 
-use crate::stats::{Claim, CollectionGrowth, Distribution, OpenLoad};
+use crate::stats::{Anomalies, Claim, CollectionGrowth, Distribution, OpenLoad};
 
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, counted, percent, three, time, wrap};
 use super::table::{Cell, Column, Group, Table, Tone};
@@ -259,6 +259,13 @@ fn sizes(report: &Report) -> Table {
     Table { names, groups }
 }
 
+/// What an audit counted, when that must not be.
+fn anomalies(audit: &Anomalies) -> Option<String> {
+    let Anomalies { audit, cells, wrong, total } = audit;
+    let name = super::format::plain(audit);
+    (*wrong > 0).then(|| format!("audit {name}: {} in {wrong} of {}", count(*total), counted(*cells, "round")))
+}
+
 /// The server's words as one line, cut where they become long.
 fn shortened(words: &str) -> String {
     const LONGEST: usize = 120;
@@ -269,7 +276,7 @@ fn shortened(words: &str) -> String {
     }
 }
 
-/// The refused, failed and repeated calls of a strategy, when there were any.
+/// The refused, failed and repeated calls of a strategy and its anomalies, when there were any.
 fn unusual(strategy: &StrategyView) -> Option<(String, String)> {
     let tally = &strategy.tally;
     let share = |calls: u64| percent(calls as f64 / tally.calls.max(1) as f64);
@@ -291,5 +298,6 @@ fn unusual(strategy: &StrategyView) -> Option<(String, String)> {
         let causes: Vec<String> = causes.collect();
         parts.push(format!("{} begun again: {}", counted(tally.retries.values().sum(), "attempt"), causes.join(", ")));
     }
+    parts.extend(strategy.audits.iter().filter_map(anomalies));
     (!parts.is_empty()).then(|| (strategy.name.clone(), parts.join("; ")))
 }

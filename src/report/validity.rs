@@ -35,6 +35,11 @@ fn fault_words(record: &RunRecord, fault: Void) -> String {
             percent(share),
             percent(record.settings.error_budget)
         ),
+        Void::Anomalies { strategy, count: found } => format!(
+            "Audits counted {} in the data of {}: it did not do the same work as the others; docshape verify tells more.",
+            if found == 1 { "1 anomaly".to_owned() } else { format!("{} anomalies", count(found)) },
+            name(record, strategy)
+        ),
         Void::Saturated { strategy, calls } => format!(
             "{} of {} took longer than can be recorded, so that its mean and maximum are too low; shorten --timeout.",
             counted(calls, "call"),

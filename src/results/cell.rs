@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{LatencyHistogram, StoredHistogram};
 
+use super::audit::AuditRecord;
+
 /// One round: every arm with fresh databases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundRecord {
@@ -59,6 +61,9 @@ pub struct CellRecord {
     pub after: Vec<CollectionSizes>,
     /// Sizes of followed documents between the slices.
     pub growth: Vec<GrowthSample>,
+    /// What its audits counted after the last slice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audits: Vec<AuditRecord>,
 }
 
 /// One operation in one cell.

@@ -2,6 +2,7 @@
 //!
 //! `run.json` holds everything that is needed to report again and to run again. It is written whole after every round.
 
+mod audit;
 mod capacity;
 mod cell;
 mod check;
@@ -12,9 +13,11 @@ mod folder;
 mod hlog;
 #[cfg(test)]
 mod sample;
+pub mod verification;
 
 use serde::{Deserialize, Serialize};
 
+pub use audit::AuditRecord;
 pub use capacity::{Answer, BatchRecord, CAPACITY_FILE, CapacityRecord, RateRecord, SearchRecord, TrialRecord};
 pub use cell::{
     CellRecord, CollectionSizes, GrowthSample, Headline, MachineRecord, OpenRecord, OperationRecord, OutcomeRecord,
@@ -25,6 +28,7 @@ pub use environment::Environment;
 pub use file::{ResultsError, load, save, save_capacity};
 pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
+use verification::Verification;
 
 /// The version of `run.json` that this build writes.
 pub const FORMAT_VERSION: u32 = 1;
@@ -74,6 +78,9 @@ pub struct RunRecord {
     pub strategies: Vec<StrategyRecord>,
     /// The operations, in the scenario's order.
     pub operations: Vec<String>,
+    /// What the check before the run found; `None` when it was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
     /// The complete rounds.
     pub rounds: Vec<RoundRecord>,
     /// What one call of each operation costs the server, from the cost pass; an entry per strategy and operation.

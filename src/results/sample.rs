@@ -45,6 +45,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
             collections: Vec::new(),
         }],
         operations: vec!["read".into()],
+        verification: None,
         rounds: vec![RoundRecord { index: 0, seed: u64::MAX, order: vec![vec![0], vec![0]], cells: vec![cell(times)] }],
         costs: Vec::new(),
         query_plans: Vec::new(),
@@ -116,6 +117,7 @@ fn cell(times: &[u64]) -> CellRecord {
         check_out: None,
         counters: BTreeMap::new(),
         machine: Default::default(),
+        audits: Vec::new(),
         growth: vec![GrowthSample { calls: 10, collection: "posts".into(), label: "post 0".into(), bytes: 17 }],
     }
 }

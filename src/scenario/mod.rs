@@ -3,6 +3,7 @@
 //! [`read`] turns YAML text into a [`Scenario`] and reports every problem of the file at once.
 //! Names, expressions and templates stay as written here; `plan` gives them meaning.
 
+mod audit;
 mod diagnostic;
 mod entity;
 mod node;
@@ -12,6 +13,7 @@ mod source;
 mod step;
 mod strategy;
 
+pub use audit::{Audit, Check};
 pub(crate) use diagnostic::suggest;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use entity::{Entity, Field};
@@ -47,4 +49,6 @@ pub struct Scenario {
     pub mixes: Vec<Mix>,
     /// `strategies`, in order.
     pub strategies: Vec<Strategy>,
+    /// `audits`, in order.
+    pub audits: Vec<Audit>,
 }

@@ -3,6 +3,7 @@
 //! Times are nanoseconds: service times, in the open model response times. Only calls that came to `ok`, `same` or `not found` count: a refused or failed
 //! call did not do the work that the others are timed for, so such calls are tallied apart.
 
+mod anomalies;
 pub mod capacity;
 mod carry_over;
 mod compare;
@@ -24,6 +25,7 @@ mod validity;
 mod verdict;
 mod warm_up;
 
+pub use anomalies::{Anomalies, anomalies};
 pub use carry_over::{CarryOver, carry_over};
 pub use compare::{Arm, Claim, Comparison, Limits, Ratio, Reason, Role, band, compare};
 pub use compare::{MINIMUM_ROUNDS, SIGNIFICANCE, UNSTABLE};

@@ -5,7 +5,7 @@
 
 use crate::results::{CellRecord, OpenRecord, RunRecord, TimesRecord};
 
-use super::{Distribution, achieved_share, cells, service_mean, succeeded, tally};
+use super::{Distribution, achieved_share, anomalies, cells, service_mean, succeeded, tally};
 
 /// A share of the calls due below which an arm counts as overloaded.
 pub const ACHIEVED: f64 = 0.98;
@@ -38,6 +38,13 @@ pub enum Void {
         strategy: usize,
         /// Failed calls per call.
         share: f64,
+    },
+    /// Audits counted what must not be: its data are wrong, so it did not do the same work.
+    Anomalies {
+        /// The strategy.
+        strategy: usize,
+        /// Over all audits and cells.
+        count: u64,
     },
     /// Calls took longer than can be recorded, so that means and maxima are too low.
     Saturated {
@@ -105,6 +112,8 @@ fn faults(record: &RunRecord, strategy: usize) -> Vec<Void> {
     let mut faults = Vec::new();
     faults.extend((created > 0).then_some(Void::Connections { strategy, created }));
     faults.extend((share > record.settings.error_budget).then_some(Void::Errors { strategy, share }));
+    let count = anomalies(record, strategy).iter().map(|audit| audit.total).sum();
+    faults.extend((count > 0).then_some(Void::Anomalies { strategy, count }));
     faults.extend((calls > 0).then_some(Void::Saturated { strategy, calls }));
     faults.extend(pacer_lag(record, strategy));
     faults
@@ -169,7 +178,9 @@ pub fn strains(record: &RunRecord) -> Vec<Strain> {
     strains.extend((!waits.is_empty()).then_some(Strain::CheckOut { waits }));
     let of_unsafe = judged(record, true).flat_map(|strategy| faults(record, strategy));
     // That an unsafe strategy fails is what it is there for, and is told with its errors.
-    strains.extend(of_unsafe.filter(|fault| !matches!(fault, Void::Errors { .. })).map(Strain::Unsafe));
+    strains.extend(
+        of_unsafe.filter(|fault| !matches!(fault, Void::Errors { .. } | Void::Anomalies { .. })).map(Strain::Unsafe),
+    );
     strains.extend(cache(record));
     strains
 }

@@ -185,6 +185,7 @@ fn record() -> RunRecord {
             load: LoadModel::Closed,
             workers: 8,
             threads: 1,
+            verification: None,
             rounds: 1,
             slices: 16,
             isolated: None,

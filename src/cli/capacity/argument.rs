@@ -72,6 +72,7 @@ impl CapacityArguments {
             error_budget: ERROR_BUDGET,
             seed: self.seed,
             out: self.out.clone(),
+            no_verify: true,
             keep: false,
         }
     }

@@ -1,6 +1,7 @@
 //! YAML text to a [`Scenario`]: the top level.
 
 mod attempt;
+mod audit;
 mod bulk;
 mod command;
 mod entity;
@@ -53,10 +54,8 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> 
         return None;
     }
     let scenario = scenario(&mut fields, diagnostics);
-    for key in ["audits", "claims"] {
-        if let Some(entry) = fields.optional(key) {
-            defer(entry, key == "audits", diagnostics);
-        }
+    if let Some(entry) = fields.optional("claims") {
+        defer(entry, diagnostics);
     }
     fields.finish(diagnostics);
     Some(scenario)
@@ -96,6 +95,12 @@ fn scenario(fields: &mut Fields, diagnostics: &mut Diagnostics) -> Scenario {
     let mixes = section(fields, "mixes", "mixes: { default: { read_post: 1 } }", diagnostics);
     let strategies =
         section(fields, "strategies", "strategies: { embedded: { collections: ..., operations: ... } }", diagnostics);
+    let audits = fields
+        .optional("audits")
+        .and_then(|entry| {
+            value::mapping(entry, "audits: { wrong_counts: { find: posts, filter: { n: -1 } } }", diagnostics)
+        })
+        .unwrap_or(&[]);
     Scenario {
         name: name.unwrap_or_else(|| Spanned::new("scenario".to_owned(), Span::default())),
         title: title.map(|title| title.value).unwrap_or_default(),
@@ -106,6 +111,7 @@ fn scenario(fields: &mut Fields, diagnostics: &mut Diagnostics) -> Scenario {
         operations: operation::operations(operations, diagnostics),
         mixes: operation::mixes(mixes, diagnostics),
         strategies: strategy::strategies(strategies, diagnostics),
+        audits: audit::audits(audits, diagnostics),
     }
 }
 
@@ -143,17 +149,12 @@ fn sources(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<String> {
     texts
 }
 
-/// Audits and claims are part of the format; nothing of this version evaluates them, and silence would look like a pass.
-fn defer(entry: &Entry, is_mapping: bool, diagnostics: &mut Diagnostics) {
-    let fits = if is_mapping { entry.1.as_mapping().is_some() } else { entry.1.as_list().is_some() };
+/// Claims are part of the format; nothing of this version evaluates them, and silence would look like a pass.
+fn defer(entry: &Entry, diagnostics: &mut Diagnostics) {
     let key = &entry.0;
-    if !fits {
-        let (wanted, example) = if is_mapping {
-            ("a mapping", "audits: { wrong_counts: { find: posts, filter: { n: -1 } } }")
-        } else {
-            ("a list", "claims: [{ id: C1, says: One read is enough., expect: { metric: round_trips, equals: 1 } }]")
-        };
-        value::wrong_type(entry, wanted, example, diagnostics);
+    if entry.1.as_list().is_none() {
+        let example = "claims: [{ id: C1, says: One read is enough., expect: { metric: round_trips, equals: 1 } }]";
+        value::wrong_type(entry, "a list", example, diagnostics);
         return;
     }
     diagnostics.push(

@@ -180,7 +180,7 @@ impl StepReader<'_> {
     }
 }
 
-fn is_step_word(key: &str) -> bool {
+pub(super) fn is_step_word(key: &str) -> bool {
     WORDS.contains(&key) || CommandWord::ALL.iter().any(|command| command.name() == key)
 }
 

@@ -1,0 +1,192 @@
+//! Two results that should be equal, and where they are not.
+
+use crate::plan::{Value, written};
+
+use super::call::{Answer, brief};
+
+/// The longest text of one value in a difference.
+const LONGEST: usize = 120;
+
+/// What differs, in a few lines: where, what was expected and what came, and what the difference looks like.
+pub fn differences(expected: &Answer, actual: &Answer) -> Vec<String> {
+    match (expected, actual) {
+        (Answer::Value(expected), Answer::Value(actual)) => values(expected, actual),
+        _ => vec![format!("expected  {}", shown(expected)), format!("actual    {}", shown(actual))],
+    }
+}
+
+fn shown(answer: &Answer) -> String {
+    match answer {
+        Answer::Value(value) => text(value),
+        Answer::Failed(words) => format!("an error: {words}"),
+        Answer::Unknown(words) => format!("unknown: {words}"),
+    }
+}
+
+/// The same for two values.
+pub fn values(expected: &Value, actual: &Value) -> Vec<String> {
+    let mut hints = Vec::new();
+    let (path, expected, actual) = narrow(String::new(), expected.clone(), actual.clone(), &mut hints);
+    let mut lines = Vec::new();
+    if !path.is_empty() {
+        lines.push(format!("at        {}", path.trim_start_matches('.')));
+    }
+    lines.push(format!("expected  {}", expected.map_or_else(|| "nothing".to_owned(), |value| text(&value))));
+    lines.push(format!("actual    {}", actual.map_or_else(|| "nothing".to_owned(), |value| text(&value))));
+    lines.extend(hints);
+    lines
+}
+
+fn text(value: &Value) -> String {
+    brief(&written(value), LONGEST)
+}
+
+/// The first place where two values differ.
+fn narrow(
+    path: String,
+    expected: Value,
+    actual: Value,
+    hints: &mut Vec<String>,
+) -> (String, Option<Value>, Option<Value>) {
+    if let (Value::Map(ours), Value::Map(_)) = (&expected, &actual) {
+        let differing = ours.iter().find_map(|(key, value)| {
+            let other = actual.get(key).unwrap_or(Value::Null);
+            (written(value) != written(&other)).then(|| (key.clone(), value.clone(), other))
+        });
+        if let Some((key, value, other)) = differing {
+            return narrow(format!("{path}.{key}"), value, other, hints);
+        }
+    }
+    let (Some(ours), Some(theirs)) = (list(&expected), list(&actual)) else {
+        return (path, Some(expected), Some(actual));
+    };
+    hints.push(of_lists(&ours, &theirs));
+    let position = (0..ours.len().max(theirs.len())).find(|at| {
+        let (one, other) = (ours.get(*at), theirs.get(*at));
+        one.map(written) != other.map(written)
+    });
+    let Some(position) = position else { return (path, Some(expected), Some(actual)) };
+    let path = format!("{path}[{position}]");
+    match (ours.get(position), theirs.get(position)) {
+        (Some(one), Some(other)) => narrow(path, one.clone(), other.clone(), hints),
+        (one, other) => (path, one.cloned(), other.cloned()),
+    }
+}
+
+/// Null is no list here: that it stands for an empty one has been seen to already.
+fn list(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::List(_) | Value::Array(_) => Some(value.items()?.collect()),
+        _ => None,
+    }
+}
+
+/// What a wrong list looks like, which often tells the mistake.
+fn of_lists(expected: &[Value], actual: &[Value]) -> String {
+    let (ours, theirs): (Vec<String>, Vec<String>) =
+        (expected.iter().map(written).collect(), actual.iter().map(written).collect());
+    if sorted(&ours) == sorted(&theirs) {
+        return format!("the same {} elements in another order", ours.len());
+    }
+    let lengths = match ours.len() == theirs.len() {
+        true => format!("{} elements on both sides", ours.len()),
+        false => format!("{} elements expected, {} came", ours.len(), theirs.len()),
+    };
+    match shift(&ours, &theirs) {
+        Some(by) if by > 0 => format!("{lengths}; what came begins {by} later in the same order"),
+        Some(by) => format!("{lengths}; what came begins {} earlier in the same order", -by),
+        None => {
+            let missing = ours.iter().filter(|one| !theirs.contains(one)).count();
+            let extra = theirs.iter().filter(|other| !ours.contains(other)).count();
+            format!("{lengths}; {missing} missing, {extra} that should not be there")
+        }
+    }
+}
+
+fn sorted(texts: &[String]) -> Vec<&String> {
+    let mut sorted: Vec<&String> = texts.iter().collect();
+    sorted.sort();
+    sorted
+}
+
+/// By how many places the second list is the first one moved on, when at least half of it shows that.
+fn shift(ours: &[String], theirs: &[String]) -> Option<i64> {
+    let overlaps = |front: &[String], back: &[String], by: usize| {
+        let common = (front.len() - by).min(back.len());
+        common * 2 >= back.len().max(1) && common > 0 && front[by..by + common] == back[..common]
+    };
+    let later = (1..ours.len()).find(|by| overlaps(ours, theirs, *by)).map(|by| by as i64);
+    later.or_else(|| (1..theirs.len()).find(|by| overlaps(theirs, ours, *by)).map(|by| -(by as i64)))
+}
+
+/// Whether two values hold the same elements wherever they hold lists, in any order.
+pub fn is_reordered(expected: &Value, actual: &Value) -> bool {
+    unordered(expected) == unordered(actual)
+}
+
+/// A text that is equal for values that differ in nothing but the order of lists.
+fn unordered(value: &Value) -> String {
+    match value {
+        Value::List(_) | Value::Array(_) => {
+            let mut parts: Vec<String> = value.items().into_iter().flatten().map(|item| unordered(&item)).collect();
+            parts.sort();
+            format!("[{}]", parts.join(","))
+        }
+        Value::Map(entries) => {
+            let parts: Vec<String> = entries.iter().map(|(key, value)| format!("{key}:{}", unordered(value))).collect();
+            format!("{{{}}}", parts.join(","))
+        }
+        other => written(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn numbers(numbers: impl IntoIterator<Item = i64>) -> Value {
+        Value::list(numbers.into_iter().map(|n| Value::Map(Arc::new([(Arc::from("_id"), Value::Int(n))]))).collect())
+    }
+
+    fn told(expected: &Value, actual: &Value) -> String {
+        values(expected, actual).join(" | ")
+    }
+
+    #[test]
+    fn a_page_off_by_one_is_seen_as_such() {
+        let page = told(&numbers(50..60), &numbers(51..61));
+        assert_eq!(
+            page,
+            "at        [0]._id | expected  50 | actual    51 | 10 elements on both sides; what came begins 1 later in the \
+             same order"
+        );
+        let whole = told(&numbers(50..60), &numbers(60..70));
+        assert!(whole.ends_with("10 elements on both sides; 10 missing, 10 that should not be there"), "{whole}");
+        let early = told(&numbers(50..60), &numbers(49..59));
+        assert!(early.ends_with("begins 1 earlier in the same order"), "{early}");
+    }
+
+    #[test]
+    fn a_missing_sort_is_seen_as_such() {
+        let words = told(&numbers([1, 2, 3]), &numbers([2, 1, 3]));
+        assert_eq!(words, "at        [0]._id | expected  1 | actual    2 | the same 3 elements in another order");
+        assert!(is_reordered(&numbers([1, 2, 3]), &numbers([2, 1, 3])));
+        assert!(!is_reordered(&numbers([1, 2, 3]), &numbers([2, 1, 1])));
+    }
+
+    #[test]
+    fn what_is_missing_is_nothing() {
+        let words = told(&numbers([1, 2]), &numbers([1]));
+        assert!(words.starts_with("at        [1] | expected  {_id: 2} | actual    nothing"), "{words}");
+        assert_eq!(told(&Value::Int(1), &Value::Null), "expected  1 | actual    null");
+    }
+
+    #[test]
+    fn a_list_inside_a_field_is_found() {
+        let wrap = |list| Value::Map(Arc::new([(Arc::from("comments"), list)]));
+        let words = told(&wrap(numbers([1, 2])), &wrap(numbers([2, 1])));
+        assert!(words.starts_with("at        comments[0]._id"), "{words}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Which calls must wait for which: those with equal `serial` keep their order.
+
+use std::collections::HashMap;
+
+use tokio::sync::Semaphore;
+
+use crate::engine::{Fatal, RunError};
+use crate::plan::{Plan, Value, written};
+
+use super::call::arguments;
+
+/// The order of the calls of one run.
+#[derive(Debug)]
+pub struct Ledger {
+    /// Per call, the calls that must be over before it.
+    before: Vec<Vec<usize>>,
+    /// Per call, a semaphore without permits that is closed when the call is over.
+    over: Vec<Semaphore>,
+}
+
+impl Ledger {
+    /// The order of the first `calls` calls.
+    ///
+    /// # Errors
+    /// When a `serial` has no value.
+    pub fn new(plan: &Plan, calls: u64) -> Result<Ledger, RunError> {
+        let mut last: HashMap<String, usize> = HashMap::new();
+        let mut before = Vec::with_capacity(calls as usize);
+        for call in 0..calls {
+            let mut waits = Vec::new();
+            for key in keys(plan, call)? {
+                waits.extend(last.insert(key, call as usize).filter(|earlier| *earlier != call as usize));
+            }
+            before.push(waits);
+        }
+        Ok(Ledger { over: before.iter().map(|_| Semaphore::new(0)).collect(), before })
+    }
+
+    /// Waits until all calls are over that must be. Calls are taken in their order, so those are under way at least.
+    pub async fn turn(&self, call: u64) {
+        for earlier in &self.before[call as usize] {
+            // There never is a permit: this ends when the semaphore is closed.
+            let _ = self.over[*earlier].acquire().await;
+        }
+    }
+
+    /// A call is over.
+    pub fn finish(&self, call: u64) {
+        self.over[call as usize].close();
+    }
+}
+
+/// What a call shares with those that it must not overtake.
+fn keys(plan: &Plan, call: u64) -> Result<Vec<String>, RunError> {
+    let Some((operation, mut frame)) = arguments(plan, call) else { return Ok(Vec::new()) };
+    let operation = &plan.operations[operation];
+    let Some(serial) = &operation.serial else { return Ok(Vec::new()) };
+    let value = serial.evaluate(&mut frame).map_err(|error| {
+        let (arm, operation) = ("(all)".to_owned(), operation.name.to_string());
+        RunError::Fatal(Fatal::Scenario { arm, operation, words: format!("serial: {error}") })
+    })?;
+    Ok(match &value {
+        Value::Null => Vec::new(),
+        Value::List(_) | Value::Array(_) => value.items().into_iter().flatten().map(|key| text(&key)).collect(),
+        key => vec![text(key)],
+    })
+}
+
+/// Records of different entities may have equal ids.
+fn text(key: &Value) -> String {
+    match key {
+        Value::Record(record) => format!("{}/{}", record.entity(), written(&record.id())),
+        other => written(other),
+    }
+}

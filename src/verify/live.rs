@@ -1,0 +1,44 @@
+//! Readers that look on while calls run.
+
+use std::cell::Cell;
+
+use crate::engine::{RunError, audit_rows, number_of_rows};
+use crate::plan::{Audit, Program};
+use crate::results::verification::{LiveRecord, Sightings};
+use crate::server::Target;
+
+use super::Verifier;
+
+impl<T: Target> Verifier<'_, T> {
+    /// Makes the live audits of a strategy over and over until the calls are over: in a snapshot, so that the reader does
+    /// not make the anomaly itself, and as plain reads, as an application would.
+    pub(super) async fn look_on(
+        &self,
+        arm: usize,
+        database: &str,
+        is_over: &Cell<bool>,
+    ) -> Result<Vec<LiveRecord>, RunError> {
+        let audits: Vec<(&Audit, &Program)> =
+            self.plan.arms[arm].audits.iter().filter_map(|audit| Some((audit, audit.snapshot.as_ref()?))).collect();
+        let mut live: Vec<LiveRecord> = audits
+            .iter()
+            .map(|(audit, _)| LiveRecord {
+                audit: audit.name.to_string(),
+                snapshot: Sightings::default(),
+                plain: Sightings::default(),
+            })
+            .collect();
+        while !is_over.get() && !audits.is_empty() {
+            for ((audit, snapshot), record) in audits.iter().zip(&mut live) {
+                for (program, sightings) in [(*snapshot, &mut record.snapshot), (&audit.program, &mut record.plain)] {
+                    let rows = audit_rows(self.plan, (arm, *audit), program, (self.target, database)).await?;
+                    let found = number_of_rows(&rows);
+                    sightings.reads += 1;
+                    sightings.found += u64::from(found > 0);
+                    sightings.most = sightings.most.max(found);
+                }
+            }
+        }
+        Ok(live)
+    }
+}

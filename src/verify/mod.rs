@@ -1,0 +1,214 @@
+//! Whether strategies do the same: the same calls on the same data, one after the other and at once.
+//!
+//! Three phases, each on fresh databases. *Sequential*: every call's result and the final state are compared, call by
+//! call. *Ordered*: many calls at once, but calls with equal `serial` in their order; what writes came to and the final
+//! state must be those of the sequential phase, then all reads are made again on the quiet data. *Free*: many calls at once
+//! in no order; audits judge, and readers count what they see meanwhile.
+
+mod call;
+mod difference;
+mod free;
+mod ledger;
+mod live;
+mod ordered;
+mod replay;
+mod sequential;
+mod show;
+mod state;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::engine::{Loader, RunError, Stop, audits};
+use crate::plan::{Plan, Value};
+use crate::results::verification::{Phase, PhaseFindings, StrategyFindings, Verification};
+use crate::server::Target;
+use crate::server::namespace;
+
+use call::Answer;
+pub use show::Shown;
+use state::State;
+
+/// How the check is made.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Tells the databases of this check from those of others.
+    pub id: String,
+    /// Calls per phase and strategy.
+    pub calls: u64,
+    /// Calls in flight in the concurrent phases.
+    pub workers: usize,
+    /// After which the outcome of a call is unknown.
+    pub timeout: Duration,
+}
+
+/// The check of one plan on one server. The first arm is the reference; it should be safe.
+pub struct Verifier<'v, T> {
+    /// The scenario.
+    pub plan: &'v Arc<Plan>,
+    /// How.
+    pub settings: Settings,
+    /// The server; so many calls must be able to run at once as there are workers, and one more.
+    pub target: &'v T,
+    /// Is told which phase begins for which strategy (`None`: for all of them).
+    pub progress: &'v dyn Fn(Phase, Option<&str>),
+    /// Set when the user wants to stop.
+    pub stop: Stop,
+}
+
+/// What the sequential phase leaves for the others to be compared with.
+struct Reference {
+    /// The reference's database, quiet now.
+    database: String,
+    /// What every call that writes came to.
+    outcomes: Vec<Option<Value>>,
+    state: State,
+    /// Calls that were compared: fewer when the reference refused one for its size.
+    calls: u64,
+}
+
+impl<T: Target> Verifier<'_, T> {
+    /// Goes through all phases.
+    ///
+    /// # Errors
+    /// When the server or the scenario ends it. The databases are dropped in any case, as long as the server answers.
+    pub async fn run(&self) -> Result<Verification, RunError> {
+        let mut findings = self.findings();
+        let mut databases = Vec::new();
+        let result = self.phases(&mut findings, &mut databases).await;
+        self.drop(&databases, result).await?;
+        Ok(findings)
+    }
+
+    /// The sequential phase alone.
+    ///
+    /// # Errors
+    /// As [`Verifier::run`].
+    pub async fn run_sequential(&self) -> Result<Verification, RunError> {
+        let mut findings = self.findings();
+        let mut databases = Vec::new();
+        let result = self.sequential(&mut findings, &mut databases).await.map(|_| ());
+        self.drop(&databases, result).await?;
+        Ok(findings)
+    }
+
+    async fn phases(&self, findings: &mut Verification, databases: &mut Vec<String>) -> Result<(), RunError> {
+        let Some(reference) = self.sequential(findings, databases).await? else { return Ok(()) };
+        for arm in self.arms() {
+            let own = &mut findings.strategies[arm];
+            if own.refused_at.is_none() {
+                let phase = self.ordered(arm, &reference, databases).await?;
+                own.phases.push(phase);
+            }
+            let (phase, live) = self.free(arm, databases).await?;
+            own.phases.push(phase);
+            own.live = live;
+        }
+        Ok(())
+    }
+
+    /// The arms, without the reference's second, which comes last and would only be compared with itself.
+    fn arms(&self) -> impl Iterator<Item = usize> + use<'_, T> {
+        (0..self.plan.arms.len()).filter(|arm| !self.plan.arms[*arm].is_control)
+    }
+
+    fn findings(&self) -> Verification {
+        let plan = self.plan;
+        let calls = self.settings.calls;
+        let mut called = vec![false; plan.operations.len()];
+        (0..calls).for_each(|call| called[plan.mix.draw(plan.round_seed(0), call)] = true);
+        let uncalled = plan.operations.iter().zip(called).filter(|(_, called)| !called);
+        Verification {
+            scenario: plan.name.clone(),
+            mix: plan.mix.name.clone(),
+            seed: plan.seed,
+            calls,
+            workers: self.settings.workers,
+            reference: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
+            uncalled: uncalled.map(|(operation, _)| operation.name.to_string()).collect(),
+            strategies: self
+                .arms()
+                .map(|arm| &plan.arms[arm])
+                .map(|arm| StrategyFindings {
+                    name: arm.name.clone(),
+                    is_unsafe: arm.is_unsafe,
+                    refused_at: None,
+                    phases: Vec::new(),
+                    live: Vec::new(),
+                })
+                .collect(),
+        }
+    }
+
+    fn check_stop(&self) -> Result<(), RunError> {
+        if self.stop.is_set() { Err(RunError::Interrupted) } else { Ok(()) }
+    }
+
+    /// A fresh database of an arm for a phase, filled.
+    async fn provision(&self, phase: Phase, arm: usize, databases: &mut Vec<String>) -> Result<String, RunError> {
+        self.check_stop()?;
+        let mark = match phase {
+            Phase::Sequential => "s",
+            Phase::Ordered => "o",
+            Phase::Free => "f",
+        };
+        let arm = &self.plan.arms[arm];
+        let database = namespace::database_name(&self.plan.name, &arm.name, &format!("{}{mark}", self.settings.id));
+        namespace::create(self.target, &database, &self.settings.id).await?;
+        databases.push(database.clone());
+        let loader = Loader {
+            plan: self.plan,
+            arm,
+            target: self.target,
+            database: &database,
+            observer: &(),
+            stop: &|| self.stop.is_set(),
+        };
+        loader.run().await?;
+        self.check_stop()?;
+        Ok(database)
+    }
+
+    async fn drop(&self, databases: &[String], result: Result<(), RunError>) -> Result<(), RunError> {
+        if let Err(error) = result {
+            if call::is_lost(&error) {
+                return Err(error);
+            }
+            for database in databases {
+                // The first error is what the user must hear of.
+                let _ = namespace::drop_marked(self.target, database).await;
+            }
+            return Err(error);
+        }
+        for database in databases {
+            namespace::drop_marked(self.target, database).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds the audits of a quiet database to a phase's findings.
+    async fn audit(
+        &self,
+        (arm, database): (usize, &str),
+        counts: &call::Counts,
+        findings: &mut PhaseFindings,
+    ) -> Result<(), RunError> {
+        findings.audits = audits(self.plan, arm, (self.target, database), &counts.calls).await?;
+        Ok(())
+    }
+
+    /// The operation and arguments of a call, short enough for a line.
+    fn describe(&self, call: u64) -> String {
+        call::describe(self.plan, call)
+    }
+}
+
+/// Whether the answers of two calls are the same result.
+fn is_same(expected: &Answer, actual: &Answer) -> bool {
+    match (expected, actual) {
+        (Answer::Value(expected), Answer::Value(actual)) => {
+            crate::plan::written(expected) == crate::plan::written(actual)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,103 @@
+//! Final states compared: the logical rows of every entity, as multisets.
+
+use std::collections::HashMap;
+
+use crate::engine::{Fatal, RunError, read_state};
+use crate::plan::{Value, written};
+use crate::results::verification::Problem;
+use crate::server::Target;
+
+use super::Verifier;
+use super::call::brief;
+use super::difference;
+
+/// The longest row that is shown.
+const LONGEST_ROW: usize = 160;
+
+/// The rows of every entity, by the entity's name.
+pub type State = Vec<(String, Vec<Value>)>;
+
+impl<T: Target> Verifier<'_, T> {
+    /// The rows that a strategy holds.
+    pub(super) async fn state(&self, arm: usize, database: &str) -> Result<State, RunError> {
+        let state = read_state(self.plan, arm, self.target, database).await;
+        state.map_err(|halt| {
+            let arm = self.plan.arms[arm].name.clone();
+            RunError::Fatal(Fatal::Scenario { arm, operation: "state".into(), words: halt.to_string() })
+        })
+    }
+}
+
+/// A problem per entity whose rows differ.
+pub fn compare(expected: &State, actual: &State) -> Vec<Problem> {
+    let pairs = expected.iter().zip(actual);
+    pairs.filter_map(|((entity, ours), (_, theirs))| of_entity(entity, ours, theirs)).collect()
+}
+
+fn of_entity(entity: &str, ours: &[Value], theirs: &[Value]) -> Option<Problem> {
+    let (missing, extra) = (without(ours, theirs), without(theirs, ours));
+    if missing.is_empty() && extra.is_empty() {
+        return None;
+    }
+    let id = |row: &Value| written(&row.get("_id").unwrap_or(Value::Null));
+    let pair = missing.iter().find_map(|row| Some((row, extra.iter().find(|other| id(other) == id(row))?)));
+    let lines = match (pair, missing.first(), extra.first()) {
+        (Some((one, other)), ..) => {
+            let mut lines = vec![format!("of        {entity} {}", id(one))];
+            lines.extend(difference::values(one, other));
+            lines
+        }
+        (None, Some(row), _) => vec![format!("missing   {}", brief(&written(row), LONGEST_ROW))],
+        (None, None, row) => {
+            vec![format!("too many  {}", row.map_or(String::new(), |row| brief(&written(row), LONGEST_ROW)))]
+        }
+    };
+    let title = format!("the rows of {entity} differ at the end");
+    let count = missing.len().max(extra.len()) as u64;
+    Some(Problem { title, lines, call: None, count })
+}
+
+/// The rows of one multiset that the other does not have.
+fn without<'r>(rows: &'r [Value], others: &[Value]) -> Vec<&'r Value> {
+    let mut left: HashMap<String, usize> = HashMap::new();
+    for other in others {
+        *left.entry(written(other)).or_default() += 1;
+    }
+    let mut lacking = Vec::new();
+    for row in rows {
+        match left.get_mut(&written(row)) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => lacking.push(row),
+        }
+    }
+    lacking
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn rows(rows: &[(i64, i64)]) -> State {
+        let row = |(id, n): &(i64, i64)| {
+            Value::Map(Arc::new([(Arc::from("_id"), Value::Int(*id)), (Arc::from("n"), Value::Int(*n))]))
+        };
+        vec![("thing".to_owned(), rows.iter().map(row).collect())]
+    }
+
+    #[test]
+    fn rows_are_a_multiset() {
+        assert_eq!(compare(&rows(&[(1, 1), (2, 2)]), &rows(&[(2, 2), (1, 1)])), []);
+        let twice = compare(&rows(&[(1, 1)]), &rows(&[(1, 1), (1, 1)]));
+        assert_eq!((twice[0].count, twice[0].lines[0].as_str()), (1, "too many  {_id: 1, n: 1}"));
+        let lost = compare(&rows(&[(1, 1), (2, 2)]), &rows(&[(2, 2)]));
+        assert_eq!((lost[0].count, lost[0].lines[0].as_str()), (1, "missing   {_id: 1, n: 1}"));
+    }
+
+    #[test]
+    fn a_row_that_changed_is_shown_by_its_field() {
+        let changed = compare(&rows(&[(1, 1), (2, 2)]), &rows(&[(1, 1), (2, 3)]));
+        assert_eq!(changed[0].lines, ["of        thing 2", "at        n", "expected  2", "actual    3"]);
+    }
+}
