@@ -88,8 +88,7 @@ fn paste(mongosh: &Path, uri: &str, text: &str) -> Output {
 
 /// mongosh's extended JSON as a value.
 fn value_of(answer: &str) -> Value {
-    let json: serde_json::Value = serde_json::from_str(answer).unwrap();
-    let document = bson::Document::try_from(json.as_object().unwrap().clone()).unwrap();
+    let document: bson::Document = serde_json::from_str(answer).unwrap();
     let raw = Raw::new(bson::RawDocumentBuf::try_from(&document).unwrap());
     let value = raw.get("value").unwrap_or(Value::Null);
     match &value {
