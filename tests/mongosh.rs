@@ -24,6 +24,9 @@ const SMALL: &[(&str, &[(&str, &str)])] =
 /// The calls whose arguments are shown.
 const CALLS: [u64; 2] = [0, 7];
 
+/// The comment before the calls.
+const EVERY: &str = "\n// Every operation once";
+
 /// Prints what an operation gave in a form that can be read back. A write's reply is what docshape makes an outcome of.
 const PRINTER: &str = "\
 var printing = (name, operation) => (...values) => {
@@ -107,7 +110,7 @@ fn value_of(answer: &str) -> Value {
 
 /// The text with every call of an operation made to print what it gives.
 fn printing(text: &str, plan: &Plan) -> String {
-    let mut changed = PRINTER.to_owned();
+    let mut changed = String::new();
     let names: Vec<String> = plan.operations.iter().map(|operation| operation.name.to_string()).collect();
     for line in text.lines() {
         match line.split_once('(').filter(|(name, _)| names.iter().any(|known| known == name)) {
@@ -190,10 +193,18 @@ async fn what_show_prints_runs_in_mongosh_and_does_what_docshape_does() {
         for (arm, strategy) in filled.plan.arms.iter().enumerate() {
             let text = |call| shown(&filled.path, &strategy.name, filled.set, call);
             writeln!(input, "print('AT {} {}')", filled.name, strategy.name).unwrap();
-            // Exactly what is printed.
-            writeln!(input, "use {}\n{}", filled.database(arm, "exact"), text(CALLS[0])).unwrap();
+            // Exactly what is printed. After it the functions are there.
+            let exact = text(CALLS[0]);
+            writeln!(input, "use {}\n{exact}", filled.database(arm, "exact")).unwrap();
             writeln!(input, "use {}", filled.database(arm, "paste")).unwrap();
-            CALLS.iter().for_each(|call| input.push_str(&printing(&text(*call), &filled.plan)));
+            for call in CALLS {
+                let other = text(call);
+                let (functions, calls) = other.split_once(EVERY).unwrap();
+                if !exact.starts_with(functions) {
+                    input.push_str(functions);
+                }
+                input.push_str(&printing(calls, &filled.plan));
+            }
         }
     }
     let ended = paste(&mongosh, &bench.uri("test"), &input);
@@ -201,7 +212,7 @@ async fn what_show_prints_runs_in_mongosh_and_does_what_docshape_does() {
     let mut sections: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     let mut at = String::new();
     for line in out.lines() {
-        if let Some((_, section)) = line.split_once("AT ") {
+        if let Some((_, section)) = line.split_once("> AT ") {
             section.clone_into(&mut at);
         } else if let Some((operation, answer)) = line.split_once("ANSWER ").and_then(|(_, line)| line.split_once(' ')) {
             sections.entry(at.clone()).or_default().push((operation.to_owned(), answer.to_owned()));
@@ -248,7 +259,7 @@ fn expect_quiet(ended: &Output, input: &str) -> String {
     let mut bad = Vec::new();
     let mut at = "";
     for line in out.lines() {
-        if let Some((_, section)) = line.split_once("AT ") {
+        if let Some((_, section)) = line.split_once("> AT ") {
             at = section;
         } else if line.contains("Uncaught") || line.contains("Error:") {
             bad.push(format!("{at}: {line}"));

@@ -164,6 +164,7 @@ fn colour_is_for_terminals_and_never_against_no_color() {
 
 fn record() -> RunRecord {
     RunRecord {
+        verification: None,
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
         id: "1a2b3c4d".into(),
@@ -185,7 +186,6 @@ fn record() -> RunRecord {
             load: LoadModel::Closed,
             workers: 8,
             threads: 1,
-            verification: None,
             rounds: 1,
             slices: 16,
             isolated: None,

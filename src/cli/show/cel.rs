@@ -51,6 +51,11 @@ impl Script {
         Script { code: code.into(), binding: WHOLE, kind }
     }
 
+    /// The code as what a method is called on. mongosh loses `this` where `?.` stands before the call.
+    fn receiver(&self) -> String {
+        if self.code.contains("?.") && !self.code.ends_with(')') { format!("({})", self.code) } else { self.at(WHOLE) }
+    }
+
     /// The code where something binds it at least so tightly.
     fn at(&self, binding: u8) -> String {
         if self.binding < binding { format!("({})", self.code) } else { self.code.clone() }
@@ -240,7 +245,7 @@ impl Translator<'_, '_> {
             (_, Kind::List(_)) => {
                 Script::whole(format!("({} ?? []).concat({})", a.at(AND), b.code), Kind::list(Kind::Unknown))
             }
-            (Kind::Date, _) => Script::whole(format!("new Date({}.getTime() + {})", a.at(WHOLE), b.at(SUM)), Kind::Date),
+            (Kind::Date, _) => Script::whole(format!("new Date({}.getTime() + {})", a.receiver(), b.at(SUM)), Kind::Date),
             _ if is_number(&kind) || is_number(&other) => {
                 let kind = if is_number(&kind) { kind } else { other };
                 Script { code: format!("{} + {}", a.at(SUM), b.at(PRODUCT)), binding: SUM, kind }
@@ -269,7 +274,7 @@ impl Translator<'_, '_> {
     fn function(&mut self, word: &str, arguments: &[&Parsed]) -> Script {
         let text = |this: &mut Self, at: usize| this.plain(arguments[at]).code;
         let method = |this: &mut Self, name: &str, kind: Kind| {
-            let of = this.plain(arguments[0]).at(WHOLE);
+            let of = this.plain(arguments[0]).receiver();
             let rest: Vec<String> = arguments[1..].iter().map(|argument| this.plain(argument).code).collect();
             Script::whole(format!("{of}.{name}({})", rest.join(", ")), kind)
         };
@@ -314,7 +319,7 @@ impl Translator<'_, '_> {
             "slice" => {
                 let of = self.expression(arguments[0]);
                 let code = match (of.kind.element(), of.kind.simple()) {
-                    (Some(_), _) | (_, Kind::Text) => of.at(WHOLE),
+                    (Some(_), _) | (_, Kind::Text) => of.receiver(),
                     _ => format!("({} ?? [])", of.at(AND)),
                 };
                 let rest: Vec<String> = arguments[1..].iter().map(|argument| self.plain(argument).code).collect();
@@ -383,7 +388,7 @@ impl Translator<'_, '_> {
             "string" => {
                 let of = self.plain(arguments[0]);
                 let code = match of.kind.simple() {
-                    Kind::Date => format!("{}.toISOString()", of.at(WHOLE)),
+                    Kind::Date => format!("{}.toISOString()", of.receiver()),
                     _ => format!("String({})", of.code),
                 };
                 Script::whole(code, Kind::Text)

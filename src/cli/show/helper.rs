@@ -102,7 +102,7 @@ function fieldOf(from, name) {
         "\
 // Whether the error says that a document or a message would be too large.
 function isTooLarge(error) {
-  return [10334, 17419].includes(error.code) || /too large|larger than the maximum|ERR_OUT_OF_RANGE/.test(error.message)
+  return [10334, 17419].includes(error.code) || /too large|larger than|out of range/.test(error.message)
 }
 ",
         &[],

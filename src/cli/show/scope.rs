@@ -382,7 +382,7 @@ strategies:
         scope.set("done", Kind::Written(Some(CommandWord::UpdateOne)));
         for (text, wanted) in [
             ("found.n + 1", "found?.n + 1"),
-            ("found.born + 1000", "new Date(found?.born.getTime() + 1000)"),
+            ("found.born + 1000", "new Date((found?.born).getTime() + 1000)"),
             ("found.list + [1]", "(found?.list ?? []).concat([1])"),
             ("(most - 1) / 2 * 3", "Math.trunc((most - 1) / 2) * 3"),
             ("1 - (2 - 3)", "1 - (2 - 3)"),
