@@ -214,7 +214,8 @@ async fn what_show_prints_runs_in_mongosh_and_does_what_docshape_does() {
     for line in out.lines() {
         if let Some((_, section)) = line.split_once("> AT ") {
             section.clone_into(&mut at);
-        } else if let Some((operation, answer)) = line.split_once("ANSWER ").and_then(|(_, line)| line.split_once(' ')) {
+        } else if let Some((operation, answer)) = line.split_once("ANSWER ").and_then(|(_, line)| line.split_once(' '))
+        {
             sections.entry(at.clone()).or_default().push((operation.to_owned(), answer.to_owned()));
         }
     }
@@ -232,7 +233,11 @@ async fn what_show_prints_runs_in_mongosh_and_does_what_docshape_does() {
                 .collect();
             if answers != wanted {
                 let differ: Vec<_> = answers.iter().zip(&wanted).filter(|(answer, wanted)| answer != wanted).collect();
-                failures.push(format!("{of}: {} answers of {}, mongosh and docshape: {differ:#?}", answers.len(), wanted.len()));
+                failures.push(format!(
+                    "{of}: {} answers of {}, mongosh and docshape: {differ:#?}",
+                    answers.len(),
+                    wanted.len()
+                ));
             }
             let left = state(&bench, plan, arm, &filled.database(arm, "paste")).await;
             if left != state(&bench, plan, arm, &filled.database(arm, "own")).await {

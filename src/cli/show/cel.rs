@@ -128,7 +128,8 @@ impl Translator<'_, '_> {
             return made;
         }
         let word = call.func_name.as_str();
-        if let (Some(list), "map" | "filter" | "all" | "exists", [variable, body]) = (&call.target, word, &call.args[..])
+        if let (Some(list), "map" | "filter" | "all" | "exists", [variable, body]) =
+            (&call.target, word, &call.args[..])
             && let Expr::Ident(variable) = &variable.expr
         {
             return self.each(word, list, variable, body);
@@ -162,7 +163,9 @@ impl Translator<'_, '_> {
                 let kind = if parts[1].kind == parts[2].kind { parts[1].kind.simple() } else { Kind::Unknown };
                 made(format!("{} ? {} : {}", parts[0].at(OR), parts[1].at(CHOICE), parts[2].at(CHOICE)), CHOICE, kind)
             }
-            operators::LOGICAL_NOT => made(format!("!{}", self.expression(&arguments[0]).at(PREFIX)), PREFIX, Kind::Bool),
+            operators::LOGICAL_NOT => {
+                made(format!("!{}", self.expression(&arguments[0]).at(PREFIX)), PREFIX, Kind::Bool)
+            }
             operators::NEGATE => {
                 let of = self.expression(&arguments[0]);
                 made(format!("-{}", of.at(WHOLE)), PREFIX, of.kind.simple())
@@ -245,7 +248,9 @@ impl Translator<'_, '_> {
             (_, Kind::List(_)) => {
                 Script::whole(format!("({} ?? []).concat({})", a.at(AND), b.code), Kind::list(Kind::Unknown))
             }
-            (Kind::Date, _) => Script::whole(format!("new Date({}.getTime() + {})", a.receiver(), b.at(SUM)), Kind::Date),
+            (Kind::Date, _) => {
+                Script::whole(format!("new Date({}.getTime() + {})", a.receiver(), b.at(SUM)), Kind::Date)
+            }
             _ if is_number(&kind) || is_number(&other) => {
                 let kind = if is_number(&kind) { kind } else { other };
                 Script { code: format!("{} + {}", a.at(SUM), b.at(PRODUCT)), binding: SUM, kind }
@@ -285,7 +290,11 @@ impl Translator<'_, '_> {
                 Expr::Literal(LiteralValue::String(reason)) => {
                     Script::whole(quoted(&format!("refused: {}", reason.inner())), Kind::Text)
                 }
-                _ => Script { code: format!("'refused: ' + {}", self.plain(arguments[0]).at(PRODUCT)), binding: SUM, kind: Kind::Text },
+                _ => Script {
+                    code: format!("'refused: ' + {}", self.plain(arguments[0]).at(PRODUCT)),
+                    binding: SUM,
+                    kind: Kind::Text,
+                },
             },
             "outcome" => {
                 let of = self.expression(arguments[0]);
@@ -358,7 +367,8 @@ impl Translator<'_, '_> {
                 let (field, keys) = (text(self, 1), self.plain_list(arguments[2]));
                 let call = self.scope.context.call("equal");
                 let rows = list.at(WHOLE);
-                let code = format!("{}.flatMap(key => {rows}.filter(row => {call}(row[{field}], key)))", keys.at(WHOLE));
+                let code =
+                    format!("{}.flatMap(key => {rows}.filter(row => {call}(row[{field}], key)))", keys.at(WHOLE));
                 Script::whole(code, list.kind)
             }
             "index_of" => {
@@ -368,7 +378,8 @@ impl Translator<'_, '_> {
             }
             "object" => {
                 let (keys, values) = (self.plain_list(arguments[0]), self.plain_list(arguments[1]));
-                let code = format!("Object.fromEntries({}.map((key, i) => [key, {}[i]]))", keys.at(WHOLE), values.at(WHOLE));
+                let code =
+                    format!("Object.fromEntries({}.map((key, i) => [key, {}[i]]))", keys.at(WHOLE), values.at(WHOLE));
                 Script::whole(code, Kind::Document)
             }
             "merge" => {
@@ -405,12 +416,12 @@ impl Translator<'_, '_> {
     fn records(&self, arguments: &[&Parsed]) -> Script {
         let Some(Expr::Ident(wanted)) = arguments.first().map(|argument| &argument.expr) else { return drawn("all") };
         let data = &self.scope.context.plan.data;
-        let Some(entity) = data.entities.iter().position(|entity| *entity.name == **wanted) else { return drawn("all") };
+        let Some(entity) = data.entities.iter().position(|entity| *entity.name == **wanted) else {
+            return drawn("all");
+        };
         let count = data.entities[entity].len();
-        let shown: Vec<String> = (0..count)
-            .take(RECORDS)
-            .map(|ordinal| value::exact(&data.whole(entity, ordinal)).flat())
-            .collect();
+        let shown: Vec<String> =
+            (0..count).take(RECORDS).map(|ordinal| value::exact(&data.whole(entity, ordinal)).flat()).collect();
         let code = format!("[{}, /* and so on: all {count} records of {wanted} */]", shown.join(", "));
         Script::whole(code, Kind::list(Kind::Document))
     }

@@ -8,8 +8,7 @@ use super::literal::{each, is_identifier, template, template_text};
 use super::scope::Scope;
 
 /// Methods of a database in mongosh, which a collection of that name does not hide.
-const METHODS: &[&str] =
-    &["aggregate", "auth", "commandHelp", "help", "hello", "logout", "stats", "version", "watch"];
+const METHODS: &[&str] = &["aggregate", "auth", "commandHelp", "help", "hello", "logout", "stats", "version", "watch"];
 
 type Options = [(Spanned<String>, Node)];
 

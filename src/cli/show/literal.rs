@@ -135,8 +135,7 @@ pub fn expression(node: &Node, scope: &Scope) -> (Code, Kind) {
             (Code::Array(items.iter().map(|item| result(item, scope)).collect()), Kind::list(Kind::Unknown))
         }
         Tree::Mapping(entries) => {
-            let entry =
-                |(key, value): &(Spanned<String>, Node)| (Key::Name(name(&key.value)), result(value, scope));
+            let entry = |(key, value): &(Spanned<String>, Node)| (Key::Name(name(&key.value)), result(value, scope));
             (Code::Object(entries.iter().map(entry).collect()), Kind::Document)
         }
     }

@@ -79,8 +79,7 @@ fn heading(scenario: &Scenario, plan: &Plan) -> String {
     text.push_str("//\n// Operations, and how their arguments are drawn\n");
     for operation in &scenario.operations {
         let arguments = operation.arguments.iter();
-        let drawn =
-            arguments.map(|(name, value)| format!("{} = {}", name.value, literal::written(value)));
+        let drawn = arguments.map(|(name, value)| format!("{} = {}", name.value, literal::written(value)));
         comment(&mut text, "  ", &format!("{}({})", operation.name.value, drawn.collect::<Vec<_>>().join(", ")));
     }
     text
@@ -95,13 +94,14 @@ fn section(
     let control = if strategy.is_unsafe { " (a negative control: known to be wrong)" } else { "" };
     let mut text = format!("\n// ---- {}{control} ----\n", strategy.name.value);
     comment(&mut text, "", strategy.about.as_deref().unwrap_or_default());
-    let mut helpers = BTreeSet::new();
+    let (mut helpers, mut parameters) = (BTreeSet::new(), BTreeSet::new());
     let mut code = String::new();
     if let (Some(load), Some(program)) = (&strategy.load, &arm.load) {
         let context = Context::new(plan);
         let function = |context| steps::function("load", &[], load, program.implicit, Scope::new(context, &[]));
         let _ = write!(code, "\n// Once, after the collections are filled\n{}", function(&context));
         helpers.extend(context.helpers());
+        parameters.extend(context.parameters());
     }
     let mut calls = String::new();
     for (position, operation) in scenario.operations.iter().enumerate() {
@@ -117,8 +117,9 @@ fn section(
         let call = Code::Chain(vec![(helper::named(&operation.name.value), arguments)]);
         let _ = writeln!(calls, "{}", call.layout(0, 0, 0));
         helpers.extend(context.helpers());
+        parameters.extend(context.parameters());
     }
-    let constants = constants(strategy, plan);
+    let constants = constants(strategy, plan, &parameters);
     if !constants.is_empty() {
         let _ = write!(text, "\n{constants}");
     }
@@ -133,22 +134,21 @@ fn section(
 }
 
 /// The parameters that the steps of a strategy name, with its own values.
-fn constants(strategy: &Strategy, plan: &Plan) -> String {
-    let mut words = BTreeSet::new();
-    let implementations = strategy.operations.iter().flat_map(|implementation| &implementation.steps);
-    implementations.chain(strategy.load.iter().flatten()).for_each(|step| names::add_words(step, &mut words));
-    strategy.parameters.iter().for_each(|(_, value)| names::add_node(value, &mut words));
-    let mut text = String::new();
-    let is_own = |name: &str| strategy.parameters.iter().any(|(own, _)| own.value == *name);
-    for (name, value) in plan.parameters.iter().filter(|(name, _)| words.contains(&**name) && !is_own(name)) {
-        let _ = writeln!(text, "const {} = {}", helper::named(name), value::exact(value).flat());
-    }
+fn constants(strategy: &Strategy, plan: &Plan, named: &BTreeSet<String>) -> String {
     let context = Context::new(plan);
     let scope = Scope::new(&context, &[]);
-    for (name, value) in strategy.parameters.iter().filter(|(name, _)| words.contains(&name.value)) {
-        let _ = writeln!(text, "const {} = {}", helper::named(&name.value), literal::result(value, &scope).flat());
+    let mut own = String::new();
+    for (name, value) in &strategy.parameters {
+        let _ = writeln!(own, "const {} = {}", helper::named(&name.value), literal::result(value, &scope).flat());
     }
-    text
+    let is_own = |name: &str| strategy.parameters.iter().any(|(own, _)| own.value == *name);
+    // A strategy's own values may be made of others.
+    let used = |name: &str| named.contains(name) || context.parameters().contains(name);
+    let mut text = String::new();
+    for (name, value) in plan.parameters.iter().filter(|(name, _)| used(name) && !is_own(name)) {
+        let _ = writeln!(text, "const {} = {}", helper::named(name), value::exact(value).flat());
+    }
+    text + &own
 }
 
 /// The arguments of a call of an operation.
@@ -207,9 +207,7 @@ fn filling(collection: &Collection) -> String {
     match each.as_mapping() {
         None => format!("one document per {}", each.as_text().unwrap_or_default()),
         Some(loops) => {
-            let one = |(name, list): &(Spanned<String>, Node)| {
-                format!("{} of {}", name.value, literal::written(list))
-            };
+            let one = |(name, list): &(Spanned<String>, Node)| format!("{} of {}", name.value, literal::written(list));
             format!("one document per {}", loops.iter().map(one).collect::<Vec<_>>().join(", "))
         }
     }
@@ -244,8 +242,9 @@ fn index_arguments(index: &Node, scope: &Scope) -> Vec<Code> {
     let key = entries.iter().find(|(name, value)| name.value == "key" && value.as_mapping().is_some());
     let Some((_, key)) = key else { return vec![literal::template(index, scope)] };
     let options = entries.iter().filter(|(name, _)| name.value != "key");
-    let options: Vec<_> =
-        options.map(|(name, value)| (code::Key::Name(literal::name(&name.value)), literal::template(value, scope))).collect();
+    let options: Vec<_> = options
+        .map(|(name, value)| (code::Key::Name(literal::name(&name.value)), literal::template(value, scope)))
+        .collect();
     let mut arguments = vec![literal::template(key, scope)];
     if !options.is_empty() {
         arguments.push(Code::Object(options));

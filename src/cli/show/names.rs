@@ -80,7 +80,7 @@ fn add_request(request: &Request, words: &mut BTreeSet<String>) {
     }
 }
 
-pub(super) fn add_node(node: &Node, words: &mut BTreeSet<String>) {
+fn add_node(node: &Node, words: &mut BTreeSet<String>) {
     match &node.tree {
         Tree::Scalar(Scalar::Text(text)) => add_text(text, words),
         Tree::Scalar(_) => {}

@@ -105,6 +105,8 @@ pub struct Context<'p> {
     read: RefCell<BTreeMap<String, BTreeSet<String>>>,
     /// The paths whose records are printed as objects rather than as their ids.
     objects: BTreeSet<String>,
+    /// The parameters that the code names.
+    parameters: RefCell<BTreeSet<String>>,
 }
 
 impl<'p> Context<'p> {
@@ -119,7 +121,14 @@ impl<'p> Context<'p> {
                 }
             }
         }
-        Context { plan, dates, helpers: RefCell::default(), read: RefCell::default(), objects: BTreeSet::new() }
+        Context {
+            plan,
+            dates,
+            helpers: RefCell::default(),
+            read: RefCell::default(),
+            objects: BTreeSet::new(),
+            parameters: RefCell::default(),
+        }
     }
 
     /// For the second time over the same steps: what was read in the first time decides what is an object.
@@ -139,6 +148,11 @@ impl<'p> Context<'p> {
         name
     }
 
+    /// The parameters that were named.
+    pub fn parameters(&self) -> BTreeSet<String> {
+        self.parameters.borrow().clone()
+    }
+
     /// The helpers that were called.
     pub fn helpers(&self) -> BTreeSet<&'static str> {
         self.helpers.borrow().clone()
@@ -151,6 +165,8 @@ pub struct Scope<'c, 'p> {
     /// What is learnt.
     pub context: &'c Context<'p>,
     variables: BTreeMap<String, Kind>,
+    /// Those of them that are parameters.
+    parameters: BTreeSet<String>,
 }
 
 impl<'c, 'p> Scope<'c, 'p> {
@@ -161,20 +177,26 @@ impl<'c, 'p> Scope<'c, 'p> {
             (name.to_string(), kind.simple())
         };
         let mut variables: BTreeMap<String, Kind> = context.plan.parameters.iter().map(parameter).collect();
+        let mut parameters: BTreeSet<String> = variables.keys().cloned().collect();
         for (name, value) in arguments {
             let kind = Kind::Drawn { value: value.clone(), path: name.clone(), inside_whole: false };
+            parameters.remove(name);
             variables.insert(name.clone(), kind);
         }
-        Scope { context, variables }
+        Scope { context, variables, parameters }
     }
 
     /// Gives a name to a value.
     pub fn set(&mut self, name: &str, kind: Kind) {
+        self.parameters.remove(name);
         self.variables.insert(name.to_owned(), kind);
     }
 
     /// What a name stands for.
     pub fn get(&self, name: &str) -> Kind {
+        if self.parameters.contains(name) {
+            self.context.parameters.borrow_mut().insert(name.to_owned());
+        }
         self.variables.get(name).cloned().unwrap_or(Kind::Unknown)
     }
 
@@ -341,7 +363,10 @@ strategies:
     }
 
     fn task(plan: &Plan) -> Vec<(String, Value)> {
-        vec![("task".to_owned(), plan.data.reference(1, 0)), ("tasks".to_owned(), Value::list(vec![plan.data.reference(1, 0)]))]
+        vec![
+            ("task".to_owned(), plan.data.reference(1, 0)),
+            ("tasks".to_owned(), Value::list(vec![plan.data.reference(1, 0)])),
+        ]
     }
 
     fn shown(text: &str, scope: &Scope) -> String {

@@ -230,7 +230,9 @@ impl Printer<'_, '_> {
                 self.statement("while (", &expression(condition, &self.scope).0, ") {");
                 self.turns(step, body, used, declared);
             }
-            StepKind::Retry { errors, attempts, body } => self.retry(step, (errors, *attempts, body), used, (before, declared)),
+            StepKind::Retry { errors, attempts, body } => {
+                self.retry(step, (errors, *attempts, body), used, (before, declared))
+            }
             StepKind::Transaction { attempts, body } => {
                 self.transaction(step, (*attempts, body), used, (before, declared));
             }
@@ -518,23 +520,37 @@ mod tests {
 
     #[test]
     fn the_last_reply_is_the_result_where_none_is_named() {
-        assert_eq!(shown(&[], true, "{ find: c, limit: 3 }"), "function o() {\n  return db.c.find().limit(3).toArray()\n}\n");
+        assert_eq!(
+            shown(&[], true, "{ find: c, limit: 3 }"),
+            "function o() {\n  return db.c.find().limit(3).toArray()\n}\n"
+        );
         assert_eq!(
             shown(&[], false, "{ insertOne: c, document: { _id: 1 } }"),
             "function o() {\n  db.c.insertOne({ _id: 1 })\n}\n"
         );
-        insta::assert_snapshot!(shown(&["a"], true, "\
+        insta::assert_snapshot!(shown(
+            &["a"],
+            true,
+            "\
 - { findOne: c, filter: { _id: <a> }, as: found }
-- let: { found: null }"));
-        insta::assert_snapshot!(shown(&["a"], true, "\
+- let: { found: null }"
+        ));
+        insta::assert_snapshot!(shown(
+            &["a"],
+            true,
+            "\
 - if: a > 1
   then: [{ findOne: c, sort: { a: 1 } }]
-  else: [{ countDocuments: c }]"));
+  else: [{ countDocuments: c }]"
+        ));
     }
 
     #[test]
     fn options_stand_where_mongosh_wants_them() {
-        insta::assert_snapshot!(shown(&["a"], false, "\
+        insta::assert_snapshot!(shown(
+            &["a"],
+            false,
+            "\
 - { findOne: c, sort: { a: 1 } }
 - { findOneAndUpdate: c, filter: {}, update: [{ $set: { a: 1 } }], returnDocument: after }
 - { distinct: c, key: a.b }
@@ -543,6 +559,7 @@ mod tests {
 - { deleteMany: c, filter: {} }
 - { insertMany: 'c_<a>', documents: <a>, ordered: false }
 - { find: c, projection: { a: 1 }, hint: { a: 1 } }
-- { aggregate: c, pipeline: [], batchSize: 5 }"));
+- { aggregate: c, pipeline: [], batchSize: 5 }"
+        ));
     }
 }

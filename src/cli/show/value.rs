@@ -84,9 +84,7 @@ pub fn exact(value: &Value) -> Code {
         }
         Value::Document(_) | Value::Map(_) => {
             let entries = value.entries();
-            return Code::Object(
-                entries.iter().map(|(key, value)| (Key::Name(name(key)), exact(value))).collect(),
-            );
+            return Code::Object(entries.iter().map(|(key, value)| (Key::Name(name(key)), exact(value))).collect());
         }
     })
 }
