@@ -25,7 +25,7 @@ const SMALL: &[(&str, &[(&str, &str)])] =
 const CALLS: [u64; 2] = [0, 7];
 
 /// The comment before the calls.
-const EVERY: &str = "\n// Every operation once";
+const EVERY: &str = "\n// Every operation once, with arguments as docshape draws them\n";
 
 /// Prints what an operation gave in a form that can be read back. A write's reply is what docshape makes an outcome of.
 const PRINTER: &str = "\
