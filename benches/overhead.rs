@@ -45,6 +45,55 @@ strategies:
       insert: { insertOne: points, document: <point> }
 ";
 
+/// Operations of several steps, as the bucketed strategy of the catalogue's blog-comments has them. The bucket is so large
+/// that it never gets full: both sides then do the same whatever the other has done before. As many pages as counters
+/// need are touched, so that documents stay small.
+const STEPS: &str = "
+format: 1
+name: steps
+title: Operations of several steps
+about: Reads, decisions and guarded writes.
+parameters: { full: 1000000 }
+entities:
+  post: { count: 10000, fields: { _id: index, title: words(4) } }
+operations:
+  add: { arguments: { post: zipf(post) } }
+  read: { arguments: { post: zipf(post) }, returns: { post: post, count: value } }
+mixes:
+  add: { add: 1 }
+  read: { read: 1 }
+strategies:
+  bucketed:
+    about: A count per page.
+    collections:
+      posts: { each: post }
+      buckets:
+        each: post
+        document: { post: <post._id>, page: 1, count: 0 }
+        indexes: [{ key: { post: 1, page: 1 }, unique: true }]
+    operations:
+      add:
+        - retry: { errors: [11000] }
+          do:
+            - { findOne: buckets, filter: { post: <post> }, sort: { page: -1 }, projection: { _id: 0, page: 1, count: 1 }, as: last }
+            - let: { page: \"last == null ? 1 : last.count < full ? last.page : last.page + 1\" }
+            - if: page > 0
+              then:
+                - updateOne: buckets
+                  filter: { post: <post>, page: <page>, count: { $lt: <full> } }
+                  update: { $inc: { count: 1 } }
+                  upsert: true
+      read:
+        - { findOne: posts, filter: { _id: <post> }, as: found }
+        - { findOne: buckets, filter: { post: <post>, page: 1 }, projection: { _id: 0, count: 1 } }
+        - return: { post: found, count: reply.count }
+    state:
+      post: { find: posts }
+";
+
+/// Commands of a call of [`STEPS`].
+const COMMANDS: f64 = 2.0;
+
 /// One side of a comparison: calls per second, and microseconds of this thread's CPU per call.
 #[derive(Clone, Copy)]
 struct Speed {
@@ -71,6 +120,13 @@ async fn run(quick: bool) {
             compare(&server, mix, workers, (slices, calls)).await;
         }
     }
+    println!("operations of several steps, commands written by hand on the other side");
+    for mix in ["add", "read"] {
+        for workers in [1, 8] {
+            let calls = if quick { 50 } else { 125 * workers as u64 };
+            compare(&server, mix, workers, (slices, calls)).await;
+        }
+    }
     load_speed(&server, quick).await;
 }
 
@@ -85,7 +141,7 @@ async fn start() -> EmbeddedMongod {
 }
 
 fn plan(mix: &str) -> Arc<Plan> {
-    let source = Source::new("points", SCENARIO);
+    let source = Source::new("bench", if matches!(mix, "add" | "read") { STEPS } else { SCENARIO });
     let mut diagnostics = Diagnostics::new();
     let scenario = read(&source, &mut diagnostics).expect("the scenario above is sound");
     let choice = Choice { mix: Some(mix.to_owned()), seed: 1, ..Choice::default() };
@@ -137,6 +193,10 @@ async fn compare(server: &EmbeddedMongod, mix: &str, workers: usize, (slices, ca
         }
     }
     print_row(mix, workers, &harness, &bare);
+    if matches!(mix, "add" | "read") {
+        let more = harness.iter().zip(&bare).map(|(a, b)| (a.cpu - b.cpu) / COMMANDS);
+        println!("{:>100} {:+.2} us CPU per command (aim <= 2)", "", median(more.collect()));
+    }
 }
 
 fn print_row(mix: &str, workers: usize, harness: &[Speed], bare: &[Speed]) {
@@ -190,7 +250,11 @@ async fn bare_slice(client: &mongodb::Client, mix: &str, workers: usize, calls: 
         let call = next.borrow_mut().next();
         let Some(call) = call else { break };
         let mut stream = Stream::new(Seed::new(1), Label::new("bare"), call);
-        if mix == "read-only" {
+        if mix == "add" {
+            bare_add(&database, law.sample(&mut stream) as i32).await;
+        } else if mix == "read" {
+            bare_read(&database, law.sample(&mut stream) as i32).await;
+        } else if mix == "read-only" {
             let command = rawdoc! {
                 "find": "points",
                 "filter": { "_id": law.sample(&mut stream) as i32 },
@@ -217,6 +281,72 @@ async fn bare_slice(client: &mongodb::Client, mix: &str, workers: usize, calls: 
         }
     };
     futures_util::future::join_all((0..workers).map(|_| worker())).await;
+}
+
+/// The only document of a command's reply.
+async fn bare_find(database: &mongodb::Database, command: RawDocumentBuf) -> Option<RawDocumentBuf> {
+    let mut cursor = database.run_raw_cursor_command(command).batch().await.expect("a reply");
+    let mut found = None;
+    while let Some(batch) = cursor.next().await {
+        let batch = batch.expect("a batch");
+        for document in batch.doc_slices().expect("documents") {
+            let document = document.expect("a document");
+            found = document.as_document().map(ToOwned::to_owned);
+        }
+    }
+    found
+}
+
+async fn bare_add(database: &mongodb::Database, post: i32) {
+    loop {
+        let command = rawdoc! {
+            "find": "buckets",
+            "filter": { "post": post },
+            "sort": { "page": -1 },
+            "projection": { "_id": 0, "page": 1, "count": 1 },
+            "limit": 1,
+            "singleBatch": true,
+            "readConcern": { "level": "local" },
+        };
+        let last = bare_find(database, command).await;
+        let number = |name: &str| last.as_ref().and_then(|last| last.get_i32(name).ok());
+        let page = match (number("page"), number("count")) {
+            (Some(page), Some(count)) if count < 1_000_000 => page,
+            (Some(page), _) => page + 1,
+            _ => 1,
+        };
+        let command = rawdoc! {
+            "update": "buckets",
+            "updates": [{
+                "q": { "post": post, "page": page, "count": { "$lt": 1_000_000 } },
+                "u": { "$inc": { "count": 1 } },
+                "upsert": true,
+            }],
+            "writeConcern": { "w": "majority" },
+        };
+        let reply = database.run_raw_command(command).await.expect("a reply");
+        if reply.get("writeErrors").expect("a sound reply").is_none() {
+            std::hint::black_box(reply.get_i32("nModified").expect("a count"));
+            return;
+        }
+    }
+}
+
+async fn bare_read(database: &mongodb::Database, post: i32) {
+    let find = |collection: &str, filter: RawDocumentBuf, projection: RawDocumentBuf| {
+        rawdoc! {
+            "find": collection,
+            "filter": filter,
+            "projection": projection,
+            "limit": 1,
+            "singleBatch": true,
+            "readConcern": { "level": "local" },
+        }
+    };
+    let found = bare_find(database, find("posts", rawdoc! { "_id": post }, rawdoc! {})).await;
+    let filter = rawdoc! { "post": post, "page": 1 };
+    let bucket = bare_find(database, find("buckets", filter, rawdoc! { "_id": 0, "count": 1 })).await;
+    std::hint::black_box((found, bucket.and_then(|bucket| bucket.get_i32("count").ok())));
 }
 
 /// Loading against a bare loop that inserts the same documents, made beforehand.

@@ -287,6 +287,9 @@ pub struct ShowArguments {
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
+    /// The number of the drawn call whose arguments are shown
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub call: u64,
 }
 
 /// `report`.

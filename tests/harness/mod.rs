@@ -65,6 +65,11 @@ pub fn choice(set: &[(&str, &str)]) -> Choice {
 }
 
 impl Bench {
+    /// The server's address with a database.
+    pub fn uri(&self, database: &str) -> String {
+        self.server.uri().replacen("/?", &format!("/{database}?"), 1)
+    }
+
     /// An experiment on this server; databases are kept when `keep`.
     pub fn experiment<'b>(
         &'b self,

@@ -63,7 +63,7 @@ impl Code {
     }
 
     /// The code on one line.
-    fn flat(&self) -> String {
+    pub fn flat(&self) -> String {
         let joined = |items: &[Code]| items.iter().map(Code::flat).collect::<Vec<_>>().join(", ");
         match self {
             Code::Atom(text) => text.clone(),

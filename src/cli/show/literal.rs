@@ -5,7 +5,11 @@ use bson::{Bson, Document};
 use crate::plan::path_length;
 use crate::scenario::{Node, Scalar, Spanned, Tree};
 
+use super::cel;
 use super::code::{Code, Key};
+use super::helper::named;
+use super::scope::{Kind, Scope};
+use super::value::{date, double, int};
 
 /// Longer texts of documents are shortened to fewer characters than this.
 const TEXT: usize = 48;
@@ -17,26 +21,61 @@ const FIELDS: usize = 24;
 type Entries = [(Spanned<String>, Node)];
 
 /// A template: texts are texts, `<name>` is a variable.
-pub fn template(node: &Node) -> Code {
+pub fn template(node: &Node, scope: &Scope) -> Code {
     match &node.tree {
-        Tree::Scalar(Scalar::Text(text)) => Code::Atom(template_text(text)),
+        Tree::Scalar(Scalar::Text(text)) => Code::Atom(template_text(text, scope)),
         Tree::Scalar(scalar) => Code::Atom(plain(scalar)),
-        Tree::List(items) => Code::Array(items.iter().map(list_item).collect()),
+        Tree::List(items) => Code::Array(items.iter().map(|item| list_item(item, scope)).collect()),
         Tree::Mapping(entries) => extended(entries).unwrap_or_else(|| {
-            Code::Object(entries.iter().map(|(key, value)| (template_key(&key.value), template(value))).collect())
+            Code::Object(entries.iter().map(|(key, value)| part(&key.value, value, scope)).collect())
         }),
     }
 }
 
+/// A key and its value; `...` takes all fields, of a record that is pointed at too.
+fn part(key: &str, value: &Node, scope: &Scope) -> (Key, Code) {
+    if key != "..." {
+        return (template_key(key, scope), template(value, scope));
+    }
+    match value.as_text().map(pieces).as_deref() {
+        Some([Piece::Variable(path)]) => {
+            let (code, kind) = slot(path, scope);
+            scope.reads_all(&kind);
+            (Key::Spread, Code::Atom(code))
+        }
+        _ => (Key::Spread, template(value, scope)),
+    }
+}
+
+/// What a slot's path leads to.
+fn slot(path: &str, scope: &Scope) -> (String, Kind) {
+    let mut names = path.split('.');
+    let first = names.next().unwrap_or_default();
+    let start = (named(first), scope.get(first));
+    names.fold(start, |(code, kind), name| scope.field(&code, &kind, name))
+}
+
 /// `{ forEach: { x: list }, item: ... }` repeats its item.
-fn list_item(node: &Node) -> Code {
+fn list_item(node: &Node, scope: &Scope) -> Code {
     let field = |name: &str| node.as_mapping()?.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
     match (field("forEach").and_then(Node::as_mapping), field("item")) {
         (Some([(name, list)]), Some(item)) => {
-            let list = expression(list).layout(0, 0, 0);
-            Code::Each { list, name: name.value.clone(), item: Box::new(template(item)) }
+            let (list, inner) = each(&name.value, list, scope);
+            Code::Each { list, name: named(&name.value), item: Box::new(template(item, &inner)) }
         }
-        _ => template(node),
+        _ => template(node, scope),
+    }
+}
+
+/// The list of a loop, and what its body knows.
+pub fn each<'c, 'p>(name: &str, list: &Node, scope: &Scope<'c, 'p>) -> (String, Scope<'c, 'p>) {
+    let (code, kind) = expression(list, scope);
+    let list = code.flat();
+    let mut inner = scope.clone();
+    inner.set(name, kind.element().unwrap_or(Kind::Unknown));
+    match kind.element() {
+        Some(_) => (list, inner),
+        None => (format!("({list} ?? [])"), inner),
     }
 }
 
@@ -63,16 +102,50 @@ fn extended(entries: &Entries) -> Option<Code> {
     Some(Code::Atom(format!("{constructor}({})", quoted(&text))))
 }
 
-/// An expression: CEL as written; a list or mapping of such.
-pub fn expression(node: &Node) -> Code {
+/// An expression as written, for comments.
+pub fn written(node: &Node) -> String {
     match &node.tree {
-        Tree::Scalar(Scalar::Text(text)) => Code::Atom(text.split_whitespace().collect::<Vec<_>>().join(" ")),
-        Tree::Scalar(scalar) => Code::Atom(plain(scalar)),
-        Tree::List(items) => Code::Array(items.iter().map(expression).collect()),
+        Tree::Scalar(Scalar::Text(text)) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Tree::Scalar(scalar) => plain(scalar),
+        Tree::List(items) => format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", ")),
         Tree::Mapping(entries) => {
-            let entry = |(key, value): &(Spanned<String>, Node)| (Key::Name(name(&key.value)), expression(value));
-            Code::Object(entries.iter().map(entry).collect())
+            let entry = |(key, value): &(Spanned<String>, Node)| format!("{}: {}", key.value, written(value));
+            format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
         }
+    }
+}
+
+/// An expression and what it gives; a list or mapping is one of expressions.
+pub fn expression(node: &Node, scope: &Scope) -> (Code, Kind) {
+    match &node.tree {
+        Tree::Scalar(Scalar::Text(text)) => {
+            let made = cel::script(text, scope);
+            (Code::Atom(made.code), made.kind)
+        }
+        Tree::Scalar(scalar) => {
+            let kind = match scalar {
+                Scalar::Int(_) => Kind::Int,
+                Scalar::Float(_) => Kind::Double,
+                Scalar::Bool(_) => Kind::Bool,
+                _ => Kind::Unknown,
+            };
+            (Code::Atom(plain(scalar)), kind)
+        }
+        Tree::List(items) => {
+            (Code::Array(items.iter().map(|item| result(item, scope)).collect()), Kind::list(Kind::Unknown))
+        }
+        Tree::Mapping(entries) => {
+            let entry = |(key, value): &(Spanned<String>, Node)| (Key::Name(name(&key.value)), result(value, scope));
+            (Code::Object(entries.iter().map(entry).collect()), Kind::Document)
+        }
+    }
+}
+
+/// An expression whose value leaves the steps: a reference is its id.
+pub fn result(node: &Node, scope: &Scope) -> Code {
+    match expression(node, scope) {
+        (Code::Atom(code), kind) => Code::Atom(scope.plain(&code, &kind)),
+        (code, _) => code,
     }
 }
 
@@ -80,31 +153,34 @@ fn plain(scalar: &Scalar) -> String {
     match scalar {
         Scalar::Null => "null".to_owned(),
         Scalar::Bool(bool) => bool.to_string(),
-        Scalar::Int(int) => int.to_string(),
-        Scalar::Float(float) => double(*float),
+        Scalar::Int(number) => int(*number),
+        Scalar::Float(number) => double(*number),
         Scalar::Text(text) => quoted(text),
     }
 }
 
 /// `'text'`, `name` for `<name>`, or `` `text_${name}` ``.
-pub fn template_text(text: &str) -> String {
+pub fn template_text(text: &str, scope: &Scope) -> String {
+    let value = |path: &str| {
+        let (code, kind) = slot(path, scope);
+        scope.plain(&code, &kind)
+    };
     let pieces = pieces(text);
     match pieces.as_slice() {
-        [Piece::Variable(path)] => (*path).to_owned(),
+        [Piece::Variable(path)] => value(path),
         pieces if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) => quoted(text),
         pieces => {
             let part = |piece: &Piece| match piece {
                 Piece::Text(text) => text.replace('\\', "\\\\").replace('`', "\\`").replace('$', "\\$"),
-                Piece::Variable(path) => format!("${{{path}}}"),
+                Piece::Variable(path) => format!("${{{}}}", value(path)),
             };
             format!("`{}`", pieces.iter().map(part).collect::<String>())
         }
     }
 }
 
-fn template_key(key: &str) -> Key {
-    match template_text(key) {
-        _ if key == "..." => Key::Spread,
+fn template_key(key: &str, scope: &Scope) -> Key {
+    match template_text(key, scope) {
         text if text.starts_with('\'') => Key::Name(name(key)),
         computed => Key::Name(format!("[{computed}]")),
     }
@@ -188,15 +264,12 @@ fn value_of(value: &Bson) -> Code {
         Bson::Array(items) => return array(items),
         Bson::String(text) => shortened(text),
         Bson::Double(number) => double(*number),
-        Bson::Int32(number) => number.to_string(),
+        Bson::Int32(number) => int(i64::from(*number)),
         Bson::Int64(number) => format!("Long('{number}')"),
         Bson::Boolean(bool) => bool.to_string(),
         Bson::Null => "null".to_owned(),
         Bson::ObjectId(id) => format!("ObjectId('{id}')"),
-        Bson::DateTime(date) => {
-            let text = date.try_to_rfc3339_string().unwrap_or_else(|_| date.timestamp_millis().to_string());
-            format!("ISODate('{text}')")
-        }
+        Bson::DateTime(instant) => date(instant.timestamp_millis()),
         Bson::Decimal128(number) => format!("Decimal128('{number}')"),
         Bson::Binary(binary) => match binary.to_uuid() {
             Ok(uuid) => format!("UUID('{uuid}')"),
@@ -216,17 +289,14 @@ fn shortened(text: &str) -> String {
     format!("{} /* {} more characters */", quoted(&(beginning + "…")), length - kept)
 }
 
-fn double(number: f64) -> String {
-    // A whole number must show that it is none of the integer types.
-    format!("{number:?}")
-}
-
 #[cfg(test)]
 mod tests {
     use bson::doc;
 
     use crate::scenario::{Diagnostics, Source, StepKind, read};
 
+    use super::super::scope::Context;
+    use super::super::scope::tests::plan;
     use super::*;
 
     fn flat(code: &Code) -> String {
@@ -245,14 +315,18 @@ mod tests {
             ("1 < 2 > 1", "'1 < 2 > 1'"),
             ("a\u{1b}[31m", "'a\\u001b[31m'"),
         ];
+        let plan = plan();
+        let context = Context::new(&plan);
+        let mut scope = Scope::new(&context, &[]);
+        scope.set("comment", Kind::Document);
         for (text, wanted) in cases {
-            assert_eq!(template_text(text), wanted, "{text}");
+            assert_eq!(template_text(text, &scope), wanted, "{text}");
         }
-        let keys = ["$push", "comments._id", "...", "c.<i>"]
-            .map(|key| Code::Object(vec![(template_key(key), Code::Atom("x".into()))]));
+        let keys = ["$push", "comments._id", "c.<i>"]
+            .map(|key| Code::Object(vec![(template_key(key, &scope), Code::Atom("x".into()))]));
         assert_eq!(
             keys.iter().map(flat).collect::<Vec<_>>(),
-            ["{ $push: x }", "{ 'comments._id': x }", "{ ...x }", "{ [`c.${i}`]: x }"]
+            ["{ $push: x }", "{ 'comments._id': x }", "{ [`c.${i}`]: x }"]
         );
     }
 
@@ -267,7 +341,13 @@ mod tests {
         let scenario = read(&source, &mut diagnostics).unwrap();
         assert!(!diagnostics.has_errors(), "{}", diagnostics.render(&source, false));
         match &scenario.strategies[0].operations[0].steps[0].kind {
-            StepKind::Raw { command, .. } => template(command),
+            StepKind::Raw { command, .. } => {
+                let plan = plan();
+                let context = Context::new(&plan);
+                let mut scope = Scope::new(&context, &[]);
+                scope.set("a", Kind::Document);
+                template(command, &scope)
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -278,10 +358,10 @@ mod tests {
             command("{ a: { $oid: '000000000000000000000001' }, b: { $numberDecimal: '1.50' }, c: [1.0, null, true] }");
         assert_eq!(
             flat(&code),
-            "{ a: ObjectId('000000000000000000000001'), b: Decimal128('1.50'), c: [1.0, null, true] }"
+            "{ a: ObjectId('000000000000000000000001'), b: Decimal128('1.50'), c: [Double(1), null, true] }"
         );
         let code = command("{ x: [{ forEach: { p: a.parts }, item: { part: <p> } }], y: { $date: <when> } }");
-        assert_eq!(flat(&code), "{ x: [...a.parts.map(p => ({ part: p }))], y: { $date: when } }");
+        assert_eq!(flat(&code), "{ x: [...(a.parts ?? []).map(p => ({ part: p }))], y: { $date: when } }");
     }
 
     #[test]
@@ -290,7 +370,7 @@ mod tests {
         assert_eq!(
             document(&long).layout(0, 0, 0),
             format!(
-                "{{\n  _id: Long('1'),\n  text: '{}…' /* 76 more characters */,\n  list: [1, /* 99 more */],\n  few: [1.0, 1.0, 1.0],\n  at: ISODate('1970-01-01T00:00:00Z'),\n}}",
+                "{{\n  _id: Long('1'),\n  text: '{}…' /* 76 more characters */,\n  list: [1, /* 99 more */],\n  few: [Double(1), Double(1), Double(1)],\n  at: ISODate('1970-01-01T00:00:00Z'),\n}}",
                 "ä".repeat(24)
             )
         );

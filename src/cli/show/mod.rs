@@ -1,17 +1,22 @@
 //! `docshape show`: the shapes and the commands of each strategy, as mongosh code.
 
+mod cel;
 mod code;
 mod command;
+mod helper;
 mod literal;
 mod names;
+mod scope;
 mod steps;
+mod value;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use bson::Document;
 
 use crate::engine::Documents;
-use crate::plan::{self, Choice, Plan};
+use crate::plan::{self, Arm, Choice, EvalError, Implicit, Plan, Value};
 use crate::scenario::{Collection, Diagnostics, Node, Operation, Scenario, Spanned, Strategy};
 
 use super::argument::ShowArguments;
@@ -20,6 +25,7 @@ use super::output;
 use super::scenario::{Ready, prepare};
 
 use code::Code;
+use scope::{Context, Scope};
 
 /// How many documents are looked at for one whose arrays are not empty.
 const LOOKED_AT: usize = 100;
@@ -37,18 +43,18 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
         let compiled = plan::compile(&ready.scenario, &choice(all), &mut Diagnostics::new());
         ready.plan = compiled.ok().flatten().unwrap_or(ready.plan);
     }
-    output::print(&text(&ready)?)?;
+    output::print(&text(&ready, arguments.call)?)?;
     Ok(Exit::Fine)
 }
 
-fn text(ready: &Ready) -> Result<String, CliError> {
+fn text(ready: &Ready, call: u64) -> Result<String, CliError> {
     let Ready { scenario, plan, .. } = ready;
     let mut text = heading(scenario, plan);
     // The scenario has compiled, so that this finds no problems.
     let strategies = plan::inherit(&scenario.strategies, &mut Diagnostics::new());
     for arm in &plan.arms {
         if let Some(strategy) = strategies.iter().find(|strategy| strategy.name.value == arm.name) {
-            text.push_str(&section(strategy, scenario, plan)?);
+            text.push_str(&section((strategy, arm), scenario, plan, call)?);
         }
     }
     Ok(text)
@@ -63,57 +69,132 @@ fn heading(scenario: &Scenario, plan: &Plan) -> String {
             comment(&mut text, "  ", &format!("{name} = {}", plan::written(value)));
         }
     }
+    text.push_str("//\n");
+    comment(
+        &mut text,
+        "",
+        "Each strategy can be pasted into mongosh, in a database of its own. Where docshape makes an outcome of the reply \
+         of a write, mongosh gives the reply.",
+    );
     text.push_str("//\n// Operations, and how their arguments are drawn\n");
     for operation in &scenario.operations {
         let arguments = operation.arguments.iter();
-        let drawn =
-            arguments.map(|(name, value)| format!("{} = {}", name.value, literal::expression(value).layout(0, 0, 0)));
+        let drawn = arguments.map(|(name, value)| format!("{} = {}", name.value, literal::written(value)));
         comment(&mut text, "  ", &format!("{}({})", operation.name.value, drawn.collect::<Vec<_>>().join(", ")));
     }
     text
 }
 
-fn section(strategy: &Strategy, scenario: &Scenario, plan: &Plan) -> Result<String, CliError> {
+fn section(
+    (strategy, arm): (&Strategy, &Arm),
+    scenario: &Scenario,
+    plan: &Plan,
+    call: u64,
+) -> Result<String, CliError> {
     let control = if strategy.is_unsafe { " (a negative control: known to be wrong)" } else { "" };
     let mut text = format!("\n// ---- {}{control} ----\n", strategy.name.value);
     comment(&mut text, "", strategy.about.as_deref().unwrap_or_default());
+    let (mut helpers, mut parameters) = (BTreeSet::new(), BTreeSet::new());
+    let mut code = String::new();
+    if let (Some(load), Some(program)) = (&strategy.load, &arm.load) {
+        let context = Context::new(plan);
+        let function = |context| steps::function("load", &[], load, program.implicit, Scope::new(context, &[]));
+        let _ = write!(code, "\n// Once, after the collections are filled\n{}", function(&context));
+        helpers.extend(context.helpers());
+        parameters.extend(context.parameters());
+    }
+    let mut calls = String::new();
+    for (position, operation) in scenario.operations.iter().enumerate() {
+        let shown = example_call(plan, (position, &arm.operations[position]), call)
+            .map_err(|error| CliError::usage(format!("call {call} cannot be drawn: {error}")))?;
+        let context = Context::new(plan);
+        // The first time tells which records are read further than their ids.
+        function((operation, strategy), arm.operations[position].implicit, &shown, &context);
+        let context = context.again();
+        let made = function((operation, strategy), arm.operations[position].implicit, &shown, &context);
+        let _ = write!(code, "\n{made}");
+        let arguments = shown.iter().map(|(name, value)| value::argument(value, name, &context)).collect();
+        let call = Code::Chain(vec![(helper::named(&operation.name.value), arguments)]);
+        let _ = writeln!(calls, "{}", call.layout(0, 0, 0));
+        helpers.extend(context.helpers());
+        parameters.extend(context.parameters());
+    }
+    let constants = constants(strategy, plan, &parameters);
+    if !constants.is_empty() {
+        let _ = write!(text, "\n{constants}");
+    }
+    text.push_str(&helper::code(&helpers));
     for collection in &strategy.collections {
         text.push('\n');
-        text.push_str(&shape(collection, &strategy.name.value, plan)?);
+        text.push_str(&shape(collection, (&strategy.name.value, plan))?);
     }
-    if let Some(load) = &strategy.load {
-        let _ =
-            write!(text, "\n// Once, after the collections are filled\n{}", steps::function("load", &[], load, false));
-    }
-    for operation in &scenario.operations {
-        text.push('\n');
-        text.push_str(&function(operation, strategy));
-    }
+    text.push_str(&code);
+    let _ = write!(text, "\n// Every operation once, with arguments as docshape draws them\n{calls}");
     Ok(text)
 }
 
-fn function(operation: &Operation, strategy: &Strategy) -> String {
+/// The parameters that the steps of a strategy name, with its own values.
+fn constants(strategy: &Strategy, plan: &Plan, named: &BTreeSet<String>) -> String {
+    let context = Context::new(plan);
+    let scope = Scope::new(&context, &[]);
+    let mut own = String::new();
+    for (name, value) in &strategy.parameters {
+        let _ = writeln!(own, "const {} = {}", helper::named(&name.value), literal::result(value, &scope).flat());
+    }
+    let is_own = |name: &str| strategy.parameters.iter().any(|(own, _)| own.value == *name);
+    // A strategy's own values may be made of others.
+    let used = |name: &str| named.contains(name) || context.parameters().contains(name);
+    let mut text = String::new();
+    for (name, value) in plan.parameters.iter().filter(|(name, _)| used(name) && !is_own(name)) {
+        let _ = writeln!(text, "const {} = {}", helper::named(name), value::exact(value).flat());
+    }
+    text + &own
+}
+
+/// The arguments of a call of an operation.
+fn example_call(
+    plan: &Plan,
+    (operation, program): (usize, &plan::Program),
+    call: u64,
+) -> Result<Vec<(String, Value)>, EvalError> {
+    let frame = plan.arguments(operation, plan.round_seed(0), call, program.slots)?;
+    let arguments = plan.operations[operation].arguments.iter();
+    Ok(arguments.map(|argument| (argument.name.to_string(), frame.slot(argument.slot).clone())).collect())
+}
+
+fn function(
+    (operation, strategy): (&Operation, &Strategy),
+    implicit: Implicit,
+    arguments: &[(String, Value)],
+    context: &Context,
+) -> String {
     let name = &operation.name.value;
-    let arguments: Vec<&str> = operation.arguments.iter().map(|(name, _)| name.value.as_str()).collect();
+    let names: Vec<&str> = arguments.iter().map(|(name, _)| name.as_str()).collect();
     match strategy.operations.iter().find(|implementation| implementation.name.value == *name) {
-        Some(implementation) => steps::function(name, &arguments, &implementation.steps, operation.returns.is_some()),
+        Some(found) => steps::function(name, &names, &found.steps, implicit, Scope::new(context, arguments)),
         None => String::new(),
     }
 }
 
 /// One document of a collection, and its indexes.
-fn shape(collection: &Collection, strategy: &str, plan: &Plan) -> Result<String, CliError> {
+fn shape(collection: &Collection, (strategy, plan): (&str, &Plan)) -> Result<String, CliError> {
     let name = &collection.name.value;
     let mut text = String::new();
     match example(name, strategy, plan)? {
         Some((document, bytes)) => {
             comment(&mut text, "", &format!("{name}: {}; this one has {bytes} bytes", filling(collection)));
-            let _ = writeln!(text, "{}", literal::document(&document).layout(0, 0, 0));
+            // As a comment: what is shortened is no document to store, and alone it would be no statement.
+            for line in literal::document(&document).layout(0, 3, 0).lines() {
+                let _ = writeln!(text, "// {line}");
+            }
         }
         None => comment(&mut text, "", &format!("{name}: {}", filling(collection))),
     }
+    let context = Context::new(plan);
+    let scope = Scope::new(&context, &[]);
     for index in collection.indexes.iter().filter_map(Node::as_list).flatten() {
-        let call = (format!("{}.createIndex", command::handle(name)), index_arguments(index));
+        let handle = command::handle("db", name, &scope);
+        let call = (format!("{handle}.createIndex"), index_arguments(index, &scope));
         text.push_str(&Code::Chain(vec![call]).layout(0, 0, 0));
         text.push('\n');
     }
@@ -126,9 +207,7 @@ fn filling(collection: &Collection) -> String {
     match each.as_mapping() {
         None => format!("one document per {}", each.as_text().unwrap_or_default()),
         Some(loops) => {
-            let one = |(name, list): &(Spanned<String>, Node)| {
-                format!("{} of {}", name.value, literal::expression(list).layout(0, 0, 0))
-            };
+            let one = |(name, list): &(Spanned<String>, Node)| format!("{} of {}", name.value, literal::written(list));
             format!("one document per {}", loops.iter().map(one).collect::<Vec<_>>().join(", "))
         }
     }
@@ -158,14 +237,15 @@ fn example(collection: &str, strategy: &str, plan: &Plan) -> Result<Option<(Docu
 }
 
 /// A key document alone, or `{ key, unique, ... }`.
-fn index_arguments(index: &Node) -> Vec<Code> {
+fn index_arguments(index: &Node, scope: &Scope) -> Vec<Code> {
     let entries = index.as_mapping().unwrap_or_default();
     let key = entries.iter().find(|(name, value)| name.value == "key" && value.as_mapping().is_some());
-    let Some((_, key)) = key else { return vec![literal::template(index)] };
+    let Some((_, key)) = key else { return vec![literal::template(index, scope)] };
     let options = entries.iter().filter(|(name, _)| name.value != "key");
-    let options: Vec<_> =
-        options.map(|(name, value)| (code::Key::Name(literal::name(&name.value)), literal::template(value))).collect();
-    let mut arguments = vec![literal::template(key)];
+    let options: Vec<_> = options
+        .map(|(name, value)| (code::Key::Name(literal::name(&name.value)), literal::template(value, scope)))
+        .collect();
+    let mut arguments = vec![literal::template(key, scope)];
     if !options.is_empty() {
         arguments.push(Code::Object(options));
     }

@@ -21,13 +21,6 @@ pub(super) fn keeps_reply(later: &[Step], used: &BTreeSet<String>) -> bool {
     used.contains("reply")
 }
 
-pub(super) fn returns_a_value(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match &step.kind {
-        StepKind::Return(_) | StepKind::Abort(_) => true,
-        _ => inner(step).into_iter().any(returns_a_value),
-    })
-}
-
 /// The lists of steps inside a step.
 fn inner(step: &Step) -> Vec<&[Step]> {
     match &step.kind {

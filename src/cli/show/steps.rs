@@ -3,18 +3,23 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use crate::plan::Implicit;
 use crate::scenario::{Caught, Spanned, Step, StepKind};
 
 use super::code::Code;
 use super::command;
-use super::literal::expression;
-use super::names::{add_given, add_words, keeps_reply, returns_a_value};
+use super::helper::named;
+use super::literal::{each, expression, result};
+use super::names::{add_given, add_words, keeps_reply};
+use super::scope::{Kind, Scope};
 
 const INDENT: usize = 2;
 
-/// `function name(arguments) { ... }` for the steps; `returns` says whether a result is declared.
-pub fn function(name: &str, arguments: &[&str], steps: &[Step], returns: bool) -> String {
-    let mut printer = Printer { text: format!("function {name}({}) {{\n", arguments.join(", ")), indent: INDENT };
+/// `function name(arguments) { ... }` for the steps; `implicit` says what they give without a `return`.
+pub fn function(name: &str, arguments: &[&str], steps: &[Step], implicit: Implicit, scope: Scope) -> String {
+    let arguments: Vec<String> = arguments.iter().map(|argument| named(argument)).collect();
+    let head = format!("function {}({}) {{\n", named(name), arguments.join(", "));
+    let mut printer = Printer { text: head, indent: INDENT, scope, around: Vec::new() };
     let says_result = matches!(
         steps.last().map(|step| &step.kind),
         Some(
@@ -24,8 +29,11 @@ pub fn function(name: &str, arguments: &[&str], steps: &[Step], returns: bool) -
                 | StepKind::Return(_)
         )
     );
+    let mut given = BTreeSet::new();
+    steps.iter().for_each(|step| add_given(step, &mut given));
+    let returns = implicit != Implicit::Done;
     // Without a `return` the last reply is the result, wherever it came from.
-    let falls_through = returns && !says_result;
+    let falls_through = returns && !says_result && given.contains("reply");
     let used_after: BTreeSet<String> = falls_through.then(|| "reply".to_owned()).into_iter().collect();
     printer.body(steps, &Body { used_after, returns }, &mut BTreeSet::new());
     if falls_through {
@@ -42,14 +50,30 @@ struct Body {
     returns: bool,
 }
 
-struct Printer {
-    text: String,
-    indent: usize,
+/// A block that a step may have to leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Retry,
+    Transaction,
 }
 
-impl Printer {
+struct Printer<'c, 'p> {
+    text: String,
+    indent: usize,
+    scope: Scope<'c, 'p>,
+    around: Vec<Around>,
+}
+
+impl Printer<'_, '_> {
     fn line(&mut self, code: &str) {
         let _ = writeln!(self.text, "{:1$}{code}", "", self.indent);
+    }
+
+    /// Lines that stand deeper.
+    fn deeper(&mut self, lines: impl FnOnce(&mut Self)) {
+        self.indent += INDENT;
+        lines(self);
+        self.indent -= INDENT;
     }
 
     /// `before`, the code laid out, `after`.
@@ -59,50 +83,62 @@ impl Printer {
         self.line(&format!("{before}{laid_out}{after}"));
     }
 
+    /// What stands for `db`.
+    fn database(&self) -> &'static str {
+        if self.around.contains(&Around::Transaction) { "inside" } else { "db" }
+    }
+
+    /// The label of the loop of attempts that is `depth` loops inside.
+    fn label(depth: usize) -> String {
+        if depth == 0 { "again".to_owned() } else { format!("again{}", depth + 1) }
+    }
+
+    fn retries(&self) -> usize {
+        self.around.iter().filter(|around| **around == Around::Retry).count()
+    }
+
     /// Statements for `steps`; `declared` are the names that need no `let` any more.
     fn body(&mut self, steps: &[Step], body: &Body, declared: &mut BTreeSet<String>) {
         for (position, step) in steps.iter().enumerate() {
             let later = &steps[position + 1..];
             let mut used = body.used_after.clone();
             later.iter().for_each(|step| add_words(step, &mut used));
-            let is_last = later.is_empty();
+            let place = (later.is_empty() && body.returns, keeps_reply(later, &body.used_after));
             match &step.kind {
                 StepKind::Command { word, collection, options, alias } => {
-                    let code = command::call(word.value, &collection.value, options);
-                    self.command(
-                        &code,
-                        alias.as_ref(),
-                        (is_last && body.returns, keeps_reply(later, &body.used_after)),
-                        declared,
-                    );
+                    let handle = (self.database(), collection.value.as_str());
+                    let code = command::call(word.value, handle, options, &self.scope);
+                    self.command((&code, reply_of(word.value)), alias.as_ref(), place, declared);
                 }
                 StepKind::BulkWrite { collection, requests, ordered, errors, alias } => {
-                    let code = command::bulk(&collection.value, requests, *ordered, errors);
-                    self.command(
-                        &code,
-                        alias.as_ref(),
-                        (is_last && body.returns, keeps_reply(later, &body.used_after)),
-                        declared,
-                    );
+                    let handle = (self.database(), collection.value.as_str());
+                    let code = command::bulk(handle, requests, (*ordered, errors), &self.scope);
+                    self.command((&code, Kind::Written(None)), alias.as_ref(), place, declared);
                 }
                 StepKind::Raw { command, alias } => {
-                    let code = command::raw(command);
-                    self.command(
-                        &code,
-                        alias.as_ref(),
-                        (is_last && body.returns, keeps_reply(later, &body.used_after)),
-                        declared,
-                    );
+                    let code = command::raw(self.database(), command, &self.scope);
+                    self.command((&code, Kind::Document), alias.as_ref(), place, declared);
                 }
                 StepKind::Let(assignments) => {
                     for (name, value) in assignments {
+                        let (code, kind) = expression(value, &self.scope);
                         let keyword = keyword(&name.value, declared);
-                        self.statement(&format!("{keyword}{} = ", name.value), &expression(value), "");
+                        self.statement(&format!("{keyword}{} = ", named(&name.value)), &code, "");
+                        self.scope.set(&name.value, kind);
                     }
                 }
-                StepKind::Return(value) => self.statement("return ", &expression(value), ""),
-                StepKind::Again(condition) => self.statement("if (", &expression(condition), ") again()"),
-                StepKind::Abort(value) => self.statement("return abort(", &expression(value), ")"),
+                StepKind::Return(value) => {
+                    if self.around.contains(&Around::Transaction) {
+                        let call = self.scope.context.call("commit");
+                        self.line(&format!("{call}(session)"));
+                    }
+                    self.statement("return ", &result(value, &self.scope), "");
+                }
+                StepKind::Abort(value) => {
+                    self.line("session.abortTransaction()");
+                    self.statement("return ", &result(value, &self.scope), "");
+                }
+                StepKind::Again(condition) => self.again(&expression(condition, &self.scope).0),
                 StepKind::If { .. }
                 | StepKind::ForEach { .. }
                 | StepKind::While { .. }
@@ -113,8 +149,9 @@ impl Printer {
                         // What was given before the failure may be used after it.
                         catches.iter().flat_map(|(_, steps)| steps).for_each(|step| add_words(step, &mut used));
                     }
+                    let before = declared.clone();
                     self.hoist(step, &used, declared);
-                    self.block(step, is_last, &used, declared);
+                    self.block(step, &used, (&before, declared));
                 }
             }
         }
@@ -122,21 +159,25 @@ impl Printer {
 
     fn command(
         &mut self,
-        code: &Code,
+        (code, kind): (&Code, Kind),
         alias: Option<&Spanned<String>>,
         (is_result, keeps_reply): (bool, bool),
         declared: &mut BTreeSet<String>,
     ) {
         let before = match alias {
-            Some(alias) => format!("{}{} = ", keyword(&alias.value, declared), alias.value),
+            Some(alias) => format!("{}{} = ", keyword(&alias.value, declared), named(&alias.value)),
             None if is_result => "return ".to_owned(),
             None if keeps_reply => format!("{}reply = ", keyword("reply", declared)),
             None => String::new(),
         };
         self.statement(&before, code, "");
-        if let Some(alias) = alias.filter(|_| keeps_reply) {
-            self.line(&format!("{}reply = {}", keyword("reply", declared), alias.value));
+        if let Some(alias) = alias {
+            self.scope.set(&alias.value, kind.clone());
+            if keeps_reply {
+                self.line(&format!("{}reply = {}", keyword("reply", declared), named(&alias.value)));
+            }
         }
+        self.scope.set("reply", kind);
     }
 
     /// Names given inside a block and used after it are declared before it.
@@ -146,73 +187,206 @@ impl Printer {
         let hoisted: Vec<String> =
             given.into_iter().filter(|name| used.contains(name) && !declared.contains(name)).collect();
         if !hoisted.is_empty() {
-            self.line(&format!("let {}", hoisted.join(", ")));
+            let names: Vec<String> = hoisted.iter().map(|name| named(name)).collect();
+            self.line(&format!("let {}", names.join(", ")));
             declared.extend(hoisted);
         }
     }
 
-    fn block(&mut self, step: &Step, is_last: bool, used: &BTreeSet<String>, declared: &BTreeSet<String>) {
+    /// `before` are the names declared before those that the block gives to what follows.
+    fn block(
+        &mut self,
+        step: &Step,
+        used: &BTreeSet<String>,
+        (before, declared): (&BTreeSet<String>, &BTreeSet<String>),
+    ) {
         match &step.kind {
             StepKind::If { condition, then, otherwise } => {
-                self.statement("if (", &expression(condition), ") {");
+                self.statement("if (", &expression(condition, &self.scope).0, ") {");
+                let unchanged = self.scope.clone();
                 self.nested(then, used, declared);
+                let after_then = std::mem::replace(&mut self.scope, unchanged);
                 if !otherwise.is_empty() {
                     self.line("} else {");
                     self.nested(otherwise, used, declared);
                 }
+                self.scope.join(&after_then);
                 self.line("}");
             }
             StepKind::ForEach { name, list, body } => {
-                self.statement(&format!("for (const {} of ", name.value), &expression(list), ") {");
+                let (code, inner) = each(&name.value, list, &self.scope);
+                self.line(&format!("for (const {} of {code}) {{", named(&name.value)));
+                self.scope = inner;
                 self.turns(step, body, used, declared);
             }
-            StepKind::While { condition, body, .. } => {
-                self.statement("while (", &expression(condition), ") {");
+            StepKind::While { condition, turns, body } => {
+                // Printed for trial first: what a turn leaves may change what the condition reads.
+                let (length, unchanged) = (self.text.len(), self.scope.clone());
+                self.nested(body, used, declared);
+                self.text.truncate(length);
+                let after = std::mem::replace(&mut self.scope, unchanged);
+                self.scope.join(&after);
+                self.line(&format!("// At most {turns} turns."));
+                self.statement("while (", &expression(condition, &self.scope).0, ") {");
                 self.turns(step, body, used, declared);
             }
             StepKind::Retry { errors, attempts, body } => {
-                let codes: Vec<String> = errors.iter().map(i32::to_string).collect();
-                let result = if is_last && returns_a_value(body) { "return " } else { "" };
-                self.line(&format!(
-                    "{result}retry({{ errors: [{}], attempts: {attempts} }}, () => {{",
-                    codes.join(", ")
-                ));
-                self.nested(body, used, declared);
-                self.line("})");
+                self.retry(step, (errors, *attempts, body), used, (before, declared))
             }
-            StepKind::Transaction { body, .. } => {
-                let result = if is_last && returns_a_value(body) { "return " } else { "" };
-                self.line(&format!("{result}session.withTransaction(() => {{"));
-                self.nested(body, used, declared);
-                self.line("}, { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } })");
+            StepKind::Transaction { attempts, body } => {
+                self.transaction(step, (*attempts, body), used, (before, declared));
             }
             StepKind::Try { body, catches } => {
                 self.line("try {");
+                let mut after = self.scope.clone();
                 self.nested(body, used, declared);
+                after.join(&self.scope);
                 self.line("} catch (error) {");
-                self.catches(catches, used, declared);
+                for (position, (caught, steps)) in catches.iter().enumerate() {
+                    self.scope = after.clone();
+                    self.deeper(|this| {
+                        let chained = if position == 0 { "" } else { "} else " };
+                        let condition = match caught {
+                            Caught::Code(code) => format!("error.code == {code}"),
+                            Caught::Size => format!("{}(error)", this.scope.context.call("isTooLarge")),
+                        };
+                        this.line(&format!("{chained}if ({condition}) {{"));
+                        this.nested(steps, used, declared);
+                    });
+                    after.join(&self.scope);
+                }
+                self.scope = after;
+                self.deeper(|this| {
+                    this.line("} else {");
+                    this.deeper(|this| this.line("throw error"));
+                    this.line("}");
+                });
                 self.line("}");
             }
             _ => {}
         }
     }
 
-    fn catches(&mut self, catches: &[(Caught, Vec<Step>)], used: &BTreeSet<String>, declared: &BTreeSet<String>) {
-        self.indent += INDENT;
-        for (position, (caught, steps)) in catches.iter().enumerate() {
-            let before = if position == 0 { "" } else { "} else " };
-            match caught {
-                Caught::Code(code) => self.line(&format!("{before}if (error.code == {code}) {{")),
-                Caught::Size => self.line(&format!("{before}if (isTooLarge(error)) {{")),
+    /// Attempts as a loop. It is left by `break`, `return` or an error.
+    fn retry(
+        &mut self,
+        step: &Step,
+        (errors, attempts, body): (&[i32], u32, &[Step]),
+        used: &BTreeSet<String>,
+        (before, declared): (&BTreeSet<String>, &BTreeSet<String>),
+    ) {
+        let saved = self.save(step, before);
+        let label = Self::label(self.retries());
+        self.line(&format!("{label}: for (let attempt = 1; ; attempt++) {{"));
+        self.around.push(Around::Retry);
+        self.deeper(|this| {
+            this.line(&format!("if (attempt > {attempts}) throw new Error('{attempts} attempts were not enough')"));
+            this.restore(&saved);
+            if errors.is_empty() {
+                this.indent -= INDENT;
+                this.nested(body, used, declared);
+                this.indent += INDENT;
+                this.leave(body);
+                return;
             }
-            self.nested(steps, used, declared);
-        }
-        self.line("} else {");
-        self.indent += INDENT;
-        self.line("throw error");
-        self.indent -= INDENT;
+            this.line("try {");
+            this.nested(body, used, declared);
+            this.deeper(|this| this.leave(body));
+            this.line("} catch (error) {");
+            let codes: Vec<String> = errors.iter().map(i32::to_string).collect();
+            this.deeper(|this| this.line(&format!("if (![{}].includes(error.code)) throw error", codes.join(", "))));
+            this.line("}");
+        });
+        self.around.pop();
         self.line("}");
-        self.indent -= INDENT;
+    }
+
+    /// A transaction as a loop of attempts in a session.
+    fn transaction(
+        &mut self,
+        step: &Step,
+        (attempts, body): (u32, &[Step]),
+        used: &BTreeSet<String>,
+        (before, declared): (&BTreeSet<String>, &BTreeSet<String>),
+    ) {
+        let saved = self.save(step, before);
+        let commit = self.scope.context.call("commit");
+        self.line("const session = db.getMongo().startSession()");
+        self.line("const inside = session.getDatabase(db.getName())");
+        self.line("try {");
+        self.around.push(Around::Transaction);
+        self.deeper(|this| {
+            this.line("for (let attempt = 1; ; attempt++) {");
+            this.deeper(|this| {
+                this.restore(&saved);
+                this.line("session.startTransaction({");
+                this.deeper(|this| {
+                    this.line("readConcern: { level: 'snapshot' },");
+                    this.line("writeConcern: { w: 'majority' },");
+                });
+                this.line("})");
+                this.line("try {");
+                this.nested(body, used, declared);
+                this.deeper(|this| {
+                    if !ends(body) {
+                        this.line(&format!("{commit}(session)"));
+                        this.line("break");
+                    }
+                });
+                this.line("} catch (error) {");
+                this.deeper(|this| {
+                    this.line("try { session.abortTransaction() } catch (_) { /* the server did it */ }");
+                    this.line(&format!(
+                        "if (!error.hasErrorLabel?.('TransientTransactionError') || attempt == {attempts}) throw error"
+                    ));
+                });
+                this.line("}");
+            });
+            this.line("}");
+        });
+        self.around.pop();
+        self.line("} finally {");
+        self.deeper(|this| this.line("session.endSession()"));
+        self.line("}");
+    }
+
+    fn again(&mut self, condition: &Code) {
+        let label = Self::label(self.retries().saturating_sub(1));
+        // A transaction inside of the attempt is taken back first.
+        if self.around.last() == Some(&Around::Transaction) {
+            self.statement("if (", condition, ") {");
+            self.deeper(|this| {
+                this.line("session.abortTransaction()");
+                this.line(&format!("continue {label}"));
+            });
+            self.line("}");
+        } else {
+            self.statement("if (", condition, &format!(") continue {label}"));
+        }
+    }
+
+    /// Each attempt begins with the variables of the first: keeps those that an attempt changes.
+    fn save(&mut self, step: &Step, before: &BTreeSet<String>) -> Vec<String> {
+        let mut given = BTreeSet::new();
+        add_given(step, &mut given);
+        let changed: Vec<String> = given.intersection(before).map(|name| named(name)).collect();
+        if !changed.is_empty() {
+            self.line(&format!("const saved = {{ {} }}", changed.join(", ")));
+        }
+        changed
+    }
+
+    fn restore(&mut self, saved: &[String]) {
+        for name in saved {
+            self.line(&format!("{name} = saved.{name}"));
+        }
+    }
+
+    /// The end of an attempt that was enough.
+    fn leave(&mut self, body: &[Step]) {
+        if !ends(body) {
+            self.line("break");
+        }
     }
 
     /// The body of a loop, to its closing brace.
@@ -220,7 +394,15 @@ impl Printer {
         // What a turn leaves may be used by the next.
         let mut again = used.clone();
         add_words(step, &mut again);
+        let (length, before) = (self.text.len(), self.scope.clone());
         self.nested(body, &again, declared);
+        // The first time was for trial: what the turns before may have left is known now.
+        self.text.truncate(length);
+        let after = std::mem::replace(&mut self.scope, before);
+        self.scope.join(&after);
+        let begun = self.scope.clone();
+        self.nested(body, &again, declared);
+        self.scope.join(&begun);
         self.line("}");
     }
 
@@ -231,6 +413,25 @@ impl Printer {
     }
 }
 
+/// Whether nothing comes after the steps.
+fn ends(steps: &[Step]) -> bool {
+    matches!(steps.last().map(|step| &step.kind), Some(StepKind::Return(_) | StepKind::Abort(_)))
+}
+
+/// What mongosh gives for a command.
+fn reply_of(word: crate::scenario::CommandWord) -> Kind {
+    use crate::scenario::CommandWord::{
+        Aggregate, CountDocuments, Distinct, Find, FindOne, FindOneAndDelete, FindOneAndReplace, FindOneAndUpdate,
+    };
+    match word {
+        Find | Aggregate => Kind::list(Kind::Document),
+        Distinct => Kind::list(Kind::Unknown),
+        CountDocuments => Kind::Int,
+        FindOne | FindOneAndDelete | FindOneAndReplace | FindOneAndUpdate => Kind::Found,
+        write => Kind::Written(Some(write)),
+    }
+}
+
 /// `let ` the first time.
 fn keyword(name: &str, declared: &mut BTreeSet<String>) -> &'static str {
     if declared.insert(name.to_owned()) { "let " } else { "" }
@@ -238,8 +439,13 @@ fn keyword(name: &str, declared: &mut BTreeSet<String>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use crate::plan::Value;
     use crate::scenario::{Diagnostics, Source, read};
 
+    use super::super::scope::Context;
+    use super::super::scope::tests::plan;
     use super::*;
 
     /// The steps of the only operation of a scenario.
@@ -254,7 +460,12 @@ mod tests {
         let source = Source::new("x", text);
         let scenario = read(&source, &mut diagnostics).unwrap();
         assert!(!diagnostics.has_errors(), "{}", diagnostics.render(&source, false));
-        function("o", arguments, &scenario.strategies[0].operations[0].steps, returns)
+        let plan = plan();
+        let context = Context::new(&plan);
+        let given: Vec<(String, Value)> =
+            arguments.iter().map(|name| ((*name).to_owned(), Value::Map(Arc::from([])))).collect();
+        let implicit = if returns { Implicit::Reply } else { Implicit::Done };
+        function("o", arguments, &scenario.strategies[0].operations[0].steps, implicit, Scope::new(&context, &given))
     }
 
     #[test]
@@ -272,26 +483,7 @@ mod tests {
   do:
     - { command: { ping: 1, item: <item> } }
 - return: { page: page, list: [done, null] }";
-        insta::assert_snapshot!(shown(&["a"], true, steps), @r"
-        function o(a) {
-          let done, page
-          retry({ errors: [11000], attempts: 5 }, () => {
-            let reply = db.c.findOne({ _id: a })
-            if (reply == null) again()
-            if (reply.n > 3) {
-              page = 1
-            } else {
-              page = reply.n
-              db.c.deleteOne({ _id: a })
-            }
-            done = db.c.updateOne({ _id: a }, { $set: { page: page } })
-          })
-          for (const item of done.list) {
-            db.runCommand({ ping: 1, item: item })
-          }
-          return { page: page, list: [done, null] }
-        }
-        ");
+        insta::assert_snapshot!(shown(&["a"], true, steps));
     }
 
     #[test]
@@ -303,16 +495,7 @@ mod tests {
     - { findOne: c, filter: { _id: <up> } }
     - let: { up: reply.parent }
 - { countDocuments: c }";
-        insta::assert_snapshot!(shown(&["a"], true, steps), @r"
-        function o(a) {
-          let up = a
-          while (up != null) {
-            let reply = db.c.findOne({ _id: up })
-            up = reply.parent
-          }
-          return db.c.countDocuments()
-        }
-        ");
+        insta::assert_snapshot!(shown(&["a"], true, steps));
     }
 
     #[test]
@@ -332,74 +515,42 @@ mod tests {
   ordered: false
   requests: [{ insertOne: { document: { _id: 1 } } }, { forEach: { x: a.list }, item: { deleteOne: { filter: { _id: <x> } } } }]
   errors: [11000]";
-        insta::assert_snapshot!(shown(&["a"], true, steps), @r"
-        function o(a) {
-          session.withTransaction(() => {
-            let done = db.c.updateOne({ _id: a }, { $inc: { n: 1 } })
-            if (done.matched == 0) {
-              return abort(not_found())
-            }
-          }, { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } })
-          let n
-          try {
-            n = 1
-            db.c.insertOne({ _id: a })
-          } catch (error) {
-            if (error.code == 11000) {
-              return n
-            } else if (isTooLarge(error)) {
-              db.c.deleteOne({})
-            } else {
-              throw error
-            }
-          }
-          return db.c.bulkWrite(
-            [
-              { insertOne: { document: { _id: 1 } } },
-              ...a.list.map(x => ({ deleteOne: { filter: { _id: x } } })),
-            ],
-            { ordered: false, /* errors that pass: 11000 */ },
-          )
-        }
-        ");
+        insta::assert_snapshot!(shown(&["a"], true, steps));
     }
 
     #[test]
     fn the_last_reply_is_the_result_where_none_is_named() {
-        assert_eq!(shown(&[], true, "{ find: c, limit: 3 }"), "function o() {\n  return db.c.find().limit(3)\n}\n");
+        assert_eq!(
+            shown(&[], true, "{ find: c, limit: 3 }"),
+            "function o() {\n  return db.c.find().limit(3).toArray()\n}\n"
+        );
         assert_eq!(
             shown(&[], false, "{ insertOne: c, document: { _id: 1 } }"),
             "function o() {\n  db.c.insertOne({ _id: 1 })\n}\n"
         );
-        insta::assert_snapshot!(shown(&["a"], true, "\
+        insta::assert_snapshot!(shown(
+            &["a"],
+            true,
+            "\
 - { findOne: c, filter: { _id: <a> }, as: found }
-- let: { found: null }"), @r"
-        function o(a) {
-          let found = db.c.findOne({ _id: a })
-          let reply = found
-          found = null
-          return reply
-        }
-        ");
-        insta::assert_snapshot!(shown(&["a"], true, "\
+- let: { found: null }"
+        ));
+        insta::assert_snapshot!(shown(
+            &["a"],
+            true,
+            "\
 - if: a > 1
   then: [{ findOne: c, sort: { a: 1 } }]
-  else: [{ countDocuments: c }]"), @r"
-        function o(a) {
-          let reply
-          if (a > 1) {
-            reply = db.c.findOne({}, {}, { sort: { a: 1 } })
-          } else {
-            reply = db.c.countDocuments()
-          }
-          return reply
-        }
-        ");
+  else: [{ countDocuments: c }]"
+        ));
     }
 
     #[test]
     fn options_stand_where_mongosh_wants_them() {
-        insta::assert_snapshot!(shown(&["a"], false, "\
+        insta::assert_snapshot!(shown(
+            &["a"],
+            false,
+            "\
 - { findOne: c, sort: { a: 1 } }
 - { findOneAndUpdate: c, filter: {}, update: [{ $set: { a: 1 } }], returnDocument: after }
 - { distinct: c, key: a.b }
@@ -408,18 +559,7 @@ mod tests {
 - { deleteMany: c, filter: {} }
 - { insertMany: 'c_<a>', documents: <a>, ordered: false }
 - { find: c, projection: { a: 1 }, hint: { a: 1 } }
-- { aggregate: c, pipeline: [], batchSize: 5 }"), @r"
-        function o(a) {
-          db.c.findOne({}, {}, { sort: { a: 1 } })
-          db.c.findOneAndUpdate({}, [{ $set: { a: 1 } }], { returnDocument: 'after' })
-          db.c.distinct('a.b')
-          db.c.distinct('a', { b: a }, { collation: { locale: 'de' } })
-          db.c.countDocuments({}, { hint: 'a_1' })
-          db.c.deleteMany({})
-          db.getCollection(`c_${a}`).insertMany(a, { ordered: false })
-          db.c.find({}, { a: 1 }).hint({ a: 1 })
-          db.c.aggregate([], { batchSize: 5 })
-        }
-        ");
+- { aggregate: c, pipeline: [], batchSize: 5 }"
+        ));
     }
 }
