@@ -7,12 +7,14 @@ use crate::scenario::{Source, suggest};
 use super::exit::CliError;
 
 /// Name and text of every scenario of the catalogue, in the order of `docshape list`.
-pub const SCENARIOS: [(&str, &str); 5] = [
+pub const SCENARIOS: [(&str, &str); 7] = [
     ("blog-comments", include_str!("../../scenarios/blog-comments.yaml")),
     ("parts-products", include_str!("../../scenarios/parts-products.yaml")),
     ("log-messages", include_str!("../../scenarios/log-messages.yaml")),
     ("tasks", include_str!("../../scenarios/tasks.yaml")),
+    ("trees", include_str!("../../scenarios/trees.yaml")),
     ("ticketing", include_str!("../../scenarios/ticketing.yaml")),
+    ("library-checkout", include_str!("../../scenarios/library-checkout.yaml")),
 ];
 
 /// The scenario that `name_or_path` means: a name of the catalogue, or a file.

@@ -1,31 +1,39 @@
 //! `docshape list`.
 
-use crate::scenario::{self, Diagnostics, Source};
+use std::fmt::Write;
+
+use crate::scenario::{self, Diagnostics, Source, Strategy};
 
 use super::catalogue::SCENARIOS;
 use super::exit::{CliError, Exit};
 use super::output;
 
-/// Prints a table of the catalogue.
+/// Prints the catalogue: every scenario with its question and its strategies.
 ///
 /// # Errors
 /// When the table cannot be written.
 pub fn list() -> Result<Exit, CliError> {
-    let mut rows = vec![["NAME", "TITLE", "STRATEGIES"].map(str::to_owned)];
+    let width = SCENARIOS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut lines = String::new();
     for (name, text) in SCENARIOS {
         let scenario = scenario::read(&Source::new(name, text), &mut Diagnostics::new());
         let scenario = scenario.ok_or_else(|| CliError::usage(format!("the built-in scenario {name} is damaged")))?;
-        let strategies: Vec<String> = scenario.strategies.into_iter().map(|strategy| strategy.name.value).collect();
-        rows.push([name.to_owned(), scenario.title, strategies.join(", ")]);
+        let _ =
+            writeln!(lines, "{name:width$}  {}\n{:width$}  {}", scenario.title, "", strategies(&scenario.strategies));
     }
-    output::print(&table(&rows))?;
+    output::print(&lines)?;
     Ok(Exit::Fine)
 }
 
-/// Columns as wide as their widest cell, two spaces apart.
-fn table(rows: &[[String; 3]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (first, second) = (width(0), width(1));
-    let line = |row: &[String; 3]| format!("{:first$}  {:second$}  {}\n", row[0], row[1], row[2]);
-    rows.iter().map(line).collect()
+/// Those that a plain run compares, and how many there are besides.
+fn strategies(all: &[Strategy]) -> String {
+    let is_default = |strategy: &&Strategy| strategy.is_default.as_ref().is_some_and(|flag| flag.value);
+    let (compared, others): (Vec<&Strategy>, Vec<&Strategy>) = all.iter().partition(is_default);
+    let names: Vec<&str> = compared.iter().map(|strategy| strategy.name.value.as_str()).collect();
+    let controls = others.iter().filter(|strategy| strategy.is_unsafe).count();
+    let more = others.len() - controls;
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let plural = if controls == 1 { "" } else { "s" };
+    let controls = if controls > 0 { format!("; {controls} negative control{plural}") } else { String::new() };
+    format!("{}{more}{controls}", names.join(", "))
 }

@@ -1,5 +1,8 @@
 //! Steps that the server does all or none of.
 
+use std::time::Duration;
+
+use crate::generate::{Label, Stream};
 use crate::plan::{Frame, Step};
 use crate::server::{Failure, FailureKind, Target, Transaction};
 
@@ -30,6 +33,7 @@ impl<T: Target> Interpreter<'_, T> {
     ) -> Result<Flow, Halt> {
         let before = frame.snapshot();
         let mut left = attempts;
+        let mut again = 0;
         loop {
             left = left.saturating_sub(1);
             let halt = match self.attempt((body, reply), &mut left, frame).await {
@@ -41,6 +45,8 @@ impl<T: Target> Interpreter<'_, T> {
                 None => self.tally.retries.push(Retry::Transaction),
             }
             frame.restore(before.clone());
+            again += 1;
+            tokio::time::sleep(back_off(frame, again)).await;
         }
     }
 
@@ -91,6 +97,18 @@ impl<T: Target> Interpreter<'_, T> {
         self.tally.round_trips += u64::from(open.is_sent);
         let _ = self.target.abort(&mut open.transaction).await;
     }
+}
+
+/// How long to wait before attempt `again` + 1: a random part of 5 ms, of half as much again for every further attempt, and
+/// of 500 ms at most. These are the numbers of the drivers' specification (transactions, convenient API, back-off), so that a
+/// strategy is not measured with a retry loop that no driver has.
+fn back_off(frame: &Frame, again: u32) -> Duration {
+    const FIRST: f64 = 0.005;
+    const GROWTH: f64 = 1.5;
+    const MOST: f64 = 0.5;
+    const LABEL: Label = Label::new("transaction back-off");
+    let part = Stream::new(frame.seed.derive(LABEL, u64::from(again)), LABEL, frame.ordinal).unit();
+    Duration::from_secs_f64(part * (FIRST * GROWTH.powi(again.saturating_sub(1).min(64) as i32)).min(MOST))
 }
 
 /// Whether the failure has the label. A connection that broke is told rather than tried again, as everywhere here.

@@ -228,6 +228,10 @@ impl Slice {
                 };
                 (CallOutcome::Failed, Some((reason.to_owned(), halt.to_string())), None)
             }
+            // The steps of a negative control may meet the data that it has spoilt.
+            Ok(Err(halt @ Halt::Scenario { .. })) if self.plan.arms[self.arm].is_unsafe => {
+                (CallOutcome::Failed, Some(("no value".to_owned(), halt.to_string())), None)
+            }
             Ok(Err(halt @ Halt::Scenario { .. })) => {
                 let operation = &self.plan.operations[operation].name;
                 return Err(self.mistake(operation, halt.to_string()));

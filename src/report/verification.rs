@@ -173,7 +173,7 @@ impl VerificationReport<'_> {
             (false, count) => write!(line, "{} of {count} strategies fail", count - clean)?,
         }
         if !controls.is_empty() {
-            let caught = controls.iter().filter(|strategy| !strategy.is_clean()).count();
+            let caught = controls.iter().filter(|strategy| strategy.is_caught()).count();
             write!(line, "; {caught} of {} negative controls caught", controls.len())?;
         }
         writeln!(out)?;
@@ -186,9 +186,9 @@ impl VerificationReport<'_> {
 fn remark(strategy: &StrategyFindings) -> (String, Tone) {
     let mut remarks = Vec::new();
     let mut tone = Tone::Faint;
-    match (strategy.is_unsafe, strategy.is_clean()) {
-        (true, false) => remarks.push("negative control, caught".to_owned()),
-        (true, true) => {
+    match (strategy.is_unsafe, strategy.is_caught()) {
+        (true, true) => remarks.push("negative control, caught".to_owned()),
+        (true, false) => {
             remarks.push("negative control, NOT caught: more --calls, or a mix that crowds its calls".to_owned());
             tone = Tone::Bad;
         }

@@ -19,6 +19,8 @@ mod state;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
+
 use crate::engine::{Loader, RunError, Stop, audits};
 use crate::plan::{Plan, Value};
 use crate::results::verification::{Phase, PhaseFindings, StrategyFindings, Verification};
@@ -174,16 +176,16 @@ impl<T: Target> Verifier<'_, T> {
             if call::is_lost(&error) {
                 return Err(error);
             }
-            for database in databases {
-                // The first error is what the user must hear of.
-                let _ = namespace::drop_marked(self.target, database).await;
-            }
+            // The first error is what the user must hear of.
+            let _ = self.drop_all(databases).await;
             return Err(error);
         }
-        for database in databases {
-            namespace::drop_marked(self.target, database).await?;
-        }
-        Ok(())
+        self.drop_all(databases).await
+    }
+
+    async fn drop_all(&self, databases: &[String]) -> Result<(), RunError> {
+        let dropped = join_all(databases.iter().map(|database| namespace::drop_marked(self.target, database))).await;
+        Ok(dropped.into_iter().collect::<Result<(), _>>()?)
     }
 
     /// Adds the audits of a quiet database to a phase's findings.

@@ -17,8 +17,8 @@ pub struct VerifyArguments {
     /// The server to use.
     #[command(flatten)]
     pub server: ServerArguments,
-    /// Check these strategies, separated by commas; the scenario's reference is always one of them
-    /// [default: all, negative controls too]
+    /// Check these strategies, separated by commas, the first being the reference; to a single one, or where the first is
+    /// a negative control, the scenario's own reference is added [default: all, negative controls too]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
     /// The mix of operations [default: the one named `verify`, else as a run]
@@ -43,6 +43,7 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = count::<1_000>, allow_hyphen_values = true, conflicts_with = "call")]
     pub times: u64,
     /// Make the calls up to this one, one after the other, and show what every strategy answers to it
+    /// [default: all calls, without showing them]
     #[arg(long, value_name = "N", value_parser = call, allow_hyphen_values = true)]
     pub call: Option<u64>,
 }

@@ -78,8 +78,8 @@ fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
         named => named.to_vec(),
     };
     let is_safe = |name: &String| scenario.strategies.iter().any(|s| s.name.value == *name && !s.is_unsafe);
-    // A safe strategy that the user named first is the reference.
-    let is_named = !arguments.strategies.is_empty() && chosen.first().is_some_and(is_safe);
+    // One strategy alone could be compared with nothing.
+    let is_named = arguments.strategies.len() > 1 && chosen.first().is_some_and(is_safe);
     if let (Some(reference), false) = (reference, is_named) {
         let name = &reference.name.value;
         chosen.retain(|other| other != name);
