@@ -41,6 +41,7 @@ var printing = (name, operation) => (...values) => {
 ";
 
 /// `None` where there is no mongosh and none was promised.
+#[expect(clippy::print_stderr, reason = "a test that tried nothing must say so")]
 fn mongosh() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("DOCSHAPE_MONGOSH") {
         return Some(named.into());
