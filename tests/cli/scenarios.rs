@@ -32,7 +32,9 @@ fn check_says_one_line_per_good_file() {
     );
     assert!(lines[1].starts_with("scenarios/blog-comments.yaml: blog-comments; "), "{}", lines[1]);
     assert!(
-        lines[0].contains("; mixes default, read-heavy, write-heavy, hot-post; records 200 post, "),
+        lines[0].contains(
+            "; mixes default, read-heavy, write-heavy, hot-post, balanced, pagination, verify; records 200 post, "
+        ),
         "{}",
         lines[0]
     );

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use bson::Document;
 
 use crate::engine::Documents;
-use crate::plan::{self, Arm, Choice, EvalError, Implicit, Plan, Value};
+use crate::plan::{self, Arm, Choice, EvalError, Implicit, Plan, Shape, Value};
 use crate::scenario::{Collection, Diagnostics, Node, Operation, Scenario, Spanned, Strategy};
 
 use super::argument::ShowArguments;
@@ -170,8 +170,15 @@ fn function(
 ) -> String {
     let name = &operation.name.value;
     let names: Vec<&str> = arguments.iter().map(|(name, _)| name.as_str()).collect();
+    let mut scope = Scope::new(context, arguments);
+    let returns =
+        context.plan.operations.iter().find(|known| *known.name == **name).and_then(|known| known.returns.as_ref());
+    scope.returns_records = match returns {
+        Some(Shape::List(inner) | Shape::Set(inner)) => matches!(**inner, Shape::Entity(_)),
+        other => matches!(other, Some(Shape::Entity(_))),
+    };
     match strategy.operations.iter().find(|implementation| implementation.name.value == *name) {
-        Some(found) => steps::function(name, &names, &found.steps, implicit, Scope::new(context, arguments)),
+        Some(found) => steps::function(name, &names, &found.steps, implicit, scope),
         None => String::new(),
     }
 }

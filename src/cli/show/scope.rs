@@ -167,6 +167,8 @@ pub struct Scope<'c, 'p> {
     variables: BTreeMap<String, Kind>,
     /// Those of them that are parameters.
     parameters: BTreeSet<String>,
+    /// The operation gives records rather than values.
+    pub returns_records: bool,
 }
 
 impl<'c, 'p> Scope<'c, 'p> {
@@ -183,7 +185,7 @@ impl<'c, 'p> Scope<'c, 'p> {
             parameters.remove(name);
             variables.insert(name.clone(), kind);
         }
-        Scope { context, variables, parameters }
+        Scope { context, variables, parameters, returns_records: false }
     }
 
     /// Gives a name to a value.
@@ -285,6 +287,17 @@ impl<'c, 'p> Scope<'c, 'p> {
             Value::Null => (member(code, "?.", name), Kind::Unknown),
             _ => (member(code, ".", name), Kind::Drawn { value: found, path: below, inside_whole: inside }),
         }
+    }
+
+    /// Whether the result is records, or one, that were drawn, where the operation gives records: all their fields then.
+    pub fn gives_records(&self, kind: &Kind) -> bool {
+        let element = kind.element();
+        let record = element.as_ref().unwrap_or(kind);
+        let gives = self.returns_records && record.is_reference();
+        if gives {
+            self.reads_all(record);
+        }
+        gives
     }
 
     /// All fields of the record at a path are used.

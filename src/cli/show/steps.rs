@@ -132,7 +132,11 @@ impl Printer<'_, '_> {
                         let call = self.scope.context.call("commit");
                         self.line(&format!("{call}(session)"));
                     }
-                    self.statement("return ", &result(value, &self.scope), "");
+                    let code = match expression(value, &self.scope) {
+                        (code, kind) if self.scope.gives_records(&kind) => code,
+                        _ => result(value, &self.scope),
+                    };
+                    self.statement("return ", &code, "");
                 }
                 StepKind::Abort(value) => {
                     self.line("session.abortTransaction()");
