@@ -22,8 +22,8 @@ const SHELVES: &str = include_str!("valid/shelves.yaml");
 const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
 
 async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
-    let target = bench.client(18).await;
     let settings = Settings { id: id.to_owned(), calls, workers: 16, timeout: Duration::from_secs(10) };
+    let target = bench.client(settings.connections()).await;
     let verifier = Verifier { plan, settings, target: &target, progress: &|_, _| {}, stop: Stop::default() };
     verifier.run().await.unwrap()
 }

@@ -3,6 +3,7 @@
 use bson::RawDocumentBuf;
 
 use crate::plan::{Arm, Collection, EvalError, Frame, LoopOver, Plan, Raw, Value, Writer, index_key};
+use crate::server::namespace;
 use crate::server::{Failure, ReplyKind, Target};
 
 use super::event::{Event, Observer};
@@ -37,6 +38,14 @@ pub enum LoadError {
         collection: String,
         /// What is wrong.
         error: EvalError,
+    },
+    /// The data were written, and a majority does not say that it has them.
+    #[error("strategy {arm}, after loading: {failure}")]
+    Settle {
+        /// The strategy.
+        arm: String,
+        /// Why.
+        failure: Failure,
     },
     /// A step after loading failed.
     #[error("strategy {arm}, load: {halt}")]
@@ -86,6 +95,9 @@ impl<T: Target> Loader<'_, T> {
             let run = interpreter.run(load, &mut frame).await;
             run.map_err(|halt| LoadError::Step { arm: self.arm.name.clone(), halt })?;
         }
+        namespace::settle(self.target, self.database)
+            .await
+            .map_err(|failure| LoadError::Settle { arm: self.arm.name.clone(), failure })?;
         Ok(documents)
     }
 
@@ -144,7 +156,7 @@ impl<T: Target> Loader<'_, T> {
     async fn batch(&self, collection: &Collection, documents: &mut Documents<'_>) -> Result<Batch, LoadError> {
         let (mut writer, open) = Writer::new();
         writer.text("insert", &collection.name);
-        // Nothing is measured yet and a flush follows, so a batch need not wait for the journal.
+        // Nothing is measured yet, so a batch need not wait for the journal; once at the end is enough.
         let concern = writer.begin_document("writeConcern");
         writer.value("w", &Value::Int(1));
         writer.end(concern);

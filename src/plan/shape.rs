@@ -133,6 +133,7 @@ pub fn written(value: &Value) -> String {
         Value::Text(text) => format!("{text:?}"),
         Value::ObjectId(id) => id.to_hex(),
         Value::Date(millis) => format!("@{millis}"),
+        Value::Outcome(outcome) => outcome.to_string(),
         other => format!("{other:?}"),
     }
 }

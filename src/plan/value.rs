@@ -1,6 +1,7 @@
 //! Values of scenario variables: scalars, raw BSON kept as the server sent it, and logical records.
 
 use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
 use bson::oid::ObjectId;
@@ -54,6 +55,17 @@ pub enum Outcome {
     NotFound,
     /// `refused("reason")`
     Refused(Arc<str>),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Done => out.write_str("done()"),
+            Outcome::Same => out.write_str("same()"),
+            Outcome::NotFound => out.write_str("not_found()"),
+            Outcome::Refused(reason) => write!(out, "refused({reason:?})"),
+        }
+    }
 }
 
 impl Value {

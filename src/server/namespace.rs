@@ -83,6 +83,17 @@ pub async fn create(target: &impl Target, database: &str, run: &str) -> Result<(
     Ok(())
 }
 
+/// Waits until a majority has what was written before. Until then a transaction may read a snapshot without it, although
+/// the writer was answered.
+pub async fn settle(target: &impl Target, database: &str) -> Result<(), Failure> {
+    let update = rawdoc! {
+        "update": MARKER_COLLECTION,
+        "updates": [{ "q": { "_id": MARK }, "u": { "$set": { "loaded": true } } }],
+        "writeConcern": { "w": "majority" },
+    };
+    target.run(database, update, ReplyKind::Single).await.map(|_| ())
+}
+
 /// Drops a database that bears our mark. One that does not exist is no error; one without the mark is left alone.
 pub async fn drop_marked(target: &impl Target, database: &str) -> Result<(), NamespaceError> {
     let looked = |failure| refused(database, "looked into", failure);

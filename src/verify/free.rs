@@ -16,7 +16,7 @@ impl<T: Target> Verifier<'_, T> {
     pub(super) async fn free(
         &self,
         arm: usize,
-        databases: &mut Vec<String>,
+        databases: &RefCell<&mut Vec<String>>,
     ) -> Result<(PhaseFindings, Vec<LiveRecord>), RunError> {
         (self.progress)(Phase::Free, Some(&self.plan.arms[arm].name));
         let database = self.provision(Phase::Free, arm, databases).await?;

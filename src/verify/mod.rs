@@ -16,10 +16,12 @@ mod sequential;
 mod show;
 mod state;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::engine::{Loader, RunError, Stop, audits};
 use crate::plan::{Plan, Value};
@@ -30,6 +32,9 @@ use crate::server::namespace;
 use call::Answer;
 pub use show::Shown;
 use state::State;
+
+/// Strategies whose concurrent phases run side by side.
+pub const STRATEGIES_AT_ONCE: usize = 4;
 
 /// How the check is made.
 #[derive(Debug, Clone)]
@@ -44,13 +49,20 @@ pub struct Settings {
     pub timeout: Duration,
 }
 
+impl Settings {
+    /// Commands that may run at once: those of the workers of several strategies, and of a reader for each.
+    pub fn connections(&self) -> u32 {
+        (STRATEGIES_AT_ONCE * (self.workers + 1)) as u32
+    }
+}
+
 /// The check of one plan on one server. The first arm is the reference; it should be safe.
 pub struct Verifier<'v, T> {
     /// The scenario.
     pub plan: &'v Arc<Plan>,
     /// How.
     pub settings: Settings,
-    /// The server; so many calls must be able to run at once as there are workers, and one more.
+    /// The server, with [`Settings::connections`].
     pub target: &'v T,
     /// Is told which phase begins for which strategy (`None`: for all of them).
     pub progress: &'v dyn Fn(Phase, Option<&str>),
@@ -89,23 +101,34 @@ impl<T: Target> Verifier<'_, T> {
     pub async fn run_sequential(&self) -> Result<Verification, RunError> {
         let mut findings = self.findings();
         let mut databases = Vec::new();
-        let result = self.sequential(&mut findings, &mut databases).await.map(|_| ());
+        let result = self.sequential(&mut findings, &RefCell::new(&mut databases)).await.map(|_| ());
         self.drop(&databases, result).await?;
         Ok(findings)
     }
 
     async fn phases(&self, findings: &mut Verification, databases: &mut Vec<String>) -> Result<(), RunError> {
-        let Some(reference) = self.sequential(findings, databases).await? else { return Ok(()) };
-        for arm in self.arms() {
-            let own = &mut findings.strategies[arm];
-            if own.refused_at.is_none() {
-                let phase = self.ordered(arm, &reference, databases).await?;
-                own.phases.push(phase);
-            }
-            let (phase, live) = self.free(arm, databases).await?;
-            own.phases.push(phase);
-            own.live = live;
+        let made = RefCell::new(databases);
+        let Some(reference) = self.sequential(findings, &made).await? else { return Ok(()) };
+        let at_once = findings.strategies.iter_mut().enumerate();
+        let at_once = at_once.map(|(arm, own)| self.concurrent(arm, &reference, &made, own));
+        // Most of the time is spent waiting for the journal.
+        stream::iter(at_once).buffer_unordered(STRATEGIES_AT_ONCE).try_collect::<()>().await
+    }
+
+    /// The phases of one strategy in which many calls run at once.
+    async fn concurrent(
+        &self,
+        arm: usize,
+        reference: &Reference,
+        databases: &RefCell<&mut Vec<String>>,
+        own: &mut StrategyFindings,
+    ) -> Result<(), RunError> {
+        if own.refused_at.is_none() {
+            own.phases.push(self.ordered(arm, reference, databases).await?);
         }
+        let (phase, live) = self.free(arm, databases).await?;
+        own.phases.push(phase);
+        own.live = live;
         Ok(())
     }
 
@@ -147,7 +170,12 @@ impl<T: Target> Verifier<'_, T> {
     }
 
     /// A fresh database of an arm for a phase, filled.
-    async fn provision(&self, phase: Phase, arm: usize, databases: &mut Vec<String>) -> Result<String, RunError> {
+    async fn provision(
+        &self,
+        phase: Phase,
+        arm: usize,
+        databases: &RefCell<&mut Vec<String>>,
+    ) -> Result<String, RunError> {
         self.check_stop()?;
         let mark = match phase {
             Phase::Sequential => "s",
@@ -157,7 +185,7 @@ impl<T: Target> Verifier<'_, T> {
         let arm = &self.plan.arms[arm];
         let database = namespace::database_name(&self.plan.name, &arm.name, &format!("{}{mark}", self.settings.id));
         namespace::create(self.target, &database, &self.settings.id).await?;
-        databases.push(database.clone());
+        databases.borrow_mut().push(database.clone());
         let loader = Loader {
             plan: self.plan,
             arm,

@@ -20,7 +20,7 @@ impl<T: Target> Verifier<'_, T> {
         &self,
         arm: usize,
         reference: &Reference,
-        databases: &mut Vec<String>,
+        databases: &RefCell<&mut Vec<String>>,
     ) -> Result<PhaseFindings, RunError> {
         (self.progress)(Phase::Ordered, Some(&self.plan.arms[arm].name));
         let database = self.provision(Phase::Ordered, arm, databases).await?;

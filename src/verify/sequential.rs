@@ -1,5 +1,7 @@
 //! One call after the other: all strategies must give the same results and end in the same state.
 
+use std::cell::RefCell;
+
 use futures_util::future::join_all;
 
 use crate::engine::RunError;
@@ -26,7 +28,7 @@ impl<T: Target> Verifier<'_, T> {
     pub(super) async fn sequential(
         &self,
         findings: &mut Verification,
-        databases: &mut Vec<String>,
+        databases: &RefCell<&mut Vec<String>>,
     ) -> Result<Option<Reference>, RunError> {
         (self.progress)(Phase::Sequential, None);
         let mut runners = Vec::new();

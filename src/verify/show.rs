@@ -1,5 +1,6 @@
 //! One call in full: what it is, and what every strategy answers.
 
+use std::cell::RefCell;
 use std::fmt;
 
 use crate::engine::RunError;
@@ -62,7 +63,7 @@ impl<T: Target> Verifier<'_, T> {
     pub async fn show(&self, call: u64) -> Result<Shown, RunError> {
         let mut databases = Vec::new();
         let mut answers = Vec::new();
-        let result = self.answers(call, &mut databases, &mut answers).await;
+        let result = self.answers(call, &RefCell::new(&mut databases), &mut answers).await;
         self.drop(&databases, result).await?;
         let (operation, arguments) = match call::arguments(self.plan, call) {
             None => (String::new(), Vec::new()),
@@ -78,7 +79,7 @@ impl<T: Target> Verifier<'_, T> {
     async fn answers(
         &self,
         call: u64,
-        databases: &mut Vec<String>,
+        databases: &RefCell<&mut Vec<String>>,
         answers: &mut Vec<(String, Answer)>,
     ) -> Result<(), RunError> {
         for arm in self.arms() {

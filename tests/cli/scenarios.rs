@@ -220,7 +220,6 @@ fn record() -> RunRecord {
             collections: Vec::new(),
         }],
         operations: vec!["read".into()],
-        verification: None,
         rounds: Vec::new(),
         costs: Vec::new(),
         query_plans: Vec::new(),

@@ -89,22 +89,16 @@ fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
 }
 
 async fn check(arguments: &VerifyArguments, session: &Session, id: &str, ready: Ready) -> Result<Exit, CliError> {
-    // One more connection for each pair of answers that are compared, and one for readers that look on.
-    let target = session.client(arguments.workers as u32 + 2).await?;
     let plan = Arc::new(ready.plan);
     let progress = |phase: Phase, strategy: Option<&str>| output::tell(&format!("{}\n", words(phase, strategy)));
-    let verifier = Verifier {
-        plan: &plan,
-        settings: Settings {
-            id: format!("{id}{}", plan.seed % 1_000),
-            calls: arguments.calls,
-            workers: arguments.workers as usize,
-            timeout: arguments.timeout,
-        },
-        target: &target,
-        progress: &progress,
-        stop: session.stop.clone(),
+    let settings = Settings {
+        id: format!("{id}{}", plan.seed % 1_000),
+        calls: arguments.calls,
+        workers: arguments.workers as usize,
+        timeout: arguments.timeout,
     };
+    let target = session.client(settings.connections()).await?;
+    let verifier = Verifier { plan: &plan, settings, target: &target, progress: &progress, stop: session.stop.clone() };
     let verification = verifier.run().await.map_err(|error| failed(&error))?;
     let report = VerificationReport { verification: &verification, width: output::width(), colour: true };
     output::print(&report.to_string())?;
@@ -158,7 +152,7 @@ async fn show(
     id: &str,
     (ready, call): (Ready, u64),
 ) -> Result<Exit, CliError> {
-    let target = session.client(arguments.workers as u32 + 2).await?;
+    let target = session.client(1).await?;
     let plan = Arc::new(ready.plan);
     let verifier = Verifier {
         plan: &plan,
