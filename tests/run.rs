@@ -26,8 +26,19 @@ mod harness;
 /// A run of about two seconds.
 const SMALL: [&str; 10] =
     ["run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--slices", "4"];
-const OPERATIONS: [&str; 9] =
-    ["add_comment", "read_post", "read_page", "page_after", "latest", "count", "comment", "edit", "by_author"];
+const OPERATIONS: [&str; 11] = [
+    "add_comment",
+    "post",
+    "read_post",
+    "read_page",
+    "page_after",
+    "latest",
+    "count",
+    "comment",
+    "edit",
+    "hide",
+    "by_author",
+];
 /// No run of these tests may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -563,7 +574,6 @@ fn credentials_and_rights() {
     finish(place.small(&["--uri", &wrong])).error(3, &["refused the log-in", "check user name, password"]);
     let reader = finish(place.small(&["--uri", &login("reader")]));
     reader.error(3, &["cannot be made: not authorized", "to execute", "roles readWriteAnyDatabase"]);
-    fs::remove_dir_all(place.run()).unwrap();
 
     let ended = finish(place.small(&["--rounds", "1", "--uri", &login("root")])).ok();
     let mut texts = vec![ended.stdout, ended.stderr];
