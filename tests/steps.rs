@@ -372,7 +372,7 @@ async fn return_commits_and_abort_takes_back() {
     let same = run(TRANSACTION, |_, _| Ok(doc! { "ok": 1, "n": 1, "nModified": 0 })).await;
     assert_eq!((same.result.as_deref(), names(&same)), (Ok("same()"), vec!["update", "commit"]));
     let none = run(TRANSACTION, |_, _| Ok(doc! { "ok": 1, "n": 0, "nModified": 0 })).await;
-    assert_eq!((none.result.as_deref(), names(&none)), (Ok("refused(\"none\"))"), vec!["update", "abort"]));
+    assert_eq!((none.result.as_deref(), names(&none)), (Ok("refused(\"none\")"), vec!["update", "abort"]));
     assert_eq!(none.tally.round_trips, 2);
 }
 
