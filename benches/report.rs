@@ -148,6 +148,7 @@ fn run() -> RunRecord {
         environment: Environment::default(),
         strategies: (0..ARMS).map(strategy).collect(),
         operations: names,
+        claims: Vec::new(),
         verification: None,
         rounds: (0..ROUNDS).map(|index| round(index, &mut state)).collect(),
         costs: Vec::new(),

@@ -6,7 +6,7 @@ use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, tally};
 use super::answers::{Answer, answers};
 use super::format::{counted, listed, plain};
 use super::words::{self, Speaker};
-use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, cost, method, validity};
+use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, claims, cost, method, validity};
 
 impl Report {
     /// Computes what a report of this run says.
@@ -29,6 +29,7 @@ impl Report {
             verdict: Vec::new(),
             claims: Vec::new(),
             unclaimed: Vec::new(),
+            scenario_claims: Vec::new(),
             notes: Vec::new(),
             strategies,
             rows,
@@ -52,6 +53,7 @@ impl Report {
     fn judge(&mut self, record: &RunRecord, answers: &[Answer]) {
         let names: Vec<String> = self.strategies.iter().map(|strategy| strategy.name.clone()).collect();
         let speaker = Speaker { names: &names };
+        self.scenario_claims = claims::claims(record, answers, &speaker);
         self.notes = notes(&self.strategies);
         self.notes.extend(validity::overloaded(record));
         if let Some(sentence) = self.no_verdict(record) {

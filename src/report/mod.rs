@@ -6,6 +6,7 @@
 mod answers;
 mod assemble;
 mod capacity;
+mod claims;
 mod cost;
 mod format;
 mod markdown;
@@ -21,6 +22,7 @@ use std::fmt;
 use crate::stats::{Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Tally};
 
 pub use capacity::CapacityReport;
+pub use claims::{ClaimVerdict, ClaimView};
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
 pub use markdown::Markdown;
 pub use terminal::Terminal;
@@ -62,6 +64,8 @@ pub struct Report {
     pub claims: Vec<(String, String)>,
     /// Operation, and what was found of it where nothing is claimed.
     pub unclaimed: Vec<(String, String)>,
+    /// The claims of the scenario, and what the run says of them.
+    pub scenario_claims: Vec<ClaimView>,
     /// How sure the verdict is.
     pub notes: Vec<String>,
     /// The strategies, the reference first.

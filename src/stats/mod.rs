@@ -6,6 +6,7 @@
 mod anomalies;
 pub mod capacity;
 mod carry_over;
+mod claim;
 mod compare;
 mod cost;
 mod estimate;
@@ -27,6 +28,7 @@ mod warm_up;
 
 pub use anomalies::{Anomalies, anomalies};
 pub use carry_over::{CarryOver, carry_over};
+pub use claim::{DEAD_ZONE, Doubt, Finding, Ruling, findings};
 pub use compare::{Arm, Claim, Comparison, Limits, Ratio, Reason, Role, band, compare};
 pub use compare::{MINIMUM_ROUNDS, SIGNIFICANCE, UNSTABLE};
 pub use cost::{Cost, counters, inconsistency, single_cost, window_cost};

@@ -61,6 +61,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             strategy("bucket_rmw", "Read, change, write back: loses comments.", true),
         ],
         operations: ["add_comment", "read_post", "count"].map(str::to_owned).to_vec(),
+        claims: Vec::new(),
         verification: None,
         rounds: (0..rounds).map(round).collect(),
         costs: (0..3).flat_map(|s| (0..3).map(move |o| single_cost(s, o))).collect(),
