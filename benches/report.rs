@@ -108,6 +108,7 @@ fn settings() -> Settings {
         cache_gb: Some(1.0),
         noise: NOISE,
         error_budget: ERROR_BUDGET,
+        thresholds: Vec::new(),
     }
 }
 

@@ -117,6 +117,7 @@ fn settings(arguments: &RunArguments, plan: &Plan, embedded: bool) -> Settings {
         cache_gb: embedded.then(|| arguments.server.embedded.cache_gb()),
         noise: arguments.noise,
         error_budget: arguments.error_budget,
+        thresholds: arguments.threshold.iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -30,6 +30,7 @@ impl Renderer for Markdown {
         strategies(report, out)?;
         writeln!(out, "\n{}: {}.", escape(&report.scenario), escape(&report.subject()))?;
         verdict(report, out)?;
+        thresholds(report, out)?;
         claims(report, out)?;
         if report.rounds > 0 {
             ratios(report, out)?;
@@ -106,6 +107,19 @@ fn verdict(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(out)?;
     }
     report.notes.iter().try_for_each(|note| writeln!(out, "{}\n", escape(note)))
+}
+
+fn thresholds(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    if report.thresholds.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "## Thresholds\n")?;
+    table_head(out, &words(&["threshold", "result", "found"]), 3)?;
+    for threshold in &report.thresholds {
+        let result = format!("**{}**", threshold.word());
+        table_row(out, &[escape(&threshold.text), result, escape(&threshold.found)])?;
+    }
+    writeln!(out)
 }
 
 fn claims(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {

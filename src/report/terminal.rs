@@ -26,6 +26,7 @@ impl Renderer for Terminal {
         self.line(out, Tone::Strong, &format!("{}: {}", report.scenario, report.title))?;
         self.line(out, Tone::Faint, &report.subject())?;
         self.verdict(report, out)?;
+        self.thresholds(report, out)?;
         self.claims(report, out)?;
         if report.rounds > 0 {
             self.section(out, &format!("{} time per call", report.times_capital()))?;
@@ -85,6 +86,18 @@ impl Terminal {
         let names = both.clone().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         both.into_iter().try_for_each(|(name, text)| self.entry(out, name, names, text))?;
         report.notes.iter().try_for_each(|note| self.line(out, Tone::Faint, note))
+    }
+
+    fn thresholds(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        if report.thresholds.is_empty() {
+            return Ok(());
+        }
+        self.section(out, "Thresholds")?;
+        let names = report.thresholds.iter().map(|threshold| threshold.text.chars().count()).max().unwrap_or(0);
+        report.thresholds.iter().try_for_each(|threshold| {
+            let text = format!("{}: {}", threshold.word(), threshold.found);
+            self.entry(out, &threshold.text, names, &text)
+        })
     }
 
     fn claims(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {

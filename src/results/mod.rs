@@ -183,6 +183,9 @@ pub struct Settings {
     /// The greatest share (0 to 1) of failed calls with which a run is valid.
     #[serde(default = "error_budget")]
     pub error_budget: f64,
+    /// Bounds on numbers of the run, as they were written on the command line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<String>,
 }
 
 fn noise() -> f64 {

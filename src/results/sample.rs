@@ -75,6 +75,7 @@ fn settings() -> Settings {
         cache_gb: Some(1.0),
         noise: crate::results::NOISE,
         error_budget: crate::results::ERROR_BUDGET,
+        thresholds: Vec::new(),
     }
 }
 

@@ -91,6 +91,7 @@ fn settings(rounds: u64) -> Settings {
         cache_gb: Some(1.0),
         noise: crate::results::NOISE,
         error_budget: crate::results::ERROR_BUDGET,
+        thresholds: Vec::new(),
     }
 }
 

@@ -204,6 +204,7 @@ fn record() -> RunRecord {
             cache_gb: Some(1.0),
             noise: 0.02,
             error_budget: 0.01,
+            thresholds: Vec::new(),
         },
         server: ServerRecord {
             version: "6.0.5".into(),
