@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::engine::{Experiment, Fatal, Halt, LoadError, RunError};
-use crate::report::{Markdown, Renderer, Report};
+use crate::report::{Junit, Markdown, Renderer, Report};
 use crate::results::{self, RunRecord, Status};
 use crate::server::Target;
 
@@ -97,13 +97,28 @@ impl<'c> Course<'c> {
         let _ = Markdown.render(&report, &mut markdown);
         let written = std::fs::write(self.folder.join(REPORT_FILE), &markdown);
         let unwritten = written.err().map(|error| unwritten(&self.folder.join(REPORT_FILE), &error));
+        let unwritten = unwritten.or(self.junit(&report).err());
         match error.or(unwritten) {
             Some(error) => Err(self.with_rounds(error)),
             None => {
-                let exit = if report.is_void() { Exit::Invalid } else { Exit::Fine };
+                let exit = match (report.is_void(), report.has_failed_thresholds()) {
+                    (true, _) => Exit::Invalid,
+                    (false, true) => Exit::CheckFailed,
+                    (false, false) => Exit::Fine,
+                };
                 output::print(&terminal(&report)).map(|()| exit)
             }
         }
+    }
+
+    /// Writes the file for build servers, when one is asked for.
+    fn junit(&self, report: &Report) -> Result<(), CliError> {
+        let Some(path) = &self.arguments.junit else { return Ok(()) };
+        let mut text = String::new();
+        let _ = Junit.render(report, &mut text);
+        std::fs::write(path, text).map_err(|error| {
+            CliError::usage(format!("cannot write {}: {error}; name another --junit file", path.display()))
+        })
     }
 
     /// An error's words, and what is left of the run.
