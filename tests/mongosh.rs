@@ -18,8 +18,16 @@ use docshape::server::namespace::database_name;
 use harness::{Bench, bench, plan};
 
 /// Small enough that filling the databases takes no time.
-const SMALL: &[(&str, &[(&str, &str)])] =
-    &[("blog-comments", &[("posts", "20"), ("comments_per_post", "30"), ("bucket_size", "10")])];
+type Set = &'static [(&'static str, &'static str)];
+const SMALL: &[(&str, Set)] = &[
+    ("blog-comments", &[("posts", "20"), ("comments_per_post", "30"), ("bucket_size", "10")]),
+    ("parts-products", &[("products", "30"), ("parts", "60"), ("parts_per_product", "6")]),
+    ("log-messages", &[("hosts", "10"), ("messages_per_host", "12"), ("cap", "5")]),
+    ("tasks", &[("people", "10"), ("tasks_per_person", "6")]),
+    ("ticketing", &[("events", "5"), ("sections", "2"), ("section_seats", "8")]),
+    ("library-checkout", &[("books", "30"), ("patrons", "20")]),
+    ("trees", &[("nodes", "21")]),
+];
 
 /// The calls whose arguments are shown.
 const CALLS: [u64; 2] = [0, 7];
@@ -156,7 +164,7 @@ async fn state(bench: &Bench, plan: &Plan, arm: usize, database: &str) -> Vec<(S
 struct Filled {
     name: String,
     path: PathBuf,
-    set: &'static [(&'static str, &'static str)],
+    set: Set,
     plan: Arc<Plan>,
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::results::{Arrivals, ERROR_BUDGET, LoadModel, NOISE, RunRecord, Settings};
 
-use super::format::{bytes, counted, plain};
+use super::format::{bytes, counted, listed, plain};
 use super::{cost, validity};
 
 /// Name and value of all that was set or found.
@@ -68,10 +68,11 @@ fn equivalence(record: &RunRecord) -> String {
     let Some(verification) = &record.verification else { return "not checked before this run".into() };
     let audits = record.rounds.iter().flat_map(|round| &round.cells).any(|cell| !cell.audits.is_empty());
     let audits = if audits { "; audits after every round" } else { "" };
-    format!(
-        "{} one after the other gave all strategies the same answers and states{audits}",
-        counted(verification.calls, "call")
-    )
+    let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
+    let others: Vec<String> = others.map(|strategy| strategy.name.clone()).collect();
+    let others = if others.is_empty() { String::new() } else { format!(", but not {}", listed(&others)) };
+    let calls = counted(verification.calls, "call");
+    format!("{calls} one after the other gave all strategies the same answers and states{others}{audits}")
 }
 
 /// The slices of a window, which may be fewer than asked for: each has enough calls for its workers, and at a rate a least
