@@ -73,7 +73,13 @@ async fn every_example_passes_the_check_of_equivalence() {
         let scenario = read(&source, &mut Diagnostics::new()).unwrap();
         let strategies = scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
         let plan = plan(&name, &text, &Choice { seed: 1, strategies, ..Choice::default() });
-        let settings = Settings { id: "ex".into(), calls: 200, workers: 4, timeout: Duration::from_secs(10) };
+        let settings = Settings {
+            id: "ex".into(),
+            command: String::new(),
+            calls: 200,
+            workers: 4,
+            timeout: Duration::from_secs(10),
+        };
         let target = bench.client(settings.connections()).await;
         let verifier = Verifier { plan: &plan, settings, target: &target, progress: &|_, _| {}, stop: Stop::default() };
         let verification = verifier.run().await.unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -13,7 +13,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
 use docshape::engine::{Interpreter, Window, read_state};
-use docshape::plan::{Choice, Outcome, Plan, Raw, Value, written};
+use docshape::plan::{Choice, Outcome, Plan, Raw, Value, alone, written};
 use docshape::server::namespace::database_name;
 use harness::{Bench, bench, plan};
 
@@ -137,7 +137,8 @@ async fn own(bench: &Bench, plan: &Plan, arm: usize, database: &str, calls: &[u6
     for call in calls {
         for (position, operation) in plan.operations.iter().enumerate() {
             let program = &plan.arms[arm].operations[position];
-            let mut frame = plan.arguments(position, plan.round_seed(0), *call, program.slots).unwrap();
+            let mut frame =
+                plan.arguments(position, plan.round_seed(0), alone(position, *call), program.slots).unwrap();
             let answer = Interpreter::new(&bench.target, database).run(program, &mut frame).await.unwrap();
             answers.push((operation.name.to_string(), compared(plan, position, &answer)));
         }

@@ -139,6 +139,7 @@ fn interrupted() -> CliError {
 /// Mistakes of the scenario are the user's to mend, the rest is the server's.
 pub fn failed(error: &RunError) -> CliError {
     match error {
+        RunError::Interrupted => interrupted(),
         RunError::Fatal(Fatal::Scenario { .. })
         | RunError::Load(LoadError::Document { .. } | LoadError::Step { halt: Halt::Scenario { .. }, .. })
         | RunError::NoCalls { .. }

@@ -121,7 +121,7 @@ impl Measuring {
         let plan = Arc::new(ready.plan);
         let compared = plan.arms.iter().filter(|arm| !arm.is_control).count();
         if record.verification.is_none() && !arguments.no_verify && compared > 1 {
-            record.verification = Some(beforehand(&session, (&plan, &id), arguments.timeout).await?);
+            record.verification = Some(beforehand(&session, (&plan, &record.id), &arguments).await?);
         }
         let load = record.settings.load;
         let log = match is_resumed {

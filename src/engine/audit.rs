@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::plan::{Audit, EvalError, Frame, OutcomeCounts, Plan, Program, Value, written};
 use crate::results::AuditRecord;
-use crate::server::Target;
+use crate::server::{FailureKind, Target};
 
 use super::error::RunError;
-use super::interpret::Interpreter;
+use super::interpret::{Halt, Interpreter};
 use super::window::Fatal;
 
 /// The longest row that is kept, in characters.
@@ -60,6 +60,11 @@ fn failed(plan: &Plan, (arm, audit): (usize, &Audit), words: String) -> RunError
     RunError::Fatal(Fatal::Scenario { arm, operation: format!("audit {}", audit.name), words })
 }
 
+/// Whether a connection broke or gave no answer, which is no mistake of the scenario.
+pub fn is_broken(halt: &Halt) -> bool {
+    matches!(halt, Halt::Failed { failure, .. } if matches!(failure.kind, FailureKind::Network | FailureKind::Timeout))
+}
+
 /// The rows of an audit, or their number, by one of its programs.
 ///
 /// # Errors
@@ -73,7 +78,10 @@ pub async fn audit_rows<T: Target>(
     let mut frame = Frame::new(&plan.data, plan.data.seed, 0, program.slots);
     let mut interpreter = Interpreter::new(target, database);
     let rows = interpreter.run(program, &mut frame).await;
-    rows.map_err(|halt| failed(plan, (arm, audit), halt.to_string()))
+    rows.map_err(|halt| match is_broken(&halt) {
+        true => RunError::Fatal(Fatal::Lost(halt.to_string())),
+        false => failed(plan, (arm, audit), halt.to_string()),
+    })
 }
 
 /// How many rows these are.
@@ -84,11 +92,18 @@ pub fn number_of_rows(rows: &Value) -> u64 {
     }
 }
 
-/// What must be found at least and at most: calls whose outcome is unknown may have been done or not.
-fn expected(plan: &Plan, audit: &Audit, counts: &CallCounts) -> Result<[u64; 2], EvalError> {
+/// What must be found at least and at most: every call whose outcome is unknown may have been done or not.
+fn expected(plan: &Plan, audit: &Audit, counts: &CallCounts) -> Result<[i64; 2], EvalError> {
     let names = || plan.operations.iter().map(|operation| Arc::clone(&operation.name));
-    let with = |(known, unknown): (&OutcomeCounts, &u64)| OutcomeCounts { done: known.done + unknown, ..*known };
-    let without = audit.expected(&plan.data, names().zip(counts.known.iter().copied()))? as u64;
-    let with = audit.expected(&plan.data, names().zip(counts.known.iter().zip(&counts.unknown).map(with)))? as u64;
-    Ok([without.min(with), without.max(with)])
+    let of = |known: &[OutcomeCounts]| audit.expected(&plan.data, names().zip(known.iter().copied()));
+    let without = of(&counts.known)?;
+    let (mut least, mut most) = (without, without);
+    for (operation, unknown) in counts.unknown.iter().enumerate().filter(|(_, unknown)| **unknown > 0) {
+        let mut known = counts.known.clone();
+        known[operation].done += unknown;
+        let more = of(&known)? - without;
+        least += more.min(0);
+        most += more.max(0);
+    }
+    Ok([least, most])
 }

@@ -32,7 +32,7 @@ mod trial;
 mod window;
 
 pub use arrivals::ArrivalTimes;
-pub use audit::{CallCounts, audit_rows, audits, number_of_rows};
+pub use audit::{CallCounts, audit_rows, audits, is_broken, number_of_rows};
 pub use cost::Costs;
 pub use error::RunError;
 pub use event::{Event, Interval, Observer, Phase};

@@ -17,7 +17,7 @@ use super::machine::Machine;
 use super::part::{MEASURED_ARRIVALS, Part, WARM_UP_ARRIVALS};
 use super::provision::Purpose;
 use super::schedule::{Window, is_sampled, shuffled};
-use super::window::INTERVAL;
+use super::window::{Fatal, INTERVAL};
 
 /// The pieces of a warm-up.
 const WARM_UP_PIECES: u64 = 8;
@@ -97,7 +97,14 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
         for (arm, cell) in cells {
             self.phase(index, arm, Phase::Inspect);
             let after = self.sizes(&cell, arm, checkpointed).await?;
-            let audits = audits(&self.plan, arm, (self.target, &cell.database), &cell.outcomes()).await?;
+            let audits = match audits(&self.plan, arm, (self.target, &cell.database), &cell.outcomes()).await {
+                // The audits of a negative control may meet the data that it has spoilt.
+                Err(RunError::Fatal(fatal @ Fatal::Scenario { .. })) if self.plan.arms[arm].is_unsafe => {
+                    round.warnings.push(format!("round {}: {fatal}", round.index + 1));
+                    Vec::new()
+                }
+                made => made?,
+            };
             records.push((arm, cell.into_record((after, audits), &meter)));
         }
         Ok(records)

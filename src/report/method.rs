@@ -71,6 +71,10 @@ fn equivalence(record: &RunRecord) -> String {
     let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
     let others: Vec<String> = others.map(|strategy| strategy.name.clone()).collect();
     let others = if others.is_empty() { String::new() } else { format!(", but not {}", listed(&others)) };
+    let others = match verification.uncalled.as_slice() {
+        [] => others,
+        names => format!("{others}; never called: {}", names.join(", ")),
+    };
     let calls = counted(verification.calls, "call");
     format!("{calls} one after the other gave all strategies the same answers and states{others}{audits}")
 }

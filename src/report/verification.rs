@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use crate::results::AuditRecord;
 use crate::results::verification::{LiveRecord, Phase, PhaseFindings, StrategyFindings, Verification};
 
-use super::format::{percent, wrap};
+use super::format::{listed, percent, wrap};
 use super::table::Tone;
 
 /// The phases and the headings of their columns.
@@ -45,12 +45,19 @@ impl VerificationReport<'_> {
         wrap(text, self.width).iter().try_for_each(|line| writeln!(out, "{}", tone.paint(line, self.colour)))
     }
 
+    /// Whether there were phases in which many calls ran at once.
+    fn is_concurrent(&self) -> bool {
+        self.verification.strategies.iter().any(|strategy| strategy.phases.len() > 1)
+    }
+
     fn head(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Verification { scenario, mix, seed, calls, workers, reference, uncalled, .. } = self.verification;
-        let line = format!(
-            "{scenario}: {calls} calls of mix {mix}, seed {seed}; one by one compared with {reference}, then by {workers} \
-             workers at once: calls of equal `serial` in order, and free"
-        );
+        let then = match self.is_concurrent() {
+            true => format!(", then by {workers} workers at once: calls of equal `serial` in order, and free"),
+            false => String::new(),
+        };
+        let line =
+            format!("{scenario}: {calls} calls of mix {mix}, seed {seed}; one by one compared with {reference}{then}");
         self.line(out, Tone::Plain, &line)?;
         match uncalled.as_slice() {
             [] => Ok(()),
@@ -86,7 +93,7 @@ impl VerificationReport<'_> {
                 };
                 write!(out, "  {}", tone.paint(&format!("{text:>10}"), self.colour))?;
             }
-            let (words, tone) = remark(strategy);
+            let (words, tone) = remark(strategy, self.is_concurrent());
             writeln!(out, "  {}", tone.paint(&words, self.colour))?;
         }
         Ok(())
@@ -110,8 +117,9 @@ impl VerificationReport<'_> {
             for line in &problem.lines {
                 writeln!(out, "{INDENT}{line}")?;
             }
-            if let (Some(call), false) = (problem.call, strategy.is_unsafe) {
-                writeln!(out, "{INDENT}repeat    {}", self.repeat(call))?;
+            // What calls come to at once cannot be repeated one by one.
+            if let (Some(call), Phase::Sequential, false) = (problem.call, phase.phase, strategy.is_unsafe) {
+                writeln!(out, "{INDENT}repeat    {}", self.repeat(strategy, call))?;
             }
         }
         let failing: Vec<&AuditRecord> = phase.audits.iter().filter(|audit| audit.anomalies() > 0).collect();
@@ -128,9 +136,9 @@ impl VerificationReport<'_> {
         Ok(())
     }
 
-    fn repeat(&self, call: u64) -> String {
-        let Verification { scenario, seed, .. } = self.verification;
-        format!("docshape verify {scenario} --seed {seed} --call {call}")
+    fn repeat(&self, strategy: &StrategyFindings, call: u64) -> String {
+        let Verification { command, reference, seed, .. } = self.verification;
+        format!("{command} --strategies {reference},{} --seed {seed} --call {call}", strategy.name)
     }
 
     fn live(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,10 +177,19 @@ impl VerificationReport<'_> {
         let mut line = String::new();
         match (clean == safe.len(), safe.len()) {
             (true, 1) => line.push_str("Nothing is wrong with the one strategy; there was none to compare it with"),
+            (true, 0) => line.push_str("There is no safe strategy"),
             (true, count) => write!(line, "All {count} strategies do the same")?,
             (false, count) => write!(line, "{} of {count} strategies fail", count - clean)?,
         }
-        if !controls.is_empty() {
+        let refused: Vec<String> = safe
+            .iter()
+            .filter(|strategy| strategy.refused_at.is_some())
+            .map(|strategy| strategy.name.clone())
+            .collect();
+        if !refused.is_empty() {
+            write!(line, " (of {} only the calls before it refused one for its size are known)", listed(&refused))?;
+        }
+        if !controls.is_empty() && self.is_concurrent() {
             let caught = controls.iter().filter(|strategy| strategy.is_caught()).count();
             write!(line, "; {caught} of {} negative controls caught", controls.len())?;
         }
@@ -183,11 +200,12 @@ impl VerificationReport<'_> {
 }
 
 /// What stands behind a strategy's row.
-fn remark(strategy: &StrategyFindings) -> (String, Tone) {
+fn remark(strategy: &StrategyFindings, is_concurrent: bool) -> (String, Tone) {
     let mut remarks = Vec::new();
     let mut tone = Tone::Faint;
     match (strategy.is_unsafe, strategy.is_caught()) {
         (true, true) => remarks.push("negative control, caught".to_owned()),
+        (true, false) if !is_concurrent => remarks.push("negative control".to_owned()),
         (true, false) => {
             remarks.push("negative control, NOT caught: more --calls, or a mix that crowds its calls".to_owned());
             tone = Tone::Bad;

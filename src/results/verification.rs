@@ -13,6 +13,9 @@ pub struct Verification {
     pub mix: String,
     /// The seed of data and calls.
     pub seed: u64,
+    /// The command line that makes the check, without strategies, seed and call.
+    #[serde(default)]
+    pub command: String,
     /// Calls per phase and strategy.
     pub calls: u64,
     /// Calls in flight in the concurrent phases.

@@ -67,6 +67,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             scenario: "blog-comments".into(),
             mix: "default".into(),
             seed: 42,
+            command: String::new(),
             calls: 200,
             workers: 1,
             reference: "embedded".into(),

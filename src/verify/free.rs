@@ -5,11 +5,11 @@ use std::cell::{Cell, RefCell};
 use futures_util::future::{join, try_join_all};
 
 use crate::engine::RunError;
-use crate::results::verification::{LiveRecord, Phase, PhaseFindings, Problem};
+use crate::results::verification::{LiveRecord, Phase, PhaseFindings};
 use crate::server::Target;
 
 use super::Verifier;
-use super::call::{self, Answer, Counts};
+use super::call::{self, Counts};
 
 impl<T: Target> Verifier<'_, T> {
     /// Runs one strategy while readers look on; its audits judge what is left.
@@ -33,9 +33,8 @@ impl<T: Target> Verifier<'_, T> {
                 self.check_stop()?;
                 let made = call::make(self.plan, (arm, call), (self.target, &database), self.settings.timeout).await?;
                 counts.borrow_mut().add(&made);
-                if let Answer::Failed(_) = made.answer {
-                    let problem = Problem { title: "calls fail".into(), ..self.failure(call, &made.answer) };
-                    findings.borrow_mut().add(problem.under(&self.describe(call)));
+                if let Some(problem) = self.without_result(call, &made.answer) {
+                    findings.borrow_mut().add(problem);
                 }
             }
         };

@@ -61,15 +61,17 @@ fn keys(plan: &Plan, call: u64) -> Result<Vec<String>, RunError> {
     })?;
     Ok(match &value {
         Value::Null => Vec::new(),
-        Value::List(_) | Value::Array(_) => value.items().into_iter().flatten().map(|key| text(&key)).collect(),
+        Value::List(_) | Value::Array(_) => {
+            value.items().into_iter().flatten().filter(|key| !key.is_null()).map(|key| text(&key)).collect()
+        }
         key => vec![text(key)],
     })
 }
 
-/// Records of different entities may have equal ids.
+/// A record is what it is pointed at by: its `_id`.
 fn text(key: &Value) -> String {
     match key {
-        Value::Record(record) => format!("{}/{}", record.entity(), written(&record.id())),
+        Value::Record(record) => written(&record.id()),
         other => written(other),
     }
 }

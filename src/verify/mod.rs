@@ -23,9 +23,9 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use crate::engine::{Loader, RunError, Stop, audits};
+use crate::engine::{Fatal, Loader, RunError, Stop, audits};
 use crate::plan::{Plan, Value};
-use crate::results::verification::{Phase, PhaseFindings, StrategyFindings, Verification};
+use crate::results::verification::{Phase, PhaseFindings, Problem, StrategyFindings, Verification};
 use crate::server::Target;
 use crate::server::namespace;
 
@@ -41,6 +41,8 @@ pub const STRATEGIES_AT_ONCE: usize = 4;
 pub struct Settings {
     /// Tells the databases of this check from those of others.
     pub id: String,
+    /// The command line that makes this check, without strategies, seed and call.
+    pub command: String,
     /// Calls per phase and strategy.
     pub calls: u64,
     /// Calls in flight in the concurrent phases.
@@ -77,7 +79,7 @@ struct Reference {
     /// What every call that writes came to.
     outcomes: Vec<Option<Value>>,
     state: State,
-    /// Calls that were compared: fewer when the reference refused one for its size.
+    /// Calls that were compared.
     calls: u64,
 }
 
@@ -147,6 +149,7 @@ impl<T: Target> Verifier<'_, T> {
             scenario: plan.name.clone(),
             mix: plan.mix.name.clone(),
             seed: plan.seed,
+            command: self.settings.command.clone(),
             calls,
             workers: self.settings.workers,
             reference: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
@@ -184,8 +187,9 @@ impl<T: Target> Verifier<'_, T> {
         };
         let arm = &self.plan.arms[arm];
         let database = namespace::database_name(&self.plan.name, &arm.name, &format!("{}{mark}", self.settings.id));
-        namespace::create(self.target, &database, &self.settings.id).await?;
+        // First, so that it is dropped even when this is given up in between.
         databases.borrow_mut().push(database.clone());
+        namespace::create(self.target, &database, &self.settings.id).await?;
         let loader = Loader {
             plan: self.plan,
             arm,
@@ -223,8 +227,27 @@ impl<T: Target> Verifier<'_, T> {
         counts: &call::Counts,
         findings: &mut PhaseFindings,
     ) -> Result<(), RunError> {
-        findings.audits = audits(self.plan, arm, (self.target, database), &counts.calls).await?;
+        let made = audits(self.plan, arm, (self.target, database), &counts.calls).await;
+        findings.audits = self.borne(arm, made, findings)?.unwrap_or_default();
         Ok(())
+    }
+
+    /// What was read of a strategy's data. A negative control may have spoilt them so that they cannot be read, which is a
+    /// finding.
+    fn borne<R>(
+        &self,
+        arm: usize,
+        made: Result<R, RunError>,
+        findings: &mut PhaseFindings,
+    ) -> Result<Option<R>, RunError> {
+        match made {
+            Err(RunError::Fatal(Fatal::Scenario { operation, words, .. })) if self.plan.arms[arm].is_unsafe => {
+                let lines = vec![format!("error     {words}")];
+                findings.add(Problem { title: format!("{operation} cannot be read"), lines, call: None, count: 1 });
+                Ok(None)
+            }
+            made => made.map(Some),
+        }
     }
 
     /// The operation and arguments of a call, short enough for a line.

@@ -47,22 +47,34 @@ impl<T: Target> Verifier<'_, T> {
         try_join_all((0..self.settings.workers).map(|_| worker())).await?;
         let (mut findings, counts) = (findings.into_inner(), counts.into_inner());
         counts.conclude(&mut findings);
-        let actual = self.state(arm, &database).await?;
-        state::compare(&reference.state, &actual).into_iter().for_each(|problem| findings.add(problem));
+        let actual = self.state(arm, &database).await;
+        let actual = self.borne(arm, actual, &mut findings)?;
+        let problems = actual.map(|actual| state::compare(&reference.state, &actual)).unwrap_or_default();
+        problems.into_iter().for_each(|problem| findings.add(problem));
         self.replay(arm, &database, reference, &mut findings).await?;
         self.audit((arm, &database), &counts, &mut findings).await?;
         Ok(findings)
     }
 
+    /// A call of many at once that failed, or of which it is not known whether it was done: with the others it hangs, say,
+    /// which it did not alone.
+    pub(super) fn without_result(&self, call: u64, answer: &Answer) -> Option<Problem> {
+        let title = match answer {
+            Answer::Value(_) => return None,
+            Answer::Failed(_) => "calls fail",
+            Answer::Unknown(_) => "calls have no known outcome",
+        };
+        let problem = Problem { title: title.into(), ..self.failure(call, answer) };
+        Some(problem.under(&self.describe(call)))
+    }
+
     /// Compares what a call came to, if it writes.
     fn judge(&self, call: u64, answer: &Answer, reference: &Reference, findings: &mut PhaseFindings) {
-        if let Answer::Failed(_) = answer {
-            findings
-                .add(Problem { title: "calls fail".into(), ..self.failure(call, answer) }.under(&self.describe(call)));
+        if let Some(problem) = self.without_result(call, answer) {
+            findings.add(problem);
         } else if let Some(Some(expected)) = reference.outcomes.get(call as usize) {
             let expected = Answer::Value(expected.clone());
-            // What is not known cannot be compared; it is told by itself, and the states will differ if it matters.
-            if !matches!(answer, Answer::Unknown(_)) && !is_same(&expected, answer) {
+            if !is_same(&expected, answer) {
                 let problem = Problem {
                     title: "writes come to something else than one after the other".into(),
                     lines: differences(&expected, answer),

@@ -76,20 +76,17 @@ impl<T: Target> Verifier<'_, T> {
         let made: Vec<Option<Made>> = join_all(calls).await.into_iter().collect::<Result<_, _>>()?;
         let Some(Some(expected)) = made.first() else { return Ok(false) };
         let (operation, expected) = (expected.operation, expected.answer.clone());
+        if let Some(problem) = self.unusable(call, &expected) {
+            runners[0].findings.add(problem);
+            runners[0].is_compared = false;
+            return Ok(false);
+        }
         for (runner, made) in runners.iter_mut().zip(&made) {
             let Some(made) = made else { continue };
             runner.counts.add(made);
             if let Answer::Failed(_) | Answer::Unknown(_) = made.answer {
                 runner.is_compared = false;
                 runner.findings.add(self.failure(call, &made.answer));
-            } else if made.answer.is_size() && runner.arm == 0 {
-                runner.is_compared = false;
-                runner.findings.add(Problem {
-                    title: format!("call {call} is refused for its size: {}", self.describe(call)),
-                    lines: vec!["nothing can be compared with it from there on: name another strategy first".into()],
-                    call: Some(call),
-                    count: 1,
-                });
             } else if made.answer.is_size() {
                 runner.is_compared = false;
                 findings.strategies[runner.arm].refused_at = Some(call);
@@ -111,6 +108,20 @@ impl<T: Target> Verifier<'_, T> {
         Ok(runners[0].is_compared)
     }
 
+    /// Why the reference's answer is none that others could be compared with.
+    fn unusable(&self, call: u64, answer: &Answer) -> Option<Problem> {
+        match answer {
+            Answer::Failed(_) | Answer::Unknown(_) => Some(self.failure(call, answer)),
+            answer if answer.is_size() => Some(Problem {
+                title: format!("call {call} is refused for its size: {}", self.describe(call)),
+                lines: vec!["nothing can be compared with it from there on: name another strategy first".into()],
+                call: Some(call),
+                count: 1,
+            }),
+            Answer::Value(_) => None,
+        }
+    }
+
     /// A call that did not come to a result.
     pub(super) fn failure(&self, call: u64, answer: &Answer) -> Problem {
         let lines = match answer {
@@ -128,7 +139,9 @@ impl<T: Target> Verifier<'_, T> {
         outcomes: Vec<Option<crate::plan::Value>>,
     ) -> Result<Option<Reference>, RunError> {
         let mut expected = None;
+        let is_usable = runners.first().is_some_and(|reference| reference.is_compared);
         for runner in runners.iter_mut() {
+            self.check_stop()?;
             runner.counts.conclude(&mut runner.findings);
             let place = (runner.arm, runner.database.as_str());
             self.audit(place, &runner.counts, &mut runner.findings).await?;
@@ -137,13 +150,14 @@ impl<T: Target> Verifier<'_, T> {
                 continue;
             }
             // A strategy that is not compared any more has made fewer calls.
-            if let (Some(expected), true) = (&expected, runner.is_compared) {
-                let actual = self.state(runner.arm, &runner.database).await?;
-                state::compare(expected, &actual).into_iter().for_each(|problem| runner.findings.add(problem));
+            if let (Some(expected), true) = (&expected, runner.is_compared && is_usable) {
+                let actual = self.state(runner.arm, &runner.database).await;
+                let actual = self.borne(runner.arm, actual, &mut runner.findings)?;
+                let problems = actual.map(|actual| state::compare(expected, &actual)).unwrap_or_default();
+                problems.into_iter().for_each(|problem| runner.findings.add(problem));
             }
         }
         let (Some(reference), Some(state)) = (runners.first(), expected) else { return Ok(None) };
-        let is_usable = reference.findings.problems.is_empty();
         let calls = outcomes.len() as u64;
         Ok(is_usable.then(|| Reference { database: reference.database.clone(), outcomes, state, calls }))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::engine::{Fatal, RunError, read_state};
+use crate::engine::{Fatal, RunError, is_broken, read_state};
 use crate::plan::{Value, written};
 use crate::results::verification::Problem;
 use crate::server::Target;
@@ -22,6 +22,9 @@ impl<T: Target> Verifier<'_, T> {
     pub(super) async fn state(&self, arm: usize, database: &str) -> Result<State, RunError> {
         let state = read_state(self.plan, arm, self.target, database).await;
         state.map_err(|halt| {
+            if is_broken(&halt) {
+                return RunError::Fatal(Fatal::Lost(halt.to_string()));
+            }
             let arm = self.plan.arms[arm].name.clone();
             RunError::Fatal(Fatal::Scenario { arm, operation: "state".into(), words: halt.to_string() })
         })

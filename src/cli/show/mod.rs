@@ -157,7 +157,8 @@ fn example_call(
     (operation, program): (usize, &plan::Program),
     call: u64,
 ) -> Result<Vec<(String, Value)>, EvalError> {
-    let frame = plan.arguments(operation, plan.round_seed(0), call, program.slots)?;
+    // Numbers of their own, so that two operations that make a new record do not make the same one.
+    let frame = plan.arguments(operation, plan.round_seed(0), plan::alone(operation, call), program.slots)?;
     let arguments = plan.operations[operation].arguments.iter();
     Ok(arguments.map(|argument| (argument.name.to_string(), frame.slot(argument.slot).clone())).collect())
 }

@@ -3,7 +3,6 @@
 mod argument;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::plan::Plan;
 use crate::report::VerificationReport;
@@ -11,6 +10,7 @@ use crate::results::verification::{Phase, Verification};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 use crate::verify::{Settings, Verifier};
 
+use super::argument::RunArguments;
 use super::catalogue;
 use super::course::failed;
 use super::exit::{CliError, Exit};
@@ -93,6 +93,7 @@ async fn check(arguments: &VerifyArguments, session: &Session, id: &str, ready: 
     let progress = |phase: Phase, strategy: Option<&str>| output::tell(&format!("{}\n", words(phase, strategy)));
     let settings = Settings {
         id: format!("{id}{}", plan.seed % 1_000),
+        command: command(&arguments.scenario, &plan, &arguments.set),
         calls: arguments.calls(plan.arms.len()),
         workers: arguments.workers as usize,
         timeout: arguments.timeout,
@@ -105,6 +106,12 @@ async fn check(arguments: &VerifyArguments, session: &Session, id: &str, ready: 
     Ok(if verification.passes() { Exit::Fine } else { Exit::CheckFailed })
 }
 
+/// The command that makes a check like this, up to its strategies, seed and call.
+fn command(scenario: &str, plan: &Plan, set: &[(String, String)]) -> String {
+    let set: String = set.iter().map(|(name, value)| format!(" --set {name}={value}")).collect();
+    format!("docshape verify {scenario} --mix {}{set}", plan.mix.name)
+}
+
 /// Calls of the check before a run.
 const CALLS_BEFOREHAND: u64 = 200;
 
@@ -115,12 +122,18 @@ const CALLS_BEFOREHAND: u64 = 200;
 pub async fn beforehand(
     session: &Session,
     (plan, id): (&Arc<Plan>, &str),
-    timeout: Duration,
+    arguments: &RunArguments,
 ) -> Result<Verification, CliError> {
     let target = session.client(plan.arms.len() as u32).await?;
     let verifier = Verifier {
         plan,
-        settings: Settings { id: id.to_owned(), calls: CALLS_BEFOREHAND, workers: 1, timeout },
+        settings: Settings {
+            id: id.to_owned(),
+            command: command(arguments.scenario.as_deref().unwrap_or_default(), plan, &arguments.subject.set),
+            calls: CALLS_BEFOREHAND,
+            workers: 1,
+            timeout: arguments.timeout,
+        },
         target: &target,
         progress: &|_, _| {},
         stop: session.stop.clone(),
@@ -156,7 +169,13 @@ async fn show(
     let plan = Arc::new(ready.plan);
     let verifier = Verifier {
         plan: &plan,
-        settings: Settings { id: id.to_owned(), calls: call + 1, workers: 1, timeout: arguments.timeout },
+        settings: Settings {
+            id: id.to_owned(),
+            command: String::new(),
+            calls: call + 1,
+            workers: 1,
+            timeout: arguments.timeout,
+        },
         target: &target,
         progress: &|_, _| {},
         stop: session.stop.clone(),
