@@ -300,6 +300,9 @@ pub struct ReportArguments {
     /// How to render it
     #[arg(long, value_enum, value_name = "NAME", default_value = "terminal")]
     pub format: ReportFormat,
+    /// Print nothing; write report.html, report.md and its pictures into this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "format")]
+    pub out: Option<PathBuf>,
 }
 
 /// The forms of a report.
@@ -309,6 +312,8 @@ pub enum ReportFormat {
     Terminal,
     /// Markdown
     Markdown,
+    /// One HTML file that needs nothing else
+    Html,
 }
 
 /// `server`.
