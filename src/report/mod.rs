@@ -125,7 +125,7 @@ pub struct StrategyView {
 pub const FOLLOWED_AT: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 /// The parts of the calls that a picture of growth has points for.
-pub const FOLLOWED_STEPS: u32 = 24;
+pub const FOLLOWED_STEPS: u32 = 16;
 
 /// An operation, or the mix.
 #[derive(Debug, Clone)]

@@ -18,7 +18,7 @@ pub struct OperationCharts {
 pub fn mix(report: &Report, series: &[Series]) -> Vec<Chart> {
     let shown = report.costs.mix.iter().filter(|row| row.metric.is_main && !row.is_zero(report));
     let chart = |(place, row): (usize, &super::super::MixCost)| {
-        let judged = series.iter().zip(&row.costs).filter(|(series, _)| !report.strategies[series.place].is_control);
+        let judged = series.iter().zip(&row.costs).filter(|(series, _)| !series.is_control());
         let bars = judged.map(|(series, cost)| {
             let reach = |cost: Cost| cost.reach.filter(|reach| *reach > 0.0);
             let bar = bar(series, row.metric, cost.map(|cost| cost.per_call), "per call of the mix");
@@ -41,7 +41,7 @@ pub fn operations(report: &Report, series: &[Series]) -> Vec<OperationCharts> {
                 })
             };
             let is_told = values().any(|(_, value)| value.is_some_and(|value| value > 0.0));
-            let bars = values().filter(|(series, _)| !report.strategies[series.place].is_control);
+            let bars = values().filter(|(series, _)| !series.is_control());
             let bars = bars.map(|(series, value)| bar(series, metric, value, &format!("per call of {}", cost.operation)));
             let id = format!("cost-{place}-{column}");
             is_told.then(|| Bars { id, title: title(metric).to_owned(), bars: bars.collect() }.draw())
@@ -59,6 +59,7 @@ pub fn title(metric: &Metric) -> &'static str {
         "docs" => "documents examined",
         "in" => "bytes in",
         "out" => "bytes out",
+        "~ CPU" => "CPU time, roughly",
         label => label,
     }
 }

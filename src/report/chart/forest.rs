@@ -30,13 +30,13 @@ struct Layout {
 const WIDE: Layout = Layout {
     id: "forest",
     width: 920.0,
-    axis: (330.0, 730.0),
+    axis: (290.0, 720.0),
     step: 21.0,
     line: 10.5,
-    name: 170.0,
+    name: 160.0,
     words: 14.5,
     is_stacked: false,
-    ticks: 8,
+    ticks: 7,
 };
 
 const NARROW: Layout = Layout {
@@ -93,14 +93,13 @@ struct Plot<'p> {
 impl Plot<'_> {
     fn draw(&self) -> Chart {
         let layout = self.layout;
-        let (mut rows, mut top) = (Svg::default(), TOP);
+        // The grid lies on the stripes and the noise, and the marks on the grid.
+        let (mut svg, mut rows, mut top) = (Svg::default(), Svg::default(), TOP);
         for row in of_mix(self.report) {
-            top = self.row(&mut rows, row, top) + GAP;
+            top = self.row(&mut svg, &mut rows, row, top) + GAP;
         }
-        let mut svg = Svg::default();
         self.frame(&mut svg, top - GAP);
-        // Rows stand above the grid, so that numbers are not crossed by it.
-        svg.group("", "", |svg| svg.append(&rows));
+        svg.append(&rows);
         let reference = self.series.first().map_or("the reference", |series| &series.name);
         Chart {
             id: layout.id.into(),
@@ -116,12 +115,11 @@ impl Plot<'_> {
 
     fn frame(&self, svg: &mut Svg, bottom: f64) {
         let (from, to) = self.layout.axis;
-        let reference = self.series.first().map_or(String::new(), |series| cut(&series.name, 20));
-        svg.text("note", (from, 14.0), "← less time");
+        let reference = self.series.first().map_or("", |series| &series.name);
+        svg.text("note", (from, 14.0), &format!("← less time than {}", cut(reference, 22)));
         svg.text("note e", (to, 14.0), "more time →");
         if !self.layout.is_stacked {
             svg.text("note e", (self.layout.width, 14.0), "ratio, 95 % interval");
-            svg.text("note m", (self.axis.at(1.0), 14.0), &reference);
         }
         for tick in self.axis.ticks(self.layout.ticks) {
             let x = self.axis.at(tick);
@@ -135,20 +133,20 @@ impl Plot<'_> {
     }
 
     /// An operation; gives where it ends.
-    fn row(&self, svg: &mut Svg, row: &Row, top: f64) -> f64 {
+    fn row(&self, back: &mut Svg, svg: &mut Svg, row: &Row, top: f64) -> f64 {
         let layout = self.layout;
         let shown = || {
             let cells = self.series.iter().zip(&self.report.strategies).zip(&row.cells).skip(1);
             cells.filter(|((_, strategy), _)| !strategy.is_control)
         };
-        let name = if row.is_mix { "whole mix".to_owned() } else { row.name.clone() };
+        let name = super::title(row);
         let share = row.share.map_or(String::new(), |share| format!("{} of calls", percent(share)));
         let first = if layout.is_stacked { top + 18.0 } else { top };
         let bottom = first + layout.step * shown().count() as f64;
         let margin = row.band.unwrap_or(0.0).max(self.report.noise).max(0.0);
         let (low, high) = (self.axis.at(1.0 / (1.0 + margin)), self.axis.at(1.0 + margin));
-        svg.rect("stripe", (0.0, top - 3.0), layout.width, bottom - top + 6.0);
-        svg.group("", &format!("{name}: differences of up to {} are within noise", percent(margin)), |svg| {
+        back.rect("stripe", (0.0, top - 3.0), layout.width, bottom - top + 6.0);
+        back.group("", &format!("{name}: differences of up to {} are within noise", percent(margin)), |svg| {
             svg.rect("noise", (low, first - 1.0), high - low, bottom - first + 2.0);
         });
         if layout.is_stacked {

@@ -22,7 +22,7 @@ pub fn growth(report: &Report, series: &[Series]) -> Vec<Chart> {
 
 fn chart(report: &Report, series: &[Series], place: usize, label: &str) -> Chart {
     let mut lines = Vec::new();
-    for (series, strategy) in series.iter().zip(&report.strategies) {
+    for (series, strategy) in series.iter().zip(&report.strategies).filter(|(series, _)| !series.is_control()) {
         for growth in strategy.growth.iter().filter(|growth| growth.label == label) {
             let at = |step: usize| step as f64 / f64::from(FOLLOWED_STEPS);
             let points = || growth.bytes.iter().enumerate().map(|(step, size)| (at(step), *size));

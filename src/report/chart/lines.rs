@@ -9,7 +9,7 @@ use super::Chart;
 const WIDTH: f64 = 430.0;
 const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 62.0;
-const RIGHT: f64 = WIDTH - 14.0;
+const RIGHT: f64 = WIDTH - 20.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = HEIGHT - 42.0;
 
@@ -63,9 +63,9 @@ impl Lines<'_> {
             false => Scale::linear(values(), BOTTOM, TOP, 5),
         };
         self.frame(&mut svg, &axis);
-        for line in &self.lines {
-            line.draw(&mut svg, &axis);
-        }
+        // The control lies below, where it is not to hide the reference.
+        let (controls, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_control());
+        controls.into_iter().chain(others).for_each(|line| line.draw(&mut svg, &axis));
         Chart {
             id: self.id.clone(),
             description: self.description.clone(),

@@ -119,6 +119,11 @@ fn of_mix(report: &Report) -> impl Iterator<Item = &Row> {
     report.rows.iter().filter(|row| row.is_mix).chain(report.rows.iter().filter(|row| !row.is_mix))
 }
 
+/// What stands above a picture of an operation.
+fn title(row: &Row) -> String {
+    if row.is_mix { "whole mix".to_owned() } else { row.name.clone() }
+}
+
 /// A text in at most so many characters.
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {

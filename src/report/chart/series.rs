@@ -29,6 +29,11 @@ impl Series {
         series.collect()
     }
 
+    /// Whether it is the reference a second time.
+    pub fn is_control(&self) -> bool {
+        self.look.is_none()
+    }
+
     /// The classes of its marks: one to switch it off, one for its colour and dash.
     pub fn class(&self) -> String {
         format!("s{} {}", self.place, self.look_class())

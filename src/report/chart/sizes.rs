@@ -18,7 +18,7 @@ pub fn sizes(report: &Report, series: &[Series]) -> Vec<Chart> {
     ];
     let shown = || {
         let strategies = series.iter().zip(&report.strategies);
-        strategies.filter(|(_, strategy)| !strategy.is_control && !strategy.collections.is_empty())
+        strategies.filter(|(series, strategy)| !series.is_control() && !strategy.collections.is_empty())
     };
     let chart = |(place, (title, is_largest, of)): (usize, &(&str, bool, Of))| {
         let bars = shown().map(|(series, strategy)| {

@@ -118,9 +118,9 @@ fn ratio(report: &Report, cell_of: &Measured) -> Cell {
 
 /// Times per operation and strategy.
 pub fn times(report: &Report) -> Table {
-    let mut head = heads(&["strategy", "mean", "ratio, 95 % interval"]);
+    let mut head = heads(&["strategy", "mean", "ratio (95 % interval)"]);
     head.extend(NAMED.map(|(_, name)| cell(name)));
-    head.extend(heads(&["max", "calls", "trips per call"]));
+    head.extend(heads(&["max", "calls", "trips"]));
     let mut made = Vec::new();
     for row in rows(report) {
         made.push(group(&title(row)));
