@@ -31,9 +31,10 @@ impl Renderer for Markdown {
         verdict(report, out)?;
         let pictures = if report.has_files { Picture::all(report) } else { Vec::new() };
         let shown = |file: &str, out: &mut dyn fmt::Write| {
-            pictures.iter().filter(|picture| picture.file == file).try_for_each(|picture| {
-                writeln!(out, "![{}]({})\n", escape(&picture.title), picture.file)
-            })
+            pictures
+                .iter()
+                .filter(|picture| picture.file == file)
+                .try_for_each(|picture| writeln!(out, "![{}]({})\n", escape(&picture.title), picture.file))
         };
         if report.rounds > 0 {
             shown("forest.svg", out)?;

@@ -37,7 +37,11 @@ impl Renderer for Terminal {
         self.warnings(report, out)?;
         match &report.folder {
             Some(folder) if report.has_files => {
-                writeln!(out, "\nAll results: {folder}\nThe report with pictures: {}", format_args!("{folder}/{HTML_FILE}"))
+                writeln!(
+                    out,
+                    "\nAll results: {folder}\nThe report with pictures: {}",
+                    format_args!("{folder}/{HTML_FILE}")
+                )
             }
             Some(folder) => writeln!(out, "\nAll results: {folder}"),
             None => Ok(()),

@@ -38,7 +38,8 @@ fn rate(slice: &SliceRecord) -> Option<f64> {
 /// `None`.
 pub fn slice_rates(record: &RunRecord, strategy: usize) -> Vec<Option<Spread>> {
     let slices = cells(record, strategy).map(|cell| cell.slices.len()).max().unwrap_or(0);
-    let of = |place: usize| Spread::of(cells(record, strategy).filter_map(|cell| rate(cell.slices.get(place)?)).collect());
+    let of =
+        |place: usize| Spread::of(cells(record, strategy).filter_map(|cell| rate(cell.slices.get(place)?)).collect());
     (0..slices).map(of).collect()
 }
 
@@ -66,7 +67,8 @@ mod tests {
     #[test]
     fn slices_are_put_together_by_their_place() {
         let mut run = sample::run(2);
-        run.rounds[0].cells[1].slices = vec![SliceRecord { calls: 10, seconds: 1.0 }, SliceRecord { calls: 10, seconds: 0.0 }];
+        run.rounds[0].cells[1].slices =
+            vec![SliceRecord { calls: 10, seconds: 1.0 }, SliceRecord { calls: 10, seconds: 0.0 }];
         run.rounds[1].cells[1].slices = vec![SliceRecord { calls: 10, seconds: 0.5 }];
         let rates = slice_rates(&run, 1);
         assert_eq!((rates[0].map(|rate| rate.median), rates[1], rates.len()), (Some(15.0), None, 2));

@@ -1,9 +1,9 @@
 //! What a call costs the server: a picture per counter, of the mix and of every operation.
 
 use super::super::{COLUMNS, Metric, Report};
+use super::Chart;
 use super::bars::{Bar, Bars};
 use super::series::Series;
-use super::Chart;
 use crate::stats::Cost;
 
 /// The pictures of one operation.
@@ -42,7 +42,8 @@ pub fn operations(report: &Report, series: &[Series]) -> Vec<OperationCharts> {
             };
             let is_told = values().any(|(_, value)| value.is_some_and(|value| value > 0.0));
             let bars = values().filter(|(series, _)| !series.is_control());
-            let bars = bars.map(|(series, value)| bar(series, metric, value, &format!("per call of {}", cost.operation)));
+            let bars =
+                bars.map(|(series, value)| bar(series, metric, value, &format!("per call of {}", cost.operation)));
             let id = format!("cost-{place}-{column}");
             is_told.then(|| Bars { id, title: title(metric).to_owned(), bars: bars.collect() }.draw())
         });

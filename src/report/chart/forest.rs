@@ -33,7 +33,7 @@ const WIDE: Layout = Layout {
     axis: (290.0, 720.0),
     step: 21.0,
     line: 10.5,
-    name: 160.0,
+    name: 168.0,
     words: 14.5,
     is_stacked: false,
     ticks: 7,
@@ -151,7 +151,7 @@ impl Plot<'_> {
         });
         if layout.is_stacked {
             svg.text("head", (8.0, top + 12.0), &cut(&name, 30));
-            svg.text("note e", (layout.width - 8.0, top + 12.0), &share);
+            svg.text("note halo e", (layout.width - 8.0, top + 12.0), &share);
         } else {
             svg.text("head", (8.0, first + layout.words), &cut(&name, 22));
             if shown().count() > 1 {
@@ -186,10 +186,12 @@ impl Plot<'_> {
         let title = format!("{name}, {}: × {mean}{words}{said}", row.name);
         svg.group(&format!("mark {}", series.class()), &title, |svg| {
             let y = top + layout.line;
-            svg.text("label", (layout.name, top + layout.words), &cut(name, 22));
-            if layout.is_stacked {
-                series.marker(svg, "dot", (14.0, top + layout.words - 4.0), 4.0);
-            }
+            svg.text(
+                "label halo",
+                (layout.name, top + layout.words),
+                &cut(name, if layout.is_stacked { 18 } else { 17 }),
+            );
+            series.marker(svg, "dot", (layout.name - 12.0, top + layout.words - 4.0), 4.0);
             let point: Point = (self.axis.at(ratio.mean), y);
             if let Some(interval) = ratio.interval {
                 let (low, high) = (self.axis.at(interval.low), self.axis.at(interval.high));
@@ -198,15 +200,11 @@ impl Plot<'_> {
                 svg.line("interval", (high, y - 4.0), (high, y + 4.0));
             }
             series.marker(svg, if claim.is_some() { "dot" } else { "hollow" }, point, 5.0);
-            let class = if claim.is_some() { "value strong e" } else { "value e" };
-            let end = layout.width - 8.0;
-            let text = interval.map_or(String::new(), |text| format!("  {text}"));
-            if layout.is_stacked {
-                svg.text(class, (end, top + layout.words), &format!("× {mean}{}", text.replacen("  ", "   ", 1)));
-            } else {
-                svg.text(class, (end - 118.0, top + layout.words), &format!("× {mean}"));
-                svg.text("note e", (end, top + layout.words), text.trim());
-            }
+            let (end, base) = (layout.width - 8.0, top + layout.words);
+            let class = if claim.is_some() { "value strong halo e" } else { "value halo e" };
+            let mean_end = if interval.is_some() || !layout.is_stacked { end - 118.0 } else { end };
+            svg.text(class, (mean_end, base), &format!("× {mean}"));
+            interval.iter().for_each(|text| svg.text("note halo e", (end, base), text));
             svg.rect("hit", (0.0, top), layout.width, layout.step);
         });
     }

@@ -2,9 +2,9 @@
 
 use super::super::format::{bytes, percent, short};
 use super::super::{FOLLOWED_STEPS, Report};
+use super::Chart;
 use super::lines::{Line, Lines};
 use super::series::Series;
-use super::Chart;
 
 /// So many documents are shown at most.
 const DOCUMENTS: usize = 8;
@@ -27,7 +27,14 @@ fn chart(report: &Report, series: &[Series], place: usize, label: &str) -> Chart
             let at = |step: usize| step as f64 / f64::from(FOLLOWED_STEPS);
             let points = || growth.bytes.iter().enumerate().map(|(step, size)| (at(step), *size));
             let words = |share: f64, size: f64| {
-                format!("{}, {} in {}: {} after {} of the calls", series.name, label, growth.collection, bytes(size), percent(share))
+                format!(
+                    "{}, {} in {}: {} after {} of the calls",
+                    series.name,
+                    label,
+                    growth.collection,
+                    bytes(size),
+                    percent(share)
+                )
             };
             let marked = points().step_by(FOLLOWED_STEPS as usize / 4);
             lines.push(Line {

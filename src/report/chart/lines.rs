@@ -1,14 +1,14 @@
 //! Lines over an axis: the frame that percentiles, throughput and growth share.
 
+use super::Chart;
 use super::scale::Scale;
 use super::series::Series;
 use super::svg::{Point, Svg, path};
-use super::Chart;
 
 /// The size of one picture; several stand beside each other.
-const WIDTH: f64 = 430.0;
-const HEIGHT: f64 = 250.0;
-const LEFT: f64 = 62.0;
+const WIDTH: f64 = 400.0;
+const HEIGHT: f64 = 244.0;
+const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 20.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = HEIGHT - 42.0;
@@ -66,16 +66,11 @@ impl Lines<'_> {
         // The control lies below, where it is not to hide the reference.
         let (controls, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_control());
         controls.into_iter().chain(others).for_each(|line| line.draw(&mut svg, &axis));
-        Chart {
-            id: self.id.clone(),
-            description: self.description.clone(),
-            size: (WIDTH, HEIGHT),
-            body: svg,
-        }
+        Chart { id: self.id.clone(), description: self.description.clone(), size: (WIDTH, HEIGHT), body: svg }
     }
 
     fn frame(&self, svg: &mut Svg, axis: &Scale) {
-        svg.text("head", (0.0, 16.0), &super::cut(&self.title, 38));
+        svg.text("head", (0.0, 16.0), &super::cut(&self.title, 26));
         svg.text("note e", (RIGHT, 16.0), &self.remark);
         for tick in axis.ticks(6) {
             let y = axis.at(tick);

@@ -79,7 +79,10 @@ pub(super) struct Glyph {
 impl fmt::Display for Glyph {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let body = self.body.as_str();
-        write!(out, "<svg class=\"chart glyph\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" aria-hidden=\"true\">{body}</svg>")
+        write!(
+            out,
+            "<svg class=\"chart glyph\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" aria-hidden=\"true\">{body}</svg>"
+        )
     }
 }
 
@@ -172,7 +175,10 @@ fn picture(file: &'static str, title: String, charts: &[Chart], columns: usize, 
     let width = MARGIN * 2.0 + widest * columns as f64 + GAP * (columns - 1) as f64;
     let mut svg = Svg::default();
     svg.text("title", (MARGIN, 34.0), &title);
-    let mut top = legend(&mut svg, series, width) + 18.0;
+    let shown =
+        |series: &&Series| charts.iter().any(|chart| chart.body.as_str().contains(&format!("{}\"", series.class())));
+    let series: Vec<&Series> = series.iter().filter(shown).collect();
+    let mut top = legend(&mut svg, &series, width) + 18.0;
     for row in charts.chunks(columns) {
         for (column, chart) in row.iter().enumerate() {
             svg.nested((MARGIN + (widest + GAP) * column as f64, top), chart.size, &chart.body);
@@ -191,7 +197,7 @@ fn picture(file: &'static str, title: String, charts: &[Chart], columns: usize, 
 }
 
 /// Names and looks of the strategies; gives where it ends.
-fn legend(svg: &mut Svg, series: &[Series], width: f64) -> f64 {
+fn legend(svg: &mut Svg, series: &[&Series], width: f64) -> f64 {
     let (mut x, mut y) = (MARGIN, 48.0);
     for one in series {
         let name = cut(&one.name, 40);

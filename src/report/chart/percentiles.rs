@@ -7,8 +7,7 @@ use super::series::Series;
 use super::{Chart, of_mix};
 
 /// The percentiles with a name and a marker: share, and its name.
-pub const NAMED: [(f64, &str); 5] =
-    [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99")];
+pub const NAMED: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99")];
 
 /// Points of a line per further nine.
 const POINTS: u32 = 10;

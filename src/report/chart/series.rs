@@ -47,7 +47,8 @@ impl Series {
     /// Its marker around a place.
     pub fn marker(&self, svg: &mut Svg, class: &str, (x, y): Point, size: f64) {
         let corners = |corners: &[Point]| {
-            let places = corners.iter().map(|(right, down)| format!("{} {}", number(x + right * size), number(y + down * size)));
+            let places =
+                corners.iter().map(|(right, down)| format!("{} {}", number(x + right * size), number(y + down * size)));
             format!("M{}Z", places.collect::<Vec<_>>().join("L"))
         };
         let commands = match self.look {

@@ -2,9 +2,9 @@
 
 use super::super::Report;
 use super::super::format::{bytes, bytes_change};
+use super::Chart;
 use super::bars::{Bar, Bars};
 use super::series::Series;
-use super::Chart;
 use crate::stats::{Change, CollectionGrowth};
 
 /// A picture per size: a bar for after, a line across it for before.

@@ -2,9 +2,9 @@
 
 use super::super::Report;
 use super::super::format::{count, short, three};
+use super::Chart;
 use super::lines::{Line, Lines};
 use super::series::Series;
-use super::Chart;
 
 /// Few enough marks that they can be told apart.
 const MARKS: usize = 16;
@@ -31,7 +31,8 @@ fn rate(value: f64) -> String {
 }
 
 fn within(report: &Report, series: &[Series]) -> Option<Chart> {
-    let slices = report.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().filter(|slices| *slices > 1)?;
+    let slices =
+        report.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().filter(|slices| *slices > 1)?;
     let every = slices.div_ceil(MARKS);
     let line = |(series, strategy): (&'_ Series, &super::super::StrategyView)| {
         let known = || strategy.slice_rates.iter().enumerate().filter_map(|(one, rate)| Some((one, (*rate)?)));
@@ -53,7 +54,9 @@ fn within(report: &Report, series: &[Series]) -> Option<Chart> {
         id: "throughput-slices".into(),
         title: "Within a round".into(),
         remark: "calls per second".into(),
-        description: format!("Calls per second of each of {slices} slices, the median over the rounds, a line per strategy."),
+        description: format!(
+            "Calls per second of each of {slices} slices, the median over the rounds, a line per strategy."
+        ),
         x_label: "median of the rounds, shaded: their middle half",
         x_ticks: ticks(slices, "slice"),
         is_log: false,
@@ -64,7 +67,8 @@ fn within(report: &Report, series: &[Series]) -> Option<Chart> {
 }
 
 fn over_rounds(report: &Report, series: &[Series]) -> Option<Chart> {
-    let rounds = report.strategies.iter().map(|strategy| strategy.round_rates.len()).max().filter(|rounds| *rounds > 1)?;
+    let rounds =
+        report.strategies.iter().map(|strategy| strategy.round_rates.len()).max().filter(|rounds| *rounds > 1)?;
     let lines = series.iter().zip(&report.strategies).map(|(series, strategy)| {
         let known = || strategy.round_rates.iter().enumerate().filter_map(|(one, rate)| Some((one, (*rate)?)));
         let words = |one: usize, rate: f64| {

@@ -4,7 +4,11 @@
 //! escapes, and the style and script below, which hold no text of a run. [`tables`] makes the tables, [`yaml`] colours the
 //! scenario. A content security policy admits exactly this style and this script, by their hashes.
 
+#[cfg(test)]
+mod markup;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod yaml;
 
 use std::fmt;
@@ -15,8 +19,8 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::chart::{Chart, Charts, Glyph, STYLE};
-use super::format::{counted, three};
 use super::cost::SILENT;
+use super::format::{counted, three};
 use super::{Renderer, Report};
 use tables::Table;
 use yaml::Block;
@@ -91,6 +95,7 @@ struct Page<'r> {
     errors: Option<Table>,
     retries: Option<Table>,
     audits: Option<Table>,
+    anomalies: Option<Table>,
     messages: Vec<String>,
     measured: Table,
     shapes: Vec<Block>,
@@ -127,7 +132,8 @@ impl<'r> Page<'r> {
             outcomes: tables::outcomes(report),
             errors: tables::reasons(report, "error", |tally| &tally.errors),
             retries: tables::reasons(report, "retry because of", |tally| &tally.retries),
-            audits: tables::audits(report),
+            audits: tables::audits(report, true),
+            anomalies: tables::audits(report, false),
             messages: tables::messages(report),
             measured: tables::measured(report),
             charts,
@@ -143,6 +149,11 @@ impl<'r> Page<'r> {
             all.iter().map(move |(operation, words)| (operation.as_str(), words.as_str(), claimed))
         };
         said(&self.report.claims, true).chain(said(&self.report.unclaimed, false)).collect()
+    }
+
+    /// A number stays on the line of its unit.
+    fn tied(&self, text: &str) -> String {
+        text.replace(" %", "\u{a0}%")
     }
 
     fn reference(&self) -> &str {

@@ -46,8 +46,14 @@ fn cell(text: impl Into<String>) -> Cell {
     Cell { text: text.into(), ..Cell::default() }
 }
 
+/// Words, which stand on the left of their column.
+fn word(text: impl Into<String>) -> Cell {
+    Cell { text: text.into(), class: "l".into(), ..Cell::default() }
+}
+
 fn heads(names: &[&str]) -> Vec<Cell> {
-    names.iter().map(|name| cell(*name)).collect()
+    let is_word = |name: &str| matches!(name, "collection" | "document" | "audit" | "operation" | "claim");
+    names.iter().map(|name| if is_word(name) { word(*name) } else { cell(*name) }).collect()
 }
 
 fn maybe(value: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
@@ -64,7 +70,11 @@ fn of(series: &Series, strategy: &StrategyView, cells: Vec<Cell>) -> Row {
     let mut name = cell(&strategy.name);
     name.look = series.look_class();
     name.remark = if strategy.is_unsafe { "unsafe".into() } else { String::new() };
-    Row { class: format!("s{}", series.place), group: String::new(), cells: std::iter::once(name).chain(cells).collect() }
+    Row {
+        class: format!("s{}", series.place),
+        group: String::new(),
+        cells: std::iter::once(name).chain(cells).collect(),
+    }
 }
 
 fn each(report: &Report) -> Vec<(Series, &StrategyView)> {
@@ -153,7 +163,8 @@ pub fn ratios(report: &Report) -> Option<Table> {
                 Some(_) => "slower",
                 None => "none",
             };
-            let detectable = comparison.detectable.map(|least| if least < 10.0 { percent(least) } else { "hardly any".into() });
+            let detectable =
+                comparison.detectable.map(|least| if least < 10.0 { percent(least) } else { "hardly any".into() });
             let cells = vec![
                 maybe(ratio.map(|ratio| ratio.mean), three),
                 maybe(interval.map(|interval| interval.low), three),
@@ -161,7 +172,7 @@ pub fn ratios(report: &Report) -> Option<Table> {
                 maybe(ratio.map(|ratio| ratio.rounds as f64), |rounds| count(rounds as u64)),
                 maybe(comparison.p, |p| format!("{p:.3}")),
                 cell(detectable.unwrap_or_else(|| NOTHING.into())),
-                cell(claim),
+                word(claim),
             ];
             made.push(of(series, strategy, cells));
         }
@@ -172,7 +183,17 @@ pub fn ratios(report: &Report) -> Option<Table> {
 
 /// Calls that fell due, in the open model.
 pub fn open(report: &Report) -> Option<Table> {
-    let names = ["strategy", "offered/s", "achieved/s", "skipped", "given up", "lag p99", "wait p99", "service mean", "response mean"];
+    let names = [
+        "strategy",
+        "offered/s",
+        "achieved/s",
+        "skipped",
+        "given up",
+        "lag p99",
+        "wait p99",
+        "service mean",
+        "response mean",
+    ];
     let p99 = |times: &Distribution| maybe(times.quantile(0.99).map(|value| value as f64), time);
     let each = each(report);
     let made = each.iter().filter_map(|(series, strategy)| {
@@ -198,7 +219,8 @@ pub fn slices(report: &Report) -> Option<Table> {
     let rate = |strategy: &StrategyView, slice: usize| {
         maybe(strategy.slice_rates.get(slice).copied().flatten().map(|spread| spread.median), three)
     };
-    let made = (0..slices).map(|slice| across(&(slice + 1).to_string(), report.strategies.iter().map(|s| rate(s, slice))));
+    let made =
+        (0..slices).map(|slice| across(&(slice + 1).to_string(), report.strategies.iter().map(|s| rate(s, slice))));
     some("Calls per second of slices, medians of the rounds", columns(report, "slice"), made.collect())
 }
 
@@ -206,7 +228,8 @@ pub fn slices(report: &Report) -> Option<Table> {
 pub fn rounds(report: &Report) -> Option<Table> {
     let rounds = report.strategies.iter().map(|strategy| strategy.round_rates.len()).max().unwrap_or(0);
     let rate = |strategy: &StrategyView, round: usize| maybe(strategy.round_rates.get(round).copied().flatten(), three);
-    let made = (0..rounds).map(|round| across(&(round + 1).to_string(), report.strategies.iter().map(|s| rate(s, round))));
+    let made =
+        (0..rounds).map(|round| across(&(round + 1).to_string(), report.strategies.iter().map(|s| rate(s, round))));
     some("Calls per second of rounds", columns(report, "round"), made.collect())
 }
 
@@ -217,7 +240,7 @@ pub fn followed(report: &Report) -> Option<Table> {
     let mut made = Vec::new();
     for (series, strategy) in &each(report) {
         for growth in &strategy.followed {
-            let mut cells = vec![cell(&growth.collection), cell(&growth.label)];
+            let mut cells = vec![word(&growth.collection), word(&growth.label)];
             cells.extend(growth.bytes.iter().map(|size| cell(bytes(*size))));
             made.push(of(series, strategy, cells));
         }
@@ -232,7 +255,7 @@ pub fn sizes(report: &Report) -> Option<Table> {
     let mut made = Vec::new();
     for (series, strategy) in &each(report) {
         for growth in &strategy.collections {
-            let mut cells = vec![cell(&growth.collection)];
+            let mut cells = vec![word(&growth.collection)];
             cells.push(cell(count_change(growth.documents.before, growth.documents.after)));
             let changes = [growth.mean, growth.p99, growth.max, growth.size, growth.storage, growth.indexes];
             cells.extend(changes.map(|change| cell(bytes_change(change.before, change.after))));
@@ -278,7 +301,7 @@ pub fn inconsistent(report: &Report) -> Option<Table> {
     let each = each(report);
     let made = report.costs.inconsistent.iter().filter_map(|one| {
         let (series, strategy) = each.iter().find(|(series, _)| series.name == one.strategy)?;
-        let mut cells = vec![cell(&one.operation), cell(count(one.calls))];
+        let mut cells = vec![word(&one.operation), cell(count(one.calls))];
         cells.extend(one.times.map(|value| maybe(value.map(|value| value as f64), time)));
         Some(of(series, strategy, cells))
     });
@@ -310,20 +333,21 @@ pub fn outcomes(report: &Report) -> Table {
 /// Errors or retries by reason.
 pub fn reasons(report: &Report, what: &str, of: fn(&Tally) -> &BTreeMap<String, u64>) -> Option<Table> {
     let all: BTreeSet<&String> = report.strategies.iter().flat_map(|strategy| of(&strategy.tally).keys()).collect();
-    let number = |strategy: &StrategyView, reason: &str| cell(count(of(&strategy.tally).get(reason).copied().unwrap_or(0)));
+    let number =
+        |strategy: &StrategyView, reason: &str| cell(count(of(&strategy.tally).get(reason).copied().unwrap_or(0)));
     let made = all.iter().map(|reason| across(&plain(reason), report.strategies.iter().map(|s| number(s, reason))));
     some(&format!("Calls by {what}"), columns(report, what), made.collect())
 }
 
-/// What audits counted.
-pub fn audits(report: &Report) -> Option<Table> {
+/// What audits counted: those that found something, or all.
+pub fn audits(report: &Report, all: bool) -> Option<Table> {
     let mut made = Vec::new();
     for (series, strategy) in &each(report) {
-        for audit in &strategy.audits {
+        for audit in strategy.audits.iter().filter(|audit| all || audit.total > 0) {
             let class = if audit.total > 0 { "bad" } else { "" };
             let anomalies = Cell { class: class.into(), ..cell(count(audit.total)) };
             let rounds = cell(format!("{} of {}", audit.wrong, audit.cells));
-            made.push(of(series, strategy, vec![cell(plain(&audit.audit)), anomalies, rounds]));
+            made.push(of(series, strategy, vec![word(plain(&audit.audit)), anomalies, rounds]));
         }
     }
     some("Audits", heads(&["strategy", "audit", "anomalies", "rounds with some"]), made)
@@ -340,6 +364,7 @@ pub fn messages(report: &Report) -> Vec<String> {
 
 /// How it was measured.
 pub fn measured(report: &Report) -> Table {
-    let made = report.measured.iter().map(|(name, value)| Row { cells: vec![cell(name), cell(value)], ..Row::default() });
+    let made =
+        report.measured.iter().map(|(name, value)| Row { cells: vec![cell(name), cell(value)], ..Row::default() });
     Table { label: "How it was measured".into(), head: Vec::new(), rows: made.collect() }
 }

@@ -46,7 +46,9 @@ fn indent(line: &str) -> usize {
 /// A block per key at the least indentation; comments right above a key are its own.
 fn strategies(lines: &[&str]) -> Vec<Block> {
     let is_code = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    let Some(least) = lines.iter().filter(|line| is_code(line)).map(|line| indent(line)).min() else { return Vec::new() };
+    let Some(least) = lines.iter().filter(|line| is_code(line)).map(|line| indent(line)).min() else {
+        return Vec::new();
+    };
     let is_key = |line: &str| is_code(line) && indent(line) == least && line.contains(':');
     let mut starts: Vec<usize> = (0..lines.len()).filter(|place| is_key(lines[*place])).collect();
     let names: Vec<String> = starts.iter().map(|place| key(lines[*place])).collect();
@@ -57,7 +59,8 @@ fn strategies(lines: &[&str]) -> Vec<Block> {
     }
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
     let blocks = starts.iter().zip(ends).zip(names).map(|((start, end), name)| {
-        let own: Vec<&str> = lines[*start..end].iter().map(|line| line.get(least.min(indent(line))..).unwrap_or(line)).collect();
+        let own: Vec<&str> =
+            lines[*start..end].iter().map(|line| line.get(least.min(indent(line))..).unwrap_or(line)).collect();
         Block { name, tokens: colour(&own) }
     });
     blocks.collect()
@@ -155,8 +158,16 @@ mod tests {
     #[test]
     fn pieces_have_their_colours() {
         let (shapes, _) = blocks(TEXT);
-        let coloured: Vec<(&str, &str)> = shapes[1].tokens.iter().map(|token| (token.class, token.text.as_str())).collect();
-        assert!(coloured.starts_with(&[("k", "linked"), ("", ":\n  "), ("k", "b"), ("", ": { "), ("k", "$inc"), ("", ": ")]));
+        let coloured: Vec<(&str, &str)> =
+            shapes[1].tokens.iter().map(|token| (token.class, token.text.as_str())).collect();
+        assert!(coloured.starts_with(&[
+            ("k", "linked"),
+            ("", ":\n  "),
+            ("k", "b"),
+            ("", ": { "),
+            ("k", "$inc"),
+            ("", ": ")
+        ]));
         assert!(coloured.contains(&("n", "5")) && coloured.contains(&("x", "<post>")), "{coloured:?}");
         assert!(shapes[0].tokens.contains(&Token { class: "s", text: "\"x # y\"".into() }));
     }
