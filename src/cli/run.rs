@@ -116,7 +116,8 @@ impl Measuring {
         let is_resumed = begun.is_some();
         let mut record = begun.map_or_else(|| Ok(head.clone()), |begun| resume::go_on(begun, &head))?;
         let plan = Arc::new(ready.plan);
-        if record.verification.is_none() && !arguments.no_verify {
+        let compared = plan.arms.iter().filter(|arm| !arm.is_control).count();
+        if record.verification.is_none() && !arguments.no_verify && compared > 1 {
             record.verification = Some(beforehand(&session, (&plan, &id), arguments.timeout).await?);
         }
         let load = record.settings.load;

@@ -139,6 +139,9 @@ mod tests {
             let flipped: Vec<f64> = values.iter().enumerate().map(flip).collect();
             let count = flipped.len() as f64;
             let mean = flipped.iter().sum::<f64>() / count;
+            if mean == 0.0 {
+                return 0.0;
+            }
             let variance = flipped.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (count - 1.0);
             (mean / (variance / count).sqrt()).abs()
         };

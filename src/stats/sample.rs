@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::record::{LatencyHistogram, StoredHistogram};
+use crate::results::verification::Verification;
 use crate::results::{
     CellRecord, CollectionSizes, CostRecord, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord,
     OutcomeRecord, RUN_FILE, RoundRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
@@ -61,7 +62,16 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             strategy("bucket_rmw", "Read, change, write back: loses comments.", true),
         ],
         operations: ["add_comment", "read_post", "count"].map(str::to_owned).to_vec(),
-        verification: None,
+        verification: Some(Verification {
+            scenario: "blog-comments".into(),
+            mix: "default".into(),
+            seed: 42,
+            calls: 200,
+            workers: 1,
+            reference: "embedded".into(),
+            uncalled: Vec::new(),
+            strategies: Vec::new(),
+        }),
         rounds: (0..rounds).map(round).collect(),
         costs: (0..3).flat_map(|s| (0..3).map(move |o| single_cost(s, o))).collect(),
         query_plans: Vec::new(),

@@ -100,7 +100,10 @@ pub async fn make<T: Target>(
     let retries = interpreter.tally.retries.len() as u64;
     let answer = match result {
         Ok(Ok(value)) => Answer::Value(canonical(plan, operation, &value)),
-        // Steps that meet data which should not be there, such as those that a control left, are a finding as well.
+        // The steps of a negative control may meet the data that it has spoilt.
+        Ok(Err(halt @ Halt::Scenario { .. })) if !plan.arms[arm].is_unsafe => {
+            return Err(mistake(&plan.operations[operation].name, halt.to_string()));
+        }
         Ok(Err(halt @ (Halt::Scenario { .. } | Halt::Exhausted { .. }))) => Answer::Failed(halt.to_string()),
         Ok(Err(Halt::Failed { label, failure })) => {
             let words = format!("{label}: {failure}");

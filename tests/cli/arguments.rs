@@ -102,7 +102,7 @@ fn objectives_that_cannot_be_judged_are_refused_with_the_nearest_form() {
             "p99.99999<5ms",
             "needs 100000000 calls per trial, more than can be made; the nearest that can be judged is p99.99<5ms",
         ),
-        ("add.p99<5ms", "there is no operation add; there are add_comment, read_post"),
+        ("add.p99<5ms", "there is no operation add; there are add_comment, post, read_post"),
     ];
     for (objective, words) in cases {
         fails(&["capacity", "blog-comments", "--objective", objective], 2, &[words]);

@@ -16,8 +16,20 @@ fn list_names_the_catalogue() {
     let ended = run(&mut docshape(&["list"]));
     assert_eq!((ended.code, ended.err.as_str()), (0, ""));
     insta::assert_snapshot!(ended.out, @r"
-    NAME           TITLE                                  STRATEGIES
-    blog-comments  Blog comments: embed, link or bucket?  embedded, linked, bucketed, bucket_ticket, bucket_open, bucket_naive_upsert, bucket_soft, bucket_docs_id, embed_rmw, bucket_rmw
+    blog-comments     Blog comments: embed, link or bucket?
+                      embedded, linked, bucketed, and 5 more; 2 negative controls
+    parts-products    Parts of a product: references, joins or copied names?
+                      child_refs_applookup, child_refs_lookup, denorm_many_to_one_versioned, and 5 more; 3 negative controls
+    log-messages      Log messages of a host: a collection of their own, and the newest ones in the host as well?
+                      parent_ref, denorm_ip_checked, hybrid_slice, and 4 more; 4 negative controls
+    tasks             People and their tasks: who holds the reference, and what does it cost to keep two of them?
+                      parent_ref, embed, two_way_txn, and 2 more; 4 negative controls
+    trees             Trees: what should a node know of its place?
+                      ancestors, parent, nested_sets_txn, and 6 more; 5 negative controls
+    ticketing         Selling seats: seat after seat, one bulk update, a transaction, or one document per event?
+                      tas_bulk, txn, event_map, and 3 more; 1 negative control
+    library-checkout  Checking out books: one document, or a counter and loans?
+                      single_doc, counter_loans_compensate, counter_loans_txn, and 1 more; 2 negative controls
     ");
 }
 

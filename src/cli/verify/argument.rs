@@ -27,9 +27,9 @@ pub struct VerifyArguments {
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// Calls per phase and strategy, 1 to 1000000
-    #[arg(long, value_name = "N", default_value = "400", value_parser = count::<1_000_000>, allow_hyphen_values = true)]
-    pub calls: u64,
+    /// Calls per phase and strategy, 1 to 1000000 [default: 400, fewer for more than 8 strategies]
+    #[arg(long, value_name = "N", value_parser = count::<1_000_000>, allow_hyphen_values = true)]
+    pub calls: Option<u64>,
     /// Calls in flight in the concurrent phases, 1 to 1000
     #[arg(long, value_name = "N", default_value = "16", value_parser = count::<1_000>, allow_hyphen_values = true)]
     pub workers: u64,
@@ -53,7 +53,16 @@ fn call(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|call| *call < 1_000_000).ok_or_else(|| "a call has a number from 0 to 999999".to_owned())
 }
 
+/// Calls of a phase unless the user says otherwise: of one strategy at most, and of all together.
+const CALLS: u64 = 400;
+const CALLS_OF_ALL: u64 = 3_200;
+
 impl VerifyArguments {
+    /// Calls per phase and strategy, where there are so many strategies.
+    pub fn calls(&self, strategies: usize) -> u64 {
+        self.calls.unwrap_or_else(|| CALLS.min(CALLS_OF_ALL / strategies.max(1) as u64).max(1))
+    }
+
     /// What is chosen of the scenario, whose strategies are `strategies`, as the mix `mix`.
     pub fn choice(&self, strategies: Vec<String>, mix: Option<String>, seed: u64) -> Choice {
         Choice { set: self.set.clone(), mix, strategies, all: false, control: false, seed }

@@ -93,7 +93,7 @@ async fn check(arguments: &VerifyArguments, session: &Session, id: &str, ready: 
     let progress = |phase: Phase, strategy: Option<&str>| output::tell(&format!("{}\n", words(phase, strategy)));
     let settings = Settings {
         id: format!("{id}{}", plan.seed % 1_000),
-        calls: arguments.calls,
+        calls: arguments.calls(plan.arms.len()),
         workers: arguments.workers as usize,
         timeout: arguments.timeout,
     };

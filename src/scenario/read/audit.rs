@@ -49,7 +49,8 @@ fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Audit> {
         return None;
     }
     let about = about.map(|about| about.value);
-    if rest.iter().any(|(key, _)| step::is_step_word(&key.value)) {
+    // A strategy may be called as a step that is no command, say `transaction`.
+    if rest.iter().any(|(key, _)| CommandWord::ALL.iter().any(|word| word.name() == key.value)) {
         let command = Node { span: entry.1.span, tree: Tree::Mapping(rest) };
         let steps = counting(&(name.clone(), command), diagnostics)?;
         return Some(Audit { name, about, expect, is_live, check: Check::Same(strategies, steps) });

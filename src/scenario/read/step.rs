@@ -180,7 +180,7 @@ impl StepReader<'_> {
     }
 }
 
-pub(super) fn is_step_word(key: &str) -> bool {
+fn is_step_word(key: &str) -> bool {
     WORDS.contains(&key) || CommandWord::ALL.iter().any(|command| command.name() == key)
 }
 
