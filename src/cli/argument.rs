@@ -300,7 +300,7 @@ pub struct ReportArguments {
     /// How to render it
     #[arg(long, value_enum, value_name = "NAME", default_value = "terminal")]
     pub format: ReportFormat,
-    /// Print nothing; write report.html, report.md and its pictures into this folder
+    /// Write report.html, report.md and its pictures into this folder [default: print one form]
     #[arg(long, value_name = "DIR", conflicts_with = "format")]
     pub out: Option<PathBuf>,
 }

@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn logarithmic_axes_name_round_values() {
         assert_eq!(Scale::log([0.4, 2.1].into_iter(), 0.0, 1.0).ticks(4), [0.5, 1.0, 2.0]);
-        assert_eq!(Scale::log([1e3, 9e6].into_iter(), 0.0, 1.0).ticks(4), [1e3, 1e4, 1e5, 1e6]);
+        assert_eq!(Scale::log([1e3, 4e6].into_iter(), 0.0, 1.0).ticks(4), [1e3, 1e4, 1e5, 1e6]);
         let narrow = Scale::log([0.97, 1.04].into_iter(), 0.0, 1.0).ticks(6);
         assert!(narrow.len() >= 3 && narrow.contains(&1.0), "{narrow:?}");
     }

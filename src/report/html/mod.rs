@@ -36,7 +36,7 @@ impl Renderer for Html {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         let page = Page::new(report);
         // Askama's errors are those of the writer: nothing that is filled in can fail.
-        out.write_str(&page.render().map_err(|_| fmt::Error)?)
+        writeln!(out, "{}", page.render().map_err(|_| fmt::Error)?)
     }
 }
 
