@@ -4,11 +4,15 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+use bson::{RawDocumentBuf, rawdoc};
 use criterion::{Criterion, criterion_group, criterion_main};
+use docshape::engine::Interpreter;
 use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::{Choice, Frame, Plan, Raw, Step, Value, compile};
 use docshape::record::{Call, CallOutcome, Recorder};
 use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::{Failure, Reply, ReplyKind, Target};
+use futures_util::FutureExt;
 
 const SCENARIO: &str = r#"
 format: 1
@@ -39,7 +43,11 @@ strategies:
 "#;
 
 fn plan() -> Plan {
-    let source = Source::new("hot-path", SCENARIO);
+    compiled(SCENARIO)
+}
+
+fn compiled(text: &'static str) -> Plan {
+    let source = Source::new("hot-path", text);
     let mut diagnostics = Diagnostics::new();
     let plan = read(&source, &mut diagnostics)
         .and_then(|scenario| compile(&scenario, &Choice::default(), &mut diagnostics).expect("no choice"));
@@ -113,5 +121,98 @@ fn pluck(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, bind, record, pluck);
+const STEPS: &str = r#"
+format: 1
+name: steps
+title: Steps
+parameters: { full: 50 }
+entities:
+  post: { count: 1000, fields: { _id: index } }
+operations:
+  add: { arguments: { post: zipf(post) } }
+mixes: { default: { add: 1 } }
+strategies:
+  bucketed:
+    collections: { posts: { each: post }, buckets: {} }
+    operations:
+      add:
+        - retry: { errors: [11000] }
+          do:
+            - { findOne: buckets, filter: { post: <post> }, sort: { page: -1 }, projection: { _id: 0, page: 1, count: 1 }, as: last }
+            - let: { page: "last == null ? 1 : last.count < full ? last.page : last.page + 1" }
+            - if: page > 0
+              then:
+                - updateOne: buckets
+                  filter: { post: <post>, page: <page>, count: { $lt: <full> } }
+                  update: { $inc: { count: 1 } }
+                  upsert: true
+"#;
+
+/// A target that answers at once, always the same.
+struct Canned {
+    found: RawDocumentBuf,
+    written: RawDocumentBuf,
+}
+
+impl Target for Canned {
+    async fn run(&self, _: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+        black_box(command);
+        let reply = if kind == ReplyKind::Cursor { &self.found } else { &self.written };
+        Ok(Reply { batches: vec![reply.clone()] })
+    }
+}
+
+/// What the interpreter of steps costs: an operation of two commands, and the same written by hand.
+fn steps(criterion: &mut Criterion) {
+    let plan = compiled(STEPS);
+    let program = &plan.arms[0].operations[0];
+    let canned = Canned {
+        found: rawdoc! { "cursor": { "firstBatch": [{ "page": 3, "count": 7 }], "id": 0_i64, "ns": "a.b" }, "ok": 1.0 },
+        written: rawdoc! { "n": 1, "nModified": 1, "ok": 1.0 },
+    };
+    let mut group = criterion.benchmark_group("two commands");
+    group.bench_function("interpreted", |b| {
+        let drawn = plan.arguments(0, plan.round_seed(0), 7, program.slots).expect("arguments");
+        let before = drawn.snapshot();
+        let mut frame = drawn;
+        b.iter(|| {
+            frame.restore(before.clone());
+            let mut interpreter = Interpreter::new(&canned, "database");
+            let ran = interpreter.run(program, &mut frame).now_or_never().expect("no waiting");
+            black_box(ran.expect("an outcome"))
+        });
+    });
+    group.bench_function("by hand", |b| b.iter(|| black_box(by_hand(black_box(&canned), black_box(7)).now_or_never())));
+    group.finish();
+}
+
+async fn by_hand(target: &Canned, post: i32) -> i32 {
+    let find = rawdoc! {
+        "find": "buckets",
+        "filter": { "post": post },
+        "sort": { "page": -1 },
+        "projection": { "_id": 0, "page": 1, "count": 1 },
+        "limit": 1,
+        "singleBatch": true,
+        "readConcern": { "level": "local" },
+    };
+    let reply = target.run("database", find, ReplyKind::Cursor).await.expect("a reply");
+    let cursor = reply.batches[0].get_document("cursor").expect("a cursor");
+    let last = cursor.get_array("firstBatch").expect("documents").get_document(0).expect("a document");
+    let (page, count) = (last.get_i32("page").expect("a page"), last.get_i32("count").expect("a count"));
+    let page = if count < 50 { page } else { page + 1 };
+    let update = rawdoc! {
+        "update": "buckets",
+        "updates": [{
+            "q": { "post": post, "page": page, "count": { "$lt": 50 } },
+            "u": { "$inc": { "count": 1 } },
+            "upsert": true,
+        }],
+        "writeConcern": { "w": "majority" },
+    };
+    let reply = target.run("database", update, ReplyKind::Single).await.expect("a reply");
+    reply.batches[0].get_i32("nModified").expect("a number")
+}
+
+criterion_group!(benches, bind, record, pluck, steps);
 criterion_main!(benches);

@@ -108,6 +108,7 @@ fn settings() -> Settings {
         cache_gb: Some(1.0),
         noise: NOISE,
         error_budget: ERROR_BUDGET,
+        thresholds: Vec::new(),
     }
 }
 
@@ -148,6 +149,7 @@ fn run() -> RunRecord {
         environment: Environment::default(),
         strategies: (0..ARMS).map(strategy).collect(),
         operations: names,
+        claims: Vec::new(),
         verification: None,
         rounds: (0..ROUNDS).map(|index| round(index, &mut state)).collect(),
         costs: Vec::new(),

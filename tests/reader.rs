@@ -1,7 +1,8 @@
 //! A sound scenario is read whole, and no text makes the reader panic.
 
 use docshape::scenario::{
-    Caught, CommandWord, Diagnostics, Implementation, Node, Scenario, Severity, Source, Step, StepKind, Strategy, read,
+    Caught, CommandWord, Diagnostics, Implementation, Node, Relation, Scenario, Source, Step, StepKind, Strategy, Than,
+    read,
 };
 use proptest::prelude::{ProptestConfig, Strategy as _, prop, prop_oneof, proptest};
 
@@ -124,11 +125,20 @@ fn steps_that_hold_steps_are_read_to_the_bottom() {
 }
 
 #[test]
-fn a_sound_scenario_gets_no_more_than_the_warning_of_what_is_not_evaluated_yet() {
+fn a_sound_scenario_gets_no_diagnostic() {
     let (_, diagnostics) = read_text(VALID);
-    let found: Vec<(Severity, &str)> =
-        diagnostics.iter().map(|diagnostic| (diagnostic.severity, &VALID[diagnostic.span.start..][..6])).collect();
-    assert_eq!(found, [(Severity::Warning, "claims")]);
+    assert!(diagnostics.is_empty(), "{:?}", diagnostics.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn claims_are_read_with_what_decides_them() {
+    let scenario = valid();
+    let [claim] = &scenario.claims[..] else { panic!("{:?}", scenario.claims) };
+    assert_eq!((claim.id.value.as_str(), claim.says.as_str()), ("C14", "A page is one read."));
+    assert_eq!((claim.metric.value.as_str(), claim.strategy.value.as_str()), ("round_trips", "buckets"));
+    assert_eq!(claim.operation.as_ref().map(|operation| operation.value.as_str()), Some("read_page"));
+    assert_eq!(&VALID[claim.metric.span.start..claim.metric.span.end], "round_trips");
+    assert!(claim.relation == Relation::Equals && matches!(claim.than, Than::Number(1.0)) && claim.source.is_none());
 }
 
 #[test]

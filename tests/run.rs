@@ -391,6 +391,39 @@ fn equal_seeds_make_equal_calls_and_documents_on_any_number_of_threads() {
 }
 
 #[test]
+fn thresholds_decide_the_exit_code_and_are_written_for_build_servers() {
+    let place = Place::new();
+    let (kept, broken) = ("linked.read_post.max<1000s", "linked.read_post.p50 < 1us");
+    let junit = place.path("junit.xml");
+    let ended = finish(place.small(&[
+        "--rounds",
+        "1",
+        "--strategies",
+        "linked",
+        "--threshold",
+        kept,
+        "--threshold",
+        broken,
+        "--junit",
+        junit.to_str().unwrap(),
+    ]));
+    assert_eq!(ended.code(), Some(1), "{}", ended.stderr);
+    assert_eq!(place.record().settings.thresholds, [kept, broken]);
+    let text = fs::read_to_string(&junit).unwrap();
+    for words in
+        ["tests=\"3\" failures=\"1\"", "name=\"linked.read_post.max&lt;1000s\"/>", "<failure message=\"found: "]
+    {
+        assert!(text.contains(words), "{words} is not in {text}");
+    }
+    let again = finish(place.docshape(&["report", place.run().to_str().unwrap()])).ok();
+    for text in [&ended.stdout, &again.stdout] {
+        let section = text.split("\nThresholds\n").nth(1).unwrap();
+        assert!(section.contains("passed: ") && section.contains("failed: "), "{text}");
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
 fn a_timed_run_says_that_states_differ() {
     let place = Place::new();
     let mut command = place.docshape(&["run", "blog-comments", "--duration", "300ms", "--rounds", "1"]);
@@ -840,7 +873,8 @@ fn a_killed_run_is_resumed_and_its_finished_rounds_stay_as_they_are() {
 fn a_run_on_an_embedded_server_is_resumed_on_another_one() {
     let place = Place::new();
     let folder = place.run().to_str().unwrap().to_owned();
-    let mut running = Running::start(place.small(&["--rounds", "2", "--cache-gb", "0.5", "--strategies", "linked"]));
+    let more = ["--rounds", "2", "--cache-gb", "0.5", "--strategies", "linked", "--threshold", "linked.count.max<999s"];
+    let mut running = Running::start(place.small(&more));
     running.wait_for("round 1 of 2: load");
     running.signal(Signal::SIGKILL);
     running.finish();
@@ -850,7 +884,8 @@ fn a_run_on_an_embedded_server_is_resumed_on_another_one() {
     let conflict = resume(&["--rounds", "9"]);
     assert_eq!(conflict.code(), Some(2));
     assert!(conflict.stderr.contains("cannot be used with"), "{}", conflict.stderr);
-    resume(&[]).ok();
+    let resumed = resume(&[]).ok();
+    assert!(resumed.stdout.contains("linked.count.max<999s  passed: "), "{}", resumed.stdout);
     let record = place.record();
     assert_eq!((record.rounds.len(), &record.status, record.settings.cache_gb), (2, &Status::Complete, Some(0.5)));
     assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::plan::Choice;
 use crate::results::{Arrivals, LoadModel};
+use crate::stats::Threshold;
 
 use super::capacity::CapacityArguments;
 use super::preset::Preset;
@@ -65,7 +66,7 @@ pub enum Command {
 }
 
 /// What a resumed run takes from its record.
-const RUN_DEFINING: [&str; 20] = [
+const RUN_DEFINING: [&str; 21] = [
     "scenario",
     "strategies",
     "all_strategies",
@@ -84,6 +85,7 @@ const RUN_DEFINING: [&str; 20] = [
     "timeout",
     "noise",
     "error_budget",
+    "threshold",
     "seed",
     "out",
 ];
@@ -146,6 +148,14 @@ pub struct RunArguments {
     /// With a greater share of failed calls in a strategy, in percent, the run is not valid, 0 to 100
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent::<100>, allow_hyphen_values = true)]
     pub error_budget: f64,
+    /// End with exit code 1 unless a number of the run is below this: STRATEGY.OPERATION.METRIC<VALUE, such as
+    /// 'embedded.read_post.p99<5ms'. METRIC is p50, p90, p99, p999, mean or max (of times, with us, ms or s), failed (calls,
+    /// or a share with %) or round_trips (per call); may be repeated [default: nothing is checked]
+    #[arg(long, value_name = "THRESHOLD", allow_hyphen_values = true)]
+    pub threshold: Vec<Threshold>,
+    /// Also write to this file, as JUnit XML, whether the run is valid and which thresholds it keeps [default: no file]
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
     /// The seed of data and calls: equal seeds make equal data and calls
     #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,

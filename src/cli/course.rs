@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::engine::{Experiment, Fatal, Halt, LoadError, RunError};
-use crate::report::Report;
+use crate::report::{Junit, Renderer, Report};
 use crate::results::{self, RunRecord, Status};
 use crate::server::Target;
 
@@ -90,13 +90,28 @@ impl<'c> Course<'c> {
             return Err(self.with_rounds(error.unwrap_or(write)));
         }
         let report = Report::new(&record).in_folder(&self.folder.display().to_string()).with_files();
-        match error.or(files(&report, self.folder).err()) {
+        let unwritten = files(&report, self.folder).err().or_else(|| self.junit(&report).err());
+        match error.or(unwritten) {
             Some(error) => Err(self.with_rounds(error)),
             None => {
-                let exit = if report.is_void() { Exit::Invalid } else { Exit::Fine };
+                let exit = match (report.is_void(), report.has_failed_thresholds()) {
+                    (true, _) => Exit::Invalid,
+                    (false, true) => Exit::CheckFailed,
+                    (false, false) => Exit::Fine,
+                };
                 output::print(&terminal(&report)).map(|()| exit)
             }
         }
+    }
+
+    /// Writes the file for build servers, when one is asked for.
+    fn junit(&self, report: &Report) -> Result<(), CliError> {
+        let Some(path) = &self.arguments.junit else { return Ok(()) };
+        let mut text = String::new();
+        let _ = Junit.render(report, &mut text);
+        std::fs::write(path, text).map_err(|error| {
+            CliError::usage(format!("cannot write {}: {error}; name another --junit file", path.display()))
+        })
     }
 
     /// An error's words, and what is left of the run.

@@ -22,6 +22,7 @@ mod resume;
 mod selftest;
 mod session;
 mod show;
+mod threshold;
 mod value;
 mod verify;
 mod window;

@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 use crate::engine::indexes;
 use crate::plan::{Arm, Plan, Raw, Value, written};
 use crate::results::{
-    CollectionRecord, Environment, FORMAT_VERSION, MixRecord, RunRecord, ScenarioRecord, ServerRecord, Settings,
-    Status, StrategyRecord,
+    ClaimRecord, CollectionRecord, Environment, FORMAT_VERSION, MixRecord, Relation, RunRecord, ScenarioRecord,
+    ServerRecord, Settings, Status, StrategyRecord, Than,
 };
-use crate::scenario::Source;
+use crate::scenario::{self, Scenario, Source};
 use crate::server::facts::{ServerFacts, Topology};
 
 use super::argument::RunArguments;
@@ -32,7 +32,7 @@ pub fn begin(
         git: option_env!("DOCSHAPE_COMMIT").map(str::to_owned),
         status: Status::Unfinished,
         started: bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_default(),
-        scenario: scenario(plan, &ready.source),
+        scenario: scenario_record(plan, &ready.source),
         parameters: plan.parameters.iter().map(|(name, value)| (name.to_string(), json(value))).collect(),
         mix: mix(plan),
         settings: settings(arguments, plan, embedded),
@@ -40,12 +40,34 @@ pub fn begin(
         environment: environment(arguments),
         strategies: plan.arms.iter().map(|arm| strategy(plan, arm)).collect(),
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
+        claims: claims(&ready.scenario),
         verification: None,
         rounds: Vec::new(),
         costs: Vec::new(),
         query_plans: Vec::new(),
         warnings: Vec::new(),
     }
+}
+
+fn claims(scenario: &Scenario) -> Vec<ClaimRecord> {
+    let claim = |claim: &scenario::Claim| ClaimRecord {
+        id: claim.id.value.clone(),
+        says: claim.says.clone(),
+        source: claim.source.clone(),
+        metric: claim.metric.value.clone(),
+        operation: claim.operation.as_ref().map(|operation| operation.value.clone()),
+        strategy: claim.strategy.value.clone(),
+        relation: match claim.relation {
+            scenario::Relation::Below => Relation::Below,
+            scenario::Relation::Above => Relation::Above,
+            scenario::Relation::Equals => Relation::Equals,
+        },
+        than: match &claim.than {
+            scenario::Than::Number(number) => Than::Number(*number),
+            scenario::Than::Strategy(name) => Than::Strategy(name.value.clone()),
+        },
+    };
+    scenario.claims.iter().map(claim).collect()
 }
 
 /// When a run began, since the Unix epoch; the epoch itself when its record does not tell.
@@ -55,7 +77,7 @@ pub fn started(record: &RunRecord) -> Duration {
     Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }
 
-fn scenario(plan: &Plan, source: &Source) -> ScenarioRecord {
+fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
     let digest = Sha256::digest(source.text.as_bytes());
     ScenarioRecord {
         name: plan.name.clone(),
@@ -95,6 +117,7 @@ fn settings(arguments: &RunArguments, plan: &Plan, embedded: bool) -> Settings {
         cache_gb: embedded.then(|| arguments.server.embedded.cache_gb()),
         noise: arguments.noise,
         error_budget: arguments.error_budget,
+        thresholds: arguments.threshold.iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -20,6 +20,7 @@ use super::resume::{self, Resumed};
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::session::Session;
+use super::threshold;
 use super::verify::beforehand;
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
@@ -28,6 +29,7 @@ use super::verify::beforehand;
 /// When the scenario or server cannot be used, or the run fails.
 pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
     let (id, now) = identity();
+    threshold::check_file(arguments.junit.as_deref())?;
     if let Some(folder) = arguments.resume.clone() {
         let Some(resumed) = resume::open(&folder, &arguments)? else {
             let folder = folder.display();
@@ -40,6 +42,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
         return on_server(Measuring { arguments, ready, folder, id, now, begun: Some(record) }, choice);
     }
     let ready = prepare(arguments.scenario.as_deref().unwrap_or_default(), &arguments.choice())?;
+    threshold::check(&arguments.threshold, &ready.plan)?;
     let choice = arguments.server.choice()?;
     check_keep(&arguments, &choice)?;
     let folder = folder(arguments.out.as_deref(), &ready, (&id, now));

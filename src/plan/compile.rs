@@ -6,6 +6,7 @@ use crate::scenario::{self, Diagnostic, Diagnostics, Scenario, Span};
 
 use super::audit::check_strategies;
 use super::choice::{Choice, ChoiceError};
+use super::claim::check_claims;
 use super::command::Concerns;
 use super::entity::{compile_data, entity_names};
 use super::inherit::inherit;
@@ -51,6 +52,7 @@ pub fn compile(
     });
     let operations = compile_operations(scenario, &mix, &mut names, diagnostics);
     check_strategies(scenario, diagnostics);
+    check_claims(scenario, diagnostics);
     let concerns = Concerns::default();
     let strategies = inherit(&scenario.strategies, diagnostics);
     let mut compile_arm = |strategy: &scenario::Strategy| {

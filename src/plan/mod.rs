@@ -3,6 +3,7 @@
 mod audit;
 mod bulk;
 mod choice;
+mod claim;
 mod command;
 mod compile;
 mod document;

@@ -1,7 +1,7 @@
 //! What a run's record answers: every operation and the mix, arm against reference.
 
 use crate::results::RunRecord;
-use crate::stats::{self, Arm, Comparison, Limits, Verdict, tally};
+use crate::stats::{self, Arm, Comparison, Limits, Verdict};
 
 /// The arms of one operation or of the mix, compared.
 pub(super) struct Answer {
@@ -44,7 +44,7 @@ impl Answer {
 pub(super) fn answers(record: &RunRecord, operations: &[usize]) -> Vec<Answer> {
     let limits = Limits::of(&record.settings);
     let arms = |operation: Option<usize>| -> Vec<Arm> {
-        (0..record.strategies.len()).map(|strategy| arm(record, strategy, operation)).collect()
+        (0..record.strategies.len()).map(|strategy| Arm::of(record, strategy, operation)).collect()
     };
     let questions: Vec<Vec<Arm>> = operations.iter().map(|operation| arms(Some(*operation))).collect();
     let compared = stats::compare(&questions, limits);
@@ -56,22 +56,4 @@ pub(super) fn answers(record: &RunRecord, operations: &[usize]) -> Vec<Answer> {
     let comparisons = stats::compare(std::slice::from_ref(&arms), limits).into_iter().flatten().collect();
     answers.push(Answer { operation: None, arms, comparisons });
     answers
-}
-
-fn arm(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Arm {
-    // Whoever fails too often is not compared anywhere, and nobody in an operation that fails too often.
-    let whole = tally(stats::cells(record, strategy).flat_map(|cell| &cell.operations));
-    let own = operation.map(|operation| tally(stats::operations(record, strategy, operation)));
-    let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
-    let means = match operation {
-        Some(operation) => stats::means(record, strategy, operation),
-        None => stats::mix_means(record, strategy),
-    };
-    Arm {
-        strategy,
-        role: stats::role(record, strategy),
-        means,
-        failed_share,
-        overloaded: stats::overloaded(record, strategy),
-    }
 }

@@ -6,7 +6,9 @@ use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, tally};
 use super::answers::{Answer, answers};
 use super::format::{counted, listed, plain};
 use super::words::{self, Speaker};
-use super::{FOLLOWED_AT, FOLLOWED_STEPS, Measured, Report, Row, StrategyView, cost, method, validity};
+use super::{
+    FOLLOWED_AT, FOLLOWED_STEPS, Measured, Report, Row, StrategyView, claims, cost, method, thresholds, validity,
+};
 
 impl Report {
     /// Computes what a report of this run says.
@@ -29,6 +31,8 @@ impl Report {
             verdict: Vec::new(),
             claims: Vec::new(),
             unclaimed: Vec::new(),
+            scenario_claims: Vec::new(),
+            thresholds: thresholds::thresholds(record),
             notes: Vec::new(),
             strategies,
             rows,
@@ -62,6 +66,7 @@ impl Report {
     fn judge(&mut self, record: &RunRecord, answers: &[Answer]) {
         let names: Vec<String> = self.strategies.iter().map(|strategy| strategy.name.clone()).collect();
         let speaker = Speaker { names: &names };
+        self.scenario_claims = claims::claims(record, answers, &speaker);
         self.notes = notes(&self.strategies);
         self.notes.extend(validity::overloaded(record));
         if let Some(sentence) = self.no_verdict(record) {
@@ -205,6 +210,11 @@ impl Report {
     /// Whether nothing of this run may be believed.
     pub fn is_void(&self) -> bool {
         !self.void.is_empty()
+    }
+
+    /// Whether a bound that was asked for was not kept.
+    pub fn has_failed_thresholds(&self) -> bool {
+        self.thresholds.iter().any(|threshold| !threshold.has_passed)
     }
 
     /// What was measured: strategies, mix, rounds and calls.

@@ -10,6 +10,7 @@ use std::fmt;
 
 use crate::stats::{MINIMUM_ROUNDS, Tally};
 
+use super::claims::HOW;
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, percent, plain, three, time};
 use super::{FOLLOWED_AT, Measured, Picture, Renderer, Report, StrategyView};
 use escape::code;
@@ -29,6 +30,8 @@ impl Renderer for Markdown {
         strategies(report, out)?;
         writeln!(out, "\n{}: {}.", escape(&report.scenario), escape(&report.subject()))?;
         verdict(report, out)?;
+        thresholds(report, out)?;
+        claims(report, out)?;
         let pictures = if report.has_files { Picture::all(report) } else { Vec::new() };
         let shown = |file: &str, out: &mut dyn fmt::Write| {
             pictures
@@ -117,6 +120,35 @@ fn verdict(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(out)?;
     }
     report.notes.iter().try_for_each(|note| writeln!(out, "{}\n", escape(note)))
+}
+
+fn thresholds(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    if report.thresholds.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "## Thresholds\n")?;
+    table_head(out, &words(&["threshold", "result", "found"]), 3)?;
+    for threshold in &report.thresholds {
+        let result = format!("**{}**", threshold.word());
+        table_row(out, &[escape(&threshold.text), result, escape(&threshold.found)])?;
+    }
+    writeln!(out)
+}
+
+fn claims(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    if report.scenario_claims.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "## Claims of the scenario\n")?;
+    table_head(out, &words(&["id", "claim", "decided by", "verdict", "found"]), 5)?;
+    for claim in &report.scenario_claims {
+        let source = claim.source.as_ref().map_or(String::new(), |source| format!(" ({})", escape(source)));
+        let says = format!("{}{source}", escape(&claim.says));
+        let verdict = format!("**{}**", claim.verdict.word());
+        let expected = format!("{}: {}", claim.measure, claim.expected);
+        table_row(out, &[escape(&claim.id), says, escape(&expected), verdict, escape(&claim.found)])?;
+    }
+    writeln!(out, "\n{HOW}\n")
 }
 
 fn ratios(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {

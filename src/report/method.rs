@@ -188,6 +188,7 @@ pub(super) fn command(record: &RunRecord) -> String {
             option(name, &in_percent(share));
         }
     }
+    settings.thresholds.iter().for_each(|threshold| option("threshold", threshold));
     if let Some(cache) = settings.cache_gb {
         option("cache-gb", &cache);
     }

@@ -7,13 +7,16 @@ mod answers;
 mod assemble;
 mod capacity;
 mod chart;
+mod claims;
 mod cost;
 mod format;
 mod html;
+mod junit;
 mod markdown;
 mod method;
 mod table;
 mod terminal;
+mod thresholds;
 mod validity;
 mod verification;
 mod words;
@@ -24,10 +27,13 @@ use crate::stats::{Anomalies, CollectionGrowth, Comparison, Distribution, Follow
 
 pub use capacity::CapacityReport;
 pub use chart::Picture;
+pub use claims::{ClaimVerdict, ClaimView};
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
 pub use html::{HTML_FILE, Html};
+pub use junit::Junit;
 pub use markdown::Markdown;
 pub use terminal::Terminal;
+pub use thresholds::ThresholdView;
 pub use verification::VerificationReport;
 
 /// Writes a report in one form.
@@ -66,6 +72,10 @@ pub struct Report {
     pub claims: Vec<(String, String)>,
     /// Operation, and what was found of it where nothing is claimed.
     pub unclaimed: Vec<(String, String)>,
+    /// The claims of the scenario, and what the run says of them.
+    pub scenario_claims: Vec<ClaimView>,
+    /// The bounds that were asked for, and whether they were kept.
+    pub thresholds: Vec<ThresholdView>,
     /// How sure the verdict is.
     pub notes: Vec<String>,
     /// The strategies, the reference first.

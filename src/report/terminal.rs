@@ -6,9 +6,10 @@ use std::fmt;
 
 use crate::stats::{Anomalies, Claim, CollectionGrowth, Distribution, OpenLoad};
 
+use super::claims::HOW;
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, counted, percent, three, time, wrap};
 use super::table::{Cell, Column, Group, Table, Tone};
-use super::{HTML_FILE, Measured, Renderer, Report, StrategyView};
+use super::{ClaimView, HTML_FILE, Measured, Renderer, Report, StrategyView};
 
 /// Writes for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ impl Renderer for Terminal {
         self.line(out, Tone::Strong, &format!("{}: {}", report.scenario, report.title))?;
         self.line(out, Tone::Faint, &report.subject())?;
         self.verdict(report, out)?;
+        self.thresholds(report, out)?;
+        self.claims(report, out)?;
         if report.rounds > 0 {
             self.section(out, &format!("{} time per call", report.times_capital()))?;
             times(report).write(out, self.width, self.colour)?;
@@ -90,6 +93,32 @@ impl Terminal {
         let names = both.clone().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         both.into_iter().try_for_each(|(name, text)| self.entry(out, name, names, text))?;
         report.notes.iter().try_for_each(|note| self.line(out, Tone::Faint, note))
+    }
+
+    fn thresholds(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        if report.thresholds.is_empty() {
+            return Ok(());
+        }
+        self.section(out, "Thresholds")?;
+        let names = report.thresholds.iter().map(|threshold| threshold.text.chars().count()).max().unwrap_or(0);
+        report.thresholds.iter().try_for_each(|threshold| {
+            let text = format!("{}: {}", threshold.word(), threshold.found);
+            self.entry(out, &threshold.text, names, &text)
+        })
+    }
+
+    fn claims(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        if report.scenario_claims.is_empty() {
+            return Ok(());
+        }
+        self.section(out, "Claims")?;
+        let names = report.scenario_claims.iter().map(|claim| claim.id.chars().count()).max().unwrap_or(0) + 2;
+        for claim in &report.scenario_claims {
+            let ClaimView { id, says, verdict, measure, found, .. } = claim;
+            let text = format!("{says} {}, {measure}: {found}", verdict.word());
+            self.entry(out, &format!("{} {id}", verdict.mark()), names, &text)?;
+        }
+        self.line(out, Tone::Faint, HOW)
     }
 
     fn footnotes(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {

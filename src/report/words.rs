@@ -104,7 +104,8 @@ impl Speaker<'_> {
         (!said.is_empty()).then(|| format!("{best} was also below {}.", listed(&said)))
     }
 
-    fn reason(&self, reason: Reason) -> String {
+    /// Why nothing is claimed.
+    pub(super) fn reason(&self, reason: Reason) -> String {
         match reason {
             Reason::NotJudged => "not judged".into(),
             Reason::Failures { strategy, share } => {

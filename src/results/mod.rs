@@ -6,6 +6,7 @@ mod audit;
 mod capacity;
 mod cell;
 mod check;
+mod claim;
 mod cost;
 mod environment;
 mod file;
@@ -23,6 +24,7 @@ pub use cell::{
     CellRecord, CollectionSizes, GrowthSample, Headline, MachineRecord, OpenRecord, OperationRecord, OutcomeRecord,
     RoundRecord, SliceRecord, TimesRecord,
 };
+pub use claim::{ClaimRecord, Relation, Than};
 pub use cost::{CostRecord, QueryPlanRecord};
 pub use environment::Environment;
 pub use file::{ResultsError, load, save, save_capacity};
@@ -78,6 +80,9 @@ pub struct RunRecord {
     pub strategies: Vec<StrategyRecord>,
     /// The operations, in the scenario's order.
     pub operations: Vec<String>,
+    /// What the scenario claims.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<ClaimRecord>,
     /// What the check before the run found; `None` when it was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
@@ -178,6 +183,9 @@ pub struct Settings {
     /// The greatest share (0 to 1) of failed calls with which a run is valid.
     #[serde(default = "error_budget")]
     pub error_budget: f64,
+    /// Bounds on numbers of the run, as they were written on the command line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<String>,
 }
 
 fn noise() -> f64 {

@@ -45,6 +45,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
             collections: Vec::new(),
         }],
         operations: vec!["read".into()],
+        claims: Vec::new(),
         verification: None,
         rounds: vec![RoundRecord { index: 0, seed: u64::MAX, order: vec![vec![0], vec![0]], cells: vec![cell(times)] }],
         costs: Vec::new(),
@@ -74,6 +75,7 @@ fn settings() -> Settings {
         cache_gb: Some(1.0),
         noise: crate::results::NOISE,
         error_budget: crate::results::ERROR_BUDGET,
+        thresholds: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Names, expressions and templates stay as written here; `plan` gives them meaning.
 
 mod audit;
+mod claim;
 mod diagnostic;
 mod entity;
 mod node;
@@ -14,6 +15,7 @@ mod step;
 mod strategy;
 
 pub use audit::{Audit, Check};
+pub use claim::{COUNT_METRICS, Claim, Relation, TIME_METRICS, Than, WHOLE_METRICS};
 pub(crate) use diagnostic::suggest;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use entity::{Entity, Field};
@@ -51,4 +53,6 @@ pub struct Scenario {
     pub strategies: Vec<Strategy>,
     /// `audits`, in order.
     pub audits: Vec<Audit>,
+    /// `claims`, in order.
+    pub claims: Vec<Claim>,
 }

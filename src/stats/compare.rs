@@ -3,10 +3,11 @@
 //! The round is the unit of replication: fresh databases, other calls. A claim rests on the spread of log ratios over
 //! rounds, not on the number of calls, because the calls of one round share their server, their data and their weather.
 
-use crate::results::{ERROR_BUDGET, NOISE, Settings};
+use crate::results::{ERROR_BUDGET, NOISE, RunRecord, Settings};
 
 use super::estimate::{Estimate, Interval, log_ratios};
 use super::family::Family;
+use super::{cells, means, mix_means, operations, overloaded, role, tally};
 
 /// With fewer rounds nothing is claimed: the smallest p that R rounds can have is 2^(1-R), 0.03 at 6.
 pub const MINIMUM_ROUNDS: usize = 6;
@@ -69,6 +70,22 @@ pub struct Arm {
     pub failed_share: f64,
     /// The share (0 to 1) of the calls due that were answered, when it was too small for the times to be compared.
     pub overloaded: Option<f64>,
+}
+
+impl Arm {
+    /// A strategy in one operation, or, with `None`, in the mix.
+    pub fn of(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Arm {
+        // Whoever fails too often is not compared anywhere, and nobody in an operation that fails too often.
+        let whole = tally(cells(record, strategy).flat_map(|cell| &cell.operations));
+        let own = operation.map(|operation| tally(operations(record, strategy, operation)));
+        let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
+        let means = match operation {
+            Some(operation) => means(record, strategy, operation),
+            None => mix_means(record, strategy),
+        };
+        let (role, overloaded) = (role(record, strategy), overloaded(record, strategy));
+        Arm { strategy, role, means, failed_share, overloaded }
+    }
 }
 
 /// The time of one arm in relation to the reference's, over the rounds in which both have one. Below 1 is faster.
@@ -185,6 +202,25 @@ pub fn band(arms: &[Arm]) -> Option<f64> {
     Estimate::of(&log_ratios(&control.means, &arms.first()?.means))?.band()
 }
 
+/// What keeps two arms from being compared at all.
+pub(super) fn obstacle(arm: &Arm, reference: &Arm, limits: Limits) -> Option<Reason> {
+    for Arm { strategy, overloaded, failed_share: share, .. } in [arm, reference] {
+        let strategy = *strategy;
+        if let Some(achieved) = *overloaded {
+            return Some(Reason::Overloaded { strategy, achieved });
+        }
+        if *share > limits.error_budget {
+            return Some(Reason::Failures { strategy, share: *share });
+        }
+    }
+    let mut rounds = arm.means.iter().zip(&reference.means);
+    rounds.find_map(|(mine, theirs)| match (mine, theirs) {
+        (None, Some(_)) => Some(Reason::NoSuccess { strategy: arm.strategy }),
+        (Some(_), None) => Some(Reason::NoSuccess { strategy: reference.strategy }),
+        _ => None,
+    })
+}
+
 /// What one question's arms are measured by.
 struct Judge<'a> {
     reference: &'a Arm,
@@ -196,7 +232,7 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn compare(&self, arm: &Arm, p: Option<f64>) -> Comparison {
         let estimate = Estimate::of(&log_ratios(&arm.means, &self.reference.means));
-        let claim = match (self.obstacle(arm), p) {
+        let claim = match (obstacle(arm, self.reference, self.limits), p) {
             (Some(reason), _) => Claim::No(reason),
             (None, None) => Claim::No(Reason::NotJudged),
             (None, Some(p)) => self.claim(estimate.as_ref(), p),
@@ -207,29 +243,9 @@ impl Judge<'_> {
             rounds: estimate.rounds,
         });
         let detectable = p.and(estimate.as_ref()).filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS);
-        let detectable = detectable.filter(|_| self.obstacle(arm).is_none());
+        let detectable = detectable.filter(|_| obstacle(arm, self.reference, self.limits).is_none());
         let detectable = detectable.map(|estimate| self.detectable(estimate));
         Comparison { strategy: arm.strategy, against: self.reference.strategy, ratio, p, detectable, claim }
-    }
-
-    /// What keeps two arms from being compared at all.
-    fn obstacle(&self, arm: &Arm) -> Option<Reason> {
-        let reference = self.reference;
-        for Arm { strategy, overloaded, failed_share: share, .. } in [arm, reference] {
-            let strategy = *strategy;
-            if let Some(achieved) = *overloaded {
-                return Some(Reason::Overloaded { strategy, achieved });
-            }
-            if *share > self.limits.error_budget {
-                return Some(Reason::Failures { strategy, share: *share });
-            }
-        }
-        let mut rounds = arm.means.iter().zip(&reference.means);
-        rounds.find_map(|(mine, theirs)| match (mine, theirs) {
-            (None, Some(_)) => Some(Reason::NoSuccess { strategy: arm.strategy }),
-            (Some(_), None) => Some(Reason::NoSuccess { strategy: reference.strategy }),
-            _ => None,
-        })
     }
 
     /// A log ratio this close to 0 is noise. It is the logarithm, so that "a is faster than b" and "b is slower than a" are

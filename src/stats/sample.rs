@@ -62,6 +62,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             strategy("bucket_rmw", "Read, change, write back: loses comments.", true),
         ],
         operations: ["add_comment", "read_post", "count"].map(str::to_owned).to_vec(),
+        claims: Vec::new(),
         verification: Some(Verification {
             scenario: "blog-comments".into(),
             mix: "default".into(),
@@ -100,6 +101,7 @@ fn settings(rounds: u64) -> Settings {
         cache_gb: Some(1.0),
         noise: crate::results::NOISE,
         error_budget: crate::results::ERROR_BUDGET,
+        thresholds: Vec::new(),
     }
 }
 

@@ -91,6 +91,30 @@ fn numbers_and_times_out_of_range_are_refused() {
 }
 
 #[test]
+fn thresholds_that_cannot_be_checked_are_refused_before_the_run() {
+    let cases = [
+        ("linked.read_post<5ms", "`linked.read_post` is not a strategy, an operation and a metric"),
+        ("linked.read_post.p95<5ms", "there is no metric `p95`; there are p50,"),
+        ("linked.read_post.p99<5", "`5` is a time without a unit (us, ms or s)"),
+        ("linkde.read_post.p99<5ms", "there is no strategy linkde in this run; did you mean linked?"),
+        ("linked.read_pots.p99<5ms", "there is no operation read_pots in this run; did you mean read_post?"),
+        // It is a negative control, which a plain run leaves out.
+        ("bucket_rmw.read_post.p99<5ms", "there is no strategy bucket_rmw in this run"),
+    ];
+    for (threshold, words) in cases {
+        fails(&["run", "blog-comments", "--threshold", threshold], 2, &[words]);
+    }
+    let never = ["run", "blog-comments", "--mix", "hot-post", "--threshold", "linked.edit.p99<5ms"];
+    fails(&never, 2, &["mix hot-post never calls edit", "another --mix"]);
+    fails(
+        &["run", "blog-comments", "--junit", "no/such/file.xml"],
+        2,
+        &["--junit no/such/file.xml", "no folder no/such"],
+    );
+    fails(&["run", "--resume", ".", "--threshold", "linked.read_post.p99<5ms"], 2, &["--resume", "--threshold"]);
+}
+
+#[test]
 fn objectives_that_cannot_be_judged_are_refused_with_the_nearest_form() {
     let cases = [
         ("p99", "`p99` has no `<`; write it like p99<20ms"),

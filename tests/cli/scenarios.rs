@@ -83,10 +83,10 @@ fn small(more: &str) -> String {
 fn warnings_alone_are_no_failure() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("small.yaml");
-    fs::write(&path, small("claims: [{ id: C1, says: x, expect: { metric: p50 } }]\n")).unwrap();
+    fs::write(&path, small("").replace("about: Little.", "about: off")).unwrap();
     let ended = run(&mut docshape(&["check", path.to_str().unwrap()]));
     assert_eq!(ended.code, 0, "{}", ended.err);
-    assert!(ended.err.contains("warning: `claims`") && ended.err.contains("1 warning in"), "{}", ended.err);
+    assert!(ended.err.contains("warning: `off`") && ended.err.contains("1 warning in"), "{}", ended.err);
     assert!(
         ended.out.ends_with(": small; strategies plain; operations read; mixes default; records 3 a\n"),
         "{}",
@@ -179,6 +179,7 @@ fn colour_is_for_terminals_and_never_against_no_color() {
 
 fn record() -> RunRecord {
     RunRecord {
+        claims: Vec::new(),
         verification: None,
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
@@ -215,6 +216,7 @@ fn record() -> RunRecord {
             cache_gb: Some(1.0),
             noise: 0.02,
             error_budget: 0.01,
+            thresholds: Vec::new(),
         },
         server: ServerRecord {
             version: "6.0.5".into(),

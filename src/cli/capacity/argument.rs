@@ -70,6 +70,8 @@ impl CapacityArguments {
             timeout: self.timeout,
             noise: NOISE,
             error_budget: ERROR_BUDGET,
+            threshold: Vec::new(),
+            junit: None,
             seed: self.seed,
             out: self.out.clone(),
             no_verify: true,

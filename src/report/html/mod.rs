@@ -164,6 +164,10 @@ impl<'r> Page<'r> {
         self.report.subject()
     }
 
+    fn how_claims_are_decided(&self) -> &'static str {
+        super::claims::HOW
+    }
+
     fn silent(&self) -> &'static str {
         SILENT
     }

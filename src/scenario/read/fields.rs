@@ -78,6 +78,12 @@ impl<'n> Fields<'n> {
         })
     }
 
+    /// Whether there is a key that was not asked for and was probably meant to be one of `wanted`.
+    pub(super) fn misses_any<const N: usize>(&self, wanted: [&'static str; N]) -> bool {
+        let mut foreign = self.entries.iter().filter(|(key, _)| !self.known.contains(&key.value.as_str()));
+        foreign.any(|(key, _)| suggest(&key.value, wanted).is_some())
+    }
+
     /// Reports every key that was not asked for, and every one that had to be there and is not.
     ///
     /// A missing key that an unknown one was probably meant to be is not told a second time.

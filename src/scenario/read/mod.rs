@@ -3,6 +3,7 @@
 mod attempt;
 mod audit;
 mod bulk;
+mod claim;
 mod command;
 mod entity;
 mod fields;
@@ -54,9 +55,6 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> 
         return None;
     }
     let scenario = scenario(&mut fields, diagnostics);
-    if let Some(entry) = fields.optional("claims") {
-        defer(entry, diagnostics);
-    }
     fields.finish(diagnostics);
     Some(scenario)
 }
@@ -101,6 +99,7 @@ fn scenario(fields: &mut Fields, diagnostics: &mut Diagnostics) -> Scenario {
             value::mapping(entry, "audits: { wrong_counts: { find: posts, filter: { n: -1 } } }", diagnostics)
         })
         .unwrap_or(&[]);
+    let claims = fields.optional("claims").map_or_else(Vec::new, |entry| claim::claims(entry, diagnostics));
     Scenario {
         name: name.unwrap_or_else(|| Spanned::new("scenario".to_owned(), Span::default())),
         title: title.map(|title| title.value).unwrap_or_default(),
@@ -112,6 +111,7 @@ fn scenario(fields: &mut Fields, diagnostics: &mut Diagnostics) -> Scenario {
         mixes: operation::mixes(mixes, diagnostics),
         strategies: strategy::strategies(strategies, diagnostics),
         audits: audit::audits(audits, diagnostics),
+        claims,
     }
 }
 
@@ -147,22 +147,4 @@ fn sources(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<String> {
         texts.extend(value::text(&item, example, diagnostics).map(|text| text.value));
     }
     texts
-}
-
-/// Claims are part of the format; nothing of this version evaluates them, and silence would look like a pass.
-fn defer(entry: &Entry, diagnostics: &mut Diagnostics) {
-    let key = &entry.0;
-    if entry.1.as_list().is_none() {
-        let example = "claims: [{ id: C1, says: One read is enough., expect: { metric: round_trips, equals: 1 } }]";
-        value::wrong_type(entry, "a list", example, diagnostics);
-        return;
-    }
-    diagnostics.push(
-        Diagnostic::warning(
-            key.span,
-            format!("{} are not evaluated by this version of docshape yet", quote(&key.value)),
-        )
-        .label("left out")
-        .help("keep them: the scenario runs without them"),
-    );
 }
