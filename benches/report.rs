@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use docshape::record::{LatencyHistogram, StoredHistogram};
-use docshape::report::{Markdown, Renderer, Report, Terminal};
+use docshape::report::{Html, Markdown, Renderer, Report, Terminal};
 use docshape::results::{
     CellRecord, ERROR_BUDGET, Environment, FORMAT_VERSION, LoadModel, MachineRecord, MixRecord, NOISE, OperationRecord,
     OutcomeRecord, RoundRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, SliceRecord, Status, StrategyRecord,
@@ -167,6 +167,12 @@ fn large_run(criterion: &mut Criterion) {
     group.sample_size(10);
     group.bench_function("read", |bencher| bencher.iter(|| load(folder.path())));
     group.bench_function("statistics", |bencher| bencher.iter(|| Report::new(&record)));
+    group.bench_function("page", |bencher| {
+        bencher.iter(|| {
+            let mut text = String::new();
+            Html.render(&report, &mut text).map(|()| text)
+        });
+    });
     group.bench_function("render", |bencher| {
         bencher.iter(|| {
             let mut text = String::new();

@@ -292,7 +292,11 @@ fn a_smoke_run_leaves_results_that_add_up_and_report_again() {
     place.assert_nothing_left();
     let mut files: Vec<_> = fs::read_dir(place.run()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     files.sort();
-    assert_eq!(files, ["latency.hlog", "report.md", "run.json"]);
+    let pictures = ["cost.svg", "forest.svg", "growth.svg", "percentiles.svg", "sizes.svg", "throughput.svg"];
+    let (drawn, others): (Vec<_>, Vec<_>) =
+        files.iter().filter_map(|name| name.to_str()).partition(|name| name.ends_with(".svg"));
+    assert_eq!(drawn, pictures);
+    assert_eq!(others, ["latency.hlog", "report.html", "report.md", "run.json"]);
 
     let record = place.record();
     assert_eq!((&record.status, record.rounds.len()), (&Status::Complete, 1));

@@ -310,6 +310,9 @@ pub struct ReportArguments {
     /// How to render it
     #[arg(long, value_enum, value_name = "NAME", default_value = "terminal")]
     pub format: ReportFormat,
+    /// Write report.html, report.md and its pictures into this folder [default: print one form]
+    #[arg(long, value_name = "DIR", conflicts_with = "format")]
+    pub out: Option<PathBuf>,
 }
 
 /// The forms of a report.
@@ -319,6 +322,8 @@ pub enum ReportFormat {
     Terminal,
     /// Markdown
     Markdown,
+    /// One HTML file that needs nothing else
+    Html,
 }
 
 /// `server`.

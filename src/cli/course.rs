@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::engine::{Experiment, Fatal, Halt, LoadError, RunError};
-use crate::report::{Junit, Markdown, Renderer, Report};
+use crate::report::{Junit, Renderer, Report};
 use crate::results::{self, RunRecord, Status};
 use crate::server::Target;
 
@@ -13,11 +13,8 @@ use super::argument::RunArguments;
 use super::exit::{CliError, Exit};
 use super::latency_log::LogWriter;
 use super::output;
-use super::report::terminal;
+use super::report::{files, terminal};
 use super::window;
-
-/// The name of the Markdown report in a run's folder.
-const REPORT_FILE: &str = "report.md";
 
 /// The rounds of a run, and what is written of them.
 pub struct Course<'c> {
@@ -92,12 +89,8 @@ impl<'c> Course<'c> {
         if let Err(Ended::Write(write)) = self.save(&record) {
             return Err(self.with_rounds(error.unwrap_or(write)));
         }
-        let report = Report::new(&record).in_folder(&self.folder.display().to_string());
-        let mut markdown = String::new();
-        let _ = Markdown.render(&report, &mut markdown);
-        let written = std::fs::write(self.folder.join(REPORT_FILE), &markdown);
-        let unwritten = written.err().map(|error| unwritten(&self.folder.join(REPORT_FILE), &error));
-        let unwritten = unwritten.or(self.junit(&report).err());
+        let report = Report::new(&record).in_folder(&self.folder.display().to_string()).with_files();
+        let unwritten = files(&report, self.folder).err().or_else(|| self.junit(&report).err());
         match error.or(unwritten) {
             Some(error) => Err(self.with_rounds(error)),
             None => {

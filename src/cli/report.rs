@@ -1,11 +1,18 @@
 //! `docshape report`.
 
-use crate::report::{Markdown, Renderer, Report, Terminal};
+use std::fs;
+use std::path::Path;
+
+use crate::report::{HTML_FILE, Html, Markdown, Picture, Renderer, Report, Terminal};
 use crate::results;
 
 use super::argument::{ReportArguments, ReportFormat};
+use super::course::unwritten;
 use super::exit::{CliError, Exit};
 use super::output;
+
+/// The name of the Markdown report in a run's folder.
+const REPORT_FILE: &str = "report.md";
 
 /// Renders the results of a run again.
 ///
@@ -13,20 +20,47 @@ use super::output;
 /// When the run cannot be read or the report cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let record = results::load(&arguments.run).map_err(|error| CliError::usage(error.to_string()))?;
-    let report = Report::new(&record).in_folder(&arguments.run.display().to_string());
+    let mut report = Report::new(&record).in_folder(&arguments.run.display().to_string());
+    if let Some(folder) = &arguments.out {
+        files(&report.with_files(), folder)?;
+        return Ok(Exit::Fine);
+    }
+    // What is printed has no pictures beside it.
+    if arguments.format == ReportFormat::Terminal && arguments.run.join(HTML_FILE).is_file() {
+        report = report.with_files();
+    }
     output::print(&render(&report, arguments.format))?;
     Ok(Exit::Fine)
+}
+
+/// Writes the page, the Markdown report and its pictures.
+///
+/// # Errors
+/// When the folder cannot be made or does not take them.
+pub fn files(report: &Report, folder: &Path) -> Result<(), CliError> {
+    fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|error| unwritten(&path, &error))
+    };
+    Picture::all(report).iter().try_for_each(|picture| write(picture.file, &picture.text))?;
+    write(HTML_FILE, &written(&Html, report))?;
+    write(REPORT_FILE, &written(&Markdown, report))
 }
 
 fn render(report: &Report, format: ReportFormat) -> String {
     match format {
         ReportFormat::Terminal => terminal(report),
-        ReportFormat::Markdown => {
-            let mut text = String::new();
-            let _ = Markdown.render(report, &mut text);
-            text
-        }
+        ReportFormat::Markdown => written(&Markdown, report),
+        ReportFormat::Html => written(&Html, report),
     }
+}
+
+/// A report as text; writing to a `String` never fails.
+pub fn written(renderer: &dyn Renderer, report: &Report) -> String {
+    let mut text = String::new();
+    let _ = renderer.render(report, &mut text);
+    text
 }
 
 /// The terminal's report, as wide as the terminal.

@@ -6,7 +6,9 @@ use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, tally};
 use super::answers::{Answer, answers};
 use super::format::{counted, listed, plain};
 use super::words::{self, Speaker};
-use super::{FOLLOWED_AT, Measured, Report, Row, StrategyView, claims, cost, method, thresholds, validity};
+use super::{
+    FOLLOWED_AT, FOLLOWED_STEPS, Measured, Report, Row, StrategyView, claims, cost, method, thresholds, validity,
+};
 
 impl Report {
     /// Computes what a report of this run says.
@@ -39,6 +41,9 @@ impl Report {
             command: method::command(record),
             warnings: method::warnings(record),
             folder: None,
+            has_files: false,
+            noise: record.settings.noise,
+            text: record.scenario.text.clone(),
         };
         report.judge(record, &answers);
         report
@@ -48,6 +53,13 @@ impl Report {
     #[must_use]
     pub fn in_folder(mut self, folder: &str) -> Report {
         self.folder = Some(plain(folder));
+        self
+    }
+
+    /// Says that [`HTML_FILE`](super::HTML_FILE) and [`Picture::all`](super::Picture::all) lie beside the results.
+    #[must_use]
+    pub fn with_files(mut self) -> Report {
+        self.has_files = true;
         self
     }
 
@@ -129,8 +141,10 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyView {
     let entry = &record.strategies[strategy];
     let mut collections = stats::collection_growth(record, strategy);
     collections.iter_mut().for_each(|growth| growth.collection = plain(&growth.collection));
+    let steps: Vec<f64> = (0..=FOLLOWED_STEPS).map(|step| f64::from(step) / f64::from(FOLLOWED_STEPS)).collect();
     let mut followed = stats::followed_growth(record, strategy, &FOLLOWED_AT);
-    for growth in &mut followed {
+    let mut growth = stats::followed_growth(record, strategy, &steps);
+    for growth in followed.iter_mut().chain(&mut growth) {
         (growth.collection, growth.label) = (plain(&growth.collection), plain(&growth.label));
     }
     let open = stats::open_load(record, strategy);
@@ -148,6 +162,9 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyView {
         audits: stats::anomalies(record, strategy),
         collections,
         followed,
+        growth,
+        slice_rates: stats::slice_rates(record, strategy),
+        round_rates: stats::round_rates(record, strategy),
     }
 }
 
@@ -173,6 +190,7 @@ fn row(record: &RunRecord, answer: &Answer) -> Row {
     Row {
         name: name.map_or_else(|| "mix".to_owned(), plain),
         is_mix: operation.is_none(),
+        band: answer.band(),
         share: name.map(|_| weight / weights().map(|(_, weight)| weight).sum::<f64>()),
         cells: (0..record.strategies.len()).map(cell).collect(),
     }

@@ -65,6 +65,13 @@ pub(super) fn three(value: f64) -> String {
     }
 }
 
+/// A number with its unit as an axis names it: without zeros at the end of a fraction.
+pub(super) fn short(text: &str) -> String {
+    let (number, unit) = text.split_once(' ').map_or((text, None), |(number, unit)| (number, Some(unit)));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    unit.map_or(number.to_owned(), |unit| format!("{number} {unit}"))
+}
+
 /// A count, its thousands set apart.
 pub(super) fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -159,6 +166,12 @@ mod tests {
     fn ratios_keep_three_digits() {
         let read = [0.001_234, 0.6214, 0.9996, 1.0, 9.996, 12.34, 123.4, 999.6, 12_345.0].map(three);
         assert_eq!(read, ["0.00123", "0.621", "1.00", "1.00", "10.0", "12.3", "123", "1,000", "12,345"]);
+    }
+
+    #[test]
+    fn axes_have_no_zeros_behind() {
+        let read = ["1.00 ms", "1.50 KB", "0 B", "100 µs", "1.20"].map(short);
+        assert_eq!(read, ["1 ms", "1.5 KB", "0 B", "100 µs", "1.2"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::stats::{MINIMUM_ROUNDS, Tally};
 
 use super::claims::HOW;
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, percent, plain, three, time};
-use super::{FOLLOWED_AT, Measured, Renderer, Report, StrategyView};
+use super::{FOLLOWED_AT, Measured, Picture, Renderer, Report, StrategyView};
 use escape::code;
 pub(super) use escape::escape;
 
@@ -32,14 +32,27 @@ impl Renderer for Markdown {
         verdict(report, out)?;
         thresholds(report, out)?;
         claims(report, out)?;
+        let pictures = if report.has_files { Picture::all(report) } else { Vec::new() };
+        let shown = |file: &str, out: &mut dyn fmt::Write| {
+            pictures
+                .iter()
+                .filter(|picture| picture.file == file)
+                .try_for_each(|picture| writeln!(out, "![{}]({})\n", escape(&picture.title), picture.file))
+        };
         if report.rounds > 0 {
+            shown("forest.svg", out)?;
             ratios(report, out)?;
             sensitivity(report, out)?;
             latencies(report, out)?;
+            shown("percentiles.svg", out)?;
+            shown("throughput.svg", out)?;
             open::write(report, out)?;
             sizes(report, out)?;
+            shown("sizes.svg", out)?;
             followed(report, out)?;
+            shown("growth.svg", out)?;
             round_trips(report, out)?;
+            shown("cost.svg", out)?;
             costs::write(report, out)?;
             outcomes(report, out)?;
         }

@@ -6,9 +6,11 @@
 mod answers;
 mod assemble;
 mod capacity;
+mod chart;
 mod claims;
 mod cost;
 mod format;
+mod html;
 mod junit;
 mod markdown;
 mod method;
@@ -21,11 +23,13 @@ mod words;
 
 use std::fmt;
 
-use crate::stats::{Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Tally};
+use crate::stats::{Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Spread, Tally};
 
 pub use capacity::CapacityReport;
+pub use chart::Picture;
 pub use claims::{ClaimVerdict, ClaimView};
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
+pub use html::{HTML_FILE, Html};
 pub use junit::Junit;
 pub use markdown::Markdown;
 pub use terminal::Terminal;
@@ -88,6 +92,12 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Where the run's files are, when the caller said so.
     pub folder: Option<String>,
+    /// Whether the page and the pictures are there, too, when the caller said so.
+    pub has_files: bool,
+    /// A ratio this close to 1 (0.02 for 2 %) is never called a difference.
+    pub noise: f64,
+    /// The scenario's file as the user wrote it: many lines, and any characters.
+    pub text: String,
 }
 
 /// A strategy in a report.
@@ -113,10 +123,19 @@ pub struct StrategyView {
     pub collections: Vec<CollectionGrowth>,
     /// What became of its followed documents after each of [`FOLLOWED_AT`].
     pub followed: Vec<FollowedGrowth>,
+    /// The same after each of [`FOLLOWED_STEPS`] equal parts of the calls, and before them.
+    pub growth: Vec<FollowedGrowth>,
+    /// Calls per second of each slice, over the rounds.
+    pub slice_rates: Vec<Option<Spread>>,
+    /// Calls per second of each round.
+    pub round_rates: Vec<Option<f64>>,
 }
 
 /// The shares of the calls after which followed documents are shown.
 pub const FOLLOWED_AT: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
+/// The parts of the calls that a picture of growth has points for.
+pub const FOLLOWED_STEPS: u32 = 16;
 
 /// An operation, or the mix.
 #[derive(Debug, Clone)]
@@ -127,6 +146,8 @@ pub struct Row {
     pub is_mix: bool,
     /// Its share (0 to 1) of the mix; `None` for the mix.
     pub share: Option<f64>,
+    /// How far from 1 (0.02 for 2 %) the control's ratio may be by noise alone; `None` without a control.
+    pub band: Option<f64>,
     /// A cell per strategy.
     pub cells: Vec<Measured>,
 }

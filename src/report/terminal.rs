@@ -9,7 +9,7 @@ use crate::stats::{Anomalies, Claim, CollectionGrowth, Distribution, OpenLoad};
 use super::claims::HOW;
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, counted, percent, three, time, wrap};
 use super::table::{Cell, Column, Group, Table, Tone};
-use super::{ClaimView, Measured, Renderer, Report, StrategyView};
+use super::{ClaimView, HTML_FILE, Measured, Renderer, Report, StrategyView};
 
 /// Writes for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,13 @@ impl Renderer for Terminal {
         }
         self.warnings(report, out)?;
         match &report.folder {
+            Some(folder) if report.has_files => {
+                writeln!(
+                    out,
+                    "\nAll results: {folder}\nThe report with pictures: {}",
+                    format_args!("{folder}/{HTML_FILE}")
+                )
+            }
             Some(folder) => writeln!(out, "\nAll results: {folder}"),
             None => Ok(()),
         }

@@ -155,5 +155,5 @@ fn unknown_words_are_refused_with_the_nearest_known_one() {
     fails(&["run"], 2, &["<SCENARIO>"]);
     fails(&["check"], 2, &["<FILE>"]);
     fails(&["server", "stop"], 2, &["'stop'"]);
-    fails(&["report", ".", "--format", "pdf"], 2, &["possible values: terminal, markdown"]);
+    fails(&["report", ".", "--format", "pdf"], 2, &["possible values: terminal, markdown, html"]);
 }

@@ -252,6 +252,15 @@ fn report_renders_a_run_from_its_folder_or_file() {
     let ended = run(&mut docshape(&["report", &format!("{path}/run.json"), "--format", "markdown"]));
     assert_eq!(ended.code, 0, "{}", ended.err);
     assert!(ended.out.starts_with("# ") && ended.out.contains("Small or large?"), "{}", ended.out);
+    let ended = run(&mut docshape(&["report", path, "--format", "html"]));
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    assert!(ended.out.starts_with("<!DOCTYPE html>") && ended.out.ends_with("</html>\n"), "{}", ended.out);
+    let below = folder.path().join("a/b");
+    let ended = run(&mut docshape(&["report", path, "--out", below.to_str().unwrap()]));
+    assert_eq!((ended.code, ended.out.as_str(), ended.err.as_str()), (0, "", ""));
+    assert!(fs::read_to_string(below.join("report.html")).unwrap().contains("Small or large?"));
+    assert!(fs::read_to_string(below.join("report.md")).unwrap().contains("Small or large?"));
+    fails(&["report", path, "--out", &format!("{path}/run.json")], 2, &["cannot write", "run.json"]);
 }
 
 #[test]

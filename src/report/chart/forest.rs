@@ -1,0 +1,211 @@
+//! The forest plot: every strategy's time in relation to the reference's with its interval, per operation.
+
+use super::super::format::{NOTHING, percent, short, three};
+use super::super::{Measured, Report, Row};
+use super::scale::Scale;
+use super::series::Series;
+use super::svg::{Point, Svg};
+use super::{Chart, cut, of_mix};
+use crate::stats::{Claim, Ratio};
+
+/// Places of a forest plot; one for wide pages, one for phones.
+struct Layout {
+    id: &'static str,
+    width: f64,
+    /// Where the axis begins and ends.
+    axis: (f64, f64),
+    /// From one strategy to the next.
+    step: f64,
+    /// From the top of a strategy's row to its line.
+    line: f64,
+    /// Where a strategy's name begins.
+    name: f64,
+    /// From the top of a strategy's row to the base of its words.
+    words: f64,
+    /// Whether an operation's name stands above its strategies, and not beside them.
+    is_stacked: bool,
+    ticks: usize,
+}
+
+const WIDE: Layout = Layout {
+    id: "forest",
+    width: 920.0,
+    axis: (290.0, 720.0),
+    step: 21.0,
+    line: 10.5,
+    name: 168.0,
+    words: 14.5,
+    is_stacked: false,
+    ticks: 7,
+};
+
+const NARROW: Layout = Layout {
+    id: "forest-narrow",
+    width: 360.0,
+    axis: (12.0, 348.0),
+    step: 36.0,
+    line: 25.0,
+    name: 26.0,
+    words: 12.0,
+    is_stacked: true,
+    ticks: 5,
+};
+
+/// Above the rows: names of the axis's values.
+const TOP: f64 = 46.0;
+
+/// Between operations.
+const GAP: f64 = 12.0;
+
+/// The plot for wide pages and that for phones; `None` where nothing is compared.
+pub fn forest(report: &Report, series: &[Series]) -> Option<[Chart; 2]> {
+    let compared = report.rows.iter().flat_map(|row| &row.cells).any(|cell| ratio_of(cell).is_some());
+    compared.then(|| [&WIDE, &NARROW].map(|layout| Plot { report, series, layout, axis: axis(report, layout) }.draw()))
+}
+
+fn ratio_of(cell: &Measured) -> Option<Ratio> {
+    cell.comparison.as_ref()?.ratio
+}
+
+fn axis(report: &Report, layout: &Layout) -> Scale {
+    let judged = report.rows.iter().flat_map(|row| row.cells.iter().zip(&report.strategies));
+    let ratios = judged.filter(|(_, strategy)| !strategy.is_control).filter_map(|(cell, _)| ratio_of(cell));
+    let ends = ratios.flat_map(|ratio| {
+        let interval = ratio.interval.map_or([ratio.mean; 2], |interval| [interval.low, interval.high]);
+        // An interval without bounds worth the name must not squeeze everything else.
+        [ratio.mean, interval[0].max(ratio.mean / 30.0), interval[1].min(ratio.mean * 30.0)]
+    });
+    Scale::log(ends.chain([0.8, 1.25]), layout.axis.0, layout.axis.1)
+}
+
+/// A ratio's interval in words.
+pub fn interval_text(ratio: &Ratio) -> Option<String> {
+    ratio.interval.map(|interval| format!("{} to {}", three(interval.low), three(interval.high)))
+}
+
+struct Plot<'p> {
+    report: &'p Report,
+    series: &'p [Series],
+    layout: &'p Layout,
+    axis: Scale,
+}
+
+impl Plot<'_> {
+    fn draw(&self) -> Chart {
+        let layout = self.layout;
+        // The grid lies on the stripes and the noise, and the marks on the grid.
+        let (mut svg, mut rows, mut top) = (Svg::default(), Svg::default(), TOP);
+        for row in of_mix(self.report) {
+            top = self.row(&mut svg, &mut rows, row, top) + GAP;
+        }
+        self.frame(&mut svg, top - GAP);
+        svg.append(&rows);
+        let reference = self.series.first().map_or("the reference", |series| &series.name);
+        Chart {
+            id: layout.id.into(),
+            description: format!(
+                "Mean {} times in relation to {reference}, per operation and strategy, with 95 % intervals on a logarithmic \
+                 axis; left of 1 is faster.",
+                self.report.times()
+            ),
+            size: (layout.width, top),
+            body: svg,
+        }
+    }
+
+    fn frame(&self, svg: &mut Svg, bottom: f64) {
+        let (from, to) = self.layout.axis;
+        let reference = self.series.first().map_or("", |series| &series.name);
+        svg.text("note", (from, 14.0), &format!("← less time than {}", cut(reference, 22)));
+        svg.text("note e", (to, 14.0), "more time →");
+        if !self.layout.is_stacked {
+            svg.text("note e", (self.layout.width, 14.0), "ratio, 95 % interval");
+        }
+        for tick in self.axis.ticks(self.layout.ticks) {
+            let x = self.axis.at(tick);
+            let is_one = (tick - 1.0).abs() < 1e-9;
+            svg.line(if is_one { "one" } else { "grid" }, (x, TOP - 8.0), (x, bottom));
+            svg.text("tick m", (x, TOP - 14.0), &format!("× {}", short(&three(tick))));
+        }
+        if !self.axis.ticks(self.layout.ticks).iter().any(|tick| (tick - 1.0).abs() < 1e-9) {
+            svg.line("one", (self.axis.at(1.0), TOP - 8.0), (self.axis.at(1.0), bottom));
+        }
+    }
+
+    /// An operation; gives where it ends.
+    fn row(&self, back: &mut Svg, svg: &mut Svg, row: &Row, top: f64) -> f64 {
+        let layout = self.layout;
+        let shown = || {
+            let cells = self.series.iter().zip(&self.report.strategies).zip(&row.cells).skip(1);
+            cells.filter(|((_, strategy), _)| !strategy.is_control)
+        };
+        let name = super::title(row);
+        let share = row.share.map_or(String::new(), |share| format!("{} of calls", percent(share)));
+        let first = if layout.is_stacked { top + 18.0 } else { top };
+        let bottom = first + layout.step * shown().count() as f64;
+        let margin = row.band.unwrap_or(0.0).max(self.report.noise).max(0.0);
+        let (low, high) = (self.axis.at(1.0 / (1.0 + margin)), self.axis.at(1.0 + margin));
+        back.rect("stripe", (0.0, top - 3.0), layout.width, bottom - top + 6.0);
+        back.group("", &format!("{name}: differences of up to {} are within noise", percent(margin)), |svg| {
+            svg.rect("noise", (low, first - 1.0), high - low, bottom - first + 2.0);
+        });
+        if layout.is_stacked {
+            svg.text("head", (8.0, top + 12.0), &cut(&name, 30));
+            svg.text("note halo e", (layout.width - 8.0, top + 12.0), &share);
+        } else {
+            svg.text("head", (8.0, first + layout.words), &cut(&name, 22));
+            if shown().count() > 1 {
+                svg.text("note", (8.0, first + layout.words + 16.0), &share);
+            }
+        }
+        for (place, ((series, strategy), cell)) in shown().enumerate() {
+            let top = first + layout.step * place as f64;
+            let name = if strategy.is_unsafe { format!("{} (unsafe)", series.name) } else { series.name.clone() };
+            self.strategy(svg, (series, &name), row, cell, top);
+        }
+        bottom
+    }
+
+    fn strategy(&self, svg: &mut Svg, (series, name): (&Series, &str), row: &Row, cell: &Measured, top: f64) {
+        let layout = self.layout;
+        let claim = self.report.claimed(cell);
+        let Some(ratio) = ratio_of(cell) else {
+            svg.group(&series.class(), "", |svg| {
+                svg.text("label", (layout.name, top + layout.words), &cut(name, 22));
+                svg.text("note e", (layout.width - 8.0, top + layout.words), NOTHING);
+            });
+            return;
+        };
+        let interval = interval_text(&ratio);
+        let said = match claim {
+            Some(Claim::Faster) => ": claimed to be faster",
+            Some(_) => ": claimed to be slower",
+            None => ": nothing is claimed",
+        };
+        let (words, mean) = (interval.clone().map_or(String::new(), |text| format!(" ({text})")), three(ratio.mean));
+        let title = format!("{name}, {}: × {mean}{words}{said}", row.name);
+        svg.group(&format!("mark {}", series.class()), &title, |svg| {
+            let y = top + layout.line;
+            svg.text(
+                "label halo",
+                (layout.name, top + layout.words),
+                &cut(name, if layout.is_stacked { 18 } else { 17 }),
+            );
+            series.marker(svg, "dot", (layout.name - 12.0, top + layout.words - 4.0), 4.0);
+            let point: Point = (self.axis.at(ratio.mean), y);
+            if let Some(interval) = ratio.interval {
+                let (low, high) = (self.axis.at(interval.low), self.axis.at(interval.high));
+                svg.line("interval", (low, y), (high, y));
+                svg.line("interval", (low, y - 4.0), (low, y + 4.0));
+                svg.line("interval", (high, y - 4.0), (high, y + 4.0));
+            }
+            series.marker(svg, if claim.is_some() { "dot" } else { "hollow" }, point, 5.0);
+            let (end, base) = (layout.width - 8.0, top + layout.words);
+            let class = if claim.is_some() { "value strong halo e" } else { "value halo e" };
+            let mean_end = if interval.is_some() || !layout.is_stacked { end - 118.0 } else { end };
+            svg.text(class, (mean_end, base), &format!("× {mean}"));
+            interval.iter().for_each(|text| svg.text("note halo e", (end, base), text));
+            svg.rect("hit", (0.0, top), layout.width, layout.step);
+        });
+    }
+}

@@ -1,0 +1,111 @@
+//! Lines over an axis: the frame that percentiles, throughput and growth share.
+
+use super::Chart;
+use super::scale::Scale;
+use super::series::Series;
+use super::svg::{Point, Svg, path};
+
+/// The size of one picture; several stand beside each other.
+const WIDTH: f64 = 400.0;
+const HEIGHT: f64 = 244.0;
+const LEFT: f64 = 60.0;
+const RIGHT: f64 = WIDTH - 20.0;
+const TOP: f64 = 40.0;
+const BOTTOM: f64 = HEIGHT - 42.0;
+
+/// A picture of lines.
+pub struct Lines<'c> {
+    /// Its place in the page.
+    pub id: String,
+    /// What stands above it.
+    pub title: String,
+    /// What stands above it, on the right.
+    pub remark: String,
+    /// For who cannot see it.
+    pub description: String,
+    /// What the axis to the right shows.
+    pub x_label: &'c str,
+    /// Named values of the axis to the right, within 0 to 1.
+    pub x_ticks: Vec<(f64, String)>,
+    /// Whether the other axis is logarithmic.
+    pub is_log: bool,
+    /// How its values are written.
+    pub unit: &'c dyn Fn(f64) -> String,
+    /// The lines.
+    pub lines: Vec<Line<'c>>,
+}
+
+/// One line.
+pub struct Line<'c> {
+    /// Whose.
+    pub series: &'c Series,
+    /// The places on the axis to the right (0 to 1) and the values.
+    pub points: Vec<(f64, f64)>,
+    /// Places with the lower and upper end of where the values lie.
+    pub band: Vec<(f64, f64, f64)>,
+    /// Points with a marker and words.
+    pub marks: Vec<(f64, f64, String)>,
+}
+
+/// What the axis to the right makes of 0 to 1.
+fn across(share: f64) -> f64 {
+    LEFT + (RIGHT - LEFT) * share.clamp(0.0, 1.0)
+}
+
+impl Lines<'_> {
+    /// Draws it.
+    pub fn draw(&self) -> Chart {
+        let mut svg = Svg::default();
+        let bands = || self.lines.iter().flat_map(|line| &line.band).flat_map(|(_, low, high)| [*low, *high]);
+        let values = || self.lines.iter().flat_map(|line| &line.points).map(|(_, value)| *value).chain(bands());
+        let axis = match self.is_log {
+            true => Scale::log(values(), BOTTOM, TOP),
+            false => Scale::linear(values(), BOTTOM, TOP, 5),
+        };
+        self.frame(&mut svg, &axis);
+        // The control lies below, where it is not to hide the reference.
+        let (controls, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_control());
+        controls.into_iter().chain(others).for_each(|line| line.draw(&mut svg, &axis));
+        Chart { id: self.id.clone(), description: self.description.clone(), size: (WIDTH, HEIGHT), body: svg }
+    }
+
+    fn frame(&self, svg: &mut Svg, axis: &Scale) {
+        svg.text("head", (0.0, 16.0), &super::cut(&self.title, 26));
+        svg.text("note e", (RIGHT, 16.0), &self.remark);
+        for tick in axis.ticks(6) {
+            let y = axis.at(tick);
+            svg.line("grid", (LEFT, y), (RIGHT, y));
+            svg.text("tick e", (LEFT - 8.0, y + 4.0), &(self.unit)(tick));
+        }
+        for (share, text) in &self.x_ticks {
+            let x = across(*share);
+            svg.line("grid", (x, TOP), (x, BOTTOM));
+            svg.text("tick m", (x, BOTTOM + 16.0), text);
+        }
+        svg.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
+        svg.text("note e", (RIGHT, BOTTOM + 34.0), self.x_label);
+    }
+}
+
+impl Line<'_> {
+    fn draw(&self, svg: &mut Svg, axis: &Scale) {
+        let at = |share: f64, value: f64| -> Point { (across(share), axis.at(value)) };
+        svg.group(&self.series.class(), "", |svg| {
+            if self.band.len() > 1 {
+                let upper = self.band.iter().map(|(share, _, high)| at(*share, *high));
+                let lower = self.band.iter().rev().map(|(share, low, _)| at(*share, *low));
+                svg.path("spread", &(path(&upper.chain(lower).collect::<Vec<_>>()) + "Z"));
+            }
+            let points: Vec<Point> = self.points.iter().map(|(share, value)| at(*share, *value)).collect();
+            if points.len() > 1 {
+                svg.path("curve", &path(&points));
+            }
+            for (share, value, words) in &self.marks {
+                svg.group("mark", words, |svg| {
+                    self.series.marker(svg, "dot", at(*share, *value), 3.4);
+                    svg.circle("hit", at(*share, *value), 9.0);
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,42 @@
+//! Sizes of a strategy's collections before and after the calls.
+
+use super::super::Report;
+use super::super::format::{bytes, bytes_change};
+use super::Chart;
+use super::bars::{Bar, Bars};
+use super::series::Series;
+use crate::stats::{Change, CollectionGrowth};
+
+/// A picture per size: a bar for after, a line across it for before.
+pub fn sizes(report: &Report, series: &[Series]) -> Vec<Chart> {
+    type Of = fn(&CollectionGrowth) -> Change;
+    let kinds: [(&str, bool, Of); 4] = [
+        ("all documents", false, |growth| growth.size),
+        ("storage", false, |growth| growth.storage),
+        ("indexes", false, |growth| growth.indexes),
+        ("largest document", true, |growth| growth.max),
+    ];
+    let shown = || {
+        let strategies = series.iter().zip(&report.strategies);
+        strategies.filter(|(series, strategy)| !series.is_control() && !strategy.collections.is_empty())
+    };
+    let chart = |(place, (title, is_largest, of)): (usize, &(&str, bool, Of))| {
+        let bars = shown().map(|(series, strategy)| {
+            let changes = strategy.collections.iter().map(of);
+            let change = changes.fold(Change::default(), |all, one| match is_largest {
+                true => Change { before: all.before.max(one.before), after: all.after.max(one.after) },
+                false => Change { before: all.before + one.before, after: all.after + one.after },
+            });
+            Bar {
+                series: series.clone(),
+                value: Some(change.after),
+                label: bytes(change.after),
+                reach: None,
+                before: Some(change.before),
+                words: format!("{}, {title}: {}", series.name, bytes_change(change.before, change.after)),
+            }
+        });
+        Bars { id: format!("sizes-{place}"), title: (*title).to_owned(), bars: bars.collect() }.draw()
+    };
+    if shown().next().is_none() { Vec::new() } else { kinds.iter().enumerate().map(chart).collect() }
+}

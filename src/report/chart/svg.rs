@@ -1,0 +1,147 @@
+//! A writer of SVG elements: the few that the charts need. Every text and every attribute goes through [`escape`].
+
+use std::fmt::Write;
+
+/// Elements of an SVG picture.
+#[derive(Debug, Default, Clone)]
+pub struct Svg {
+    text: String,
+}
+
+/// A place in a picture: to the right, and down.
+pub type Point = (f64, f64);
+
+impl Svg {
+    /// What was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// A straight line.
+    pub fn line(&mut self, class: &str, from: Point, to: Point) {
+        self.open("line", class);
+        self.numbers(&[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)]);
+        self.text.push_str("/>");
+    }
+
+    /// A rectangle from its upper left corner; one without an extent is left out.
+    pub fn rect(&mut self, class: &str, corner: Point, width: f64, height: f64) {
+        if width > 0.0 && height > 0.0 {
+            self.open("rect", class);
+            self.numbers(&[("x", corner.0), ("y", corner.1), ("width", width), ("height", height)]);
+            self.text.push_str("/>");
+        }
+    }
+
+    /// A circle.
+    pub fn circle(&mut self, class: &str, centre: Point, radius: f64) {
+        self.open("circle", class);
+        self.numbers(&[("cx", centre.0), ("cy", centre.1), ("r", radius)]);
+        self.text.push_str("/>");
+    }
+
+    /// A path from its commands, see [`path`].
+    pub fn path(&mut self, class: &str, commands: &str) {
+        self.open("path", class);
+        let _ = write!(self.text, " d=\"{}\"/>", escape(commands));
+    }
+
+    /// A line of text; its class says which end stands at the place.
+    pub fn text(&mut self, class: &str, place: Point, text: &str) {
+        self.open("text", class);
+        self.numbers(&[("x", place.0), ("y", place.1)]);
+        let _ = write!(self.text, ">{}</text>", escape(text));
+    }
+
+    /// Elements that belong together, under a name that is shown where the pointer rests on them.
+    pub fn group(&mut self, class: &str, title: &str, fill: impl FnOnce(&mut Svg)) {
+        self.open("g", class);
+        self.text.push('>');
+        if !title.is_empty() {
+            let _ = write!(self.text, "<title>{}</title>", escape(title));
+        }
+        fill(self);
+        self.text.push_str("</g>");
+    }
+
+    /// Elements that were written apart.
+    pub fn append(&mut self, other: &Svg) {
+        self.text.push_str(&other.text);
+    }
+
+    /// Another picture inside of this one.
+    pub fn nested(&mut self, corner: Point, (width, height): (f64, f64), inner: &Svg) {
+        self.open("svg", "");
+        self.numbers(&[("x", corner.0), ("y", corner.1), ("width", width), ("height", height)]);
+        let _ = write!(self.text, ">{}</svg>", inner.text);
+    }
+
+    fn open(&mut self, name: &str, class: &str) {
+        let _ = match class {
+            "" => write!(self.text, "<{name}"),
+            _ => write!(self.text, "<{name} class=\"{}\"", escape(class)),
+        };
+    }
+
+    fn numbers(&mut self, pairs: &[(&str, f64)]) {
+        pairs.iter().for_each(|(name, value)| {
+            let _ = write!(self.text, " {name}=\"{}\"", number(*value));
+        });
+    }
+}
+
+/// A coordinate: a tenth of a pixel is exact enough.
+pub fn number(value: f64) -> String {
+    let value = if value.is_finite() { (value * 10.0).round() / 10.0 } else { 0.0 };
+    // Adding 0 turns -0 into 0.
+    format!("{}", value + 0.0)
+}
+
+/// The commands of a line through some points.
+pub fn path(points: &[Point]) -> String {
+    let mut commands = String::new();
+    for (place, (x, y)) in points.iter().enumerate() {
+        let _ = write!(commands, "{}{} {}", if place == 0 { 'M' } else { 'L' }, number(*x), number(*y));
+    }
+    commands
+}
+
+/// Text as XML holds it, between tags and between quotes. Characters that XML does not allow are replaced.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\n' | '\t' => escaped.push(' '),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_written_can_become_markup() {
+        let mut svg = Svg::default();
+        svg.group("a\"b", "<script>&'\u{1}\"", |svg| svg.text("t", (1.0, -0.01), "</text>\n"));
+        assert_eq!(
+            svg.as_str(),
+            "<g class=\"a&quot;b\"><title>&lt;script&gt;&amp;&#39;\u{fffd}&quot;</title>\
+             <text class=\"t\" x=\"1\" y=\"0\">&lt;/text&gt; </text></g>"
+        );
+    }
+
+    #[test]
+    fn coordinates_are_short_and_always_numbers() {
+        assert_eq!([1.26, -0.04, f64::NAN, f64::INFINITY].map(number), ["1.3", "0", "0", "0"]);
+        assert_eq!(path(&[(1.0, 2.0), (3.05, 4.0)]), "M1 2L3.1 4");
+    }
+}

@@ -1,0 +1,96 @@
+//! Calls per second over time: within a round by slices, and from round to round.
+
+use super::super::Report;
+use super::super::format::{count, short, three};
+use super::Chart;
+use super::lines::{Line, Lines};
+use super::series::Series;
+
+/// Few enough marks that they can be told apart.
+const MARKS: usize = 16;
+
+/// The two pictures, where there are data for them.
+pub fn throughput(report: &Report, series: &[Series]) -> Vec<Chart> {
+    within(report, series).into_iter().chain(over_rounds(report, series)).collect()
+}
+
+/// The place of one of several on an axis.
+fn place(one: usize, of: usize) -> f64 {
+    if of > 1 { 0.02 + 0.96 * one as f64 / (of - 1) as f64 } else { 0.5 }
+}
+
+/// The first, the last, and some between.
+fn ticks(of: usize, name: &str) -> Vec<(f64, String)> {
+    let every = of.saturating_sub(1).div_ceil(7).max(1);
+    let shown = (0..of).step_by(every);
+    shown.map(|one| (place(one, of), if one == 0 { format!("{name} 1") } else { (one + 1).to_string() })).collect()
+}
+
+fn rate(value: f64) -> String {
+    if value >= 10_000.0 { format!("{} k", short(&three(value / 1e3))) } else { count(value.round() as u64) }
+}
+
+fn within(report: &Report, series: &[Series]) -> Option<Chart> {
+    let slices =
+        report.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().filter(|slices| *slices > 1)?;
+    let every = slices.div_ceil(MARKS);
+    let line = |(series, strategy): (&'_ Series, &super::super::StrategyView)| {
+        let known = || strategy.slice_rates.iter().enumerate().filter_map(|(one, rate)| Some((one, (*rate)?)));
+        let words = |one: usize, median: f64| {
+            format!("{}, slice {} of {slices}: {} calls per second", series.name, one + 1, three(median))
+        };
+        let marked = known().filter(|(one, _)| one % every == 0);
+        (
+            known().map(|(one, rate)| (place(one, slices), rate.median)).collect(),
+            known().map(|(one, rate)| (place(one, slices), rate.low, rate.high)).collect(),
+            marked.map(|(one, rate)| (place(one, slices), rate.median, words(one, rate.median))).collect(),
+        )
+    };
+    let lines = series.iter().zip(&report.strategies).map(|(series, strategy)| {
+        let (points, band, marks) = line((series, strategy));
+        Line { series, points, band, marks }
+    });
+    let lines = Lines {
+        id: "throughput-slices".into(),
+        title: "Within a round".into(),
+        remark: "calls per second".into(),
+        description: format!(
+            "Calls per second of each of {slices} slices, the median over the rounds, a line per strategy."
+        ),
+        x_label: "median of the rounds, shaded: their middle half",
+        x_ticks: ticks(slices, "slice"),
+        is_log: false,
+        unit: &rate,
+        lines: lines.collect(),
+    };
+    Some(lines.draw())
+}
+
+fn over_rounds(report: &Report, series: &[Series]) -> Option<Chart> {
+    let rounds =
+        report.strategies.iter().map(|strategy| strategy.round_rates.len()).max().filter(|rounds| *rounds > 1)?;
+    let lines = series.iter().zip(&report.strategies).map(|(series, strategy)| {
+        let known = || strategy.round_rates.iter().enumerate().filter_map(|(one, rate)| Some((one, (*rate)?)));
+        let words = |one: usize, rate: f64| {
+            format!("{}, round {} of {rounds}: {} calls per second", series.name, one + 1, three(rate))
+        };
+        Line {
+            series,
+            points: known().map(|(one, rate)| (place(one, rounds), rate)).collect(),
+            band: Vec::new(),
+            marks: known().map(|(one, rate)| (place(one, rounds), rate, words(one, rate))).collect(),
+        }
+    });
+    let lines = Lines {
+        id: "throughput-rounds".into(),
+        title: "From round to round".into(),
+        remark: "calls per second".into(),
+        description: format!("Calls per second of each of {rounds} rounds, a line per strategy."),
+        x_label: "all slices of a round",
+        x_ticks: ticks(rounds, "round"),
+        is_log: false,
+        unit: &rate,
+        lines: lines.collect(),
+    };
+    Some(lines.draw())
+}

@@ -1,0 +1,49 @@
+// Values under the pointer, and with the arrow keys in a picture that has the focus. Without this script the browser shows
+// the same words as titles.
+(() => {
+  const tip = document.getElementById('tip');
+  let current = null;
+  for (const title of document.querySelectorAll('.chart title')) {
+    title.parentNode.dataset.words = title.textContent;
+    title.remove();
+  }
+  const hide = () => {
+    if (current) current.classList.remove('on');
+    current = null;
+    tip.hidden = true;
+  };
+  const show = (mark, x, y) => {
+    if (mark !== current) {
+      hide();
+      current = mark;
+      tip.textContent = mark.dataset.words;
+      tip.hidden = false;
+    }
+    const { width, height } = tip.getBoundingClientRect();
+    const left = Math.min(Math.max(x - width / 2, 8), document.documentElement.clientWidth - width - 8);
+    const above = y - height - 14;
+    tip.style.left = `${left}px`;
+    tip.style.top = `${above > 8 ? above : y + 18}px`;
+  };
+  document.addEventListener('pointermove', (event) => {
+    const mark = event.target.closest ? event.target.closest('[data-words]') : null;
+    if (mark) show(mark, event.clientX, event.clientY);
+    else hide();
+  });
+  document.addEventListener('scroll', hide, { passive: true });
+  document.addEventListener('focusout', hide);
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') hide();
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const chart = document.activeElement;
+    if (!step || !chart.matches('svg.chart')) return;
+    const marks = [...chart.querySelectorAll('.mark[data-words]')].filter((mark) => mark.getBoundingClientRect().width > 0);
+    if (marks.length === 0) return;
+    event.preventDefault();
+    const place = marks.indexOf(current);
+    const next = marks[place < 0 ? (step > 0 ? 0 : marks.length - 1) : (place + step + marks.length) % marks.length];
+    const dot = (next.querySelector('.dot, .hollow, .bar') || next).getBoundingClientRect();
+    show(next, dot.left + dot.width / 2, dot.top);
+    next.classList.add('on');
+  });
+})();

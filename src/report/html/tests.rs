@@ -1,0 +1,267 @@
+//! The page and its pictures, from records.
+
+use super::markup::{self, Element};
+use super::*;
+use crate::record::LatencyHistogram;
+use crate::report::{Picture, format};
+use crate::results::{AuditRecord, CostRecord, OutcomeRecord, RunRecord, SliceRecord, Status, StrategyRecord};
+use crate::stats::{self, sample};
+
+fn page(record: &RunRecord) -> String {
+    let mut text = String::new();
+    Html.render(&Report::new(record), &mut text).unwrap();
+    text
+}
+
+/// The sample run with everything that a page has a place for.
+fn whole(rounds: u64) -> RunRecord {
+    let mut run = sample::run(rounds);
+    run.scenario.text = "name: blog\nstrategies:\n  embedded:\n    a: 1\n  linked:\n    b: \"two\"\n".into();
+    for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
+        cell.slices = (1..9).map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice) }).collect();
+        cell.audits = vec![AuditRecord { audit: "lost".into(), found: 2, expected: [0, 0], example: None }];
+    }
+    run
+}
+
+fn attribute<'e>(root: &'e Element, name: &str, key: &str, value: &str) -> &'e Element {
+    root.all(name)
+        .into_iter()
+        .find(|element| element.get(key) == value)
+        .unwrap_or_else(|| panic!("no {name} {key}={value}"))
+}
+
+#[test]
+fn whatever_can_be_loaded_is_a_well_formed_page() {
+    for run in &sample::edited() {
+        markup::read(&page(run));
+    }
+    for run in [&whole(8), &whole(2), &whole(1), &sample::run(0)] {
+        markup::read(&page(run));
+        Picture::all(&Report::new(run)).iter().for_each(|picture| drop(markup::read(&picture.text)));
+    }
+}
+
+#[test]
+fn every_section_and_picture_is_there_once() {
+    let root = markup::read(&page(&whole(8)));
+    let sections: Vec<&str> = root.all("section").iter().map(|section| section.get("id")).collect();
+    let wanted =
+        ["verdict", "strategies", "ratios", "times", "latency", "throughput", "sizes", "cost", "outcomes", "shapes"];
+    assert!(sections.starts_with(&wanted) && sections.ends_with(&["warnings", "method"]), "{sections:?}");
+    let mut ids = Vec::new();
+    root.walk(&mut |element| ids.extend(element.attributes.get("id").cloned()));
+    let all = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+    for chart in
+        ["forest", "forest-narrow", "percentiles-0", "throughput-slices", "throughput-rounds", "growth-0", "sizes-3"]
+    {
+        assert!(!attribute(&root, "svg", "id", chart).get("aria-label").is_empty());
+    }
+    let files: Vec<&str> = Picture::all(&Report::new(&whole(8))).iter().map(|picture| picture.file).collect();
+    assert_eq!(files, ["forest.svg", "percentiles.svg", "throughput.svg", "growth.svg", "sizes.svg", "cost.svg"]);
+}
+
+#[test]
+fn what_is_not_to_be_believed_says_so_before_the_verdict() {
+    let mut run = whole(7);
+    (run.status, run.settings.rounds) = (Status::Interrupted, 8);
+    run.rounds[0].cells[0].connections_created = 3;
+    let text = page(&run);
+    let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} is missing"));
+    assert!(place("This run is not valid") < place("This run was interrupted"));
+    assert!(
+        place("This run was interrupted") < place("id=\"verdict\"") && place("id=\"verdict\"") < place("id=\"ratios\"")
+    );
+}
+
+#[test]
+fn only_this_style_and_this_script_are_admitted_and_nothing_is_fetched() {
+    let text = page(&whole(8));
+    let root = markup::read(&text);
+    let policy = attribute(&root, "meta", "http-equiv", "Content-Security-Policy").get("content").to_owned();
+    assert!(policy.starts_with("default-src 'none';"));
+    for (name, directive) in [("style", "style-src"), ("script", "script-src")] {
+        let all = root.all(name);
+        let hash = STANDARD.encode(Sha256::digest(all[0].text.as_bytes()));
+        assert!(all.len() == 1 && policy.contains(&format!("{directive} 'sha256-{hash}'")), "{name}");
+    }
+    root.walk(&mut |element| {
+        for (key, value) in &element.attributes {
+            assert!(!key.starts_with("on") && key != "style" && key != "src", "{key} of {}", element.name);
+            assert!(!matches!(key.as_str(), "href") || value.starts_with('#') || value == "data:,", "{value}");
+        }
+    });
+    assert!(!text.contains("url(") && !text.contains("@import"));
+}
+
+#[test]
+fn foreign_text_stays_text() {
+    const HOSTILE: &str =
+        "\u{1b}[2J</script></title><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&amp;|`**\u{202e}\u{0}";
+    let mut run = whole(8);
+    let clean = markup::read(&page(&run));
+    let hostile = || HOSTILE.to_owned();
+    run.scenario.title = hostile();
+    run.scenario.about = hostile();
+    run.scenario.name = hostile();
+    run.scenario.text =
+        format!("{HOSTILE}\nstrategies:\n  {HOSTILE}: \"{HOSTILE}\" # {HOSTILE}\n  b: <{HOSTILE}>\n{HOSTILE}");
+    run.strategies[1].name = hostile();
+    run.strategies[1].about = hostile();
+    run.operations[0] = hostile();
+    run.mix.name = hostile();
+    run.mix.weights[0].0 = hostile();
+    run.parameters[0] = (hostile(), HOSTILE.into());
+    run.warnings = vec![hostile()];
+    run.status = Status::Failed(hostile());
+    run.server.facts.push((hostile(), hostile()));
+    run.costs.iter_mut().filter(|cost| cost.operation == "add_comment").for_each(|cost| cost.operation = hostile());
+    run.costs.iter_mut().filter(|cost| cost.strategy == "linked").for_each(|cost| cost.strategy = hostile());
+    for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
+        cell.audits[0].audit = hostile();
+        cell.before[0].name = hostile();
+        cell.growth.iter_mut().for_each(|sample| (sample.label, sample.collection) = (hostile(), hostile()));
+        let operation = &mut cell.operations[0];
+        let outcome = operation.outcomes[0].clone();
+        operation.outcomes.push(OutcomeRecord { outcome: format!("refused: {HOSTILE}"), ..outcome });
+        operation.errors.insert(hostile(), 1);
+        operation.messages.insert(hostile(), hostile());
+        operation.retries.insert(hostile(), 1);
+    }
+    let text = page(&run);
+    let pictures = Picture::all(&Report::new(&run));
+    for text in pictures.iter().map(|picture| &picture.text).chain([&text]) {
+        let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!text.contains(steers), "{:?}", text.split(steers).next().map(|before| before.len()));
+        assert!(!text.contains("<img") && !text.contains("<script>alert"));
+        markup::read(text);
+    }
+    // Nothing has come up that a page of harmless names does not have.
+    let names = |root: &Element| {
+        let mut names = std::collections::BTreeSet::new();
+        root.walk(&mut |element| {
+            names.insert(element.name.clone());
+            names.extend(element.attributes.keys().map(|key| format!("{} {key}", element.name)));
+        });
+        names
+    };
+    let new: Vec<String> = names(&markup::read(&text)).difference(&names(&clean)).cloned().collect();
+    assert!(
+        new.iter().all(|name| ["div role", "div id", "strong", "ul class", "div class"].contains(&name.as_str())),
+        "{new:?}"
+    );
+    assert!(markup::read(&text).all("h1")[0].text.contains("<img src=x onerror=alert(1)>&amp;|`**"));
+}
+
+/// Twenty rounds of seven strategies and a control, nine operations each.
+fn large() -> RunRecord {
+    let mut run = whole(20);
+    let names = |kind: &str, of: usize| (0..of).map(|one| format!("{kind}_number_{one}")).collect::<Vec<_>>();
+    run.operations = names("operation", 9);
+    run.mix.weights = run.operations.iter().map(|name| (name.clone(), 1.0)).collect();
+    run.strategies = names("strategy", 8)
+        .into_iter()
+        .enumerate()
+        .map(|(place, name)| StrategyRecord {
+            name,
+            control: place == 7,
+            is_unsafe: false,
+            ..run.strategies[0].clone()
+        })
+        .collect();
+    let mut times = LatencyHistogram::new(std::time::Duration::from_secs(10));
+    (1..200_000_u64).for_each(|call| times.record(call * call % 9_999_991 + 1_000 * (call % 977)));
+    for round in &mut run.rounds {
+        for cell in &mut round.cells {
+            let mut operation = cell.operations[0].clone();
+            (operation.outcomes[0].service, operation.outcomes[0].count) =
+                (crate::record::StoredHistogram::new(&times), times.count());
+            cell.operations = vec![operation; 9];
+            cell.slices = (1..65).map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice) }).collect();
+        }
+        let cells = round.cells.clone();
+        round.cells = cells.into_iter().cycle().take(8).collect();
+    }
+    let cost = run.costs[0].clone();
+    let all =
+        run.strategies.iter().flat_map(|strategy| run.operations.iter().map(move |operation| (strategy, operation)));
+    run.costs = all
+        .map(|(strategy, operation)| CostRecord {
+            strategy: strategy.name.clone(),
+            operation: operation.clone(),
+            ..cost.clone()
+        })
+        .collect();
+    run.scenario.text = format!("strategies:\n{}", "  a: { b: <c>, d: \"e\" }\n".repeat(2_000));
+    run
+}
+
+#[test]
+fn a_large_run_is_a_small_file() {
+    let run = large();
+    let text = page(&run);
+    assert!(text.len() < 1_500_000, "{} bytes", text.len());
+    assert_eq!(
+        markup::read(&text).all("svg").iter().filter(|svg| svg.get("id").starts_with("percentiles-")).count(),
+        10
+    );
+    assert!(Picture::all(&Report::new(&run)).iter().all(|picture| picture.text.len() < 500_000));
+}
+
+#[test]
+fn numbers_are_those_of_the_record() {
+    let run = whole(8);
+    let root = markup::read(&page(&run));
+    let words: Vec<String> = root.all("title").iter().map(|title| title.text.clone()).collect();
+    let says =
+        |wanted: &str| assert!(words.iter().any(|words| words.contains(wanted)), "{wanted} is not in {words:#?}");
+    let times = attribute(&root, "section", "id", "times");
+    let rows = times.all("tr");
+    for (operation, name) in run.operations.iter().enumerate() {
+        let head =
+            rows.iter().position(|row| row.get("class") == "group" && row.text.starts_with(name.as_str())).unwrap();
+        let reference = stats::means(&run, 0, operation);
+        for (strategy, entry) in run.strategies.iter().enumerate() {
+            let means = stats::means(&run, strategy, operation);
+            let cells: Vec<&str> = rows[head + 1 + strategy].all("td").iter().map(|cell| cell.text.as_str()).collect();
+            assert_eq!(cells[0], format::time(stats::geometric_mean(&means).unwrap()));
+            let times = stats::Distribution::of(stats::operations(&run, strategy, operation));
+            let half = format::time(times.quantile(0.5).unwrap() as f64);
+            assert_eq!((cells[2], cells[8]), (half.as_str(), format::count(times.calls()).as_str()));
+            says(&format!("{}, {name}: p50 of the service times is {half}", entry.name));
+            if strategy > 0 {
+                let logs = means.iter().zip(&reference).map(|(mine, theirs)| (mine.unwrap() / theirs.unwrap()).ln());
+                let ratio = format::three((logs.sum::<f64>() / 8.0).exp());
+                assert!(cells[1].starts_with(&format!("× {ratio}")), "{} is not {ratio}", cells[1]);
+                says(&format!("{name}: × {ratio} ("));
+            }
+        }
+    }
+    for (place, rate) in [(0, "4,575"), (1, "9,150")] {
+        says(&format!("{}, round 1 of 8: {rate} calls per second", run.strategies[place].name));
+    }
+    // Bars are as long as their values: 310 us, 160 us and 150 us of processor time, times the same weather.
+    let bars: Vec<f64> = attribute(&root, "svg", "id", "cost-mix-0")
+        .all("rect")
+        .iter()
+        .filter(|rect| rect.get("class") == "bar")
+        .map(|rect| rect.get("width").parse().unwrap())
+        .collect();
+    assert!(
+        (bars[1] / bars[0] - 160.0 / 310.0).abs() < 0.01 && (bars[2] / bars[0] - 150.0 / 310.0).abs() < 0.01,
+        "{bars:?}"
+    );
+}
+
+#[test]
+fn strategies_can_be_switched_off_each_by_its_own_box() {
+    let root = markup::read(&page(&whole(8)));
+    let style = &root.all("style")[0].text;
+    for place in 0..3 {
+        attribute(&root, "input", "id", &format!("show-{place}"));
+        assert!(style.contains(&format!("body:has(#show-{place}:not(:checked)) .s{place}{{display:none}}")));
+    }
+}

@@ -1,0 +1,83 @@
+//! Throughput over time: within a round by slices, and from round to round.
+
+use crate::results::{RunRecord, SliceRecord};
+
+use super::cells;
+
+/// Where the values of several rounds lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// A quarter of the rounds is not above it.
+    pub low: f64,
+    /// Half of them.
+    pub median: f64,
+    /// A quarter of the rounds is not below it.
+    pub high: f64,
+}
+
+impl Spread {
+    /// Of some values; `None` without any. Between two values it interpolates.
+    pub fn of(mut values: Vec<f64>) -> Option<Spread> {
+        values.retain(|value| value.is_finite());
+        values.sort_by(f64::total_cmp);
+        let last = values.len().checked_sub(1)?;
+        let at = |share: f64| {
+            let place = share * last as f64;
+            let (below, above) = (values[place.floor() as usize], values[place.ceil() as usize]);
+            below + (above - below) * place.fract()
+        };
+        Some(Spread { low: at(0.25), median: at(0.5), high: at(0.75) })
+    }
+}
+
+fn rate(slice: &SliceRecord) -> Option<f64> {
+    Some(slice.calls as f64 / slice.seconds).filter(|rate| rate.is_finite() && *rate > 0.0)
+}
+
+/// The calls per second of a strategy's first, second, ... slice over the rounds. A slice that no round has a time of is
+/// `None`.
+pub fn slice_rates(record: &RunRecord, strategy: usize) -> Vec<Option<Spread>> {
+    let slices = cells(record, strategy).map(|cell| cell.slices.len()).max().unwrap_or(0);
+    let of =
+        |place: usize| Spread::of(cells(record, strategy).filter_map(|cell| rate(cell.slices.get(place)?)).collect());
+    (0..slices).map(of).collect()
+}
+
+/// The calls per second of a strategy in every round.
+pub fn round_rates(record: &RunRecord, strategy: usize) -> Vec<Option<f64>> {
+    let rate_of = |round: &crate::results::RoundRecord| {
+        let cell = round.cells.get(strategy)?;
+        rate(&SliceRecord { calls: cell.calls, seconds: cell.seconds })
+    };
+    record.rounds.iter().map(rate_of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sample;
+
+    #[test]
+    fn quartiles_lie_between_the_values() {
+        assert_eq!(Spread::of(vec![4.0, 1.0, 3.0, 2.0, 5.0]), Some(Spread { low: 2.0, median: 3.0, high: 4.0 }));
+        assert_eq!(Spread::of(vec![1.0, 2.0]), Some(Spread { low: 1.25, median: 1.5, high: 1.75 }));
+        assert_eq!(Spread::of(vec![f64::NAN]), None);
+    }
+
+    #[test]
+    fn slices_are_put_together_by_their_place() {
+        let mut run = sample::run(2);
+        run.rounds[0].cells[1].slices =
+            vec![SliceRecord { calls: 10, seconds: 1.0 }, SliceRecord { calls: 10, seconds: 0.0 }];
+        run.rounds[1].cells[1].slices = vec![SliceRecord { calls: 10, seconds: 0.5 }];
+        let rates = slice_rates(&run, 1);
+        assert_eq!((rates[0].map(|rate| rate.median), rates[1], rates.len()), (Some(15.0), None, 2));
+        assert!(slice_rates(&run, 0).is_empty());
+    }
+
+    #[test]
+    fn every_round_has_its_rate() {
+        let rates = round_rates(&sample::run(3), 0);
+        assert_eq!(rates, [Some(915.0 / 0.2); 3]);
+    }
+}
