@@ -41,7 +41,7 @@ var printing = (name, operation) => (...values) => {
   const result = operation(...values)
   const counts = [result?.insertedCount, result?.modifiedCount, result?.upsertedCount, result?.deletedCount]
   const outcome =
-    result?.insertedId !== undefined || counts.some(count => count > 0) ? 'done'
+    result?.insertedId != null || counts.some(count => count > 0) ? 'done'
     : result?.matchedCount > 0 ? 'same' : 'not_found'
   const shown = result?.acknowledged === undefined ? result ?? null : outcome
   print('ANSWER ' + name + ' ' + EJSON.stringify({ value: shown }, { relaxed: false }))
@@ -122,8 +122,10 @@ fn printing(text: &str, plan: &Plan) -> String {
     let mut changed = String::new();
     let names: Vec<String> = plan.operations.iter().map(|operation| operation.name.to_string()).collect();
     for line in text.lines() {
-        match line.split_once('(').filter(|(name, _)| names.iter().any(|known| known == name)) {
-            Some((name, rest)) => writeln!(changed, "printing('{name}', {name})({rest}"),
+        // A word of JavaScript has `_` behind it as the name of a function.
+        let operation = |function: &str| names.iter().find(|known| function.trim_end_matches('_') == **known);
+        match line.split_once('(').and_then(|(function, rest)| Some((operation(function)?, function, rest))) {
+            Some((name, function, rest)) => writeln!(changed, "printing('{name}', {function})({rest}"),
             None => writeln!(changed, "{line}"),
         }
         .unwrap();

@@ -619,7 +619,7 @@ fn credentials_and_rights() {
     for entry in fs::read_dir(place.run()).unwrap() {
         texts.push(fs::read_to_string(entry.unwrap().path()).unwrap());
     }
-    assert_eq!(texts.len(), 5);
+    assert_eq!(texts.len(), 12, "what it printed, and ten files");
     assert!(texts.iter().all(|text| !text.contains("s3cret") && !text.contains("root:")));
 }
 

@@ -113,7 +113,7 @@ function isTooLarge(error) {
 // What a write came to.
 function outcomeOf(reply) {
   const counts = [reply.insertedCount, reply.modifiedCount, reply.upsertedCount, reply.deletedCount]
-  if (reply.insertedId !== undefined || counts.some(count => count > 0)) return 'done'
+  if (reply.insertedId != null || counts.some(count => count > 0)) return 'done'
   return reply.matchedCount > 0 ? 'same' : 'not_found'
 }
 ",
