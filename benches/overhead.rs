@@ -200,7 +200,11 @@ async fn compare(server: &EmbeddedMongod, mix: &str, workers: usize, (slices, ca
     print_row(mix, workers, &harness, &bare);
     if matches!(mix, "add" | "read") {
         let more = harness.iter().zip(&bare).map(|(a, b)| (a.cpu - b.cpu) / COMMANDS);
-        println!("{:>100} {:+.2} us CPU per command, draw and record included (hot_path has the interpreter alone)", "", median(more.collect()));
+        println!(
+            "{:>100} {:+.2} us CPU per command, draw and record included (hot_path has the interpreter alone)",
+            "",
+            median(more.collect())
+        );
     }
 }
 
