@@ -29,6 +29,7 @@ pub use capacity::CapacityReport;
 pub use chart::Picture;
 pub use claims::{ClaimVerdict, ClaimView};
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
+pub use format::{count, counted, time};
 pub use html::{HTML_FILE, Html};
 pub use junit::Junit;
 pub use markdown::Markdown;
