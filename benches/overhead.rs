@@ -2,8 +2,9 @@
 //! process, on one thread, against one embedded server. Prints ratios; `--test` makes it short.
 #![allow(clippy::print_stdout, missing_docs)]
 
+mod server;
+
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use docshape::plan::{Choice, Plan, compile};
 use docshape::record::Recorder;
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
-use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use docshape::server::embedded::EmbeddedMongod;
 use docshape::server::{ReplyKind, Target};
 use futures_util::StreamExt;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -110,7 +111,7 @@ fn main() {
 }
 
 async fn run(quick: bool, only_steps: bool) {
-    let server = start().await;
+    let server = server::start().await;
     let slices = if quick { 4 } else { 60 };
     println!("harness against bare driver loop, one thread, medians of {slices} interleaved slices each");
     println!(
@@ -133,16 +134,6 @@ async fn run(quick: bool, only_steps: bool) {
     if !only_steps {
         load_speed(&server, quick).await;
     }
-}
-
-async fn start() -> EmbeddedMongod {
-    let value = |name| std::env::var_os(name);
-    let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
-    let program = locate(None, value("DOCSHAPE_MONGOD").as_deref(), home.as_deref(), value("PATH").as_deref());
-    let program = program.unwrap_or_else(|error| panic!("{error}"));
-    let launcher = PathBuf::from(env!("CARGO_BIN_EXE_docshape"));
-    let options = EmbeddedOptions::new(program, launcher, std::env::temp_dir());
-    EmbeddedMongod::start(&options).await.expect("an embedded server")
 }
 
 fn plan(mix: &str) -> Arc<Plan> {
