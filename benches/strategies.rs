@@ -158,7 +158,9 @@ impl Bench {
 }
 
 async fn connect() -> Connection {
-    println!("One call after the other on fresh data: for seeing changes, no verdict. `docshape run` compares strategies.");
+    println!(
+        "One call after the other on fresh data: for seeing changes, no verdict. `docshape run` compares strategies."
+    );
     let server = server::start().await;
     let target = MongoTarget::connect(&server.uri(), 1).await;
     let target = target.unwrap_or_else(|error| fail(&error.to_string()));
