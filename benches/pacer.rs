@@ -64,7 +64,7 @@ fn main() {
     println!(
         "  calls/s  achieved   released p50 us   p99 us   answered p50 us (aim <= 250 at 10k)   p99 us   pacer % of a core (aim <= 35)   load thread %"
     );
-    for rate in [1_000.0, 10_000.0, 50_000.0] {
+    for rate in [1_000.0, 10_000.0, 50_000.0, 100_000.0, 200_000.0] {
         print_row(rate, run(rate, (rate * seconds) as u64));
     }
 }

@@ -28,29 +28,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use socket::Sockets;
 
 const POINTS: u64 = 10_000;
-const SCENARIO: &str = "
-format: 1
-name: points
-title: Point reads and inserts
-about: The smallest possible calls.
-entities:
-  point:
-    count: 10000
-    fields: { _id: index, name: full_name(500), text: text(120) }
-operations:
-  read: { arguments: { point: zipf(point) }, returns: point }
-  insert: { arguments: { point: new(point) } }
-mixes:
-  read-only: { read: 1 }
-  insert-only: { insert: 1 }
-strategies:
-  plain:
-    about: One document each.
-    collections: { points: { each: point } }
-    operations:
-      read: { findOne: points, filter: { _id: <point> } }
-      insert: { insertOne: points, document: <point> }
-";
+const SCENARIO: &str = include_str!("../points.yaml");
 
 /// Operations of several steps, as the bucketed strategy of the catalogue's blog-comments has them. The bucket is so large
 /// that it never gets full: both sides then do the same whatever the other has done before. As many pages as counters

@@ -1,0 +1,130 @@
+//! How docshape grows with the load: point reads by 1 to 4,096 workers on 1 to as many load threads as there are cores, against
+//! one embedded server. Prints a row per size; `-- --test` makes it short, `-- scale` runs it alone.
+#![allow(clippy::print_stdout, missing_docs)]
+
+mod server;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use docshape::engine::{Job, LoadThread, Loader, Slice, SliceResult, Stop, share};
+use docshape::plan::{Choice, Plan, compile};
+use docshape::record::Recorder;
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::client::MongoTarget;
+use docshape::server::embedded::EmbeddedMongod;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+const DATABASE: &str = "scale";
+
+fn main() {
+    let mut filters = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    if filters.peek().is_some() && !filters.any(|filter| "scale".contains(&filter)) {
+        return;
+    }
+    let quick = std::env::args().any(|argument| argument == "--test");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(run(quick));
+}
+
+async fn run(quick: bool) {
+    let plan = plan();
+    let server = server::start().await;
+    let target = MongoTarget::connect(&server.uri(), 1).await.expect("a client");
+    let loader =
+        Loader { plan: &plan, arm: &plan.arms[0], target: &target, database: DATABASE, observer: &(), stop: &|| false };
+    loader.run().await.expect("points are inserted");
+    println!("point reads, closed model, one server beside");
+    println!(
+        "workers   threads   connecting s   calls/s   CPU us/call   p50 ms   p99 ms   generator's memory MB   calls recorded"
+    );
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads: Vec<usize> = if cores > 1 && !quick { vec![1, cores] } else { vec![1] };
+    for workers in [1_usize, 8, 64, 512, 4_096] {
+        for threads in threads.iter().filter(|threads| **threads <= workers) {
+            let calls = if quick { 2 * workers as u64 } else { 40_000 };
+            row(&server, &plan, (workers, *threads), calls).await;
+        }
+    }
+}
+
+async fn row(server: &EmbeddedMongod, plan: &Arc<Plan>, (workers, threads): (usize, usize), calls: u64) {
+    let begun = Instant::now();
+    let mut generators = Vec::new();
+    for share in share(workers, threads) {
+        let started = LoadThread::start(server.uri(), share as u32).await;
+        generators.push((started.unwrap_or_else(|error| server::fail(&error.to_string())), share));
+    }
+    let connecting = begun.elapsed().as_secs_f64();
+    // The first slice warms up.
+    slice(&generators, plan, 0..calls / 4).await;
+    let begun = Instant::now();
+    let results = slice(&generators, plan, calls / 4..calls / 4 + calls).await;
+    let seconds = begun.elapsed().as_secs_f64();
+    let computing: Duration = results.iter().filter_map(|result| result.computing).sum();
+    let mut recorders = results.into_iter().map(|result| result.recorder);
+    let mut total = recorders.next().expect("a load thread");
+    recorders.for_each(|recorder| total.merge(recorder));
+    let operations = total.finish();
+    let (_, times) = operations[0].outcomes.first().expect("all calls come to the same");
+    println!(
+        "{workers:>7} {threads:>9} {connecting:>14.2} {:>9.0} {:>13.1} {:>8.2} {:>8.2} {:>23.0} {:>11} of {calls}",
+        calls as f64 / seconds,
+        computing.as_secs_f64() * 1e6 / calls as f64,
+        times.quantile(0.5) as f64 / 1e6,
+        times.quantile(0.99) as f64 / 1e6,
+        memory(),
+        times.count(),
+    );
+    assert_eq!(times.count(), calls, "every call is in the histogram");
+}
+
+async fn slice(generators: &[(LoadThread, usize)], plan: &Arc<Plan>, calls: std::ops::Range<u64>) -> Vec<SliceResult> {
+    let next = Arc::new(AtomicU64::new(calls.start));
+    let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
+    let jobs = generators.iter().map(|(thread, share)| {
+        let slice = Slice {
+            plan: Arc::clone(plan),
+            arm: 0,
+            database: DATABASE.into(),
+            seed: plan.round_seed(0),
+            next: Arc::clone(&next),
+            end: calls.end,
+            length: None,
+            due: None,
+            workers: *share,
+            timeout: TIMEOUT,
+            stop: Stop::default(),
+            interval: tokio::time::Instant::now(),
+            every: Duration::from_secs(3_600),
+        };
+        thread.run(Job { slice, recorder: Recorder::new(plan.operations.len(), TIMEOUT), intervals: intervals.clone() })
+    });
+    let results = futures_util::future::join_all(jobs).await;
+    results
+        .into_iter()
+        .map(|result| {
+            let result = result.unwrap_or_else(|error| server::fail(&error.to_string()));
+            assert!(result.fatal.is_none(), "{:?}", result.fatal);
+            result
+        })
+        .collect()
+}
+
+fn plan() -> Arc<Plan> {
+    let source = Source::new("points", include_str!("points.yaml"));
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics).expect("a sound scenario");
+    let choice = Choice { mix: Some("read-only".to_owned()), seed: 1, ..Choice::default() };
+    let plan = compile(&scenario, &choice, &mut diagnostics).expect("it has this mix");
+    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
+}
+
+/// Megabytes of memory that this process holds.
+fn memory() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<f64>().ok());
+    kilobytes.unwrap_or(f64::NAN) * 1_024.0 / 1e6
+}
