@@ -111,13 +111,11 @@ impl CommandCompiler<'_, '_> {
             Aggregate => {
                 let pipeline = self.required("pipeline")?;
                 let mut entries = vec![field("pipeline", pipeline), self.cursor()?];
-                entries.append(&mut self.copy(&[("hint", "hint"), ("collation", "collation")])?);
+                entries.append(&mut self.copy(&[("hint", "hint")])?);
                 ("aggregate", entries, None)
             }
             CountDocuments => ("aggregate", self.count_entries()?, None),
-            Distinct => {
-                ("distinct", self.copy(&[("key", "key"), ("filter", "query"), ("collation", "collation")])?, None)
-            }
+            Distinct => ("distinct", self.copy(&[("key", "key"), ("filter", "query")])?, None),
             UpdateOne | UpdateMany | ReplaceOne => ("update", vec![list_of_one("updates", self.update_part()?)], None),
             DeleteOne | DeleteMany => ("delete", vec![list_of_one("deletes", self.delete_part()?)], None),
             FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete => ("findAndModify", self.modify_entries()?, None),
@@ -125,7 +123,7 @@ impl CommandCompiler<'_, '_> {
     }
 
     fn find_entries(&mut self) -> Option<Vec<Entry>> {
-        let names = ["filter", "projection", "sort", "skip", "hint", "collation"];
+        let names = ["filter", "projection", "sort", "skip", "hint"];
         self.copy(&names.map(|name| (name, name)))
     }
 
@@ -148,26 +146,20 @@ impl CommandCompiler<'_, '_> {
         stages.push(Item::One(Template::Document(vec![constant("$group", sum)])));
         let mut entries =
             vec![field("pipeline", Template::Array(stages)), field("cursor", Template::Document(Vec::new()))];
-        entries.append(&mut self.copy(&[("hint", "hint"), ("collation", "collation")])?);
+        entries.append(&mut self.copy(&[("hint", "hint")])?);
         Some(entries)
     }
 
     fn delete_part(&mut self) -> Option<Vec<Entry>> {
-        let mut delete = self.copy(&[("filter", "q"), ("hint", "hint"), ("collation", "collation")])?;
+        let mut delete = self.copy(&[("filter", "q"), ("hint", "hint")])?;
         delete.push(constant("limit", Value::Int(i64::from(self.word == CommandWord::DeleteOne))));
         Some(delete)
     }
 
     fn update_part(&mut self) -> Option<Vec<Entry>> {
         let change = if self.word == CommandWord::ReplaceOne { "replacement" } else { "update" };
-        let names = [
-            ("filter", "q"),
-            (change, "u"),
-            ("upsert", "upsert"),
-            ("arrayFilters", "arrayFilters"),
-            ("hint", "hint"),
-            ("collation", "collation"),
-        ];
+        let names =
+            [("filter", "q"), (change, "u"), ("upsert", "upsert"), ("arrayFilters", "arrayFilters"), ("hint", "hint")];
         let mut update = self.copy(&names)?;
         update.push(constant("multi", Value::Bool(self.word == CommandWord::UpdateMany)));
         Some(update)
@@ -183,7 +175,6 @@ impl CommandCompiler<'_, '_> {
             ("upsert", "upsert"),
             ("arrayFilters", "arrayFilters"),
             ("hint", "hint"),
-            ("collation", "collation"),
         ];
         let mut entries = self.copy(&names)?;
         if self.word == CommandWord::FindOneAndDelete {

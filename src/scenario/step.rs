@@ -226,31 +226,21 @@ impl CommandWord {
         match self {
             CommandWord::InsertOne => &["document"],
             CommandWord::InsertMany => &["documents", "ordered"],
-            CommandWord::FindOne => &["filter", "projection", "sort", "skip", "hint", "collation"],
-            CommandWord::Find => &["filter", "projection", "sort", "skip", "limit", "batchSize", "hint", "collation"],
-            CommandWord::Aggregate => &["pipeline", "batchSize", "hint", "collation"],
-            CommandWord::CountDocuments => &["filter", "skip", "limit", "hint", "collation"],
-            CommandWord::Distinct => &["key", "filter", "collation"],
-            CommandWord::UpdateOne | CommandWord::UpdateMany => {
-                &["filter", "update", "upsert", "arrayFilters", "hint", "collation"]
+            CommandWord::FindOne => &["filter", "projection", "sort", "skip", "hint"],
+            CommandWord::Find => &["filter", "projection", "sort", "skip", "limit", "batchSize", "hint"],
+            CommandWord::Aggregate => &["pipeline", "batchSize", "hint"],
+            CommandWord::CountDocuments => &["filter", "skip", "limit", "hint"],
+            CommandWord::Distinct => &["key", "filter"],
+            CommandWord::UpdateOne | CommandWord::UpdateMany => &["filter", "update", "upsert", "arrayFilters", "hint"],
+            CommandWord::ReplaceOne => &["filter", "replacement", "upsert", "hint"],
+            CommandWord::DeleteOne | CommandWord::DeleteMany => &["filter", "hint"],
+            CommandWord::FindOneAndUpdate => {
+                &["filter", "update", "projection", "sort", "upsert", "returnDocument", "arrayFilters", "hint"]
             }
-            CommandWord::ReplaceOne => &["filter", "replacement", "upsert", "hint", "collation"],
-            CommandWord::DeleteOne | CommandWord::DeleteMany => &["filter", "hint", "collation"],
-            CommandWord::FindOneAndUpdate => &[
-                "filter",
-                "update",
-                "projection",
-                "sort",
-                "upsert",
-                "returnDocument",
-                "arrayFilters",
-                "hint",
-                "collation",
-            ],
             CommandWord::FindOneAndReplace => {
-                &["filter", "replacement", "projection", "sort", "upsert", "returnDocument", "hint", "collation"]
+                &["filter", "replacement", "projection", "sort", "upsert", "returnDocument", "hint"]
             }
-            CommandWord::FindOneAndDelete => &["filter", "projection", "sort", "hint", "collation"],
+            CommandWord::FindOneAndDelete => &["filter", "projection", "sort", "hint"],
         }
     }
 

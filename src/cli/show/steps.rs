@@ -558,7 +558,7 @@ mod tests {
 - { findOne: c, sort: { a: 1 } }
 - { findOneAndUpdate: c, filter: {}, update: [{ $set: { a: 1 } }], returnDocument: after }
 - { distinct: c, key: a.b }
-- { distinct: c, key: a, filter: { b: <a> }, collation: { locale: de } }
+- { distinct: c, key: a, filter: { b: <a> } }
 - { countDocuments: c, hint: a_1 }
 - { deleteMany: c, filter: {} }
 - { insertMany: 'c_<a>', documents: <a>, ordered: false }

@@ -54,7 +54,6 @@ fn example(option: &str) -> &'static str {
         "filter" => "filter: { _id: <post> }",
         "projection" => "projection: { comments: 1 }",
         "sort" => "sort: { created_on: -1 }",
-        "collation" => "collation: { locale: en, strength: 2 }",
         "update" => "update: { $set: { text: <text> } }",
         "pipeline" => "pipeline: [{ $match: { post: <post> } }]",
         "arrayFilters" => "arrayFilters: [{ item._id: <comment> }]",
