@@ -25,9 +25,7 @@ IDS = 1_800_000_000
 def draw(template, points, share, ids, seed):
     """The calls to make: ids to read, and documents to insert."""
     chance = random.Random(seed)
-    return [
-        {**template, "_id": number} if chance.random() < share else chance.randrange(points) for number in ids
-    ]
+    return [{**template, "_id": number} if chance.random() < share else chance.randrange(points) for number in ids]
 
 
 def work(collection, calls, barrier):
@@ -66,9 +64,7 @@ def process(arguments, number, together, results):
     """One client process with its share of the workers."""
     threads = arguments.workers // arguments.processes
     # Hidden retries are off, as docshape's are.
-    client = MongoClient(
-        arguments.uri, minPoolSize=threads, maxPoolSize=threads, retryReads=False, retryWrites=False
-    )
+    client = MongoClient(arguments.uri, minPoolSize=threads, maxPoolSize=threads, retryReads=False, retryWrites=False)
     collection = client[arguments.database].get_collection(
         "points", read_concern=ReadConcern("local"), write_concern=WriteConcern("majority")
     )
