@@ -10,8 +10,5 @@ cargo test --release "$@"
 
 # Benchmarks are only run briefly here: that they work is a test, how fast they are is not.
 if [[ $# -eq 0 ]]; then
-    cargo bench --bench hot_path -- --test
-    cargo bench --bench overhead -- --test
-    cargo bench --bench pacer -- --test
-    cargo bench --bench report -- --test
+    cargo bench -- --test
 fi

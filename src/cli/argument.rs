@@ -54,6 +54,8 @@ pub enum Command {
     List,
     /// Render the results of a run again
     Report(ReportArguments),
+    /// Print one Markdown page over several runs: their verdicts and claims
+    Summary(SummaryArguments),
     /// Tell whether this machine and this server can be trusted with a measurement
     #[command(after_help = super::EXIT_CODES)]
     Selftest(SelftestArguments),
@@ -313,6 +315,13 @@ pub struct ReportArguments {
     /// Write report.html, report.md and its pictures into this folder [default: print one form]
     #[arg(long, value_name = "DIR", conflicts_with = "format")]
     pub out: Option<PathBuf>,
+}
+
+/// `summary`.
+#[derive(Debug, Clone, Args)]
+pub struct SummaryArguments {
+    /// The folder whose subfolders are runs
+    pub folder: PathBuf,
 }
 
 /// The forms of a report.

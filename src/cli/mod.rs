@@ -22,6 +22,7 @@ mod resume;
 mod selftest;
 mod session;
 mod show;
+mod summary;
 mod threshold;
 mod value;
 mod verify;
@@ -55,6 +56,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         Command::Show(arguments) => show::show(&arguments),
         Command::List => list::list(),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Summary(arguments) => summary::summary(&arguments),
         Command::Server(ServerCommand::Start(arguments)) => server::start(&arguments),
         Command::ExecMongod(arguments) => become_mongod(&arguments),
     }

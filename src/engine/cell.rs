@@ -52,6 +52,11 @@ impl Cell {
         self.recorders.iter().flat_map(|(recorder, _)| recorder.operations())
     }
 
+    /// Calls recorded so far that failed or were not sent: each is counted by its reason.
+    pub(super) fn failed(&self) -> u64 {
+        self.operations().flat_map(|operation| operation.errors.values()).sum()
+    }
+
     /// What all its calls came to since its data were loaded.
     pub(super) fn outcomes(&self) -> CallCounts {
         let mut total = self.forgotten.clone();

@@ -48,6 +48,10 @@ pub enum Event<'e> {
         done: u64,
         /// Of so many.
         calls: u64,
+        /// How many of those made have failed or were not sent.
+        failed: u64,
+        /// How long the strategy's slices of this round took, in seconds.
+        seconds: f64,
     },
     /// The successful calls of one operation in one interval.
     Interval(&'e Interval),

@@ -192,7 +192,8 @@ impl<T: Target, G: Target> Experiment<'_, T, G> {
             Window::Timed { .. } => cell.calls,
         };
         let arm = &self.plan.arms[arm].name;
-        self.observer.event(&Event::Slice { round: round.index, arm, done: cell.calls, calls });
+        let (done, failed, seconds) = (cell.calls, cell.failed(), cell.seconds);
+        self.observer.event(&Event::Slice { round: round.index, arm, done, calls, failed, seconds });
         Ok(())
     }
 

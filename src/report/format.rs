@@ -7,7 +7,7 @@ const TIMES: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "
 const BYTES: [(f64, &str); 5] = [(1.0, "B"), (1e3, "KB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")];
 
 /// Nanoseconds.
-pub(super) fn time(nanoseconds: f64) -> String {
+pub fn time(nanoseconds: f64) -> String {
     in_unit(nanoseconds, &TIMES)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn short(text: &str) -> String {
 }
 
 /// A count, its thousands set apart.
-pub(super) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -86,7 +86,7 @@ pub(super) fn count(value: u64) -> String {
 }
 
 /// A count with its noun.
-pub(super) fn counted(value: u64, noun: &str) -> String {
+pub fn counted(value: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(value), if value == 1 { "" } else { "s" })
 }
 

@@ -1,6 +1,9 @@
 //! An observer that shows how far a run is, on standard error.
 //!
-//! On a terminal one line is drawn over and over; elsewhere a line is written per round and phase.
+//! On a terminal a line for the run and one per strategy are drawn over and over; elsewhere a line is written per round and
+//! phase, and one per strategy when a round is complete.
+
+mod strategy;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -10,11 +13,13 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::engine::{Event, Observer, Phase};
+use crate::report::{count, counted};
 
 use super::output;
+use strategy::StrategyProgress;
 
-/// The line on a terminal is at most this wide.
-const WIDTH: usize = 79;
+/// The columns and rows of a terminal that does not tell.
+const TERMINAL: (usize, usize) = (80, 24);
 /// Draws per second at most, so that drawing disturbs no measurement.
 const DRAWS: u8 = 4;
 
@@ -23,7 +28,7 @@ type WriteLine = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Shows the progress of one run, until dropped.
 pub struct Progress {
-    /// Draws the line; hidden without a terminal. It also is the clock.
+    /// Draws the lines; hidden without a terminal. It also is the clock.
     bar: ProgressBar,
     state: Mutex<State>,
     write_line: Option<WriteLine>,
@@ -33,7 +38,8 @@ pub struct Progress {
 #[derive(Debug, Default)]
 struct State {
     rounds: u64,
-    /// The longest name of a strategy, so that the line does not jump.
+    strategies: Vec<StrategyProgress>,
+    /// The longest name of a strategy, so that no line jumps.
     widest_arm: usize,
     /// `None` in the pilot.
     round: Option<u64>,
@@ -72,9 +78,9 @@ impl Progress {
     }
 }
 
-/// The message alone, cut at the terminal's width.
+/// The message alone.
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner())
+    ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
 impl Default for Progress {
@@ -89,9 +95,9 @@ impl Observer for Progress {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.take(event, elapsed);
         match &self.write_line {
-            None => self.bar.set_message(state.line(elapsed)),
+            None => self.bar.set_message(state.lines(elapsed, terminal())),
             Some(write_line) => {
-                if let Some(words) = state.news(event, elapsed) {
+                for words in state.news(event, elapsed) {
                     write_line(&format!("[{:7.1} s] {words}\n", elapsed.as_secs_f64()));
                 }
             }
@@ -110,6 +116,7 @@ impl State {
         match event {
             Event::Started { rounds, arms } => {
                 self.rounds = *rounds;
+                self.strategies = arms.iter().map(|arm| StrategyProgress::new(arm)).collect();
                 self.widest_arm = arms.iter().map(|arm| arm.chars().count()).max().unwrap_or(0);
             }
             Event::Phase { round, arm, phase } => {
@@ -121,25 +128,27 @@ impl State {
             }
             Event::Loaded { arm, documents } => {
                 self.arm = (*arm).to_owned();
-                self.detail = format!("{} documents", grouped(*documents));
+                self.detail = format!("{} documents", count(*documents));
             }
-            Event::Slice { round, arm, done, calls } => {
+            Event::Slice { round, arm, done, calls, failed, seconds } => {
                 self.enter(Some(*round), Phase::Measure, arm, elapsed);
                 // Nobody knows the number of calls of a timed window before its end.
                 self.detail = match done < calls {
-                    true => format!("{} of {} calls", grouped(*done), grouped(*calls)),
-                    false => format!("{} calls", grouped(*done)),
+                    true => format!("{} of {} calls", count(*done), count(*calls)),
+                    false => format!("{} calls", count(*done)),
                 };
-                if let Some(rate) = self.rate {
-                    let _ = write!(self.detail, " at {rate}/s");
-                }
+                self.strategy(arm).into_iter().for_each(|strategy| strategy.slice(*done, *seconds, *failed));
             }
             Event::Round(_) => {
                 self.finished += 1;
                 self.ended = elapsed;
+                self.strategies.iter_mut().for_each(StrategyProgress::end_round);
             }
             Event::Planned { rate, .. } => self.rate = *rate,
-            Event::Interval(_) => {}
+            Event::Interval(interval) => {
+                let strategy = self.strategy(&interval.arm);
+                strategy.into_iter().for_each(|strategy| strategy.interval(&interval.histogram));
+            }
         }
     }
 
@@ -151,7 +160,26 @@ impl State {
         arm.clone_into(&mut self.arm);
     }
 
-    /// What takes the terminal's line.
+    fn strategy(&mut self, name: &str) -> Option<&mut StrategyProgress> {
+        self.strategies.iter_mut().find(|strategy| strategy.is(name))
+    }
+
+    /// What is drawn on a terminal of so many columns and rows: the strategies only where there is room for all.
+    fn lines(&self, elapsed: Duration, (columns, rows): (usize, usize)) -> String {
+        let is_room = self.strategies.len() + 2 <= rows;
+        let strategies = self.rows().filter(|_| is_room && self.begun.is_some());
+        // A line that the terminal breaks would stay behind when the next is drawn over it.
+        let columns = columns.saturating_sub(1);
+        let lines = std::iter::once(self.line(elapsed)).chain(strategies);
+        lines.map(|line| line.chars().take(columns).collect()).collect::<Vec<String>>().join("\n")
+    }
+
+    /// A line per strategy.
+    fn rows(&self) -> impl Iterator<Item = String> {
+        self.strategies.iter().map(|strategy| strategy.row(self.widest_arm, self.rate))
+    }
+
+    /// How far the run is.
     fn line(&self, elapsed: Duration) -> String {
         let phase = self.phase.map_or("start", Phase::name);
         let width = self.widest_arm;
@@ -160,37 +188,37 @@ impl State {
         if let Some(left) = self.left(elapsed).filter(|left| !left.is_zero()) {
             let _ = write!(line, "  about {} left", spoken(left));
         }
-        line.truncate(line.char_indices().nth(WIDTH).map_or(line.len(), |(end, _)| end));
         line
     }
 
     /// What a reader without a terminal has not been told yet.
-    fn news(&mut self, event: &Event<'_>, elapsed: Duration) -> Option<String> {
+    fn news(&mut self, event: &Event<'_>, elapsed: Duration) -> Vec<String> {
         match event {
-            Event::Started { rounds, arms } => Some(format!("{} of {}", counted(*rounds, "round"), arms.join(", "))),
-            Event::Planned { calls, warmup, rate } => Some(format!(
+            Event::Started { rounds, arms } => vec![format!("{} of {}", counted(*rounds, "round"), arms.join(", "))],
+            Event::Planned { calls, warmup, rate } => vec![format!(
                 "every strategy makes {} calls per round{}, after {} to warm up",
-                grouped(*calls),
+                count(*calls),
                 rate.map_or(String::new(), |rate| format!(" at {rate} per second")),
-                grouped(*warmup)
-            )),
+                count(*warmup)
+            )],
             Event::Phase { .. } | Event::Slice { .. } => {
-                let phase = self.phase?;
+                let Some(phase) = self.phase else { return Vec::new() };
                 if self.written.0 != self.round {
                     self.written = (self.round, Vec::new());
                 }
                 if self.written.1.contains(&phase) {
-                    return None;
+                    return Vec::new();
                 }
                 self.written.1.push(phase);
-                Some(format!("{}: {}", self.place(self.round, self.phase), phase.name()))
+                vec![format!("{}: {}", self.place(self.round, self.phase), phase.name())]
             }
             Event::Round(round) => {
                 let left = self.left(elapsed).filter(|left| !left.is_zero());
                 let left = left.map(|left| format!(", about {} left", spoken(left))).unwrap_or_default();
-                Some(format!("{}: done{left}", self.place(Some(round.index), None)))
+                let done = format!("{}: done{left}", self.place(Some(round.index), None));
+                std::iter::once(done).chain(self.rows()).collect()
             }
-            Event::Loaded { .. } | Event::Interval(_) => None,
+            Event::Loaded { .. } | Event::Interval(_) => Vec::new(),
         }
     }
 
@@ -213,21 +241,10 @@ impl State {
     }
 }
 
-fn counted(number: u64, word: &str) -> String {
-    format!("{} {word}{}", grouped(number), if number == 1 { "" } else { "s" })
-}
-
-/// A number with its thousands set apart.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+/// The columns and rows of the terminal.
+fn terminal() -> (usize, usize) {
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    size.map_or(TERMINAL, |(width, height)| (usize::from(width.0), usize::from(height.0)))
 }
 
 /// A length of time as one says it: `45 s`, `3 min`, `1 h 20 min`.
@@ -259,7 +276,7 @@ mod tests {
     }
 
     fn slice(arm: &str, done: u64) -> Event<'_> {
-        Event::Slice { round: 0, arm, done, calls: 60_000 }
+        Event::Slice { round: 0, arm, done, calls: 60_000, failed: 0, seconds: 0.5 }
     }
 
     #[test]
@@ -296,24 +313,40 @@ mod tests {
                 "round 1 of 1: load",
                 "round 1 of 1: measure",
                 "round 1 of 1: done",
+                "  embedded       400/s",
+                "  linked         400/s",
             ]
         );
     }
 
     #[test]
-    fn the_drawn_line_keeps_its_columns_and_its_width() {
+    fn drawn_lines_keep_their_columns_and_the_terminals_width() {
         let mut state = State::default();
         let arms = ["embedded".to_owned(), "linked".to_owned()];
         state.take(&Event::Started { rounds: 12, arms: &arms }, Duration::ZERO);
+        state.take(&phase(None, "linked", Phase::Load), Duration::ZERO);
+        assert_eq!(state.lines(SECOND, TERMINAL), "pilot  load     linked    ");
         state.take(&slice("linked", 1_200), SECOND);
-        assert_eq!(state.line(SECOND), "round  1 of 12  measure  linked    1,200 of 60,000 calls");
+        let lines =
+            ["round  1 of 12  measure  linked    1,200 of 60,000 calls", "  embedded", "  linked       2,400/s"];
+        assert_eq!(state.lines(SECOND, TERMINAL), lines.join("\n"));
         state.take(&slice("embedded", 1_200), SECOND);
-        assert_eq!(state.line(SECOND), "round  1 of 12  measure  embedded  1,200 of 60,000 calls");
+        let lines = ["round  1 of 12  measure  em", "  embedded     2,400/s", "  linked       2,400/s"];
+        assert_eq!(state.lines(SECOND, (28, 4)), lines.join("\n"));
+        assert_eq!(state.lines(SECOND, (28, 3)), lines[0], "no room for the strategies");
+    }
+
+    #[test]
+    fn at_a_rate_the_rows_say_what_was_offered_too() {
+        let mut state = State::default();
+        let arms = ["linked".to_owned()];
+        state.take(&Event::Started { rounds: 12, arms: &arms }, Duration::ZERO);
         state.take(&Event::Planned { calls: 60_000, warmup: 1, rate: Some(512.5) }, SECOND);
-        state.take(&slice("linked", 1_300), SECOND);
-        assert_eq!(state.line(SECOND), "round  1 of 12  measure  linked    1,300 of 60,000 calls at 512.5/s");
-        state.take(&phase(Some(1), &"x".repeat(100), Phase::WarmUp), SECOND);
-        assert_eq!(state.line(SECOND).chars().count(), WIDTH);
+        state.take(&slice("linked", 255), SECOND);
+        assert_eq!(
+            state.lines(SECOND, TERMINAL),
+            "round  1 of 12  measure  linked  255 of 60,000 calls\n  linked          510 of 513/s"
+        );
     }
 
     #[test]
@@ -331,9 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_times_are_easy_to_read() {
-        let numbers = [0, 999, 1_000, 1_234_567].map(grouped);
-        assert_eq!(numbers, ["0", "999", "1,000", "1,234,567"]);
+    fn times_are_easy_to_read() {
         let times = [5, 99, 100, 4_801, 5_400].map(|seconds| spoken(SECOND * seconds));
         assert_eq!(times, ["5 s", "99 s", "2 min", "81 min", "1 h 30 min"]);
     }

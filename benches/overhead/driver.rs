@@ -1,0 +1,45 @@
+//! The loop on the driver that somebody would write by hand: it sends commands that are at hand and drops the replies.
+
+use std::cell::Cell;
+
+use bson::RawDocumentBuf;
+use docshape::server::ReplyKind;
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use mongodb::Database;
+
+use super::recording::{Calls, Recorded};
+
+/// A client like that of the harness.
+pub async fn client(uri: &str, workers: u32) -> mongodb::Client {
+    let mut options = mongodb::options::ClientOptions::parse(uri).await.expect("our own uri");
+    options.min_pool_size = Some(workers);
+    options.max_pool_size = Some(workers);
+    options.retry_reads = Some(false);
+    options.retry_writes = Some(false);
+    mongodb::Client::with_options(options).expect("a client")
+}
+
+/// Makes the calls, so many at once.
+pub async fn slice(database: &Database, calls: &Calls, workers: usize) {
+    let next = Cell::new(0);
+    let worker = async || {
+        while let Some(call) = calls.get(next.replace(next.get() + 1)) {
+            for Recorded { command, kind } in call {
+                send(database, command.clone(), *kind).await;
+            }
+        }
+    };
+    join_all((0..workers).map(|_| worker())).await;
+}
+
+async fn send(database: &Database, command: RawDocumentBuf, kind: ReplyKind) {
+    if kind == ReplyKind::Cursor {
+        let mut cursor = database.run_raw_cursor_command(command).batch().await.expect("a reply");
+        while let Some(batch) = cursor.next().await {
+            std::hint::black_box(batch.expect("a batch"));
+        }
+    } else {
+        std::hint::black_box(database.run_raw_command(command).await.expect("a reply"));
+    }
+}

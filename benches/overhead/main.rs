@@ -1,0 +1,314 @@
+//! What docshape costs: the same commands through the whole harness, through a bare loop on the driver, and as bytes on
+//! sockets, in turn, in one process, on one thread, against one embedded server. Prints ratios.
+//!
+//! `-- --test` makes it short; a word such as `-- insert` chooses rows.
+#![allow(clippy::print_stdout, missing_docs)]
+
+mod driver;
+mod recording;
+#[path = "../server/mod.rs"]
+mod server;
+mod socket;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::cli::catalogue::SCENARIOS;
+use docshape::engine::{Loader, Slice, Stop};
+use docshape::plan::{Choice, Plan, compile};
+use docshape::record::Recorder;
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::client::MongoTarget;
+use docshape::server::embedded::EmbeddedMongod;
+use docshape::server::{ReplyKind, Target};
+use nix::sys::resource::{UsageWho, getrusage};
+use socket::Sockets;
+
+const POINTS: u64 = 10_000;
+const SCENARIO: &str = "
+format: 1
+name: points
+title: Point reads and inserts
+about: The smallest possible calls.
+entities:
+  point:
+    count: 10000
+    fields: { _id: index, name: full_name(500), text: text(120) }
+operations:
+  read: { arguments: { point: zipf(point) }, returns: point }
+  insert: { arguments: { point: new(point) } }
+mixes:
+  read-only: { read: 1 }
+  insert-only: { insert: 1 }
+strategies:
+  plain:
+    about: One document each.
+    collections: { points: { each: point } }
+    operations:
+      read: { findOne: points, filter: { _id: <point> } }
+      insert: { insertOne: points, document: <point> }
+";
+
+/// Operations of several steps, as the bucketed strategy of the catalogue's blog-comments has them. The bucket is so large
+/// that it never gets full: both sides then do the same whatever the other has done before. As many pages as counters
+/// need are touched, so that documents stay small.
+const STEPS: &str = "
+format: 1
+name: steps
+title: Operations of several steps
+about: Reads, decisions and guarded writes.
+parameters: { full: 1000000 }
+entities:
+  post: { count: 10000, fields: { _id: index, title: words(4) } }
+operations:
+  add: { arguments: { post: zipf(post) } }
+  read: { arguments: { post: zipf(post) }, returns: { post: post, count: value } }
+mixes:
+  add: { add: 1 }
+  read: { read: 1 }
+strategies:
+  bucketed:
+    about: A count per page.
+    collections:
+      posts: { each: post }
+      buckets:
+        each: post
+        document: { post: <post._id>, page: 1, count: 0 }
+        indexes: [{ key: { post: 1, page: 1 }, unique: true }]
+    operations:
+      add:
+        - retry: { errors: [11000] }
+          do:
+            - { findOne: buckets, filter: { post: <post> }, sort: { page: -1 }, projection: { _id: 0, page: 1, count: 1 }, as: last }
+            - let: { page: \"last == null ? 1 : last.count < full ? last.page : last.page + 1\" }
+            - if: page > 0
+              then:
+                - updateOne: buckets
+                  filter: { post: <post>, page: <page>, count: { $lt: <full> } }
+                  update: { $inc: { count: 1 } }
+                  upsert: true
+      read:
+        - { findOne: posts, filter: { _id: <post> }, as: found }
+        - { findOne: buckets, filter: { post: <post>, page: 1 }, projection: { _id: 0, count: 1 } }
+        - return: { post: found, count: reply.count }
+    state:
+      post: { find: posts }
+";
+
+/// What is measured: a mix of a scenario's calls, made by its reference strategy.
+struct Workload {
+    name: &'static str,
+    text: &'static str,
+    mix: &'static str,
+    /// Calls per slice and worker.
+    calls: u64,
+}
+
+fn workloads() -> [Workload; 5] {
+    let (_, blog) = SCENARIOS[0];
+    [
+        Workload { name: "read", text: SCENARIO, mix: "read-only", calls: 250 },
+        Workload { name: "insert", text: SCENARIO, mix: "insert-only", calls: 60 },
+        Workload { name: "blog", text: blog, mix: "default", calls: 125 },
+        Workload { name: "steps-read", text: STEPS, mix: "read", calls: 125 },
+        Workload { name: "steps-add", text: STEPS, mix: "add", calls: 60 },
+    ]
+}
+
+/// One side of a comparison in one slice: calls per second, and microseconds of this thread's CPU per call.
+#[derive(Clone, Copy)]
+struct Speed {
+    rate: f64,
+    cpu: f64,
+}
+
+fn rate(speed: &Speed) -> f64 {
+    speed.rate
+}
+
+fn cpu(speed: &Speed) -> f64 {
+    speed.cpu
+}
+
+/// The slices of each side.
+#[derive(Default)]
+struct Sides {
+    harness: Vec<Speed>,
+    driver: Vec<Speed>,
+    socket: Vec<Speed>,
+}
+
+fn main() {
+    let quick = std::env::args().any(|argument| argument == "--test");
+    let filters: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let is_chosen = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()));
+    if !workloads().iter().any(|workload| is_chosen(workload.name)) && !is_chosen("load") {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(run(quick, &is_chosen));
+}
+
+async fn run(quick: bool, is_chosen: &dyn Fn(&str) -> bool) {
+    let server = server::start().await;
+    let slices = if quick { 2 } else { 60 };
+    println!(
+        "harness, bare loop on the driver, and sockets: the same commands on one thread, medians of {slices} interleaved slices each"
+    );
+    println!(
+        "                         calls/s                          of the driver's   of the sockets'   CPU us/call               of the driver's"
+    );
+    println!(
+        "calls       workers      harness     driver    sockets    (aim >= 0.95)     (aim >= 0.65)    harness   driver  sockets   (aim <= 1.10)"
+    );
+    for workload in workloads().iter().filter(|workload| is_chosen(workload.name)) {
+        for workers in [1, 8] {
+            compare(&server, workload, workers, (slices, if quick { 10 } else { workload.calls })).await;
+        }
+    }
+    if is_chosen("load") {
+        load_speed(&server, quick).await;
+    }
+}
+
+fn plan(text: &str, mix: &str) -> Arc<Plan> {
+    let source = Source::new("bench", text);
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics).expect("a sound scenario");
+    let choice = Choice { mix: Some(mix.to_owned()), seed: 1, ..Choice::default() };
+    let plan = compile(&scenario, &choice, &mut diagnostics).expect("it has this mix");
+    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
+}
+
+async fn fresh(target: &MongoTarget, database: &str, plan: &Plan) -> f64 {
+    target.run(database, rawdoc! { "dropDatabase": 1 }, ReplyKind::Single).await.expect("a database to fill");
+    let loader = Loader { plan, arm: &plan.arms[0], target, database, observer: &(), stop: &|| false };
+    let begun = Instant::now();
+    loader.run().await.expect("data are inserted");
+    begun.elapsed().as_secs_f64()
+}
+
+async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (slices, calls): (usize, u64)) {
+    let plan = plan(workload.text, workload.mix);
+    let target = MongoTarget::connect(&server.uri(), workers as u32).await.expect("a client");
+    target.warm().await.expect("its connections");
+    let client = driver::client(&server.uri(), workers as u32).await;
+    let mut sockets = Sockets::connect(&server.uri(), workers).await;
+    for database in ["rehearsal", "harness", "driver", "socket"] {
+        fresh(&target, database, &plan).await;
+    }
+    let database = client.database("driver");
+    let next = Arc::new(AtomicU64::new(0));
+    let recorder = RefCell::new(Recorder::new(plan.operations.len(), Duration::from_secs(10)));
+    let mut sides = Sides::default();
+    let calls = calls * workers as u64;
+    // The first two slices warm up.
+    for slice in 0..slices as u64 + 2 {
+        let range = slice * calls..(slice + 1) * calls;
+        let commands = recording::record(&target, &plan, range.clone(), workers).await;
+        next.store(range.start, Ordering::Relaxed);
+        let this = harness_slice(&plan, &next, range.end, workers);
+        // Who begins changes from slice to slice.
+        for place in 0..3 {
+            match (slice + place) % 3 {
+                0 => {
+                    let run = async { this.run(&target, &recorder, &|_| ()).await.map(drop).expect("calls") };
+                    sides.harness.push(timed(calls, run).await);
+                }
+                1 => sides.driver.push(timed(calls, driver::slice(&database, &commands, workers)).await),
+                _ => sides.socket.push(timed(calls, sockets.slice("socket", &commands)).await),
+            }
+        }
+    }
+    for side in [&mut sides.harness, &mut sides.driver, &mut sides.socket] {
+        side.drain(..2);
+    }
+    print_row(workload.name, workers, &sides);
+}
+
+fn harness_slice(plan: &Arc<Plan>, next: &Arc<AtomicU64>, end: u64, workers: usize) -> Slice {
+    Slice {
+        plan: Arc::clone(plan),
+        arm: 0,
+        database: "harness".into(),
+        seed: plan.round_seed(0),
+        next: Arc::clone(next),
+        end,
+        length: None,
+        due: None,
+        workers,
+        timeout: Duration::from_secs(10),
+        stop: Stop::default(),
+        interval: tokio::time::Instant::now(),
+        every: Duration::from_secs(1),
+    }
+}
+
+fn print_row(name: &str, workers: usize, sides: &Sides) {
+    let Sides { harness, driver, socket } = sides;
+    let column = |speeds: &[Speed], of: fn(&Speed) -> f64| median(speeds.iter().map(of).collect());
+    let ratio = |other: &[Speed], of: fn(&Speed) -> f64| {
+        median(harness.iter().zip(other).map(|(a, b)| of(a) / of(b)).collect())
+    };
+    println!(
+        "{name:<11} {workers:>7} {:>12.0} {:>10.0} {:>10.0} {:>12.3} {:>17.3} {:>14.1} {:>8.1} {:>8.1} {:>11.3}",
+        column(harness, rate),
+        column(driver, rate),
+        column(socket, rate),
+        ratio(driver, rate),
+        ratio(socket, rate),
+        column(harness, cpu),
+        column(driver, cpu),
+        column(socket, cpu),
+        ratio(driver, cpu),
+    );
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+async fn timed(calls: u64, work: impl Future<Output = ()>) -> Speed {
+    let (begun, before) = (Instant::now(), thread_cpu());
+    work.await;
+    let (seconds, cpu) = (begun.elapsed().as_secs_f64(), thread_cpu() - before);
+    Speed { rate: calls as f64 / seconds, cpu: cpu * 1e6 / calls as f64 }
+}
+
+/// Seconds of CPU that this thread has used.
+fn thread_cpu() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_THREAD).expect("Linux knows the usage of a thread");
+    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    seconds(usage.user_time()) + seconds(usage.system_time())
+}
+
+/// Loading against a bare loop that inserts the same documents, made beforehand.
+async fn load_speed(server: &EmbeddedMongod, quick: bool) {
+    let plan = plan(SCENARIO, "read-only");
+    let target = MongoTarget::connect(&server.uri(), 1).await.expect("a client");
+    let documents: Vec<RawDocumentBuf> = (0..POINTS)
+        .map(|ordinal| match plan.data.whole(0, ordinal) {
+            docshape::plan::Value::Record(record) => record.document().document().to_owned(),
+            _ => unreachable!("whole gives records"),
+        })
+        .collect();
+    let client = driver::client(&server.uri(), 1).await;
+    let mut ratios = Vec::new();
+    for _ in 0..if quick { 2 } else { 15 } {
+        let ours = fresh(&target, "loaded", &plan).await;
+        let points = client.database("bare-load").collection::<RawDocumentBuf>("points");
+        points.drop().await.expect("an empty collection");
+        client.database("bare-load").create_collection("points").await.expect("a collection");
+        let begun = Instant::now();
+        for batch in documents.chunks(1_000) {
+            let concern = mongodb::options::WriteConcern::nodes(1);
+            points.insert_many(batch).write_concern(concern).await.expect("points are inserted");
+        }
+        ratios.push(begun.elapsed().as_secs_f64() / ours);
+    }
+    println!("loading {POINTS} documents: {:.2} of the speed of a bare insertMany loop (aim >= 0.9)", median(ratios));
+}

@@ -1,0 +1,23 @@
+//! The embedded server of a benchmark.
+
+use std::path::PathBuf;
+
+use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
+
+/// Starts the `mongod` that `docshape run` would take; without one this ends the benchmark with the words of `run`.
+pub async fn start() -> EmbeddedMongod {
+    let value = |name| std::env::var_os(name);
+    let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
+    let program = locate(None, value("DOCSHAPE_MONGOD").as_deref(), home.as_deref(), value("PATH").as_deref());
+    let program = program.unwrap_or_else(|error| fail(&error.to_string()));
+    let launcher = PathBuf::from(env!("CARGO_BIN_EXE_docshape"));
+    let options = EmbeddedOptions::new(program, launcher, std::env::temp_dir());
+    EmbeddedMongod::start(&options).await.unwrap_or_else(|error| fail(&error.to_string()))
+}
+
+/// Ends the benchmark with a message.
+#[allow(clippy::print_stderr)]
+pub fn fail(message: &str) -> ! {
+    eprintln!("error: {message}");
+    std::process::exit(1)
+}

@@ -1,0 +1,190 @@
+//! Every operation of every safe strategy, one call after the other, as criterion measures it: good for seeing at once what
+//! a change of a scenario, an index or a server does to single calls, with criterion's baselines and pages.
+//!
+//! It is no verdict: nothing runs at the same time, strategies do not take turns, and the data hardly grow. `docshape run` is
+//! for that.
+//!
+//! `cargo bench --bench strategies -- blog-comments/read_post` chooses by criterion's filter on scenario/operation/strategy.
+#![allow(clippy::print_stdout, missing_docs)]
+
+mod server;
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, SamplingMode};
+use docshape::cli::catalogue::SCENARIOS;
+use docshape::engine::{Interpreter, Loader};
+use docshape::plan::{Choice, Plan, alone, compile};
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::client::MongoTarget;
+use docshape::server::embedded::EmbeddedMongod;
+use docshape::server::{ReplyKind, Target};
+use tokio::runtime::Runtime;
+
+use server::fail;
+
+/// Calls of a sample, whatever criterion asks for: documents then grow alike in every sample.
+const CALLS: u64 = 64;
+
+/// Calls before them that are not timed.
+const WARM_UP: u64 = 8;
+
+/// The mix whose parameters make the smallest data, for a quick pass.
+const SMALL: &str = "verify";
+
+fn main() {
+    let is_test = std::env::args().any(|argument| argument == "--test");
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(1))
+        .measurement_time(Duration::from_millis(1))
+        .configure_from_args();
+    let bench = Bench::new(is_test);
+    for (name, text) in SCENARIOS {
+        bench.scenario(&mut criterion, name, text);
+    }
+    criterion.final_summary();
+    bench.end();
+}
+
+/// A server and its client.
+struct Connection {
+    server: EmbeddedMongod,
+    target: MongoTarget,
+}
+
+/// What all benchmarks share.
+struct Bench {
+    runtime: Runtime,
+    is_test: bool,
+    /// Started when the first benchmark runs: a filter may leave none.
+    connection: RefCell<Option<Connection>>,
+    /// The database that is filled, of which strategy, as long as no call has written to it.
+    filled: RefCell<Option<String>>,
+    samples: Cell<u64>,
+}
+
+impl Bench {
+    fn new(is_test: bool) -> Bench {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.unwrap_or_else(|error| fail(&format!("no runtime: {error}")));
+        let (connection, filled) = (RefCell::default(), RefCell::default());
+        Bench { runtime, is_test, connection, filled, samples: Cell::new(0) }
+    }
+
+    fn scenario(&self, criterion: &mut Criterion, name: &str, text: &str) {
+        let plan = compiled(name, text, self.is_test);
+        for operation in 0..plan.operations.len() {
+            let mut group = criterion.benchmark_group(format!("{name}/{}", plan.operations[operation].name));
+            // Samples of one length: the number of calls does not follow the time that they take.
+            group.sampling_mode(SamplingMode::Flat);
+            for arm in (0..plan.arms.len()).filter(|arm| !plan.arms[*arm].is_unsafe) {
+                group.bench_function(&plan.arms[arm].name, |bencher| {
+                    bencher.iter_custom(|iterations| {
+                        let calls = if self.is_test { 1 } else { CALLS };
+                        let took = self.sample(&plan, (arm, operation), calls);
+                        took.mul_f64(iterations as f64 / calls as f64)
+                    });
+                });
+            }
+            group.finish();
+        }
+    }
+
+    /// The time of so many calls, one after the other.
+    fn sample(&self, plan: &Plan, (arm, operation): (usize, usize), calls: u64) -> Duration {
+        self.samples.set(self.samples.get() + 1);
+        let mut connection = self.connection.take().unwrap_or_else(|| self.runtime.block_on(connect()));
+        let made = self.runtime.block_on(self.calls(&connection.target, plan, (arm, operation), calls));
+        match made {
+            Ok(took) => {
+                self.connection.replace(Some(connection));
+                took
+            }
+            Err(message) => {
+                let (arm, operation) = (&plan.arms[arm].name, &plan.operations[operation].name);
+                let ended = connection.server.ended().map_or(String::new(), |error| format!("; {error}"));
+                // Dropped, the server leaves nothing behind; `fail` would not drop it.
+                drop(connection);
+                fail(&format!("{}, strategy {arm}, operation {operation}: {message}{ended}", plan.name))
+            }
+        }
+    }
+
+    async fn calls(
+        &self,
+        target: &MongoTarget,
+        plan: &Plan,
+        (arm, operation): (usize, usize),
+        calls: u64,
+    ) -> Result<Duration, String> {
+        let database = format!("bench-{}", plan.arms[arm].name);
+        if self.filled.take() != Some(format!("{} {database}", plan.name)) {
+            fill(target, &database, plan, arm).await?;
+        }
+        let program = &plan.arms[arm].operations[operation];
+        let mut took = Duration::ZERO;
+        for number in 0..WARM_UP + calls {
+            let drawn = plan.arguments(operation, plan.round_seed(0), alone(operation, number), program.slots);
+            let mut frame = drawn.map_err(|error| error.to_string())?;
+            let mut interpreter = Interpreter::new(target, &database);
+            let begun = Instant::now();
+            interpreter.run(program, &mut frame).await.map_err(|halt| halt.to_string())?;
+            frame.data.fault().map_or(Ok(()), |fault| Err(fault.to_string()))?;
+            if number >= WARM_UP {
+                took += begun.elapsed();
+            }
+        }
+        // An operation with a result is a read: what it has read can be read again.
+        if plan.operations[operation].returns.is_some() {
+            *self.filled.borrow_mut() = Some(format!("{} {database}", plan.name));
+        }
+        Ok(took)
+    }
+
+    /// Says when a filter has left nothing.
+    fn end(self) {
+        let listed = std::env::args().any(|argument| argument == "--list");
+        if self.samples.get() == 0 && !listed {
+            let names: Vec<&str> = SCENARIOS.iter().map(|(name, _)| *name).collect();
+            println!(
+                "strategies: no benchmark here has such a name; they are called SCENARIO/OPERATION/STRATEGY, of {}; `-- --list` \
+                 shows all",
+                names.join(", ")
+            );
+        }
+    }
+}
+
+async fn connect() -> Connection {
+    println!(
+        "One call after the other on fresh data: for seeing changes, no verdict. `docshape run` compares strategies."
+    );
+    let server = server::start().await;
+    let target = MongoTarget::connect(&server.uri(), 1).await;
+    let target = target.unwrap_or_else(|error| fail(&error.to_string()));
+    Connection { server, target }
+}
+
+/// A scenario with all its strategies.
+fn compiled(name: &str, text: &str, is_small: bool) -> Plan {
+    let source = Source::new(name, text);
+    let mut diagnostics = Diagnostics::new();
+    let mix = is_small.then(|| SMALL.to_owned());
+    let choice = Choice { all: true, mix, seed: 1, ..Choice::default() };
+    let scenario = read(&source, &mut diagnostics);
+    let plan = scenario.map(|scenario| compile(&scenario, &choice, &mut diagnostics));
+    match plan {
+        Some(Ok(Some(plan))) => plan,
+        Some(Err(error)) => fail(&error.to_string()),
+        _ => fail(&diagnostics.render(&source, false)),
+    }
+}
+
+async fn fill(target: &MongoTarget, database: &str, plan: &Plan, arm: usize) -> Result<(), String> {
+    let dropped = target.run(database, bson::rawdoc! { "dropDatabase": 1 }, ReplyKind::Single).await;
+    dropped.map_err(|failure| failure.to_string())?;
+    let loader = Loader { plan, arm: &plan.arms[arm], target, database, observer: &(), stop: &|| false };
+    loader.run().await.map(drop).map_err(|error| error.to_string())
+}

@@ -1,0 +1,49 @@
+//! `docshape summary`.
+
+use std::path::{Path, PathBuf};
+
+use crate::report::{Report, Summary};
+use crate::results::{self, RUN_FILE};
+
+use super::argument::SummaryArguments;
+use super::exit::{CliError, Exit};
+use super::output;
+
+/// Prints one page over the runs in a folder's subfolders, in the order of their names.
+///
+/// # Errors
+/// When the folder holds no run, or a run cannot be read.
+pub fn summary(arguments: &SummaryArguments) -> Result<Exit, CliError> {
+    let runs = runs_in(&arguments.folder)?;
+    let mut reports = Vec::new();
+    for (name, folder) in &runs {
+        let record = results::load(folder).map_err(|error| CliError::usage(error.to_string()))?;
+        reports.push((name.as_str(), Report::new(&record)));
+    }
+    let mut page = String::new();
+    let _ = Summary::new(reports.iter().map(|(name, report)| (*name, report)).collect()).render(&mut page);
+    output::print(&page)?;
+    Ok(Exit::Fine)
+}
+
+/// Name and path of every subfolder that holds a run.
+fn runs_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, CliError> {
+    let shown = folder.display();
+    let unreadable = |error: std::io::Error| CliError::usage(format!("cannot read the folder {shown}: {error}"));
+    let mut runs = Vec::new();
+    for entry in folder.read_dir().map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(name) = name.filter(|_| path.join(RUN_FILE).is_file()) {
+            runs.push((name.to_owned(), path));
+        }
+    }
+    runs.sort();
+    match runs.is_empty() {
+        false => Ok(runs),
+        true => Err(CliError::usage(format!(
+            "no folder in {shown} holds a {RUN_FILE}: name the folder whose subfolders are runs, such as the one that \
+             scripts/publish-results.sh writes"
+        ))),
+    }
+}
