@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# docshape and a hand-written loop in turn, on one embedded mongod: the same calls on the same collection, with as many
+# calls in flight. Prints calls per second, what a call costs the client in CPU, and the ratios, per mix. benches/peers.md
+# tells how to read that.
+#
+#   scripts/peers.sh [MIX...]                         default: reads inserts mixed, of benches/peers.yaml
+#
+# ROUNDS (8), CALLS per round and client (10000), WORKERS (8), PROCESSES of pymongo that the workers are shared among (1:
+# threads of one process), DOCSHAPE (the program; built by default), PYTHON (one with pymongo; by default pymongo is put
+# into a folder of its own below ~/.cache), PEER (a program built from benches/peers.c, to take pymongo's place). About
+# three minutes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+mixes=("$@")
+((${#mixes[@]})) || mixes=(reads inserts mixed)
+rounds=${ROUNDS:-8} calls=${CALLS:-10000} workers=${WORKERS:-8} processes=${PROCESSES:-1}
+
+python=${PYTHON:-}
+if [[ -z $python ]]; then
+    folder=${XDG_CACHE_HOME:-$HOME/.cache}/docshape-pymongo
+    python=$folder/bin/python
+    "$python" -c 'import pymongo' 2>/dev/null || { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet 'pymongo==4.*'; }
+fi
+if [[ -n ${PEER:-} ]]; then
+    declare -A inserts=([reads]=0 [inserts]=1 [mixed]=0.05)
+    peer() { "$PEER" "$uri" "$1" "${inserts[$2]}" "$calls" "$workers"; }
+    printf 'peer: %s\n' "$PEER"
+else
+    peer() { "$python" scripts/pymongo_loop.py "$uri" "$1" "$2" --calls "$calls" --workers "$workers" --processes "$processes"; }
+    "$python" -c 'import pymongo, sys; print(f"peer: pymongo {pymongo.version}, C extension: {pymongo.has_c()}, Python {sys.version.split()[0]}")'
+fi
+docshape=${DOCSHAPE:-}
+if [[ -z $docshape ]]; then
+    cargo build --release --quiet --bin docshape
+    docshape=target/release/docshape
+fi
+
+work=$(mktemp -d)
+"$docshape" server start >"$work/uri" 2>"$work/server" &
+server=$!
+clean() {
+    kill "$server" 2>/dev/null || true
+    wait "$server" || true
+    rm -rf -- "$work"
+}
+trap clean EXIT
+until [[ -s $work/uri ]]; do
+    kill -0 "$server" 2>/dev/null || { cat "$work/server" >&2; exit 1; }
+    sleep 0.1
+done
+uri=$(<"$work/uri")
+
+for ((round = 0; round < rounds; round++)); do
+    for mix in "${mixes[@]}"; do
+        run=$work/$mix-$round
+        # Exit code 4 is a run that is not valid, as when the machine was busy: its numbers count here all the same.
+        "$docshape" run benches/peers.yaml --mix "$mix" --preset smoke --rounds 1 --slices 1 --calls "$calls" \
+            --workers "$workers" --seed "$((round + 1))" --keep --uri "$uri" --out "$run" >/dev/null 2>"$work/progress" ||
+            (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
+        id=$("$python" -c 'import json, sys; print(json.load(sys.stdin)["id"])' <"$run/run.json")
+        peer "docshape_peers_plain_${id}r0" "$mix" >"$run/peer.json"
+    done
+done
+
+printf '%s rounds of %s calls each in turn, %s calls in flight; medians of rounds and of their ratios\n' "$rounds" "$calls" "$workers"
+"$python" - "$work" "$rounds" "${mixes[@]}" <<'PYTHON'
+import json
+import sys
+from pathlib import Path
+from statistics import median
+
+work, rounds, mixes = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+
+
+def docshape(folder):
+    (cell,) = json.loads((folder / "run.json").read_text())["rounds"][0]["cells"]
+    return cell["calls"], cell["seconds"], cell["machine"]["load_thread_busy"] * cell["seconds"]
+
+
+def peer(folder):
+    window = json.loads((folder / "peer.json").read_text())
+    return window["calls"], window["seconds"], window["cpu"]
+
+
+def row(ours, theirs):
+    return median(ours), median(theirs), median(one / other for one, other in zip(ours, theirs))
+
+
+print("mix      calls/s: docshape     peer  ratio   CPU us/call: docshape     peer  ratio")
+for mix in mixes:
+    folders = [work / f"{mix}-{number}" for number in range(rounds)]
+    sides = [[side(folder) for folder in folders] for side in (docshape, peer)]
+    rate = row(*([calls / seconds for calls, seconds, _ in side] for side in sides))
+    cpu = row(*([cpu / calls * 1e6 for calls, _, cpu in side] for side in sides))
+    print("{:<8} {:17,.0f} {:8,.0f} {:6.2f} {:23.1f} {:8.1f} {:6.3f}".format(mix, *rate, *cpu))
+PYTHON

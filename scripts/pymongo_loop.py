@@ -1,0 +1,112 @@
+"""The loop that one would write by hand with pymongo, for scripts/peers.sh to compare docshape with.
+
+Makes the calls of benches/peers.yaml on a collection that `docshape run --keep` left, and prints calls, seconds and the
+client's CPU seconds (user and kernel) as one line of JSON. What docshape does between calls, drawing them and making
+documents, is done here before the clock starts; latencies are not recorded.
+"""
+
+import argparse
+import json
+import multiprocessing
+import random
+import resource
+import threading
+import time
+
+from pymongo import MongoClient, WriteConcern
+from pymongo.read_concern import ReadConcern
+
+INSERTED = {"reads": 0.0, "inserts": 1.0, "mixed": 0.05}
+# Beyond the ids of the data, of the calls of docshape, and of each other; as small in BSON as those.
+WARM_UP_IDS = 1_500_000_000
+IDS = 1_800_000_000
+
+
+def draw(template, points, share, ids, seed):
+    """The calls to make: ids to read, and documents to insert."""
+    chance = random.Random(seed)
+    return [{**template, "_id": number} if chance.random() < share else chance.randrange(points) for number in ids]
+
+
+def work(collection, calls, barrier):
+    """What a worker does: one call after the other. The barrier is met before and after."""
+    find_one, insert_one = collection.find_one, collection.insert_one
+    barrier.wait()
+    for call in calls:
+        if isinstance(call, int):
+            if find_one({"_id": call}) is None:
+                raise LookupError(f"there is no point {call}")
+        else:
+            insert_one(call)
+    barrier.wait()
+
+
+def cpu():
+    """CPU seconds of this process, all its threads together."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def run(collection, shares, together):
+    """A thread per share of the calls. When they began, when the last ended, and the CPU seconds that it took."""
+    barrier = threading.Barrier(len(shares) + 1)
+    threads = [threading.Thread(target=work, args=(collection, calls, barrier), daemon=True) for calls in shares]
+    for thread in threads:
+        thread.start()
+    together.wait()
+    begun, before = time.monotonic(), cpu()
+    barrier.wait()
+    barrier.wait()
+    return begun, time.monotonic(), cpu() - before
+
+
+def process(arguments, number, together, results):
+    """One client process with its share of the workers."""
+    threads = arguments.workers // arguments.processes
+    # Hidden retries are off, as docshape's are.
+    client = MongoClient(arguments.uri, minPoolSize=threads, maxPoolSize=threads, retryReads=False, retryWrites=False)
+    collection = client[arguments.database].get_collection(
+        "points", read_concern=ReadConcern("local"), write_concern=WriteConcern("majority")
+    )
+    template = collection.find_one()
+    if template is None:
+        raise LookupError(f"database {arguments.database} has no points")
+    points = collection.count_documents({"_id": {"$lt": 1_000_000_000}})
+    for first, length in ((WARM_UP_IDS, arguments.calls // 3), (IDS, arguments.calls)):
+        ids = range(first + number, first + length, arguments.processes)
+        calls = draw(template, points, INSERTED[arguments.mix], ids, first + number)
+        window = run(collection, [calls[thread::threads] for thread in range(threads)], together)
+    results.put(window)
+    client.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("uri")
+    parser.add_argument("database")
+    parser.add_argument("mix", choices=INSERTED)
+    parser.add_argument("--calls", type=int, default=10_000)
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--processes", type=int, default=1, help="share the workers, threads else, among so many")
+    arguments = parser.parse_args()
+    if arguments.workers % arguments.processes:
+        parser.error("--workers must be a multiple of --processes")
+    together = multiprocessing.Barrier(arguments.processes)
+    results = multiprocessing.SimpleQueue()
+    processes = [
+        multiprocessing.Process(target=process, args=(arguments, number, together, results), daemon=True)
+        for number in range(arguments.processes)
+    ]
+    for child in processes:
+        child.start()
+    for child in processes:
+        child.join()
+        if child.exitcode:
+            raise SystemExit("pymongo_loop: a client process failed, see above")
+    windows = [results.get() for _ in processes]
+    seconds = max(end for _, end, _ in windows) - min(begun for begun, _, _ in windows)
+    print(json.dumps({"calls": arguments.calls, "seconds": seconds, "cpu": sum(used for _, _, used in windows)}))
+
+
+if __name__ == "__main__":
+    main()
