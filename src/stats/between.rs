@@ -377,3 +377,224 @@ fn common(strategies: &[StrategyChange]) -> Option<Common> {
     let range = Interval { low: low.exp(), high: high.exp() };
     is_common.then(|| Common { means: logs.len(), typical: typical.exp(), range })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::record::{LatencyHistogram, StoredHistogram};
+    use crate::results::OperationRecord;
+    use crate::stats::sample;
+
+    const ALL: [(usize, usize); 3] = [(0, 0), (1, 1), (2, 2)];
+
+    fn compared(before: &RunRecord, after: &RunRecord) -> Between {
+        between(Runs { before, after, strategies: &ALL, tolerance: 0.05 })
+    }
+
+    fn operations_of(run: &mut RunRecord, strategy: usize) -> impl Iterator<Item = (usize, &mut OperationRecord)> {
+        let cells = run.rounds.iter_mut().map(move |round| &mut round.cells[strategy]);
+        cells.flat_map(|cell| cell.operations.iter_mut().enumerate())
+    }
+
+    /// The run with all means of a strategy this many times as long; histograms stay.
+    fn slowed(mut run: RunRecord, strategies: &[usize], factor: f64) -> RunRecord {
+        for strategy in strategies {
+            for (_, operation) in operations_of(&mut run, *strategy) {
+                for outcome in &mut operation.outcomes {
+                    outcome.sum = (outcome.sum as f64 * factor).round() as u64;
+                }
+            }
+        }
+        run
+    }
+
+    /// The run with these means in one operation, round after round.
+    fn with_means(mut run: RunRecord, strategy: usize, operation: usize, logs: &[f64]) -> RunRecord {
+        let wanted = operations_of(&mut run, strategy).filter(|(place, _)| *place == operation);
+        for ((_, operation), log) in wanted.zip(logs) {
+            operation.outcomes.truncate(1);
+            operation.outcomes[0].count = 1;
+            operation.outcomes[0].sum = (1e15 * log.exp()).round() as u64;
+        }
+        run
+    }
+
+    fn row<'b>(found: &'b Between, strategy: usize, operation: Option<&str>) -> &'b Row {
+        found.strategies[strategy].rows.iter().find(|row| row.operation.as_deref() == operation).unwrap()
+    }
+
+    #[test]
+    fn a_run_is_the_same_as_itself() {
+        let run = sample::run(8);
+        let found = compared(&run, &run);
+        assert!(!found.has_regression() && found.common.is_none());
+        assert_eq!(found.judged().count(), 8, "two judged strategies, three operations and the mix, no quantile");
+        for (_, _, _, change) in found.judged() {
+            assert_eq!((change.ratio, change.before), (Some(1.0), change.after));
+            let interval = change.interval.unwrap();
+            assert!((interval.low * interval.high - 1.0).abs() < 1e-12 && interval.low < 1.0);
+        }
+        assert_eq!(row(&found, 1, Some("count")).relative, Some(1.0));
+        assert_eq!(row(&found, 0, Some("count")).relative, None);
+    }
+
+    #[test]
+    fn the_interval_is_welch_s_for_the_whole_family() {
+        // Logarithms 0 to 0.05 and the same 0.3 higher: s^2 = 0.00035 in both, error sqrt(2 * 0.00035 / 6) = 0.0108012,
+        // 10 degrees of freedom. Six means of judged strategies are a family: t(1 - 0.05/12, 10) = 3.27684.
+        let logs = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05];
+        let before = with_means(sample::run(6), 0, 0, &logs);
+        let after = with_means(sample::run(6), 0, 0, &logs.map(|log| log + 0.3));
+        let found = compared(&before, &after);
+        let change = row(&found, 0, Some("add_comment")).mean;
+        let interval = change.interval.unwrap();
+        assert!((change.ratio.unwrap().ln() - 0.3).abs() < 1e-9);
+        assert!((interval.low.ln() - (0.3 - 3.27684 * 0.010_801_2)).abs() < 1e-5, "{}", interval.low.ln());
+        assert!((interval.high.ln() - (0.3 + 3.27684 * 0.010_801_2)).abs() < 1e-5);
+        assert_eq!(change.ruling, Outcome::Slower);
+        assert!(found.has_regression());
+        // The other way round it is faster by as much.
+        let back = row(&compared(&after, &before), 0, Some("add_comment")).mean;
+        assert_eq!(back.ruling, Outcome::Faster);
+        assert!((back.interval.unwrap().low * interval.high - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_tolerance_is_where_the_whole_interval_must_lie() {
+        let ends = |low: f64, high: f64| rule((low, high), f64::midpoint(low, high), 0.05, 0.0);
+        assert_eq!(ends(0.051, 0.2), Outcome::Slower);
+        assert_eq!(ends(0.049, 0.2), Outcome::Undecided);
+        assert_eq!(ends(-0.049, 0.049), Outcome::Same);
+        assert_eq!(ends(0.01, 0.02), Outcome::Same);
+        assert_eq!(ends(-0.2, -0.051), Outcome::Faster);
+        assert_eq!(ends(-0.2, -0.049), Outcome::Undecided);
+        assert_eq!(rule((0.06, 0.1), 0.08, 0.05, 0.09), Outcome::Undecided, "a control differs as much");
+        assert_eq!(rule((0.06, 0.1), 0.08, 0.05, 0.07), Outcome::Slower);
+    }
+
+    #[test]
+    fn the_control_of_either_run_tells_what_is_noise() {
+        let (quiet, slow) = (sample::run(8), slowed(sample::run(8), &[0], 1.5));
+        assert_eq!(row(&compared(&quiet, &slow), 0, None).mean.ruling, Outcome::Slower);
+        // A control that takes half as long as the reference it repeats.
+        let mut loud = quiet.clone();
+        loud.strategies[1].control = true;
+        let found = |before: &RunRecord, after: &RunRecord| {
+            let runs = Runs { before, after, strategies: &[(0, 0)], tolerance: 0.05 };
+            row(&between(runs), 0, Some("add_comment")).mean.ruling
+        };
+        assert_eq!(found(&loud, &slow), Outcome::Undecided);
+        assert_eq!(found(&quiet, &slow), Outcome::Slower);
+    }
+
+    #[test]
+    fn unsafe_strategies_and_short_runs_are_not_judged() {
+        let found = compared(&sample::run(8), &slowed(sample::run(8), &[2], 3.0));
+        assert_eq!(row(&found, 2, None).mean.ruling, Outcome::NotJudged);
+        assert!(!found.has_regression());
+        let short = compared(&sample::run(5), &slowed(sample::run(8), &[0], 3.0));
+        let change = row(&short, 0, None).mean;
+        assert_eq!((change.interval, change.ruling), (None, Outcome::Undecided));
+        assert!((change.ratio.unwrap() - 3.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn a_shift_of_all_is_told_and_cancels_in_relation_to_the_reference() {
+        let found = compared(&sample::run(8), &slowed(sample::run(8), &[0, 1, 2], 1.25));
+        let common = found.common.unwrap();
+        assert_eq!(common.means, 9);
+        for ratio in [common.typical, common.range.low, common.range.high] {
+            assert!((ratio - 1.25).abs() < 1e-6, "{common:?}");
+        }
+        assert!((row(&found, 1, Some("read_post")).relative.unwrap() - 1.0).abs() < 1e-6);
+        let one = compared(&sample::run(8), &slowed(sample::run(8), &[1], 1.25));
+        assert_eq!(one.common, None);
+        assert!((row(&one, 1, Some("read_post")).relative.unwrap() - 1.25).abs() < 1e-6);
+        assert_eq!(compared(&sample::run(8), &slowed(sample::run(8), &[0, 1, 2], 1.01)).common, None);
+    }
+
+    #[test]
+    fn a_hurdle_counts_where_it_is_new() {
+        let mut refusing = sample::run(8);
+        for (_, operation) in operations_of(&mut refusing, 1).filter(|(place, _)| *place == 1).take(1) {
+            operation.outcomes[0].outcome = "refused: size".into();
+        }
+        let ruling = |before: &RunRecord, after: &RunRecord| {
+            let ruling = row(&compared(before, after), 1, Some("read_post")).mean.ruling;
+            (ruling, ruling.is_regression())
+        };
+        let hurdle = |before, after| Outcome::Hurdle(Hurdle { why: Why::NoSuccess, before, after });
+        let well = sample::run(8);
+        assert_eq!(ruling(&well, &refusing), (hurdle(false, true), true));
+        assert_eq!(ruling(&refusing, &well), (hurdle(true, false), false));
+        assert_eq!(ruling(&refusing, &refusing), (hurdle(true, true), false));
+        let mut failing = well.clone();
+        for (_, operation) in operations_of(&mut failing, 0) {
+            operation.outcomes[0].outcome = "failed".into();
+        }
+        let change = row(&compared(&well, &failing), 0, None).mean;
+        assert_eq!(change.ruling, Outcome::Hurdle(Hurdle { why: Why::Failures, before: false, after: true }));
+        assert_eq!((change.ratio, change.interval), (None, None));
+    }
+
+    #[test]
+    fn quantiles_are_compared_with_enough_calls() {
+        // 2,000 calls, of which the slowest 40 take 9 ms, or 12 ms.
+        let with_tail = |tail: u64| {
+            let mut run = sample::run(6);
+            for (_, operation) in operations_of(&mut run, 0).filter(|(place, _)| *place == 0) {
+                let mut times = LatencyHistogram::new(Duration::from_secs(10));
+                (0..2_000).for_each(|call| times.record(if call < 40 { tail } else { 1_000_000 }));
+                operation.outcomes.truncate(1);
+                (operation.outcomes[0].count, operation.outcomes[0].sum) = (2_000, 1_960_000_000 + 40 * 9_000_000);
+                operation.outcomes[0].service = StoredHistogram::new(&times);
+            }
+            run
+        };
+        let found = compared(&with_tail(9_000_000), &with_tail(12_000_000));
+        let row = row(&found, 0, Some("add_comment"));
+        let p99 = row.p99.unwrap();
+        assert_eq!((row.mean.ruling, p99.ruling), (Outcome::Same, Outcome::Slower));
+        assert!((p99.ratio.unwrap() - 12.0 / 9.0).abs() < 2e-3, "{p99:?}");
+        assert_eq!(found.strategies[1].rows[0].p99, None);
+    }
+
+    #[test]
+    fn operations_that_one_run_never_called_are_left_out() {
+        let mut silent = sample::run(6);
+        for (_, operation) in operations_of(&mut silent, 0).filter(|(place, _)| *place == 2) {
+            *operation = OperationRecord { calls: 0, outcomes: Vec::new(), ..operation.clone() };
+        }
+        let found = compared(&sample::run(6), &silent);
+        let names: Vec<_> = found.strategies[0].rows.iter().map(|row| row.operation.as_deref()).collect();
+        assert_eq!(names, [Some("add_comment"), Some("read_post"), None]);
+        assert_eq!(found.strategies[1].rows.len(), 4);
+    }
+
+    #[test]
+    fn whatever_can_be_loaded_can_be_compared() {
+        let run = sample::run(6);
+        for edited in sample::edited().into_iter().step_by(50) {
+            let places: Vec<(usize, usize)> = (0..edited.strategies.len().min(3)).map(|place| (place, place)).collect();
+            for (before, after) in [(&run, &edited), (&edited, &run)] {
+                if before.operations.len() == after.operations.len()
+                    && after.strategies.len() == 3
+                    && before.strategies.len() == 3
+                {
+                    let _ = between(Runs { before, after, strategies: &places, tolerance: 0.0 });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_and_throughput_are_told() {
+        let found = compared(&sample::run(6), &sample::run(6));
+        let (before, after) = found.strategies[0].throughput.unwrap();
+        assert_eq!((before, after), (915.0 / 0.2, 915.0 / 0.2));
+        let names: Vec<&str> = found.strategies[1].collections.iter().map(|(name, ..)| name.as_str()).collect();
+        assert_eq!(names, ["posts", "comments"]);
+    }
+}

@@ -128,6 +128,13 @@ impl Pair<'_> {
         let strategies = self.chosen(likeness::common(before, after))?;
         let runs = Runs { before, after, strategies: &strategies, tolerance: self.tolerance };
         let found = between(runs);
+        if found.judged().next().is_none() {
+            return Err(CliError::usage(format!(
+                "{} and {} cannot be compared: the strategies that they have in common are unsafe, or no operation was \
+                 called in both; name others with --strategies when measuring",
+                self.before.name, self.after.name
+            )));
+        }
         let changed = likeness::changed(before, after);
         let sides = [self.before, self.after].map(|run| Side { name: run.name.clone(), record: &run.record });
         let report = BetweenReport::new(&found, sides, self.tolerance, &changed);

@@ -57,7 +57,7 @@ impl<'b> BetweenReport<'b> {
             verdict: verdict(found, tolerance),
             worse: named(found, |change| change.ruling.is_regression(), f64::recip),
             better: named(found, is_better, |ratio| ratio),
-            differs: differs(before, after, changed),
+            differs: differs(before, after),
             warnings: warnings(found, before, after, changed),
             how: how(found, tolerance),
         }
@@ -126,7 +126,13 @@ fn verdict(found: &Between, tolerance: f64) -> Vec<String> {
     let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
     let parts = parts.collect::<Vec<_>>().join(", ");
     let rest = if parts.is_empty() { String::new() } else { format!(": {parts}") };
+    let is_open = count(&|ruling| ruling == Outcome::Undecided) == count(&|_| true);
     match worse {
+        0 if is_open => {
+            vec![format!(
+                "Undecided: in none of {all} is a regression beyond {limit} shown or excluded; measure for longer."
+            )]
+        }
         0 => vec![format!("No regression beyond {limit} found in {all}{rest}.")],
         worse => {
             let rest = if parts.is_empty() { String::new() } else { format!("; of the others {parts}") };
@@ -153,7 +159,7 @@ fn how(found: &Between, tolerance: f64) -> String {
     )
 }
 
-fn differs(before: &RunRecord, after: &RunRecord, changed: &[String]) -> Vec<(String, String, String)> {
+fn differs(before: &RunRecord, after: &RunRecord) -> Vec<(String, String, String)> {
     let (old, new) = (measured(before), measured(after));
     let value = |pairs: &[(String, String)], name: &str| {
         pairs.iter().find(|(other, _)| other == name).map_or_else(|| NOTHING.to_owned(), |(_, value)| value.clone())
@@ -172,31 +178,7 @@ fn differs(before: &RunRecord, after: &RunRecord, changed: &[String]) -> Vec<(St
     if strategies(before) != strategies(after) {
         found.push(("strategies".into(), strategies(before), strategies(after)));
     }
-    for name in changed {
-        found.extend(indexes(before, after, name));
-    }
     found
-}
-
-/// The indexes of a strategy's collections, where they differ.
-fn indexes(before: &RunRecord, after: &RunRecord, name: &str) -> Vec<(String, String, String)> {
-    let collections = |record: &RunRecord| {
-        let strategy = record.strategies.iter().find(|strategy| strategy.name == name);
-        strategy.map_or_else(Vec::new, |strategy| strategy.collections.clone())
-    };
-    let (old, new) = (collections(before), collections(after));
-    let told = |indexes: &[String]| match indexes.is_empty() {
-        true => "none beside _id".to_owned(),
-        false => plain(&indexes.join(", ")),
-    };
-    let pairs = old.iter().filter_map(|one| Some((one, new.iter().find(|other| other.name == one.name)?)));
-    let changed = pairs.filter(|(one, other)| one.indexes != other.indexes);
-    changed
-        .map(|(one, other)| {
-            let (strategy, collection) = (plain(name), plain(&one.name));
-            (format!("indexes of {strategy}.{collection}"), told(&one.indexes), told(&other.indexes))
-        })
-        .collect()
 }
 
 fn warnings(found: &Between, before: &RunRecord, after: &RunRecord, changed: &[String]) -> Vec<String> {
@@ -209,6 +191,12 @@ fn warnings(found: &Between, before: &RunRecord, after: &RunRecord, changed: &[S
         warnings.push(format!(
             "Their rounds have different numbers of calls, so that documents that grow end at different sizes: measure B \
              with --calls {old}."
+        ));
+    }
+    if before.settings.isolated.is_some() != after.settings.isolated.is_some() {
+        let (alone, other) = if before.settings.isolated.is_some() { ("A", "B") } else { ("B", "A") };
+        warnings.push(format!(
+            "In {alone} every strategy ran alone on the server and in {other} not: measure {other} again with --isolate."
         ));
     }
     let has_control = |record: &RunRecord| record.strategies.iter().any(|strategy| strategy.control);
@@ -250,4 +238,89 @@ fn described(found: &Between) -> Option<String> {
     let names: Vec<String> =
         found.strategies.iter().filter(is_described).map(|strategy| plain(&strategy.name)).collect();
     (!names.is_empty()).then(|| format!("Not judged, as unsafe: {}.", listed(&names)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::RunRecord;
+    use crate::stats::{Runs, between, sample};
+
+    const ALL: [(usize, usize); 3] = [(0, 0), (1, 1), (2, 2)];
+
+    fn slowed(strategies: &[usize], factor: f64) -> RunRecord {
+        let mut run = sample::run(8);
+        for round in &mut run.rounds {
+            for strategy in strategies {
+                for operation in &mut round.cells[*strategy].operations {
+                    operation.outcomes.iter_mut().for_each(|one| one.sum = (one.sum as f64 * factor).round() as u64);
+                }
+            }
+        }
+        run
+    }
+
+    fn texts(before: &RunRecord, after: &RunRecord, changed: &[String]) -> [String; 3] {
+        let found = between(Runs { before, after, strategies: &ALL, tolerance: 0.05 });
+        let sides = [("results/a", before), ("baseline main", after)];
+        let sides = sides.map(|(name, record)| Side { name: name.into(), record });
+        let report = BetweenReport::new(&found, sides, 0.05, changed);
+        let mut texts = [String::new(), String::new(), String::new()];
+        report.terminal(80, false, &mut texts[0]).unwrap();
+        report.terminal(100, true, &mut texts[1]).unwrap();
+        report.markdown(&mut texts[2]).unwrap();
+        texts
+    }
+
+    #[test]
+    fn one_strategy_is_slower_and_another_faster() {
+        let mut after = slowed(&[0], 1.5);
+        for round in &mut after.rounds {
+            for operation in &mut round.cells[1].operations {
+                operation.outcomes.iter_mut().for_each(|one| one.sum /= 2);
+            }
+        }
+        after.server.version = "7.0.1".into();
+        after.settings.calls = Some(1_000);
+        let [narrow, wide, markdown] = texts(&sample::run(8), &after, &["embedded".to_owned()]);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80 && line.trim_end() == line), "{narrow}");
+        assert!(wide.contains('\u{1b}') && !narrow.contains('\u{1b}'));
+        insta::assert_snapshot!("slower_and_faster_80_columns", narrow);
+        insta::assert_snapshot!("slower_and_faster_markdown", markdown);
+    }
+
+    #[test]
+    fn a_shift_of_all_is_a_warning() {
+        let [text, _, markdown] = texts(&sample::run(8), &slowed(&[0, 1, 2], 1.4), &[]);
+        let words = "All 9 means moved alike, by 1.40 to 1.40 (median 1.40)";
+        assert!(text.contains(words) && markdown.contains(words), "{text}");
+    }
+
+    #[test]
+    fn nothing_shown_is_no_all_clear() {
+        let run = sample::run(8);
+        let [text, ..] = texts(&run, &run, &[]);
+        assert!(text.contains("No regression beyond 5 % found in 8 numbers: "), "{text}");
+        let mut wild = run.clone();
+        for (place, round) in wild.rounds.iter_mut().enumerate() {
+            let outcomes =
+                round.cells.iter_mut().flat_map(|cell| &mut cell.operations).flat_map(|one| &mut one.outcomes);
+            outcomes.for_each(|one| one.sum *= 1 + place as u64 % 4);
+        }
+        let [text, ..] = texts(&wild, &wild, &[]);
+        assert!(
+            text.contains("Undecided: in none of 8 numbers is a regression beyond 5 % shown or excluded"),
+            "{text}"
+        );
+        assert!(!text.contains("No regression") && text.contains("could hide a regression of up to"));
+    }
+
+    #[test]
+    fn new_hurdles_are_regressions_in_words() {
+        let mut after = sample::run(8);
+        after.rounds[0].cells[1].operations[1].outcomes[0].outcome = "refused: size".into();
+        let [text, _, markdown] = texts(&sample::run(8), &after, &[]);
+        let words = "had a round without a successful call in B and not in A";
+        assert!(text.contains(words) && markdown.contains(words) && text.contains("REGRESSION"), "{text}");
+    }
 }
