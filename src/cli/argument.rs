@@ -11,6 +11,7 @@ use crate::results::{Arrivals, LoadModel};
 use crate::stats::Threshold;
 
 use super::capacity::CapacityArguments;
+use super::compare::{BaselineArguments, CompareArguments};
 use super::preset::Preset;
 use super::selftest::SelftestArguments;
 pub use super::value::ConnectionString;
@@ -39,7 +40,7 @@ pub struct Arguments {
 pub enum Command {
     /// Measure the strategies of a scenario, write a run folder, print the verdict
     #[command(after_help = super::EXIT_CODES)]
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Search the highest rate of calls at which each strategy keeps an objective
     #[command(after_help = super::EXIT_CODES)]
     Capacity(CapacityArguments),
@@ -52,6 +53,9 @@ pub enum Command {
     Show(ShowArguments),
     /// List the catalogue: the scenarios inside this program
     List,
+    /// Compare two runs of a scenario, say before and after an upgrade: exit code 1 when the later one is slower
+    #[command(after_help = super::EXIT_CODES)]
+    Compare(CompareArguments),
     /// Render the results of a run again
     Report(ReportArguments),
     /// Print one Markdown page over several runs: their verdicts and claims
@@ -158,6 +162,9 @@ pub struct RunArguments {
     /// Also write to this file, as JUnit XML, whether the run is valid and which thresholds it keeps [default: no file]
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// What to compare it with, and keep it as.
+    #[command(flatten)]
+    pub baseline: BaselineArguments,
     /// The seed of data and calls: equal seeds make equal data and calls
     #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,

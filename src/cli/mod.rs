@@ -12,6 +12,7 @@ pub mod scenario;
 pub mod server;
 
 mod check;
+pub mod compare;
 mod course;
 mod exit;
 mod latency_log;
@@ -44,7 +45,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
     match arguments.command {
         Command::Run(arguments) => {
             check_threads(&arguments)?;
-            run::run(arguments)
+            run::run(*arguments)
         }
         Command::Capacity(arguments) => {
             check_threads(&arguments.as_run())?;
@@ -55,6 +56,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         Command::Check(arguments) => check::check(&arguments),
         Command::Show(arguments) => show::show(&arguments),
         Command::List => list::list(),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Summary(arguments) => summary::summary(&arguments),
         Command::Server(ServerCommand::Start(arguments)) => server::start(&arguments),

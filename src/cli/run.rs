@@ -10,6 +10,7 @@ use crate::engine::{Event, Experiment, Observer, Settings};
 use crate::results::{self, RunRecord};
 
 use super::argument::RunArguments;
+use super::compare::Beside;
 use super::course::Course;
 use super::exit::{CliError, Exit};
 use super::latency_log::LogWriter;
@@ -39,15 +40,19 @@ pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
         let choice = resumed.server()?;
         check_keep(&resumed.arguments, &choice)?;
         let Resumed { arguments, ready, record } = resumed;
-        return on_server(Measuring { arguments, ready, folder, id, now, begun: Some(record) }, choice);
+        let beside = Beside::of(&arguments, &ready.plan.name)?;
+        return on_server(Measuring { arguments, ready, folder, id, now, begun: Some(record), beside }, choice);
     }
     let ready = prepare(arguments.scenario.as_deref().unwrap_or_default(), &arguments.choice())?;
     threshold::check(&arguments.threshold, &ready.plan)?;
+    let beside = Beside::of(&arguments, &ready.plan.name)?;
+    let arguments = beside.adopt(arguments);
     let choice = arguments.server.choice()?;
     check_keep(&arguments, &choice)?;
     let folder = folder(arguments.out.as_deref(), &ready, (&id, now));
     let is_new = results::create_folder(&folder).map_err(|error| CliError::usage(error.to_string()))?;
-    let result = on_server(Measuring { arguments, ready, folder: folder.clone(), id, now, begun: None }, choice);
+    let result =
+        on_server(Measuring { arguments, ready, folder: folder.clone(), id, now, begun: None, beside }, choice);
     if is_new {
         // A run that came to nothing leaves no empty folder; one with results in it cannot be removed like this.
         let _ = std::fs::remove_dir(&folder);
@@ -94,6 +99,8 @@ struct Measuring {
     now: Duration,
     /// What there is of a run that is resumed.
     begun: Option<RunRecord>,
+    /// What it is compared with and kept as.
+    beside: Beside,
 }
 
 impl Measuring {
@@ -112,12 +119,13 @@ impl Measuring {
     }
 
     async fn run(self, session: Session) -> Result<Exit, CliError> {
-        let Measuring { arguments, ready, folder, id, now, begun } = self;
+        let Measuring { arguments, ready, folder, id, now, begun, beside } = self;
         let generators = session.generators(arguments.workers(), arguments.threads).await?;
         let Session { target, facts, embedded, stop, .. } = &session;
         let head = record::begin((&arguments, &ready), facts, *embedded, (&id, now));
         let is_resumed = begun.is_some();
         let mut record = begun.map_or_else(|| Ok(head.clone()), |begun| resume::go_on(begun, &head))?;
+        beside.check(&mut record)?;
         let plan = Arc::new(ready.plan);
         let compared = plan.arms.iter().filter(|arm| !arm.is_control).count();
         if record.verification.is_none() && !arguments.no_verify && compared > 1 {
@@ -157,6 +165,7 @@ impl Measuring {
         drop(experiment);
         drop(generators);
         drop(observer);
-        course.conclude(result, record)
+        let exit = course.conclude(result, record)?;
+        beside.conclude(&folder, exit)
     }
 }

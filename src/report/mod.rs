@@ -5,6 +5,7 @@
 
 mod answers;
 mod assemble;
+mod between;
 mod capacity;
 mod chart;
 mod claims;
@@ -26,6 +27,7 @@ use std::fmt;
 
 use crate::stats::{Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Spread, Tally};
 
+pub use between::{BetweenReport, Side};
 pub use capacity::CapacityReport;
 pub use chart::Picture;
 pub use claims::{ClaimVerdict, ClaimView};

@@ -162,7 +162,7 @@ fn in_order(verdict: &Verdict) -> Vec<&Comparison> {
 }
 
 /// How much less or more time, with the interval: in percent up to twice the time.
-fn difference(ratio: &Ratio, reference: Option<&str>) -> String {
+pub(super) fn difference(ratio: &Ratio, reference: Option<&str>) -> String {
     let than = |words: &str| reference.map_or(String::new(), |reference| format!(" {words} {reference}"));
     let ends = |low: &dyn Fn(&Interval) -> String, high: &dyn Fn(&Interval) -> String| match &ratio.interval {
         Some(interval) => format!(" ({} to {})", low(interval).trim_end_matches(" %"), high(interval)),

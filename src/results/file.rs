@@ -80,7 +80,7 @@ pub fn save_capacity(record: &CapacityRecord, folder: &Path) -> Result<(), Resul
     save_as(record, folder, CAPACITY_FILE)
 }
 
-fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
+pub(super) fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
     let path = folder.join(name);
     let write = |file: &mut dyn Write| -> io::Result<()> {
         serde_json::to_writer(&mut *file, record)?;

@@ -3,6 +3,7 @@
 //! `run.json` holds everything that is needed to report again and to run again. It is written whole after every round.
 
 mod audit;
+pub mod baseline;
 mod capacity;
 mod cell;
 mod check;

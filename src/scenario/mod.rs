@@ -22,7 +22,7 @@ pub use entity::{Entity, Field};
 pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{Mix, Operation, Weight};
-pub use read::read;
+pub use read::{Outline, read};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, Span, Spanned};
 pub use step::{Caught, CommandWord, Request, Step, StepKind};
 pub use strategy::{Collection, Implementation, Strategy};

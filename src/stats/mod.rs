@@ -4,6 +4,7 @@
 //! call did not do the work that the others are timed for, so such calls are tallied apart.
 
 mod anomalies;
+mod between;
 pub mod capacity;
 mod carry_over;
 mod claim;
@@ -27,8 +28,10 @@ mod trial;
 mod validity;
 mod verdict;
 mod warm_up;
+mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
+pub use between::{Between, Common, Hurdle, Outcome, Row, Runs, StrategyChange, TimeChange, Why, between};
 pub use carry_over::{CarryOver, carry_over};
 pub use claim::{DEAD_ZONE, Doubt, Finding, Ruling, findings};
 pub use compare::{Arm, Claim, Comparison, Limits, Ratio, Reason, Role, band, compare};

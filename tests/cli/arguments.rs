@@ -9,7 +9,7 @@ use super::{docshape, fails, run};
 fn without_a_command_the_help_is_shown_and_the_exit_code_is_2() {
     let ended = run(&mut docshape(&[]));
     assert_eq!((ended.code, ended.out.as_str()), (2, ""));
-    for command in ["run", "check", "show", "list", "report", "server"] {
+    for command in ["run", "check", "show", "list", "report", "compare", "server"] {
         assert!(ended.err.contains(&format!("\n  {command} ")), "{}", ended.err);
     }
     assert!(!ended.err.contains("exec-mongod"), "{}", ended.err);

@@ -9,6 +9,7 @@ use crate::results::{ERROR_BUDGET, NOISE};
 use crate::stats::Objective;
 
 use super::super::argument::{ArrivalsName, RunArguments, ServerArguments, SubjectArguments};
+use super::super::compare::BaselineArguments;
 use super::super::preset::PRESETS;
 use super::super::value::{Rate, count, duration, seed};
 
@@ -72,6 +73,7 @@ impl CapacityArguments {
             error_budget: ERROR_BUDGET,
             threshold: Vec::new(),
             junit: None,
+            baseline: BaselineArguments::default(),
             seed: self.seed,
             out: self.out.clone(),
             no_verify: true,

@@ -8,6 +8,7 @@ mod command;
 mod entity;
 mod fields;
 mod operation;
+mod outline;
 mod refusal;
 mod scalar;
 mod step;
@@ -16,6 +17,7 @@ mod value;
 mod yaml;
 
 use fields::{Entry, Fields, place};
+pub use outline::Outline;
 
 use super::quote;
 use super::{Diagnostic, Diagnostics, FORMAT, Node, Scalar, Scenario, Source, Span, Spanned, Tree};

@@ -1,0 +1,120 @@
+//! The parts of a scenario's text without their places, so that two texts can be compared.
+
+use std::collections::BTreeMap;
+
+use super::super::{Diagnostics, Node, Scalar, Tree};
+use super::yaml;
+
+/// What a strategy's text may change without changing what it does.
+const WORDS: [&str; 2] = ["about", "default"];
+
+/// A scenario's text by its parts: comments, line breaks and quotes do not matter, order does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    parts: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Outline {
+    /// Of a scenario's text; `None` when it is no scenario.
+    pub fn of(text: &str) -> Option<Outline> {
+        let root = yaml::compose(text, &mut Diagnostics::new())?;
+        let entries = root.as_mapping()?.iter();
+        let mut parts: BTreeMap<String, BTreeMap<String, String>> =
+            entries.clone().map(|(key, node)| (key.value.clone(), part(node))).collect();
+        let strategies = entries.filter(|(key, _)| key.value == "strategies").find_map(|(_, node)| node.as_mapping());
+        let strategies = strategies.unwrap_or_default();
+        let whole = strategies.iter().map(|(key, _)| (key.value.clone(), strategy(&key.value, strategies)));
+        parts.insert("strategies".to_owned(), whole.collect());
+        Some(Outline { parts })
+    }
+
+    /// Whether a section, such as `entities`, reads the same in both.
+    pub fn has_same(&self, section: &str, other: &Outline) -> bool {
+        self.parts.get(section) == other.parts.get(section)
+    }
+
+    /// Whether an entry of a section, such as a strategy, reads the same in both; a strategy with those that it is `like`.
+    pub fn has_same_entry(&self, section: &str, name: &str, other: &Outline) -> bool {
+        let entry = |outline: &Outline| outline.parts.get(section).and_then(|part| part.get(name)).cloned();
+        entry(self) == entry(other)
+    }
+}
+
+/// The entries of a section; none when it is no mapping.
+fn part(section: &Node) -> BTreeMap<String, String> {
+    let entries = section.as_mapping().unwrap_or_default().iter();
+    entries.map(|(key, node)| (key.value.clone(), plain(node))).collect()
+}
+
+/// A strategy and what it inherits.
+fn strategy(name: &str, all: &[(super::super::Spanned<String>, Node)]) -> String {
+    let mut text = String::new();
+    let (mut next, mut left) = (Some(name), all.len());
+    while let Some((_, node)) = next.filter(|_| left > 0).and_then(|name| all.iter().find(|(key, _)| key.value == name))
+    {
+        let fields = node.as_mapping().unwrap_or_default();
+        for (key, value) in fields.iter().filter(|(key, _)| !WORDS.contains(&key.value.as_str())) {
+            text.push_str(&format!("{:?}: {}\n", key.value, plain(value)));
+        }
+        next = fields.iter().find(|(key, _)| key.value == "like").and_then(|(_, like)| like.as_text());
+        left -= 1;
+    }
+    text
+}
+
+/// A tree on one line; every text quoted, so that no two trees read alike.
+fn plain(node: &Node) -> String {
+    match &node.tree {
+        Tree::Scalar(Scalar::Null) => "null".to_owned(),
+        Tree::Scalar(Scalar::Bool(value)) => value.to_string(),
+        Tree::Scalar(Scalar::Int(value)) => value.to_string(),
+        Tree::Scalar(Scalar::Float(value)) => format!("{value:?}"),
+        Tree::Scalar(Scalar::Text(text)) => format!("{text:?}"),
+        Tree::List(items) => format!("[{}]", items.iter().map(plain).collect::<Vec<_>>().join(",")),
+        Tree::Mapping(entries) => {
+            let entries: Vec<String> =
+                entries.iter().map(|(key, node)| format!("{:?}:{}", key.value, plain(node))).collect();
+            format!("{{{}}}", entries.join(","))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "format: 1\nentities:\n  a: { count: 5 }\nstrategies:\n  one: { about: x, load: [1, 'a'] }\n  two: { like: one }\n  \
+                        three: { load: [2] }\n";
+
+    fn outline(text: &str) -> Outline {
+        Outline::of(text).unwrap()
+    }
+
+    #[test]
+    fn comments_quotes_and_words_do_not_matter() {
+        let other = TEXT
+            .replace("about: x", "about: y, default: true")
+            .replace("'a'", "\"a\" ")
+            .replace("  two", "\n  # note\n  two");
+        assert_ne!(other, TEXT);
+        assert_eq!(outline(&other), outline(TEXT));
+    }
+
+    #[test]
+    fn a_change_is_found_where_it_is_and_where_it_is_inherited() {
+        let (first, second) = (outline(TEXT), outline(&TEXT.replace("'a'", "'b'")));
+        assert!(first.has_same("entities", &second) && !first.has_same("strategies", &second));
+        let same = ["one", "two", "three"].map(|name| first.has_same_entry("strategies", name, &second));
+        assert_eq!(same, [false, false, true]);
+        assert!(!first.has_same("entities", &outline(&TEXT.replace("count: 5", "count: 6"))));
+        assert!(!first.has_same("entities", &outline(&TEXT.replace("count: 5", "count: '5'"))));
+    }
+
+    #[test]
+    fn what_is_no_scenario_has_no_outline_and_a_circle_ends() {
+        assert_eq!(Outline::of("- a"), None);
+        assert_eq!(Outline::of("{"), None);
+        let circle = outline("strategies: { a: { like: b }, b: { like: a } }");
+        assert!(circle.has_same_entry("strategies", "a", &circle));
+    }
+}
