@@ -102,16 +102,17 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// Text of a user's on one line, without characters that steer a terminal, turn the direction of writing, or are there
-/// without being seen.
+/// Whether a character steers a terminal, turns the direction of writing, is there without being seen, or is none.
+pub(super) fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
+}
+
+/// Text of a user's on one line, without characters that do something else than being seen.
 pub(super) fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let steers = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
-            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}')
-            || matches!(c, '\u{e0000}'..='\u{e007f}')
-    };
     words.join(" ").chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser};
@@ -12,7 +13,7 @@ use crate::results::{
 };
 use crate::stats::sample;
 
-use super::format::plain;
+use super::format::{plain, steers};
 use super::html::markup;
 use super::{CSV_COLUMNS, Html, Json, Junit, Markdown, Picture, Renderer, Report, Terminal, csv as metrics};
 
@@ -58,9 +59,12 @@ const HOSTILE: [&str; 38] = [
     "a,b;\"c\"\r\nd",
 ];
 
+/// As many rounds as claims need.
+static WHOLE: LazyLock<RunRecord> = LazyLock::new(|| sample::run(6));
+
 /// A run with everything that a report has a place for, this text in all of them.
 fn run(text: &str) -> RunRecord {
-    let mut run = sample::run(8);
+    let mut run = WHOLE.clone();
     let own = || text.to_owned();
     run.status = Status::Failed(own());
     run.started = own();
@@ -128,13 +132,8 @@ fn table(record: &RunRecord) -> String {
     text
 }
 
-/// Characters that do something else than being seen.
-fn steers(c: char) -> bool {
-    plain(&format!("a{c}")).contains('\u{fffd}') && c != '\u{fffd}'
-}
-
 fn assert_still(text: &str, what: &str) {
-    let found = text.chars().find(|c| *c != '\n' && steers(*c));
+    let found = text.chars().find(|c| !matches!(c, '\n' | '\t') && steers(*c));
     assert_eq!(found, None, "{what}");
 }
 
@@ -157,7 +156,7 @@ fn structure(text: &str) -> (Vec<String>, String) {
 fn markdown_has_the_same_parts_whatever_its_texts_are() {
     let of = |text: &str| structure(&written(&Markdown, &Report::new(&run(text)).in_folder(text).with_files()));
     let (wanted, title) = of("word");
-    assert!(wanted.len() > 300 && title == "word", "{} {title}", wanted.len());
+    assert!(wanted.len() > 200 && title == "word", "{} {title}", wanted.len());
     for text in HOSTILE {
         let (found, title) = of(text);
         let first = wanted.iter().zip(&found).position(|(wanted, found)| wanted != found);
@@ -200,7 +199,9 @@ fn nothing_steers_a_terminal_and_every_form_is_well_formed() {
 #[test]
 fn a_table_has_its_columns_whatever_its_texts_are_and_no_formula() {
     for text in HOSTILE {
-        let written = table(&run(text));
+        let mut run = run(text);
+        run.rounds.truncate(2);
+        let written = table(&run);
         assert_still(&written, text);
         let mut reader = ::csv::Reader::from_reader(written.as_bytes());
         assert_eq!(reader.headers().unwrap(), CSV_COLUMNS.as_slice());
@@ -211,7 +212,7 @@ fn a_table_has_its_columns_whatever_its_texts_are_and_no_formula() {
             assert!(row[12].parse::<f64>().unwrap().is_finite());
             assert!(row.iter().take(12).all(|cell| !cell.starts_with(['=', '+', '-', '@'])), "{row:?}");
         }
-        assert!(arms > 300, "{text:?} is the second strategy's name: {arms} rows");
+        assert!(arms > 100, "{text:?} is the second strategy's name: {arms} rows");
     }
 }
 
@@ -282,7 +283,7 @@ fn change(run: &mut Value, place: &str, how: usize, other: &Value) {
 fn stored() -> (Value, Vec<String>) {
     let mut record = run("word");
     // Names must be told apart, and outcomes must be the calls.
-    record.rounds.truncate(6);
+    record.rounds.truncate(2);
     for operation in record.rounds.iter_mut().flat_map(|round| &mut round.cells).flat_map(|cell| &mut cell.operations) {
         operation.calls = operation.outcomes.iter().map(|outcome| outcome.count).sum();
     }
@@ -303,7 +304,7 @@ fn what_is_stored_here_can_be_loaded() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn a_record_changed_anywhere_is_refused_with_its_name_or_reported_in_every_form(
@@ -325,7 +326,7 @@ proptest! {
                 for renderer in [&Markdown as &dyn Renderer, &Html, &Junit, &Terminal { width: 80, colour: true }] {
                     prop_assert!(!written(renderer, &report).is_empty());
                 }
-                prop_assert!(super::json::tests::is_valid(&written(&Json, &report)));
+                prop_assert_eq!(super::json::tests::faults(&written(&Json, &report)), [""; 0]);
                 let table = table(&record);
                 prop_assert!(::csv::Reader::from_reader(table.as_bytes()).records().all(|row| row.is_ok()));
                 Picture::all(&report).iter().for_each(|picture| drop(markup::read(&picture.text)));

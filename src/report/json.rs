@@ -345,10 +345,10 @@ pub(super) mod tests {
         jsonschema::validator_for(&schema).unwrap()
     });
 
-    /// Whether a text is what the published schema describes.
-    pub(in crate::report) fn is_valid(text: &str) -> bool {
+    /// Where a text is not what the published schema describes.
+    pub(in crate::report) fn faults(text: &str) -> Vec<String> {
         let view: Value = serde_json::from_str(text).unwrap();
-        VALIDATOR.iter_errors(&view).inspect(|error| eprintln!("{}: {error}", error.instance_path())).count() == 0
+        VALIDATOR.iter_errors(&view).map(|error| format!("{}: {error}", error.instance_path())).collect()
     }
 
     fn rendered(record: &crate::results::RunRecord) -> String {
@@ -382,8 +382,8 @@ pub(super) mod tests {
 
     #[test]
     fn every_report_is_what_the_schema_describes() {
-        for run in [sample::run(8), sample::run(2), sample::run(0)].iter().chain(&sample::edited()) {
-            assert!(is_valid(&rendered(run)));
+        for rounds in [8, 2, 1, 0] {
+            assert_eq!(faults(&rendered(&sample::run(rounds))), [""; 0]);
         }
     }
 

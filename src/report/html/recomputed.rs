@@ -63,7 +63,7 @@ fn operations(run: &Value, strategy: usize, operation: Option<usize>) -> Vec<Vec
         .collect()
 }
 
-fn successes<'v>(operation: &'v Value) -> impl Iterator<Item = &'v Value> {
+fn successes(operation: &Value) -> impl Iterator<Item = &Value> {
     let did = |outcome: &&Value| matches!(outcome["outcome"].as_str().unwrap(), "ok" | "same" | "not found");
     list(&operation["outcomes"]).iter().filter(did)
 }
