@@ -74,7 +74,8 @@ fn key(line: &str) -> String {
 
 /// The text without characters that turn the direction of writing or cannot be shown.
 fn visible(text: &str) -> String {
-    let hidden = |c: char| steers(c) && !matches!(c, '\n' | '\r' | '\t');
+    let hidden = |c: char| steers(c) && !matches!(c, '\n' | '\t');
+    let text = text.replace("\r\n", "\n");
     let mut text: String = text.chars().take(LONGEST).map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect();
     if text.len() >= LONGEST {
         text.push_str("\n# ... cut here; run.json holds all of it\n");
