@@ -296,7 +296,7 @@ fn a_smoke_run_leaves_results_that_add_up_and_report_again() {
     let (drawn, others): (Vec<_>, Vec<_>) =
         files.iter().filter_map(|name| name.to_str()).partition(|name| name.ends_with(".svg"));
     assert_eq!(drawn, pictures);
-    assert_eq!(others, ["latency.hlog", "report.html", "report.md", "run.json"]);
+    assert_eq!(others, ["latency.hlog", "metrics.csv", "report.html", "report.md", "run.json"]);
 
     let record = place.record();
     assert_eq!((&record.status, record.rounds.len()), (&Status::Complete, 1));

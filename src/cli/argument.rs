@@ -319,7 +319,7 @@ pub struct ReportArguments {
     /// How to render it
     #[arg(long, value_enum, value_name = "NAME", default_value = "terminal")]
     pub format: ReportFormat,
-    /// Write report.html, report.md and its pictures into this folder [default: print one form]
+    /// Write report.html, report.md with its pictures and metrics.csv into this folder [default: print one form]
     #[arg(long, value_name = "DIR", conflicts_with = "format")]
     pub out: Option<PathBuf>,
 }
@@ -340,6 +340,10 @@ pub enum ReportFormat {
     Markdown,
     /// One HTML file that needs nothing else
     Html,
+    /// The conclusions as data; docs/report.schema.json describes them
+    Json,
+    /// What was measured, round by round, a number per row; docs/results.md describes the columns
+    Csv,
 }
 
 /// `server`.

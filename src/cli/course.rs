@@ -90,7 +90,7 @@ impl<'c> Course<'c> {
             return Err(self.with_rounds(error.unwrap_or(write)));
         }
         let report = Report::new(&record).in_folder(&self.folder.display().to_string()).with_files();
-        let unwritten = files(&report, self.folder).err().or_else(|| self.junit(&report).err());
+        let unwritten = files(&record, &report, self.folder).err().or_else(|| self.junit(&report).err());
         match error.or(unwritten) {
             Some(error) => Err(self.with_rounds(error)),
             None => {

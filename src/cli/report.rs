@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::report::{HTML_FILE, Html, Markdown, Picture, Renderer, Report, Terminal};
-use crate::results;
+use crate::report::{CSV_FILE, HTML_FILE, Html, Json, Markdown, Picture, Renderer, Report, Terminal, csv};
+use crate::results::{self, RunRecord};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::course::unwritten;
@@ -22,22 +22,22 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let record = results::load(&arguments.run).map_err(|error| CliError::usage(error.to_string()))?;
     let mut report = Report::new(&record).in_folder(&arguments.run.display().to_string());
     if let Some(folder) = &arguments.out {
-        files(&report.with_files(), folder)?;
+        files(&record, &report.with_files(), folder)?;
         return Ok(Exit::Fine);
     }
     // What is printed has no pictures beside it.
     if arguments.format == ReportFormat::Terminal && arguments.run.join(HTML_FILE).is_file() {
         report = report.with_files();
     }
-    output::print(&render(&report, arguments.format))?;
+    output::print(&render(&record, &report, arguments.format))?;
     Ok(Exit::Fine)
 }
 
-/// Writes the page, the Markdown report and its pictures.
+/// Writes the page, the Markdown report with its pictures, and the table of what was measured.
 ///
 /// # Errors
 /// When the folder cannot be made or does not take them.
-pub fn files(report: &Report, folder: &Path) -> Result<(), CliError> {
+pub fn files(record: &RunRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
     fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -45,15 +45,25 @@ pub fn files(report: &Report, folder: &Path) -> Result<(), CliError> {
     };
     Picture::all(report).iter().try_for_each(|picture| write(picture.file, &picture.text))?;
     write(HTML_FILE, &written(&Html, report))?;
-    write(REPORT_FILE, &written(&Markdown, report))
+    write(REPORT_FILE, &written(&Markdown, report))?;
+    write(CSV_FILE, &metrics(record))
 }
 
-fn render(report: &Report, format: ReportFormat) -> String {
+fn render(record: &RunRecord, report: &Report, format: ReportFormat) -> String {
     match format {
         ReportFormat::Terminal => terminal(report),
         ReportFormat::Markdown => written(&Markdown, report),
         ReportFormat::Html => written(&Html, report),
+        ReportFormat::Json => written(&Json, report),
+        ReportFormat::Csv => metrics(record),
     }
+}
+
+/// The table of what was measured; writing to a `String` never fails.
+fn metrics(record: &RunRecord) -> String {
+    let mut text = String::new();
+    let _ = csv(record, &mut text);
+    text
 }
 
 /// A report as text; writing to a `String` never fails.

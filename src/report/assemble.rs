@@ -7,7 +7,7 @@ use super::answers::{Answer, answers};
 use super::format::{counted, listed, plain};
 use super::words::{self, Speaker};
 use super::{
-    FOLLOWED_AT, FOLLOWED_STEPS, Measured, Report, Row, StrategyView, claims, cost, method, thresholds, validity,
+    FOLLOWED_AT, FOLLOWED_STEPS, Measured, Report, Row, StrategyView, claims, cost, facts, method, thresholds, validity,
 };
 
 impl Report {
@@ -44,6 +44,7 @@ impl Report {
             has_files: false,
             noise: record.settings.noise,
             text: record.scenario.text.clone(),
+            facts: facts::facts(record, calls_per_cell(record)),
         };
         report.judge(record, &answers);
         report

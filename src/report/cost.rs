@@ -125,6 +125,11 @@ impl Costs {
 }
 
 impl Metric {
+    /// Its name for programs.
+    pub fn counter(&self) -> &'static str {
+        if self.counter.is_empty() { "round_trips" } else { self.counter }
+    }
+
     /// A value as people read it.
     pub fn text(&self, value: f64) -> String {
         match self.unit {

@@ -102,13 +102,17 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// Text of a user's on one line, without characters that steer a terminal or turn the direction of writing.
+/// Whether a character steers a terminal, turns the direction of writing, is there without being seen, or is none.
+pub(super) fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
+}
+
+/// Text of a user's on one line, without characters that do something else than being seen.
 pub(super) fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let steers = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
     words.join(" ").chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
 }
 
@@ -183,6 +187,7 @@ mod tests {
     #[test]
     fn foreign_text_stays_on_its_line() {
         assert_eq!(plain("a\n\tb \u{1b}[31mred\u{7}\u{202e}"), "a b \u{fffd}[31mred\u{fffd}\u{fffd}");
+        assert_eq!(plain("a\u{61c}b\u{e0041}c\u{9b}31m\u{ffff}\u{2028}d"), "a\u{fffd}b\u{fffd}c\u{fffd}31m\u{fffd} d");
     }
 
     #[test]

@@ -153,7 +153,7 @@ fn pair(name: &str, value: &dyn Display) -> (String, String) {
 }
 
 /// A parameter's value as `--set` takes it.
-fn bare(value: &serde_json::Value) -> String {
+pub(super) fn bare(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

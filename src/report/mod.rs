@@ -10,8 +10,13 @@ mod capacity;
 mod chart;
 mod claims;
 mod cost;
+mod csv;
+mod facts;
 mod format;
+#[cfg(test)]
+mod hostile;
 mod html;
+mod json;
 mod junit;
 mod markdown;
 mod method;
@@ -33,7 +38,10 @@ pub use chart::Picture;
 pub use claims::{ClaimVerdict, ClaimView};
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
 pub use format::{count, counted, time};
+pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
+pub use facts::{Facts, Machine, Parameter, Server, Verification};
 pub use html::{HTML_FILE, Html};
+pub use json::{JSON_FORMAT, Json};
 pub use junit::Junit;
 pub use markdown::Markdown;
 pub use summary::Summary;
@@ -103,6 +111,8 @@ pub struct Report {
     pub noise: f64,
     /// The scenario's file as the user wrote it: many lines, and any characters.
     pub text: String,
+    /// The run as data.
+    pub facts: Facts,
 }
 
 /// A strategy in a report.

@@ -1,17 +1,24 @@
 //! Whether the numbers of a record fit together, so that whoever reads it can rely on them.
 
+use std::collections::BTreeSet;
+
 use crate::record::StoredHistogram;
 
-use super::{CellRecord, FORMAT_VERSION, OpenRecord, OperationRecord, OutcomeRecord, RunRecord, TimesRecord};
+use super::{
+    CellRecord, FORMAT_VERSION, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord, RunRecord, SliceRecord,
+    TimesRecord,
+};
 
 /// Finds a record that was not written like this. Says what is wrong.
 pub(super) fn check(record: &RunRecord) -> Result<(), String> {
     if record.format == 0 || record.format > FORMAT_VERSION {
         return Err(format!("there is no format {}", record.format));
     }
+    check_names(record)?;
     let mut counts = Counts::default();
     let name = |names: Option<&str>| names.unwrap_or("?").to_owned();
     for (round, this) in record.rounds.iter().enumerate() {
+        check_shape(record, round, this)?;
         for (cell, this) in this.cells.iter().enumerate() {
             counts.add(this.calls)?;
             let strategy = name(record.strategies.get(cell).map(|strategy| strategy.name.as_str()));
@@ -25,6 +32,56 @@ pub(super) fn check(record: &RunRecord) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// That what is told apart by its name has one of its own, and that every operation that is spoken of is there.
+fn check_names(record: &RunRecord) -> Result<(), String> {
+    let strategies: Vec<&str> = record.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
+    let operations: Vec<&str> = record.operations.iter().map(String::as_str).collect();
+    for (what, names) in [("strategies", &strategies), ("operations", &operations)] {
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {
+            return Err(format!("two {what} are named {twice}"));
+        }
+    }
+    let unknown = |what: &str, known: &[&str], name: &str| match known.contains(&name) {
+        true => Ok(()),
+        false => Err(format!("{what} {name:?}, which is not in the list of this run")),
+    };
+    for (operation, weight) in &record.mix.weights {
+        unknown("mix.weights names the operation", &operations, operation)?;
+        not_negative("a weight in the mix", *weight)?;
+    }
+    for cost in &record.costs {
+        unknown("costs names the strategy", &strategies, &cost.strategy)?;
+        unknown("costs names the operation", &operations, &cost.operation)?;
+    }
+    Ok(())
+}
+
+/// That a round is in its place, and has a cell of every strategy with an entry of every operation.
+fn check_shape(record: &RunRecord, place: usize, round: &RoundRecord) -> Result<(), String> {
+    let (strategies, number) = (record.strategies.len(), place + 1);
+    if round.index != place as u64 {
+        return Err(format!("rounds[{place}] has index {}: a round is missing, or they are out of order", round.index));
+    }
+    if round.cells.len() != strategies {
+        return Err(format!("round {number} has {} cells for {strategies} strategies", round.cells.len()));
+    }
+    if let Some(arm) = round.order.iter().flatten().find(|arm| **arm >= strategies) {
+        return Err(format!("round {number} runs strategy {arm} in its order, and there are {strategies} from 0 on"));
+    }
+    for (strategy, cell) in record.strategies.iter().zip(&round.cells) {
+        let (found, wanted) = (cell.operations.len(), record.operations.len());
+        if found != wanted {
+            return Err(format!("round {number}, strategy {}: {found} of {wanted} operations", strategy.name));
+        }
+    }
+    Ok(())
+}
+
+fn not_negative(what: &str, value: f64) -> Result<(), String> {
+    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(format!("{what} cannot be {value}")) }
 }
 
 /// Sums of one kind of number over a whole run, which no reader may overflow.
@@ -88,6 +145,16 @@ fn check_times(what: &str, (count, saturated, sum): (u64, u64, u64), times: &Sto
 }
 
 fn check_cell(cell: &CellRecord, counts: &mut Counts) -> Result<(), String> {
+    not_negative("seconds", cell.seconds)?;
+    not_negative("load_seconds", cell.load_seconds)?;
+    for SliceRecord { calls, seconds } in cell.slices.iter().chain(&cell.warm_up) {
+        counts.add(*calls)?;
+        not_negative("the seconds of a slice", *seconds)?;
+    }
+    for collection in cell.before.iter().chain(&cell.after) {
+        not_negative(&format!("the mean size of {}", collection.name), collection.mean)?;
+    }
+    cell.audits.iter().try_for_each(|audit| counts.add(audit.anomalies()))?;
     if let Some(times) = &cell.check_out {
         counts.add(times.count)?;
         check_all(times, "the pool's check-out")?;
@@ -173,6 +240,29 @@ mod tests {
         wrong(&|cell| cell.operations[0].outcomes[0].response = Some(times(&[15])), "holds 1 calls, 2 are stated");
         wrong(&|cell| cell.check_out = Some(TimesRecord { sum: 50, ..times(&[1]) }), "cannot have a sum of 50 ns");
     }
+
+    #[test]
+    fn strategies_operations_and_rounds_must_be_those_of_the_run() {
+        let wrong = |change: &dyn Fn(&mut RunRecord), words: &str| {
+            let mut run = sample::run(&[5, 9]);
+            change(&mut run);
+            assert_eq!(check(&run).unwrap_err(), words);
+        };
+        wrong(&|run| run.strategies.push(run.strategies[0].clone()), "two strategies are named embedded");
+        wrong(&|run| run.operations.push("read".into()), "two operations are named read");
+        wrong(&|run| run.operations.push("write".into()), "round 1, strategy embedded: 1 of 2 operations");
+        wrong(&|run| drop(run.rounds[0].cells.pop()), "round 1 has 0 cells for 1 strategies");
+        wrong(&|run| run.rounds.push(run.rounds[0].clone()), OUT_OF_ORDER);
+        wrong(&|run| run.rounds[0].order[0][0] = 1, "round 1 runs strategy 1 in its order, and there are 1 from 0 on");
+        let named = "mix.weights names the operation \"gone\", which is not in the list of this run";
+        wrong(&|run| run.mix.weights[0].0 = "gone".into(), named);
+        wrong(&|run| run.mix.weights[0].1 = -1.0, "a weight in the mix cannot be -1");
+        wrong(&|run| run.rounds[0].cells[0].seconds = -2.0, "round 1, strategy embedded: seconds cannot be -2");
+        let mean = "round 1, strategy embedded: the mean size of posts cannot be NaN";
+        wrong(&|run| run.rounds[0].cells[0].before[0].mean = f64::NAN, mean);
+    }
+
+    const OUT_OF_ORDER: &str = "rounds[1] has index 0: a round is missing, or they are out of order";
 
     #[test]
     fn skipped_calls_have_a_response_time_and_no_service_time() {

@@ -37,7 +37,7 @@ pub enum ResultsError {
         line: usize,
     },
     /// The file holds something else.
-    #[error("{} is not a run of docshape: {reason}", path.display())]
+    #[error("{} is not a run of docshape: {reason}; name a run folder, or its run.json", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -140,11 +140,18 @@ pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
     if head.format > FORMAT_VERSION {
         return Err(ResultsError::Newer { path, format: head.format, version: head.version });
     }
-    let record = serde_json::from_slice(&text).map_err(|error| error.to_string());
-    match record.and_then(|record| check(&record).map(|()| record)) {
+    match read(&text).and_then(|record| check(&record).map(|()| record)) {
         Ok(record) => Ok(record),
         Err(reason) => Err(ResultsError::Damaged { path, reason }),
     }
+}
+
+/// Reads a record. The place of what does not fit is given by the names that lead there, since a run is one long line.
+fn read(text: &[u8]) -> Result<RunRecord, String> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let record = serde_path_to_error::deserialize(&mut json).map_err(|error| error.to_string())?;
+    json.end().map_err(|error| error.to_string())?;
+    Ok(record)
 }
 
 /// Whether a file ends within a number, which is no end of file to the parser.
@@ -285,6 +292,13 @@ mod tests {
         }
         let error = error_after(|run| drop(run.as_object_mut().unwrap().remove("rounds")));
         assert!(error.to_string().contains("missing field `rounds`"), "{error}");
+        let negative = changed("/rounds/0/cells/0/operations/0/retries/112", json!(-7));
+        let wanted = "rounds[0].cells[0].operations[0].retries.112: invalid value: integer `-7`, expected u64";
+        assert!(negative.contains(wanted), "{negative}");
+        assert!(
+            negative.contains("run.json") && negative.ends_with("restore it from a copy, or run again"),
+            "{negative}"
+        );
     }
 
     #[test]

@@ -5,7 +5,9 @@
 //! scenario. A content security policy admits exactly this style and this script, by their hashes.
 
 #[cfg(test)]
-mod markup;
+pub(super) mod markup;
+#[cfg(test)]
+mod recomputed;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! The scenario's text in colours: enough of YAML to tell keys from values, and nothing that could reject a text.
 
+use crate::report::format::steers;
+
 /// A longer text is cut, so that the page stays small.
 const LONGEST: usize = 200_000;
 
@@ -72,10 +74,8 @@ fn key(line: &str) -> String {
 
 /// The text without characters that turn the direction of writing or cannot be shown.
 fn visible(text: &str) -> String {
-    let hidden = |c: char| {
-        (c.is_control() && c != '\n' && c != '\r' && c != '\t')
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
-    };
+    let hidden = |c: char| steers(c) && !matches!(c, '\n' | '\t');
+    let text = text.replace("\r\n", "\n");
     let mut text: String = text.chars().take(LONGEST).map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect();
     if text.len() >= LONGEST {
         text.push_str("\n# ... cut here; run.json holds all of it\n");

@@ -1,0 +1,424 @@
+//! What a run measured, round by round, as one table for pandas, R, DuckDB or a spreadsheet; docs/results.md explains it.
+//!
+//! Other forms of the report speak of all rounds together. This one has a row per measured number, so that whoever wants
+//! another statistic starts from what was measured.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use crate::record::StoredHistogram;
+use crate::results::{
+    CellRecord, CollectionSizes, OpenRecord, OperationRecord, OutcomeRecord, RunRecord, SliceRecord, TimesRecord,
+};
+use crate::stats::{self, Distribution, succeeded};
+
+use super::format::plain;
+
+/// The name of the table in a run's folder.
+pub const CSV_FILE: &str = "metrics.csv";
+
+/// The columns.
+pub const CSV_COLUMNS: [&str; 13] = [
+    "run",
+    "scenario",
+    "mix",
+    "round",
+    "arm",
+    "strategy",
+    "control",
+    "operation",
+    "metric",
+    "item",
+    "after_calls",
+    "unit",
+    "value",
+];
+
+/// Writes the table of a run.
+///
+/// # Errors
+/// When `out` refuses; a `String` never does.
+pub fn csv(record: &RunRecord, out: &mut dyn Write) -> fmt::Result {
+    let mut table = Table { record, writer: csv::Writer::from_writer(Vec::new()) };
+    table.fill().map_err(|_| fmt::Error)?;
+    let bytes = table.writer.into_inner().map_err(|_| fmt::Error)?;
+    out.write_str(std::str::from_utf8(&bytes).map_err(|_| fmt::Error)?)
+}
+
+/// Of what a number is; what does not apply is empty.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place<'r> {
+    round: Option<usize>,
+    arm: usize,
+    operation: &'r str,
+    after_calls: Option<u64>,
+}
+
+/// A number, and what it is: the metric, a closer description, the unit.
+type Number<'n> = (&'n str, &'n str, &'n str, f64);
+
+struct Table<'r> {
+    record: &'r RunRecord,
+    writer: csv::Writer<Vec<u8>>,
+}
+
+impl Table<'_> {
+    fn fill(&mut self) -> csv::Result<()> {
+        self.writer.write_record(CSV_COLUMNS)?;
+        let record = self.record;
+        for (round, this) in record.rounds.iter().enumerate() {
+            for (arm, cell) in this.cells.iter().enumerate().take(record.strategies.len()) {
+                let place = Place { round: Some(round + 1), arm, ..Place::default() };
+                self.cell(place, cell)?;
+                for (name, operation) in record.operations.iter().zip(&cell.operations) {
+                    self.operations(Place { operation: name, ..place }, &[operation])?;
+                }
+                self.operations(place, &cell.operations.iter().collect::<Vec<_>>())?;
+                self.course(place, cell)?;
+            }
+        }
+        self.cost_pass()
+    }
+
+    /// Writes a row; what is no finite number is left out.
+    fn row(&mut self, place: Place<'_>, (metric, item, unit, value): Number<'_>) -> csv::Result<()> {
+        if !value.is_finite() {
+            return Ok(());
+        }
+        let record = self.record;
+        let count = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+        let (arm, is_control) = match record.strategies.get(place.arm) {
+            Some(strategy) => (strategy.name.as_str(), strategy.control),
+            None => ("", false),
+        };
+        // The control's calls are those of the reference.
+        let strategy = if is_control { record.strategies.first().map_or("", |first| &first.name) } else { arm };
+        self.writer.write_record([
+            text(&record.id),
+            text(&record.scenario.name),
+            text(&record.mix.name),
+            count(place.round.map(|round| round as u64)),
+            text(arm),
+            text(strategy),
+            is_control.to_string(),
+            text(place.operation),
+            metric.to_owned(),
+            text(item),
+            count(place.after_calls),
+            unit.to_owned(),
+            number(value),
+        ])
+    }
+
+    fn rows<'n>(&mut self, place: Place<'_>, numbers: impl IntoIterator<Item = Number<'n>>) -> csv::Result<()> {
+        numbers.into_iter().try_for_each(|number| self.row(place, number))
+    }
+
+    /// Numbers of a whole arm in one round.
+    fn cell(&mut self, place: Place<'_>, cell: &CellRecord) -> csv::Result<()> {
+        self.rows(
+            place,
+            [
+                ("documents_loaded", "", "documents", cell.loaded as f64),
+                ("load_time", "", "s", cell.load_seconds),
+                ("measured_time", "", "s", cell.seconds),
+                ("throughput", "", "calls/s", cell.calls as f64 / cell.seconds),
+                ("connections_created", "", "connections", cell.connections_created as f64),
+            ],
+        )?;
+        let machine = &cell.machine;
+        let shares = [
+            ("machine_steal", machine.steal, "share"),
+            ("machine_busy", machine.busy, "share"),
+            ("load_thread_busy", machine.load_thread_busy, "share"),
+            ("load_average", machine.load_average, "processes"),
+        ];
+        self.rows(place, shares.into_iter().filter_map(|(metric, value, unit)| Some((metric, "", unit, value?))))?;
+        for audit in &cell.audits {
+            self.rows(
+                place,
+                [
+                    ("audit_rows", audit.audit.as_str(), "rows", audit.found as f64),
+                    ("anomalies", &audit.audit, "anomalies", audit.anomalies() as f64),
+                ],
+            )?;
+        }
+        if let Some(open) = &cell.open {
+            self.open(place, open)?;
+        }
+        if let Some(times) = &cell.check_out {
+            self.times(place, "check_out", &[&times.histogram], mean_of(&[times]))?;
+        }
+        let per_call = |(counter, grown): (&'_ String, &f64)| (counter.clone(), grown / cell.calls as f64);
+        self.counters(place, cell.counters.iter().map(per_call).collect())
+    }
+
+    /// Growth of the server's counters per call.
+    fn counters(&mut self, place: Place<'_>, per_call: BTreeMap<String, f64>) -> csv::Result<()> {
+        per_call.iter().try_for_each(|(counter, value)| {
+            let unit = match counter.as_str() {
+                counter if counter.ends_with("_us") => "us/call",
+                counter if counter.contains("bytes") => "bytes/call",
+                _ => "1/call",
+            };
+            self.row(place, ("server_cost", counter, unit, *value))
+        })
+    }
+
+    fn open(&mut self, place: Place<'_>, open: &OpenRecord) -> csv::Result<()> {
+        self.rows(
+            place,
+            [
+                ("offered", "", "calls", open.offered as f64),
+                ("offered_rate", "", "calls/s", open.offered as f64 / open.seconds),
+                ("achieved_share", "", "share", stats::achieved_share(open)),
+                ("waiting", "", "calls", open.waiting as f64),
+                ("never_started", "", "calls", open.never_started as f64),
+            ],
+        )?;
+        for (name, times) in [("pacer_lag", &open.pacer_lag), ("queue_wait", &open.queue_wait)] {
+            self.times(place, name, &[&times.histogram], mean_of(&[times]))?;
+        }
+        Ok(())
+    }
+
+    /// Numbers of one operation, or of all.
+    fn operations(&mut self, place: Place<'_>, operations: &[&OperationRecord]) -> csv::Result<()> {
+        let tally = stats::tally(operations.iter().copied());
+        self.rows(
+            place,
+            [
+                ("calls", "", "calls", tally.calls as f64),
+                ("round_trips", "", "messages", tally.round_trips as f64),
+                ("above_bound", "", "calls", tally.saturated as f64),
+            ],
+        )?;
+        for (metric, unit, counts) in [
+            ("outcome", "calls", &tally.outcomes),
+            ("error", "calls", &tally.errors),
+            ("retry", "attempts", &tally.retries),
+        ] {
+            self.rows(place, counts.iter().map(|(item, count)| (metric, item.as_str(), unit, *count as f64)))?;
+        }
+        let successes: Vec<&OutcomeRecord> = operations
+            .iter()
+            .flat_map(|operation| &operation.outcomes)
+            .filter(|outcome| succeeded(&outcome.outcome))
+            .collect();
+        let service: Vec<&StoredHistogram> = successes.iter().map(|outcome| &outcome.service).collect();
+        self.times(place, "service", &service, stats::service_mean(operations.iter().copied()))?;
+        let response: Vec<&TimesRecord> = successes.iter().filter_map(|outcome| outcome.response.as_ref()).collect();
+        let histograms: Vec<&StoredHistogram> = response.iter().map(|times| &times.histogram).collect();
+        self.times(place, "response", &histograms, stats::response_mean(operations.iter().copied()))?;
+        let inconsistent: Vec<&TimesRecord> = operations.iter().filter_map(|one| one.inconsistent.as_ref()).collect();
+        let histograms: Vec<&StoredHistogram> = inconsistent.iter().map(|times| &times.histogram).collect();
+        self.times(place, "inconsistent", &histograms, mean_of(&inconsistent))
+    }
+
+    /// Count, mean, percentiles and maximum of some times; percentiles beyond which there are fewer than 10 calls are left out.
+    fn times(
+        &mut self,
+        place: Place<'_>,
+        name: &str,
+        histograms: &[&StoredHistogram],
+        mean: Option<f64>,
+    ) -> csv::Result<()> {
+        let times = Distribution::merged(histograms.iter().copied());
+        if times.calls() == 0 {
+            return Ok(());
+        }
+        self.row(place, (&format!("{name}_count"), "", "calls", times.calls() as f64))?;
+        let quantile = |share| times.quantile(share).map(|value| value as f64);
+        let values = [
+            ("mean", mean),
+            ("p50", quantile(0.5)),
+            ("p90", quantile(0.9)),
+            ("p99", quantile(0.99)),
+            ("p999", quantile(0.999)),
+            ("max", times.max().map(|value| value as f64)),
+        ];
+        values.into_iter().try_for_each(|(which, value)| match value {
+            Some(value) => self.row(place, (&format!("{name}_{which}"), "", "ns", value)),
+            None => Ok(()),
+        })
+    }
+
+    /// What changes over the calls of a round: sizes, sizes of single documents, throughput of slices.
+    fn course(&mut self, place: Place<'_>, cell: &CellRecord) -> csv::Result<()> {
+        for (calls, sizes) in [(0, &cell.before), (cell.calls, &cell.after)] {
+            let place = Place { after_calls: Some(calls), ..place };
+            sizes.iter().try_for_each(|collection| self.sizes(place, collection))?;
+        }
+        for sample in &cell.growth {
+            let place = Place { after_calls: Some(sample.calls), ..place };
+            let item = format!("{}/{}", sample.collection, sample.label);
+            self.row(place, ("followed_document", &item, "bytes", sample.bytes as f64))?;
+        }
+        for (metric, slices) in [("warm_up_throughput", &cell.warm_up), ("slice_throughput", &cell.slices)] {
+            let mut calls = 0_u64;
+            for SliceRecord { calls: more, seconds } in slices {
+                calls = calls.saturating_add(*more);
+                let place = Place { after_calls: Some(calls), ..place };
+                self.row(place, (metric, "", "calls/s", *more as f64 / seconds))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sizes(&mut self, place: Place<'_>, sizes: &CollectionSizes) -> csv::Result<()> {
+        let CollectionSizes { name, documents, mean, p50, p99, max, size, storage, indexes, checkpointed: _ } = sizes;
+        self.rows(
+            place,
+            [
+                ("documents", name.as_str(), "documents", *documents as f64),
+                ("document_mean", name, "bytes", *mean),
+                ("document_p50", name, "bytes", *p50 as f64),
+                ("document_p99", name, "bytes", *p99 as f64),
+                ("document_max", name, "bytes", *max as f64),
+                ("collection_size", name, "bytes", *size as f64),
+                ("storage_size", name, "bytes", *storage as f64),
+            ],
+        )?;
+        indexes.iter().try_for_each(|(index, bytes)| {
+            self.row(place, ("index_size", &format!("{name}/{index}"), "bytes", *bytes as f64))
+        })
+    }
+
+    /// The cost pass, which belongs to no round.
+    fn cost_pass(&mut self) -> csv::Result<()> {
+        let record = self.record;
+        for cost in record.costs.iter().filter(|cost| cost.calls > 0) {
+            let Some(arm) = record.strategies.iter().position(|strategy| strategy.name == cost.strategy) else {
+                continue;
+            };
+            let place = Place { arm, operation: &cost.operation, ..Place::default() };
+            let calls = cost.calls as f64;
+            self.row(place, ("server_cost", "round_trips", "1/call", cost.round_trips as f64 / calls))?;
+            let per_call = cost.counters.iter().map(|(counter, grown)| (counter.clone(), grown / calls));
+            self.counters(place, per_call.collect())?;
+        }
+        Ok(())
+    }
+}
+
+/// The exact mean of some times; `None` without any.
+fn mean_of(times: &[&TimesRecord]) -> Option<f64> {
+    let (sum, count) =
+        times.iter().fold((0.0, 0.0), |(sum, count), times| (sum + times.sum as f64, count + times.count as f64));
+    Some(sum / count).filter(|mean| mean.is_finite())
+}
+
+/// A name on one line. What a spreadsheet would take for a formula begins with an apostrophe, which tells it that this is
+/// text.
+fn text(text: &str) -> String {
+    let line = plain(text);
+    if line.starts_with(['=', '+', '-', '@']) { format!("'{line}") } else { line }
+}
+
+/// A number that reads back as it is: whole ones without a fraction, others with as many digits as they need.
+fn number(value: f64) -> String {
+    // Beyond 2^53 not every whole number is one, and 1e300 has three hundred digits.
+    let is_short = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+    if is_short { format!("{:.0}", value + 0.0) } else { format!("{value:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::RoundRecord;
+    use crate::stats::sample;
+
+    /// The rows as text, in which some columns have some values.
+    fn rows(record: &RunRecord, wanted: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let mut text = String::new();
+        csv(record, &mut text).unwrap();
+        let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+        let place = |name: &str| CSV_COLUMNS.iter().position(|column| *column == name).unwrap();
+        let fits = |row: &::csv::StringRecord| wanted.iter().all(|(name, value)| &row[place(name)] == *value);
+        let all = reader.records().map(Result::unwrap).filter(fits);
+        all.map(|row| row.iter().map(str::to_owned).collect()).collect()
+    }
+
+    /// The value of the only row that fits.
+    fn value(record: &RunRecord, wanted: &[(&str, &str)]) -> f64 {
+        let found = rows(record, wanted);
+        assert_eq!(found.len(), 1, "{wanted:?}: {found:?}");
+        found[0][12].parse().unwrap()
+    }
+
+    #[test]
+    fn a_row_says_what_its_number_is() {
+        let found = rows(&sample::run(2), &[("round", "2"), ("arm", "linked"), ("metric", "service_count")]);
+        let wanted = "1a2b3c4d,blog-comments,default,2,linked,linked,false,add_comment,service_count,,,calls,598";
+        assert_eq!(found[0].join(","), wanted);
+        assert_eq!(
+            found.iter().map(|row| row[7].as_str()).collect::<Vec<_>>(),
+            ["add_comment", "read_post", "count", ""]
+        );
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_round() {
+        let run = sample::run(3);
+        let at = [("round", "2"), ("arm", "linked")];
+        let of = |more: &[(&str, &str)]| value(&run, &[at.as_slice(), more].concat());
+        let cell = &run.rounds[1].cells[1];
+        let operation = [("operation", "add_comment")];
+        let outcome = &cell.operations[0].outcomes[0];
+        let times = Distribution::merged(std::iter::once(&outcome.service));
+        let metric = |name: &'static str| of(&[operation.as_slice(), &[("metric", name)]].concat());
+        assert_eq!(metric("service_mean"), outcome.sum as f64 / 598.0);
+        assert_eq!(metric("service_p50"), times.quantile(0.5).unwrap() as f64);
+        assert_eq!(metric("service_max"), times.max().unwrap() as f64);
+        assert_eq!((metric("calls"), metric("round_trips")), (600.0, 600.0));
+        assert_eq!(of(&[operation[0], ("metric", "outcome"), ("item", "failed")]), 2.0);
+        assert_eq!(of(&[operation[0], ("metric", "error"), ("item", "11000 (DuplicateKey)")]), 2.0);
+        assert_eq!(of(&[operation[0], ("metric", "retry"), ("item", "112 (WriteConflict)")]), 40.0);
+        assert_eq!(of(&[("metric", "throughput")]), 9_150.0);
+        assert!((of(&[("metric", "server_cost"), ("item", "keys_examined")]) - 35.5).abs() < 1e-9);
+        let size = |metric: &'static str, item: &'static str, calls: &'static str| {
+            of(&[("metric", metric), ("item", item), ("after_calls", calls)])
+        };
+        assert_eq!(
+            (size("documents", "comments", "0"), size("documents", "comments", "915")),
+            (20_000.0, 20_000.0 + 600.0)
+        );
+        assert_eq!(size("index_size", "comments/_id_", "915"), 412_000.0);
+        assert_eq!(size("followed_document", "posts/post 0", "458"), 612.0);
+        let cost = [("round", ""), ("arm", "linked"), ("operation", "read_post"), ("item", "round_trips")];
+        assert_eq!(value(&run, &cost), 2.0);
+    }
+
+    #[test]
+    fn percentiles_of_few_calls_and_what_is_no_number_are_left_out() {
+        let mut run = sample::run(1);
+        let count = [("metric", "service_p50"), ("operation", "count")];
+        assert!(rows(&run, &count).is_empty(), "of 15 calls");
+        assert_eq!(rows(&run, &[("metric", "service_p99"), ("operation", "")]).len(), 0);
+        run.rounds[0].cells[0].seconds = 0.0;
+        assert_eq!(rows(&run, &[("metric", "throughput")]).len(), 2);
+        run.rounds = vec![RoundRecord { cells: Vec::new(), ..run.rounds[0].clone() }];
+        assert!(rows(&run, &[("round", "1")]).is_empty());
+    }
+
+    #[test]
+    fn the_control_is_an_arm_of_the_reference() {
+        let mut run = sample::run(1);
+        (run.strategies[2].name, run.strategies[2].control) = ("embedded(A/A)".into(), true);
+        let found = rows(&run, &[("strategy", "embedded"), ("metric", "throughput")]);
+        assert_eq!(
+            found.iter().map(|row| [&row[4], &row[6]]).collect::<Vec<_>>(),
+            [["embedded", "false"], ["embedded(A/A)", "true"]]
+        );
+    }
+
+    #[test]
+    fn numbers_read_back_as_they_are_and_texts_are_no_formulas() {
+        let written = [0.0, -0.0, 5.0, 0.1, -2.5, 1e300, 1e-7, 9_007_199_254_740_992.0, 1.8e19].map(number);
+        assert_eq!(written, ["0", "0", "5", "0.1", "-2.5", "1e300", "1e-7", "9007199254740992", "1.8e19"]);
+        assert_eq!(
+            ["=1", "@a", "-x", "+1", "a=1", " =1", "\t=1"].map(text),
+            ["'=1", "'@a", "'-x", "'+1", "a=1", "'=1", "'=1"]
+        );
+    }
+}
