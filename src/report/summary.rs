@@ -48,7 +48,9 @@ impl<'r> Summary<'r> {
     }
 
     fn claims_of(&self) -> impl Iterator<Item = (&'r str, &'r Report, &'r ClaimView)> {
-        self.runs.iter().flat_map(|(folder, report)| report.scenario_claims.iter().map(|claim| (*folder, *report, claim)))
+        self.runs
+            .iter()
+            .flat_map(|(folder, report)| report.scenario_claims.iter().map(|claim| (*folder, *report, claim)))
     }
 
     fn counts(&self) -> String {
@@ -94,7 +96,8 @@ impl<'r> Summary<'r> {
         let of = |report: &Report| -> BTreeMap<&str, String> {
             let wanted = MEASURED.into_iter();
             // Of settings that have one name, the first is docshape's own, and the second what the server says.
-            let first = |name| report.measured.iter().find(|(key, _)| key == name).map(|(_, value)| (name, value.clone()));
+            let first =
+                |name| report.measured.iter().find(|(key, _)| key == name).map(|(_, value)| (name, value.clone()));
             wanted.filter_map(first).collect()
         };
         let all: Vec<BTreeMap<&str, String>> = self.runs.iter().map(|(_, report)| of(report)).collect();
@@ -110,7 +113,8 @@ impl<'r> Summary<'r> {
         }
         writeln!(out, "\n| scenario | {} |\n|---|{}", others.join(" | "), "---|".repeat(others.len()))?;
         self.runs.iter().zip(&all).try_for_each(|((_, report), pairs)| {
-            let values: Vec<String> = others.iter().map(|name| pairs.get(name).map_or(String::new(), |v| escape(v))).collect();
+            let values: Vec<String> =
+                others.iter().map(|name| pairs.get(name).map_or(String::new(), |v| escape(v))).collect();
             writeln!(out, "| {} | {} |", escape(&report.scenario), values.join(" | "))
         })
     }

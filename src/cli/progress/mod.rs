@@ -327,11 +327,8 @@ mod tests {
         state.take(&phase(None, "linked", Phase::Load), Duration::ZERO);
         assert_eq!(state.lines(SECOND, TERMINAL), "pilot  load     linked    ");
         state.take(&slice("linked", 1_200), SECOND);
-        let lines = [
-            "round  1 of 12  measure  linked    1,200 of 60,000 calls",
-            "  embedded",
-            "  linked       2,400/s",
-        ];
+        let lines =
+            ["round  1 of 12  measure  linked    1,200 of 60,000 calls", "  embedded", "  linked       2,400/s"];
         assert_eq!(state.lines(SECOND, TERMINAL), lines.join("\n"));
         state.take(&slice("embedded", 1_200), SECOND);
         let lines = ["round  1 of 12  measure  em", "  embedded     2,400/s", "  linked       2,400/s"];

@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod markup;
+mod score;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -19,14 +20,19 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::chart::{Chart, Charts, Glyph, STYLE};
+use super::claims::ClaimView;
 use super::cost::SILENT;
-use super::format::{counted, three};
+use super::format::{counted, listed, three};
 use super::{Renderer, Report};
+use crate::stats::MINIMUM_ROUNDS;
 use tables::Table;
-use yaml::Block;
+use yaml::Parts;
 
 /// The name of the page in a run's folder.
 pub const HTML_FILE: &str = "report.html";
+
+/// A first sentence with more characters is too long to be read as a headline.
+const LONG_HEADLINE: usize = 280;
 
 /// Writes a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +67,8 @@ impl Trusted {
 /// A strategy in the list and the legend.
 struct StrategyEntry {
     place: usize,
+    /// By which a link finds it.
+    id: String,
     name: String,
     about: String,
     /// What is special about it.
@@ -81,6 +89,7 @@ struct Page<'r> {
     strategies: Vec<StrategyEntry>,
     warnings: String,
     charts: Charts,
+    score: Option<Table>,
     ratios: Option<Table>,
     times: Table,
     open: Option<Table>,
@@ -97,9 +106,7 @@ struct Page<'r> {
     audits: Option<Table>,
     anomalies: Option<Table>,
     messages: Vec<String>,
-    measured: Table,
-    shapes: Vec<Block>,
-    rest: Vec<Block>,
+    parts: Parts,
 }
 
 impl<'r> Page<'r> {
@@ -112,13 +119,14 @@ impl<'r> Page<'r> {
             style.hash(),
             script.hash()
         );
-        let (shapes, rest) = yaml::blocks(&report.text);
+        let names: Vec<&str> = report.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
         Page {
             style,
             script,
             policy,
             strategies: strategies(report, &charts),
             warnings: counted(report.warnings.len() as u64, "warning"),
+            score: score::score(report),
             ratios: tables::ratios(report),
             times: tables::times(report),
             open: tables::open(report),
@@ -135,10 +143,8 @@ impl<'r> Page<'r> {
             audits: tables::audits(report, true),
             anomalies: tables::audits(report, false),
             messages: tables::messages(report),
-            measured: tables::measured(report),
             charts,
-            shapes,
-            rest,
+            parts: yaml::parts(&report.text, &names),
             report,
         }
     }
@@ -151,6 +157,22 @@ impl<'r> Page<'r> {
         said(&self.report.claims, true).chain(said(&self.report.unclaimed, false)).collect()
     }
 
+    /// The sentences of the verdict; what stands behind the colon of a long first one is told apart, as the table below
+    /// shows all of it.
+    fn verdict(&self) -> (Vec<String>, Option<&str>) {
+        let mut sentences = self.report.verdict.clone();
+        let is_long = |first: &String| first.chars().count() > LONG_HEADLINE;
+        let folds = self.score.is_some() && !self.findings().is_empty();
+        let Some(first) = self.report.verdict.first().filter(|first| folds && is_long(first)) else {
+            return (sentences, None);
+        };
+        let parts = first.split_once(": ");
+        if let Some((head, _)) = parts {
+            sentences[0] = format!("{head}.");
+        }
+        (sentences, parts.map(|_| first.as_str()))
+    }
+
     /// A number stays on the line of its unit.
     fn tied(&self, text: &str) -> String {
         text.replace(" %", "\u{a0}%")
@@ -158,6 +180,40 @@ impl<'r> Page<'r> {
 
     fn reference(&self) -> &str {
         self.report.strategies.first().map_or("the reference", |strategy| &strategy.name)
+    }
+
+    /// Where the number is that decides a claim.
+    fn cell(&self, claim: &ClaimView) -> Option<String> {
+        tables::row_of(self.report, &claim.cell)
+    }
+
+    /// What to know of a forest without intervals.
+    fn only_points(&self) -> Option<String> {
+        let cells = || self.report.rows.iter().flat_map(|row| &row.cells);
+        let has_interval =
+            cells().filter_map(|cell| cell.comparison.as_ref()?.ratio).any(|ratio| ratio.interval.is_some());
+        let rounds = counted(self.report.rounds, "round");
+        (!has_interval).then(|| {
+            format!(
+                "Points without intervals: an interval needs {MINIMUM_ROUNDS} rounds, and here {} {rounds}.",
+                match self.report.rounds {
+                    1 => "is",
+                    _ => "are",
+                }
+            )
+        })
+    }
+
+    /// The operations of which no percentile is known.
+    fn without_percentiles(&self) -> Option<String> {
+        let known = |row: &super::Row| row.cells.iter().any(|cell| cell.distribution.quantile(0.5).is_some());
+        let names: Vec<String> = tables::rows(self.report).filter(|row| !known(row)).map(tables::title).collect();
+        (!names.is_empty()).then(|| listed(&names))
+    }
+
+    /// The strategy at a position.
+    fn strategy(&self, place: &usize) -> Option<&StrategyEntry> {
+        self.strategies.get(*place)
     }
 
     fn subject(&self) -> String {
@@ -184,6 +240,7 @@ impl<'r> Page<'r> {
 fn strategies(report: &Report, charts: &Charts) -> Vec<StrategyEntry> {
     let entries = charts.series.iter().zip(&report.strategies).map(|(series, strategy)| StrategyEntry {
         place: series.place,
+        id: tables::strategy_of(series.place),
         name: strategy.name.clone(),
         about: strategy.about.clone(),
         badge: match (series.place, strategy.is_control, strategy.is_unsafe) {
