@@ -25,7 +25,9 @@ if [[ -z $browser ]]; then
     apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null
     browser=$(command -v chromium)
 fi
-command -v node >/dev/null && command -v npm >/dev/null || skip "there is no node with npm"
+for program in node npm; do
+    command -v "$program" >/dev/null || skip "there is no $program"
+done
 
 modules=${XDG_CACHE_HOME:-$HOME/.cache}/docshape-page/$playwright-$axe
 if [[ ! -f $modules/complete ]]; then

@@ -157,20 +157,22 @@ impl<'r> Page<'r> {
         said(&self.report.claims, true).chain(said(&self.report.unclaimed, false)).collect()
     }
 
-    /// The sentences of the verdict; what stands behind the colon of a long first one is told apart, as the table below
-    /// shows all of it.
-    fn verdict(&self) -> (Vec<String>, Option<&str>) {
+    /// The first sentence of a verdict that is too long to be read as one, where the table below it shows all of it.
+    fn folded(&self) -> Option<&str> {
+        let is_long = |first: &&String| first.chars().count() > LONG_HEADLINE && first.contains(": ");
+        let is_shown = self.score.is_some() && !self.findings().is_empty();
+        self.report.verdict.first().filter(is_long).filter(|_| is_shown).map(String::as_str)
+    }
+
+    /// The sentences of the verdict; of one that is folded what stands before its colon.
+    fn headline(&self) -> Vec<String> {
         let mut sentences = self.report.verdict.clone();
-        let is_long = |first: &String| first.chars().count() > LONG_HEADLINE;
-        let folds = self.score.is_some() && !self.findings().is_empty();
-        let Some(first) = self.report.verdict.first().filter(|first| folds && is_long(first)) else {
-            return (sentences, None);
-        };
-        let parts = first.split_once(": ");
-        if let Some((head, _)) = parts {
-            sentences[0] = format!("{head}.");
+        if let (Some(first), Some((head, _))) =
+            (sentences.first_mut(), self.folded().and_then(|all| all.split_once(": ")))
+        {
+            *first = format!("{head}.");
         }
-        (sentences, parts.map(|_| first.as_str()))
+        sentences
     }
 
     /// A number stays on the line of its unit.
