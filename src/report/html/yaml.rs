@@ -64,12 +64,15 @@ pub fn parts(text: &str, strategies: &[&str]) -> Parts {
     Parts { sides: sides.in_order(), rest }
 }
 
+/// A part's name, and its lines in the strategies that have it.
+type Part<'t> = (String, Vec<(usize, Vec<&'t str>)>);
+
 /// Parts as they are found.
 #[derive(Default)]
 struct Sides<'t> {
-    shapes: Vec<(String, Vec<(usize, Vec<&'t str>)>)>,
-    operations: Vec<(String, Vec<(usize, Vec<&'t str>)>)>,
-    others: Vec<(String, Vec<(usize, Vec<&'t str>)>)>,
+    shapes: Vec<Part<'t>>,
+    operations: Vec<Part<'t>>,
+    others: Vec<Part<'t>>,
 }
 
 impl<'t> Sides<'t> {
@@ -98,7 +101,7 @@ impl<'t> Sides<'t> {
 
     fn in_order(self) -> Vec<Side> {
         let side = |is_shape: bool| {
-            move |(name, mut columns): (String, Vec<(usize, Vec<&str>)>)| {
+            move |(name, mut columns): Part<'_>| {
                 columns.sort_by_key(|(place, _)| *place);
                 let block = |lines: &[&str]| Block { name: name.clone(), tokens: colour(lines) };
                 let columns = columns.iter().map(|(place, lines)| (*place, block(lines))).collect();
@@ -110,7 +113,7 @@ impl<'t> Sides<'t> {
     }
 }
 
-fn note<'t>(all: &mut Vec<(String, Vec<(usize, Vec<&'t str>)>)>, name: String, place: usize, lines: Vec<&'t str>) {
+fn note<'t>(all: &mut Vec<Part<'t>>, name: String, place: usize, lines: Vec<&'t str>) {
     match all.iter_mut().find(|(known, _)| *known == name) {
         Some((_, columns)) => columns.push((place, lines)),
         None => all.push((name, vec![(place, lines)])),
