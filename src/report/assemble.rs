@@ -1,7 +1,7 @@
 //! From a record to a report.
 
 use crate::results::{LoadModel, RunRecord};
-use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, tally};
+use crate::stats::{self, Claim, Distribution, MINIMUM_ROUNDS, Tally, Verdict, tally};
 
 use super::answers::{Answer, answers};
 use super::format::{counted, listed, plain};
@@ -119,7 +119,8 @@ impl Report {
 
 fn notes(strategies: &[StrategyView]) -> Vec<String> {
     let unsafe_names: Vec<String> = strategies.iter().filter(|s| s.is_unsafe).map(|s| s.name.clone()).collect();
-    let mut notes: Vec<String> = strategies.iter().filter_map(|s| words::refusals(&s.name, &s.tally)).collect();
+    let tallies: Vec<(&str, &Tally)> = strategies.iter().map(|s| (s.name.as_str(), &s.tally)).collect();
+    let mut notes = words::refusals(&tallies);
     if !unsafe_names.is_empty() {
         let are = if unsafe_names.len() == 1 { "is" } else { "are" };
         notes.push(format!("{} {are} unsafe (a negative control) and left out of the verdict.", listed(&unsafe_names)));
@@ -192,6 +193,7 @@ fn row(record: &RunRecord, answer: &Answer) -> Row {
         name: name.map_or_else(|| "mix".to_owned(), plain),
         is_mix: operation.is_none(),
         band: answer.band(),
+        fastest: answer.verdict().filter(Verdict::is_clear).map(|verdict| verdict.best),
         share: name.map(|_| weight / weights().map(|(_, weight)| weight).sum::<f64>()),
         cells: (0..record.strategies.len()).map(cell).collect(),
     }
@@ -229,6 +231,11 @@ impl Report {
     pub fn claimed(&self, cell: &Measured) -> Option<Claim> {
         let claim = cell.comparison.as_ref()?.claim;
         (self.claims_are_made() && matches!(claim, Claim::Faster | Claim::Slower)).then_some(claim)
+    }
+
+    /// The strategy that may be called the fastest in a row, by its place.
+    pub fn fastest(&self, row: &Row) -> Option<usize> {
+        row.fastest.filter(|_| self.claims_are_made())
     }
 
     /// Whether this run makes claims about operations at all.

@@ -24,6 +24,19 @@ pub struct ClaimView {
     pub verdict: ClaimVerdict,
     /// The numbers, and why nothing is decided where that is so.
     pub found: String,
+    /// The number that decides it, so that a reader is led there.
+    pub cell: ClaimCell,
+}
+
+/// Which number of a run decides a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimCell {
+    /// The metric, as the scenario names it.
+    pub metric: String,
+    /// The operation; `None` for what is of the whole run.
+    pub operation: Option<String>,
+    /// The strategy.
+    pub strategy: String,
 }
 
 /// Whether a claim holds.
@@ -82,6 +95,11 @@ pub(super) fn claims(record: &RunRecord, answers: &[Answer], speaker: &Speaker) 
             Ruling::Undecided(_) => ClaimVerdict::Undecided,
         },
         found: found(record, claim, &finding, speaker),
+        cell: ClaimCell {
+            metric: plain(&claim.metric),
+            operation: claim.operation.as_deref().map(plain),
+            strategy: plain(&claim.strategy),
+        },
     };
     record.claims.iter().zip(findings).map(view).collect()
 }

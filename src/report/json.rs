@@ -132,6 +132,12 @@ struct Claim<'r> {
     verdict: &'static str,
     /// The numbers, and why nothing is decided.
     found: &'r str,
+    /// The metric that decides it, as the scenario names it.
+    metric: &'r str,
+    /// Of which operation; null for what is of the whole run.
+    operation: Option<&'r str>,
+    /// Of which strategy.
+    strategy: &'r str,
 }
 
 /// What calls cost the server: growth of its counters. Names that end in `_us` are microseconds, those with `bytes` bytes, the
@@ -283,8 +289,20 @@ impl<'r> View<'r> {
 }
 
 fn claim(claim: &super::ClaimView) -> Claim<'_> {
-    let super::ClaimView { id, says, source, measure, expected, verdict, found } = claim;
-    Claim { id, says, source: source.as_deref(), measure, expected, verdict: verdict.word(), found }
+    let super::ClaimView { id, says, source, measure, expected, verdict, found, cell } = claim;
+    let super::claims::ClaimCell { metric, operation, strategy } = cell;
+    Claim {
+        id,
+        says,
+        source: source.as_deref(),
+        measure,
+        expected,
+        verdict: verdict.word(),
+        found,
+        metric,
+        operation: operation.as_deref(),
+        strategy,
+    }
 }
 
 fn costs<'r>(report: &'r Report) -> Costs<'r> {

@@ -35,7 +35,7 @@ use crate::stats::{Anomalies, CollectionGrowth, Comparison, Distribution, Follow
 pub use between::{BetweenReport, Side};
 pub use capacity::CapacityReport;
 pub use chart::Picture;
-pub use claims::{ClaimVerdict, ClaimView};
+pub use claims::{ClaimCell, ClaimVerdict, ClaimView};
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
 pub use format::{count, counted, time};
 pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
@@ -163,6 +163,8 @@ pub struct Row {
     pub share: Option<f64>,
     /// How far from 1 (0.02 for 2 %) the control's ratio may be by noise alone; `None` without a control.
     pub band: Option<f64>,
+    /// The strategy that may be called the fastest, by its place; `None` where none may.
+    pub fastest: Option<usize>,
     /// A cell per strategy.
     pub cells: Vec<Measured>,
 }

@@ -163,21 +163,39 @@ fn in_order(verdict: &Verdict) -> Vec<&Comparison> {
 
 /// How much less or more time, with the interval: in percent up to twice the time.
 pub(super) fn difference(ratio: &Ratio, reference: Option<&str>) -> String {
-    let than = |words: &str| reference.map_or(String::new(), |reference| format!(" {words} {reference}"));
-    let ends = |low: &dyn Fn(&Interval) -> String, high: &dyn Fn(&Interval) -> String| match &ratio.interval {
-        Some(interval) => format!(" ({} to {})", low(interval).trim_end_matches(" %"), high(interval)),
-        None => String::new(),
+    let Brief { number, unit, range } = brief(ratio);
+    let (time, than) = if unit == "times" { ("as long", "as") } else { ("time", "than") };
+    let than = reference.map_or(String::new(), |reference| format!(" {than} {reference}"));
+    let range = range.map_or(String::new(), |range| format!(" ({range})"));
+    format!("{number} {unit} {time}{than}{range}")
+}
+
+/// How much less or more time, in as few words as a cell of a table has place for.
+pub(super) struct Brief {
+    /// How much.
+    pub(super) number: String,
+    /// Of what: `less`, `more` or `times`.
+    pub(super) unit: &'static str,
+    /// The interval.
+    pub(super) range: Option<String>,
+}
+
+/// A ratio in percent up to twice the time, and in times from there on.
+pub(super) fn brief(ratio: &Ratio) -> Brief {
+    let range = |low: &dyn Fn(&Interval) -> String, high: &dyn Fn(&Interval) -> String| {
+        let interval = ratio.interval.as_ref()?;
+        Some(format!("{} to {}", low(interval).trim_end_matches(" %"), high(interval)))
     };
     if ratio.mean < 1.0 {
-        let ends = ends(&|interval| percent(1.0 - interval.high), &|interval| percent(1.0 - interval.low));
-        return format!("{} less time{}{ends}", percent(1.0 - ratio.mean), than("than"));
+        let range = range(&|interval| percent(1.0 - interval.high), &|interval| percent(1.0 - interval.low));
+        return Brief { number: percent(1.0 - ratio.mean), unit: "less", range };
     }
     if ratio.mean < 2.0 {
-        let ends = ends(&|interval| percent(interval.low - 1.0), &|interval| percent(interval.high - 1.0));
-        return format!("{} more time{}{ends}", percent(ratio.mean - 1.0), than("than"));
+        let range = range(&|interval| percent(interval.low - 1.0), &|interval| percent(interval.high - 1.0));
+        return Brief { number: percent(ratio.mean - 1.0), unit: "more", range };
     }
-    let ends = ends(&|interval| three(interval.low), &|interval| three(interval.high));
-    format!("{} times as long{}{ends}", three(ratio.mean), than("as"))
+    let range = range(&|interval| three(interval.low), &|interval| three(interval.high));
+    Brief { number: three(ratio.mean), unit: "times", range }
 }
 
 /// How the claims were made and what the brackets are.
@@ -240,15 +258,28 @@ pub(super) fn status(record: &RunRecord) -> Option<String> {
     }
 }
 
-/// What to know of a strategy's calls before believing its times.
-pub(super) fn refusals(name: &str, tally: &Tally) -> Option<String> {
-    let (refused, share) = (tally.refused(), tally.refused() as f64 / tally.calls.max(1) as f64);
-    (refused > 0).then(|| {
-        let calls = count(tally.calls);
+/// What to know of the strategies' calls before believing their times: a sentence for all with the same numbers.
+pub(super) fn refusals(tallies: &[(&str, &Tally)]) -> Vec<String> {
+    let mut groups: Vec<((u64, u64), Vec<String>)> = Vec::new();
+    for (name, tally) in tallies.iter().filter(|(_, tally)| tally.refused() > 0) {
+        let numbers = (tally.refused(), tally.calls);
+        match groups.iter_mut().find(|(known, _)| *known == numbers) {
+            Some((_, names)) => names.push((*name).to_owned()),
+            None => groups.push((numbers, vec![(*name).to_owned()])),
+        }
+    }
+    let said = groups.into_iter().map(|((refused, calls), names)| {
+        let share = percent(refused as f64 / calls.max(1) as f64);
+        let (who, its) = match names.len() {
+            1 => (names[0].clone(), "its"),
+            all if all == tallies.len() => ("Every strategy".to_owned(), "its"),
+            _ => (format!("{} each", listed(&names)), "their"),
+        };
         format!(
-            "{name} refused {} of {calls} calls ({}); its times are those of the others.",
+            "{who} refused {} of {} calls ({share}); {its} times are those of the others.",
             count(refused),
-            percent(share)
+            count(calls)
         )
-    })
+    });
+    said.collect()
 }

@@ -1,53 +1,52 @@
-// Opens a report in a browser: nothing is fetched, nothing is complained of, every picture is there, strategies can be
-// switched off. Writes screenshots for the eye. Run by hand:
+// Opens a report in a browser: nothing is fetched, nothing is complained of, every picture is there, nothing overlaps,
+// strategies can be switched off, links lead somewhere, a reader without eyes gets along. Writes screenshots for the eye.
 //
-//   npm install --no-save playwright-core && node tests/html/check.mjs RUN/report.html FOLDER
+//   node tests/html/check.mjs RUN/report.html FOLDER
 //
-// It takes CHROMIUM, or /usr/bin/chromium.
+// scripts/check-report.sh installs what it needs (playwright-core and axe-core, found from MODULES or the current folder)
+// and calls it. It takes CHROMIUM, or /usr/bin/chromium; CHARTS names the kinds of pictures that must be there.
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const { chromium } = createRequire(join(process.cwd(), 'x.js'))('playwright-core');
+const modules = createRequire(join(resolve(process.env.MODULES ?? '.'), 'x.js'));
+const { chromium } = modules('playwright-core');
+const axe = readFileSync(modules.resolve('axe-core/axe.min.js'), 'utf8');
 const [file, folder] = process.argv.slice(2);
 assert(file && folder, 'usage: check.mjs REPORT FOLDER');
 mkdirSync(folder, { recursive: true });
 const url = pathToFileURL(resolve(file)).href;
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-const views = [
-  { name: 'light', width: 1200, height: 900, colorScheme: 'light' },
-  { name: 'dark', width: 1200, height: 900, colorScheme: 'dark' },
-  { name: 'phone', width: 390, height: 844, colorScheme: 'light' },
-];
-for (const { name, width, height, ...options } of views) {
-  const context = await browser.newContext({ viewport: { width, height }, ...options });
-  const page = await context.newPage();
-  const problems = [];
-  page.on('console', (message) => problems.push(`console: ${message.text()}`));
-  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
-  page.on('request', (request) => {
-    if (request.url() !== url && !request.url().startsWith('data:')) problems.push(`request: ${request.url()}`);
-  });
-  await page.goto(url);
+const bytes = statSync(file).size;
+assert(bytes < 1_500_000, `the page has ${bytes} bytes`);
 
-  // Pictures: each named once, each with something in it, none wider than the page.
+/** Pictures: each named once, each with something in it. */
+async function pictures(page) {
   const charts = await page.locator('svg.chart:not(.glyph)').evaluateAll((all) =>
     all.map((svg) => ({ id: svg.id, marks: svg.querySelectorAll('.mark').length, label: svg.getAttribute('aria-label') })));
-  assert(charts.length > 0, 'no picture');
   assert.equal(new Set(charts.map(({ id }) => id)).size, charts.length, 'two pictures of one name');
   for (const { id, marks, label } of charts) assert(id && marks > 0 && label, `nothing in ${id}`);
   for (const start of (process.env.CHARTS ?? 'forest percentiles throughput growth sizes cost').split(' ')) {
     assert(charts.some(({ id }) => id.startsWith(start)), `no picture of ${start}`);
   }
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  assert(overflow <= 0, `${name}: ${overflow} px wider than the window`);
+}
 
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, timeout: 120_000 });
+/** Ids are unique, and every link within the page has its end. */
+async function links(page) {
+  const lost = await page.evaluate(() => {
+    const ids = [...document.querySelectorAll('[id]')].map((element) => element.id);
+    const twice = ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => `two elements are #${id}`);
+    const dead = [...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))
+      .filter((href) => !ids.includes(href.slice(1))).map((href) => `${href} leads nowhere`);
+    return [...twice, ...dead];
+  });
+  assert.deepEqual(lost, []);
+}
 
-  // Within a picture no text leaves it, and no two texts lie on each other.
+/** Within a picture no text leaves it and no two lie on each other; on the page no element is wider than the window. */
+async function layout(page) {
   const clashes = await page.evaluate(() => [...document.querySelectorAll('svg.chart:not(.glyph)')].flatMap((svg) => {
     const frame = svg.getBoundingClientRect();
     if (frame.width === 0) return [];
@@ -59,30 +58,125 @@ for (const { name, width, height, ...options } of views) {
       .map(([other]) => `${svg.id}: "${one}" on "${other}"`));
     return [...out.map(([text]) => `${svg.id}: "${text}" leaves the picture`), ...over];
   }));
-  assert.deepEqual(clashes, [], name);
+  assert.deepEqual(clashes, []);
+  const wide = await page.evaluate(() => {
+    const width = document.documentElement.clientWidth;
+    const scrolls = (element) => element && (['auto', 'scroll', 'hidden'].includes(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+    return [...document.body.querySelectorAll('*')]
+      .filter((element) => element.getBoundingClientRect().right > width + 1 && !scrolls(element.parentElement))
+      .map((element) => `${element.tagName} ${element.id || element.className} ends at ${element.getBoundingClientRect().right} of ${width}`)
+      .concat(document.documentElement.scrollWidth > width ? [`the page is ${document.documentElement.scrollWidth} wide`] : []);
+  });
+  assert.deepEqual(wide, []);
+}
 
-  // Values: under the pointer, and with the arrow keys.
-  const chart = page.locator('svg.chart[id^=percentiles]').first();
+/** Contrast, names and roles, with everything unfolded. */
+async function accessibility(page) {
+  await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; }));
+  // The page's own policy admits no other script; the debugger's evaluation is not bound by it.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  const severe = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
+  const told = severe.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ''}`).join('; ')}`);
+  assert.deepEqual(told, []);
+  await page.evaluate(() => document.querySelectorAll('details:not([data-open])').forEach((fold) => { fold.open = fold.hasAttribute('data-open'); }));
+}
+
+/** Values: under the pointer, and with the arrow keys. */
+async function values(page) {
+  const chart = page.locator('svg.chart[id^=sizes]').first();
   await chart.focus();
   await page.keyboard.press('ArrowRight');
-  assert.match(await page.locator('#tip').innerText(), /p50 .* is /);
-  await page.screenshot({ path: join(folder, `${name}-tip.png`) });
+  assert.match(await page.locator('#tip').innerText(), /all documents: /);
   await page.keyboard.press('Escape');
   assert(await page.locator('#tip').isHidden(), 'the words stay');
+  const bar = chart.locator('.mark').first();
+  await bar.hover();
+  assert(await page.locator('#tip').isVisible(), 'no words under the pointer');
+  await page.mouse.move(0, 0);
+}
 
-  // A strategy that is switched off is nowhere, the others stay.
+/** A strategy that is switched off is nowhere, the others stay; with a click, and with the keyboard. */
+async function switches(page) {
   const visible = (place) => page.locator(`.s${place}`).evaluateAll((all) =>
     all.filter((element) => getComputedStyle(element).display !== 'none').length);
-  const others = await visible(0);
-  assert(await visible(1) > 0 && others > 0);
-  await page.locator('#show-1').uncheck();
-  assert.equal(await visible(1), 0, 'what is switched off still shows');
-  assert.equal(await visible(0), others);
-  await page.locator('#show-1').check();
+  const [first, second] = [await visible(0), await visible(1)];
+  assert(first > 0 && second > 0);
+  const toggles = [() => page.locator('label:has(#show-1)').click(), async () => {
+    await page.locator('#show-1').focus();
+    await page.keyboard.press('Space');
+  }];
+  for (const toggle of toggles) {
+    await toggle();
+    assert.equal(await visible(1), 0, 'what is switched off still shows');
+    assert.equal(await visible(0), first);
+    await toggle();
+    assert.equal(await visible(1), second, 'what is switched on again does not show');
+  }
+}
 
+/** A link into a folded table unfolds it. */
+async function folds(page) {
+  const link = page.locator('.score tbody a').first();
+  if (await link.count() === 0) return;
+  await link.click();
+  assert(await page.locator('#row-times-0').isVisible(), 'the row that a link leads to stays folded');
+}
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+const views = [
+  { name: 'light', width: 1280, height: 900, colorScheme: 'light' },
+  { name: 'dark', width: 1280, height: 900, colorScheme: 'dark' },
+  { name: 'phone', width: 390, height: 844, colorScheme: 'light' },
+  { name: 'old', width: 1280, height: 900, colorScheme: 'light', isOld: true },
+];
+for (const { name, width, height, isOld, ...options } of views) {
+  const context = await browser.newContext({ viewport: { width, height }, ...options });
+  const page = await context.newPage();
+  const problems = [];
+  page.on('console', (message) => problems.push(`console: ${message.text()}`));
+  page.on('dialog', (dialog) => { problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    if (request.url() !== url && !request.url().startsWith('data:')) problems.push(`request: ${request.url()}`);
+  });
+  await page.addInitScript(() => {
+    window.longest = 0;
+    new PerformanceObserver((list) => list.getEntries().forEach((task) => { window.longest = Math.max(window.longest, task.duration); }))
+      .observe({ type: 'longtask', buffered: true });
+  });
+  // As a browser that has no :has(): the rules with it are gone, and the script must do what they did.
+  if (isOld) {
+    await page.addInitScript(() => {
+      CSS.supports = () => false;
+      document.addEventListener('DOMContentLoaded', () => {
+        const { sheet } = document.querySelector('style');
+        for (let place = sheet.cssRules.length - 1; place >= 0; place -= 1) {
+          if (sheet.cssRules[place].selectorText?.includes(':has(')) sheet.deleteRule(place);
+        }
+      });
+    });
+  }
+  await page.goto(url);
+  await page.evaluate(() => document.querySelectorAll('details[open]').forEach((fold) => fold.setAttribute('data-open', '')));
+  await page.waitForTimeout(200);
+  // Printed, not judged: machines that run tests are slow.
+  console.log(`${name}: the longest task took ${Math.round(await page.evaluate(() => window.longest))} ms`);
+
+  await switches(page);
+  if (!isOld) {
+    await pictures(page);
+    await links(page);
+    await layout(page);
+    await page.screenshot({ path: join(folder, `${name}.png`) });
+    await page.screenshot({ path: join(folder, `${name}-whole.png`), fullPage: true, timeout: 120_000 });
+    await values(page);
+    await accessibility(page);
+    await folds(page);
+    if (name === 'light') await page.pdf({ path: join(folder, 'print.pdf'), format: 'A4' });
+  }
   assert.deepEqual(problems, [], name);
-  if (name === 'light') await page.pdf({ path: join(folder, 'print.pdf'), format: 'A4' });
   await context.close();
 }
 await browser.close();
-console.log(`${file}: all pictures are there`);
+console.log(`${file}: ${Math.round(bytes / 1000)} KB, nothing to complain of`);

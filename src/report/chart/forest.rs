@@ -9,6 +9,7 @@ use super::{Chart, cut, of_mix};
 use crate::stats::{Claim, Ratio};
 
 /// Places of a forest plot; one for wide pages, one for phones.
+#[derive(Clone)]
 struct Layout {
     id: &'static str,
     width: f64,
@@ -54,13 +55,32 @@ const NARROW: Layout = Layout {
 /// Above the rows: names of the axis's values.
 const TOP: f64 = 46.0;
 
+/// About as wide is a character of a name.
+const LETTER: f64 = 7.0;
+
 /// Between operations.
 const GAP: f64 = 12.0;
 
 /// The plot for wide pages and that for phones; `None` where nothing is compared.
 pub fn forest(report: &Report, series: &[Series]) -> Option<[Chart; 2]> {
     let compared = report.rows.iter().flat_map(|row| &row.cells).any(|cell| ratio_of(cell).is_some());
-    compared.then(|| [&WIDE, &NARROW].map(|layout| Plot { report, series, layout, axis: axis(report, layout) }.draw()))
+    let wide = WIDE.with_room_for(series);
+    compared.then(|| [&wide, &NARROW].map(|layout| Plot { report, series, layout, axis: axis(report, layout) }.draw()))
+}
+
+impl Layout {
+    /// Its axis begins where the longest name ends, within reason.
+    fn with_room_for(&self, series: &[Series]) -> Layout {
+        let longest = series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
+        let begin = self.name + LETTER * longest as f64 + 2.0 * GAP;
+        Layout { axis: (begin.clamp(self.axis.0, self.axis.0 + 110.0), self.axis.1), ..self.clone() }
+    }
+
+    /// So many characters of a strategy's name are shown.
+    fn letters(&self) -> usize {
+        let end = if self.is_stacked { 176.0 } else { self.axis.0 - GAP };
+        ((end - self.name) / LETTER) as usize
+    }
 }
 
 fn ratio_of(cell: &Measured) -> Option<Ratio> {
@@ -119,7 +139,14 @@ impl Plot<'_> {
         svg.text("note", (from, 14.0), &format!("← less time than {}", cut(reference, 22)));
         svg.text("note e", (to, 14.0), "more time →");
         if !self.layout.is_stacked {
-            svg.text("note e", (self.layout.width, 14.0), "ratio, 95 % interval");
+            let has_interval = |cell: &Measured| ratio_of(cell).is_some_and(|ratio| ratio.interval.is_some());
+            let is_any = self.report.rows.iter().flat_map(|row| &row.cells).any(has_interval);
+            let (end, words) = if is_any {
+                (self.layout.width - 8.0, "ratio, 95 % interval")
+            } else {
+                (self.layout.width - 126.0, "ratio")
+            };
+            svg.text("note e", (end, 14.0), words);
         }
         for tick in self.axis.ticks(self.layout.ticks) {
             let x = self.axis.at(tick);
@@ -147,7 +174,15 @@ impl Plot<'_> {
         let (low, high) = (self.axis.at(1.0 / (1.0 + margin)), self.axis.at(1.0 + margin));
         back.rect("stripe", (0.0, top - 3.0), layout.width, bottom - top + 6.0);
         back.group("", &format!("{name}: differences of up to {} are within noise", percent(margin)), |svg| {
-            svg.rect("noise", (low, first - 1.0), high - low, bottom - first + 2.0);
+            // On phones words stand above each line, and no band lies below words.
+            let bands = if layout.is_stacked { shown().count() } else { 1 };
+            for place in 0..bands {
+                let (top, height) = match layout.is_stacked {
+                    true => (first + layout.step * place as f64 + layout.line - 8.0, 16.0),
+                    false => (first - 1.0, bottom - first + 2.0),
+                };
+                svg.rect("noise", (low, top), high - low, height);
+            }
         });
         if layout.is_stacked {
             svg.text("head", (8.0, top + 12.0), &cut(&name, 30));
@@ -171,7 +206,7 @@ impl Plot<'_> {
         let claim = self.report.claimed(cell);
         let Some(ratio) = ratio_of(cell) else {
             svg.group(&series.class(), "", |svg| {
-                svg.text("label", (layout.name, top + layout.words), &cut(name, 22));
+                svg.text("label", (layout.name, top + layout.words), &cut(name, layout.letters()));
                 svg.text("note e", (layout.width - 8.0, top + layout.words), NOTHING);
             });
             return;
@@ -186,11 +221,7 @@ impl Plot<'_> {
         let title = format!("{name}, {}: × {mean}{words}{said}", row.name);
         svg.group(&format!("mark {}", series.class()), &title, |svg| {
             let y = top + layout.line;
-            svg.text(
-                "label halo",
-                (layout.name, top + layout.words),
-                &cut(name, if layout.is_stacked { 18 } else { 17 }),
-            );
+            svg.text("label halo", (layout.name, top + layout.words), &cut(name, layout.letters()));
             series.marker(svg, "dot", (layout.name - 12.0, top + layout.words - 4.0), 4.0);
             let point: Point = (self.axis.at(ratio.mean), y);
             if let Some(interval) = ratio.interval {

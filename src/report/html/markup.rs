@@ -16,7 +16,7 @@ pub struct Element {
 }
 
 /// Elements that have no end.
-const VOID: [&str; 5] = ["meta", "link", "input", "br", "!DOCTYPE"];
+const VOID: [&str; 6] = ["meta", "link", "input", "br", "wbr", "!DOCTYPE"];
 
 /// Elements whose text is no markup.
 const RAW: [&str; 2] = ["style", "script"];

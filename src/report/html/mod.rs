@@ -8,6 +8,7 @@
 pub(super) mod markup;
 #[cfg(test)]
 mod recomputed;
+mod score;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -21,14 +22,19 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::chart::{Chart, Charts, Glyph, STYLE};
+use super::claims::ClaimView;
 use super::cost::SILENT;
-use super::format::{counted, three};
+use super::format::{counted, listed, three};
 use super::{Renderer, Report};
+use crate::stats::MINIMUM_ROUNDS;
 use tables::Table;
-use yaml::Block;
+use yaml::Parts;
 
 /// The name of the page in a run's folder.
 pub const HTML_FILE: &str = "report.html";
+
+/// A first sentence with more characters is too long to be read as a headline.
+const LONG_HEADLINE: usize = 280;
 
 /// Writes a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +69,8 @@ impl Trusted {
 /// A strategy in the list and the legend.
 struct StrategyEntry {
     place: usize,
+    /// By which a link finds it.
+    id: String,
     name: String,
     about: String,
     /// What is special about it.
@@ -83,6 +91,7 @@ struct Page<'r> {
     strategies: Vec<StrategyEntry>,
     warnings: String,
     charts: Charts,
+    score: Option<Table>,
     ratios: Option<Table>,
     times: Table,
     open: Option<Table>,
@@ -99,9 +108,7 @@ struct Page<'r> {
     audits: Option<Table>,
     anomalies: Option<Table>,
     messages: Vec<String>,
-    measured: Table,
-    shapes: Vec<Block>,
-    rest: Vec<Block>,
+    parts: Parts,
 }
 
 impl<'r> Page<'r> {
@@ -114,13 +121,14 @@ impl<'r> Page<'r> {
             style.hash(),
             script.hash()
         );
-        let (shapes, rest) = yaml::blocks(&report.text);
+        let names: Vec<&str> = report.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
         Page {
             style,
             script,
             policy,
             strategies: strategies(report, &charts),
             warnings: counted(report.warnings.len() as u64, "warning"),
+            score: score::score(report),
             ratios: tables::ratios(report),
             times: tables::times(report),
             open: tables::open(report),
@@ -137,10 +145,8 @@ impl<'r> Page<'r> {
             audits: tables::audits(report, true),
             anomalies: tables::audits(report, false),
             messages: tables::messages(report),
-            measured: tables::measured(report),
             charts,
-            shapes,
-            rest,
+            parts: yaml::parts(&report.text, &names),
             report,
         }
     }
@@ -153,6 +159,24 @@ impl<'r> Page<'r> {
         said(&self.report.claims, true).chain(said(&self.report.unclaimed, false)).collect()
     }
 
+    /// The first sentence of a verdict that is too long to be read as one, where the table below it shows all of it.
+    fn folded(&self) -> Option<&str> {
+        let is_long = |first: &&String| first.chars().count() > LONG_HEADLINE && first.contains(": ");
+        let is_shown = self.score.is_some() && !self.findings().is_empty();
+        self.report.verdict.first().filter(is_long).filter(|_| is_shown).map(String::as_str)
+    }
+
+    /// The sentences of the verdict; of one that is folded what stands before its colon.
+    fn headline(&self) -> Vec<String> {
+        let mut sentences = self.report.verdict.clone();
+        if let (Some(first), Some((head, _))) =
+            (sentences.first_mut(), self.folded().and_then(|all| all.split_once(": ")))
+        {
+            *first = format!("{head}.");
+        }
+        sentences
+    }
+
     /// A number stays on the line of its unit.
     fn tied(&self, text: &str) -> String {
         text.replace(" %", "\u{a0}%")
@@ -160,6 +184,40 @@ impl<'r> Page<'r> {
 
     fn reference(&self) -> &str {
         self.report.strategies.first().map_or("the reference", |strategy| &strategy.name)
+    }
+
+    /// Where the number is that decides a claim.
+    fn cell(&self, claim: &ClaimView) -> Option<String> {
+        tables::row_of(self.report, &claim.cell)
+    }
+
+    /// What to know of a forest without intervals.
+    fn only_points(&self) -> Option<String> {
+        let cells = || self.report.rows.iter().flat_map(|row| &row.cells);
+        let has_interval =
+            cells().filter_map(|cell| cell.comparison.as_ref()?.ratio).any(|ratio| ratio.interval.is_some());
+        let rounds = counted(self.report.rounds, "round");
+        (!has_interval).then(|| {
+            format!(
+                "Points without intervals: an interval needs {MINIMUM_ROUNDS} rounds, and here {} {rounds}.",
+                match self.report.rounds {
+                    1 => "is",
+                    _ => "are",
+                }
+            )
+        })
+    }
+
+    /// The operations of which no percentile is known.
+    fn without_percentiles(&self) -> Option<String> {
+        let known = |row: &super::Row| row.cells.iter().any(|cell| cell.distribution.quantile(0.5).is_some());
+        let names: Vec<String> = tables::rows(self.report).filter(|row| !known(row)).map(tables::title).collect();
+        (!names.is_empty()).then(|| listed(&names))
+    }
+
+    /// The strategy at a position.
+    fn strategy(&self, place: &usize) -> Option<&StrategyEntry> {
+        self.strategies.get(*place)
     }
 
     fn subject(&self) -> String {
@@ -186,6 +244,7 @@ impl<'r> Page<'r> {
 fn strategies(report: &Report, charts: &Charts) -> Vec<StrategyEntry> {
     let entries = charts.series.iter().zip(&report.strategies).map(|(series, strategy)| StrategyEntry {
         place: series.place,
+        id: tables::strategy_of(series.place),
         name: strategy.name.clone(),
         about: strategy.about.clone(),
         badge: match (series.place, strategy.is_control, strategy.is_unsafe) {

@@ -1,5 +1,5 @@
-// Values under the pointer, and with the arrow keys in a picture that has the focus. Without this script the browser shows
-// the same words as titles.
+// Values under the pointer, and with the arrow keys in a picture that has the focus; links into folded tables. Without this
+// script the browser shows the same values as titles.
 (() => {
   const tip = document.getElementById('tip');
   let current = null;
@@ -45,5 +45,37 @@
     const dot = (next.querySelector('.dot, .hollow, .bar') || next).getBoundingClientRect();
     show(next, dot.left + dot.width / 2, dot.top);
     next.classList.add('on');
+  });
+
+  // Where style sheets cannot ask what an element holds, strategies are switched off from here.
+  if (!CSS.supports('selector(:has(*))')) {
+    for (const box of document.querySelectorAll('.legend input')) {
+      const marks = document.getElementsByClassName(`s${box.id.slice('show-'.length)}`);
+      const set = () => {
+        for (const mark of marks) mark.style.display = box.checked ? '' : 'none';
+      };
+      box.addEventListener('change', set);
+      set();
+    }
+  }
+
+  // A link into a folded table opens it, and paper has no fold.
+  const reveal = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    const folds = [];
+    for (let fold = target && target.closest('details'); fold; fold = fold.parentElement.closest('details')) folds.push(fold);
+    if (folds.every((fold) => fold.open)) return;
+    for (const fold of folds) fold.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener('hashchange', reveal);
+  reveal();
+  let opened = [];
+  addEventListener('beforeprint', () => {
+    opened = [...document.querySelectorAll('details.print:not([open])')];
+    for (const fold of opened) fold.open = true;
+  });
+  addEventListener('afterprint', () => {
+    for (const fold of opened) fold.open = false;
   });
 })();

@@ -6,7 +6,7 @@ use crate::stats::{Claim, Distribution, Tally};
 
 use super::super::chart::{NAMED, Series, cost_title, interval_text};
 use super::super::format::{NOTHING, bytes, bytes_change, count, count_change, percent, plain, three, time};
-use super::super::{COLUMNS, FOLLOWED_AT, Measured, Report, Row as Measurements, StrategyView};
+use super::super::{COLUMNS, ClaimCell, FOLLOWED_AT, Measured, Report, Row as Measurements, StrategyView};
 
 /// A table of the page.
 pub struct Table {
@@ -25,6 +25,8 @@ pub struct Row {
     pub class: String,
     /// The heading of the rows below it.
     pub group: String,
+    /// By which a link finds it.
+    pub id: String,
     /// Its cells, the first its name.
     pub cells: Vec<Cell>,
 }
@@ -40,9 +42,11 @@ pub struct Cell {
     pub class: String,
     /// The classes of the colour of the strategy that it names.
     pub look: String,
+    /// The id of the row that tells more.
+    pub link: String,
 }
 
-fn cell(text: impl Into<String>) -> Cell {
+pub(super) fn cell(text: impl Into<String>) -> Cell {
     Cell { text: text.into(), ..Cell::default() }
 }
 
@@ -56,7 +60,7 @@ fn heads(names: &[&str]) -> Vec<Cell> {
     names.iter().map(|name| if is_word(name) { word(*name) } else { cell(*name) }).collect()
 }
 
-fn maybe(value: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
+pub(super) fn maybe(value: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
     cell(value.map_or_else(|| NOTHING.to_owned(), text))
 }
 
@@ -70,14 +74,10 @@ fn of(series: &Series, strategy: &StrategyView, cells: Vec<Cell>) -> Row {
     let mut name = cell(&strategy.name);
     name.look = series.look_class();
     name.remark = if strategy.is_unsafe { "unsafe".into() } else { String::new() };
-    Row {
-        class: format!("s{}", series.place),
-        group: String::new(),
-        cells: std::iter::once(name).chain(cells).collect(),
-    }
+    Row { class: format!("s{}", series.place), cells: std::iter::once(name).chain(cells).collect(), ..Row::default() }
 }
 
-fn each(report: &Report) -> Vec<(Series, &StrategyView)> {
+pub(super) fn each(report: &Report) -> Vec<(Series, &StrategyView)> {
     Series::all(report).into_iter().zip(&report.strategies).collect()
 }
 
@@ -98,11 +98,11 @@ fn across(name: &str, cells: impl Iterator<Item = Cell>) -> Row {
     Row { cells: std::iter::once(cell(name)).chain(cells).collect(), ..Row::default() }
 }
 
-fn some(label: &str, head: Vec<Cell>, rows: Vec<Row>) -> Option<Table> {
+pub(super) fn some(label: &str, head: Vec<Cell>, rows: Vec<Row>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table { label: label.to_owned(), head, rows })
 }
 
-fn title(row: &Measurements) -> String {
+pub(super) fn title(row: &Measurements) -> String {
     match row.share {
         _ if row.is_mix => "whole mix".into(),
         Some(share) => format!("{}, {} of calls", row.name, percent(share)),
@@ -111,7 +111,7 @@ fn title(row: &Measurements) -> String {
 }
 
 /// The mix first, as everywhere on the page.
-fn rows(report: &Report) -> impl Iterator<Item = &Measurements> {
+pub(super) fn rows(report: &Report) -> impl Iterator<Item = &Measurements> {
     report.rows.iter().filter(|row| row.is_mix).chain(report.rows.iter().filter(|row| !row.is_mix))
 }
 
@@ -126,14 +126,58 @@ fn ratio(report: &Report, cell_of: &Measured) -> Cell {
     Cell { text: format!("× {}{mark}", three(ratio.mean)), remark, class: class.into(), ..Cell::default() }
 }
 
+/// The row above the times of an operation, the mix being 0.
+pub fn times_of(operation: usize) -> String {
+    format!("row-times-{operation}")
+}
+
+fn time_of(operation: usize, strategy: usize) -> String {
+    format!("row-times-{operation}-{strategy}")
+}
+
+fn size_of(strategy: usize) -> String {
+    format!("row-sizes-{strategy}")
+}
+
+fn cost_of(operation: usize, strategy: usize) -> String {
+    format!("row-cost-{operation}-{strategy}")
+}
+
+/// The entry of a strategy in the list.
+pub fn strategy_of(strategy: usize) -> String {
+    format!("strategy-{strategy}")
+}
+
+/// The row that holds the number which decides a claim; `None` where there is no such row.
+pub fn row_of(report: &Report, cell: &ClaimCell) -> Option<String> {
+    let strategy = report.strategies.iter().position(|strategy| strategy.name == cell.strategy)?;
+    match cell.metric.as_str() {
+        "throughput" => Some(strategy_of(strategy)),
+        "storage_bytes" => (!report.strategies[strategy].collections.is_empty()).then(|| size_of(strategy)),
+        "mean" | "p50" | "p99" => {
+            let is_meant = |row: &Measurements| match &cell.operation {
+                Some(name) => !row.is_mix && row.name == *name,
+                None => row.is_mix,
+            };
+            rows(report).position(is_meant).map(|operation| time_of(operation, strategy))
+        }
+        _ => {
+            let is_meant = |cost: &super::super::OperationCost| Some(&cost.operation) == cell.operation.as_ref();
+            let operation = report.costs.operations.iter().position(is_meant)?;
+            let is_told = report.costs.operations[operation].strategies.iter().any(|(name, _)| *name == cell.strategy);
+            is_told.then(|| cost_of(operation, strategy))
+        }
+    }
+}
+
 /// Times per operation and strategy.
 pub fn times(report: &Report) -> Table {
     let mut head = heads(&["strategy", "mean", "ratio (95 % interval)"]);
     head.extend(NAMED.map(|(_, name)| cell(name)));
     head.extend(heads(&["max", "calls", "trips"]));
     let mut made = Vec::new();
-    for row in rows(report) {
-        made.push(group(&title(row)));
+    for (place, row) in rows(report).enumerate() {
+        made.push(Row { id: times_of(place), ..group(&title(row)) });
         for ((series, strategy), measured) in each(report).iter().zip(&row.cells) {
             let times = &measured.distribution;
             let at = |share: f64| maybe(times.quantile(share).map(|value| value as f64), time);
@@ -143,7 +187,7 @@ pub fn times(report: &Report) -> Table {
             cells.push(maybe(times.max().map(|value| value as f64), time));
             cells.push(cell(count(times.calls())));
             cells.push(maybe(measured.tally.round_trips_per_call(), three));
-            made.push(of(series, strategy, cells));
+            made.push(Row { id: time_of(place, series.place), ..of(series, strategy, cells) });
         }
     }
     Table { label: "Times per operation and strategy".into(), head, rows: made }
@@ -254,12 +298,14 @@ pub fn sizes(report: &Report) -> Option<Table> {
         ["strategy", "collection", "documents", "mean", "p99", "largest", "all documents", "storage", "indexes"];
     let mut made = Vec::new();
     for (series, strategy) in &each(report) {
-        for growth in &strategy.collections {
+        for (place, growth) in strategy.collections.iter().enumerate() {
+            // A claim about storage is one about all collections: it leads to the first.
+            let id = if place == 0 { size_of(series.place) } else { String::new() };
             let mut cells = vec![word(&growth.collection)];
             cells.push(cell(count_change(growth.documents.before, growth.documents.after)));
             let changes = [growth.mean, growth.p99, growth.max, growth.size, growth.storage, growth.indexes];
             cells.extend(changes.map(|change| cell(bytes_change(change.before, change.after))));
-            made.push(of(series, strategy, cells));
+            made.push(Row { id, ..of(series, strategy, cells) });
         }
     }
     some("Collections before and after the calls of a round", heads(&names), made)
@@ -285,12 +331,12 @@ pub fn operation_cost(report: &Report) -> Option<Table> {
     let head = std::iter::once(cell("strategy")).chain(COLUMNS.iter().map(|metric| cell(cost_title(metric))));
     let each = each(report);
     let mut made = Vec::new();
-    for cost in &report.costs.operations {
+    for (place, cost) in report.costs.operations.iter().enumerate() {
         made.push(group(&cost.operation));
         for (name, values) in &cost.strategies {
             let Some((series, strategy)) = each.iter().find(|(series, _)| series.name == *name) else { continue };
             let cells = COLUMNS.iter().zip(values).map(|(metric, value)| maybe(*value, |value| metric.text(value)));
-            made.push(of(series, strategy, cells.collect()));
+            made.push(Row { id: cost_of(place, series.place), ..of(series, strategy, cells.collect()) });
         }
     }
     some("What a call of each operation costs the server", head.collect(), made)
@@ -360,11 +406,4 @@ pub fn messages(report: &Report) -> Vec<String> {
         words.map(|(reason, words)| format!("{}, {}: {}", strategy.name, plain(reason), plain(words)))
     });
     said.collect()
-}
-
-/// How it was measured.
-pub fn measured(report: &Report) -> Table {
-    let made =
-        report.measured.iter().map(|(name, value)| Row { cells: vec![cell(name), cell(value)], ..Row::default() });
-    Table { label: "How it was measured".into(), head: Vec::new(), rows: made.collect() }
 }

@@ -4,7 +4,9 @@ use super::markup::{self, Element};
 use super::*;
 use crate::record::LatencyHistogram;
 use crate::report::{Picture, format};
-use crate::results::{AuditRecord, CostRecord, OutcomeRecord, RunRecord, SliceRecord, Status, StrategyRecord};
+use crate::results::{
+    AuditRecord, ClaimRecord, CostRecord, OutcomeRecord, Relation, RunRecord, SliceRecord, Status, StrategyRecord, Than,
+};
 use crate::stats::{self, sample};
 
 fn page(record: &RunRecord) -> String {
@@ -46,8 +48,7 @@ fn whatever_can_be_loaded_is_a_well_formed_page() {
 fn every_section_and_picture_is_there_once() {
     let root = markup::read(&page(&whole(8)));
     let sections: Vec<&str> = root.all("section").iter().map(|section| section.get("id")).collect();
-    let wanted =
-        ["verdict", "strategies", "ratios", "times", "latency", "throughput", "sizes", "cost", "outcomes", "shapes"];
+    let wanted = ["verdict", "strategies", "ratios", "latency", "throughput", "sizes", "cost", "outcomes", "shapes"];
     assert!(sections.starts_with(&wanted) && sections.ends_with(&["warnings", "method"]), "{sections:?}");
     let mut ids = Vec::new();
     root.walk(&mut |element| ids.extend(element.attributes.get("id").cloned()));
@@ -218,7 +219,7 @@ fn numbers_are_those_of_the_record() {
     let words: Vec<String> = root.all("title").iter().map(|title| title.text.clone()).collect();
     let says =
         |wanted: &str| assert!(words.iter().any(|words| words.contains(wanted)), "{wanted} is not in {words:#?}");
-    let times = attribute(&root, "section", "id", "times");
+    let times = attribute(&root, "details", "id", "times");
     let rows = times.all("tr");
     for (operation, name) in run.operations.iter().enumerate() {
         let head =
@@ -254,6 +255,91 @@ fn numbers_are_those_of_the_record() {
         (bars[1] / bars[0] - 160.0 / 310.0).abs() < 0.01 && (bars[2] / bars[0] - 150.0 / 310.0).abs() < 0.01,
         "{bars:?}"
     );
+}
+
+/// Every link within a page leads to one of its elements.
+fn assert_links_lead_somewhere(root: &Element) -> usize {
+    let mut ids = Vec::new();
+    root.walk(&mut |element| ids.extend(element.attributes.get("id").cloned()));
+    let links: Vec<&str> =
+        root.all("a").iter().map(|link| link.get("href")).map(|href| href.strip_prefix('#').unwrap()).collect();
+    links.iter().for_each(|link| assert!(ids.iter().any(|id| id == link), "{link} leads nowhere"));
+    links.len()
+}
+
+#[test]
+fn claims_lead_to_the_rows_that_decide_them() {
+    let mut run = whole(8);
+    let claim = |metric: &str, operation: Option<&str>, strategy: &str| ClaimRecord {
+        id: metric.into(),
+        says: "so".into(),
+        source: None,
+        metric: metric.into(),
+        operation: operation.map(str::to_owned),
+        strategy: strategy.into(),
+        relation: Relation::Below,
+        than: Than::Strategy("embedded".into()),
+    };
+    run.claims = vec![
+        claim("p99", Some("read_post"), "linked"),
+        claim("mean", None, "linked"),
+        claim("round_trips", Some("read_post"), "linked"),
+        claim("throughput", None, "linked"),
+        claim("storage_bytes", None, "linked"),
+        claim("p50", Some("gone"), "linked"),
+        claim("p50", Some("read_post"), "gone"),
+    ];
+    let root = markup::read(&page(&run));
+    assert_links_lead_somewhere(&root);
+    let section = attribute(&root, "section", "id", "claims");
+    let links: Vec<&str> = section.all("a").iter().map(|link| link.get("href")).collect();
+    assert_eq!(links, ["#row-times-2-1", "#row-times-0-1", "#row-cost-1-1", "#strategy-1", "#row-sizes-1"]);
+    let group = attribute(&root, "tr", "id", "row-times-2");
+    assert!(group.text.starts_with("read_post"), "{}", group.text);
+    assert!(attribute(&root, "tr", "id", "row-times-2-1").text.starts_with("linked"));
+}
+
+#[test]
+fn the_first_table_says_who_is_fastest_by_how_much_and_how_sure() {
+    let report = Report::new(&sample::run(8));
+    let root = markup::read(&page(&sample::run(8)));
+    let score = attribute(&root, "div", "class", "score");
+    let rows = score.all("tr");
+    // A row per operation and the mix below the names; the reference has its time, the others a difference.
+    assert_eq!(rows.len(), 1 + report.rows.len());
+    let mix = report.rows.iter().find(|row| row.is_mix).unwrap();
+    let cells = rows[1].all("td");
+    assert_eq!(cells[0].text, format::time(mix.cells[0].mean.unwrap()));
+    let brief = crate::report::words::brief(&mix.cells[1].comparison.as_ref().unwrap().ratio.unwrap());
+    assert_eq!(cells[1].text, format!("▼ {} less {}", brief.number, brief.range.unwrap()));
+    assert!(cells[1].get("class").contains("good best"), "{}", cells[1].get("class"));
+    assert_links_lead_somewhere(&root);
+    // Without enough rounds there are no intervals, and the page says so.
+    let few = page(&sample::run(2));
+    assert!(few.contains("Points without intervals: an interval needs 6 rounds, and here are 2 rounds."));
+    assert!(!page(&sample::run(8)).contains("Points without intervals"));
+    let few = markup::read(&few);
+    let classes =
+        attribute(&few, "div", "class", "score").all("td").iter().map(|td| td.get("class")).collect::<Vec<_>>();
+    assert!(classes.iter().all(|class| !class.contains("good") && !class.contains("best")), "{classes:?}");
+    // Nor is there such a table where no number is to be relied on.
+    let mut run = sample::run(8);
+    run.rounds[0].cells[0].connections_created = 3;
+    assert!(!page(&run).contains("class=\"score"));
+}
+
+#[test]
+fn what_has_too_few_calls_for_a_percentile_is_named() {
+    let mut run = whole(8);
+    assert!(!page(&run).contains("Not drawn"));
+    let times = LatencyHistogram::new(std::time::Duration::from_secs(10));
+    for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
+        let outcome = &mut cell.operations[1].outcomes[0];
+        (outcome.service, outcome.count) = (crate::record::StoredHistogram::new(&times), 0);
+    }
+    let root = markup::read(&page(&run));
+    let section = attribute(&root, "section", "id", "latency");
+    assert!(section.text.contains("Not drawn, as fewer than 10 calls lie beyond even the median: read_post"));
 }
 
 #[test]

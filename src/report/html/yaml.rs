@@ -23,17 +23,103 @@ pub struct Token {
     pub text: String,
 }
 
-/// The strategies, one by one, and everything else.
-pub fn blocks(text: &str) -> (Vec<Block>, Vec<Block>) {
+/// The scenario's text in parts.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// What is to be compared, part by part: collections, then every operation, then whatever else strategies have.
+    pub sides: Vec<Side>,
+    /// The strategies that are not among them, and everything else.
+    pub rest: Vec<Block>,
+}
+
+/// A part that strategies have in common.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Side {
+    /// Its name.
+    pub name: String,
+    /// Whether it tells how documents are shaped, and not what is done with them.
+    pub is_shape: bool,
+    /// It in every strategy that has it: the strategy's position, and the text.
+    pub columns: Vec<(usize, Block)>,
+}
+
+/// The parts of the text of some strategies beside each other, and everything else.
+pub fn parts(text: &str, strategies: &[&str]) -> Parts {
     let text = visible(text);
     let lines: Vec<&str> = text.lines().collect();
     let is_top = |line: &str| line.starts_with(|c: char| c.is_alphanumeric() || c == '"' || c == '\'');
     let Some(start) = lines.iter().position(|line| line.starts_with("strategies:")) else {
-        return (Vec::new(), named("whole file", &lines));
+        return Parts { sides: Vec::new(), rest: named("whole file", &lines) };
     };
     let end = lines[start + 1..].iter().position(|line| is_top(line)).map_or(lines.len(), |more| start + 1 + more);
+    let mut sides = Sides::default();
+    let mut others: Vec<&str> = Vec::new();
+    for (name, own) in entries(&lines[start + 1..end]) {
+        match strategies.iter().position(|strategy| *strategy == name) {
+            Some(place) => sides.add(place, &own),
+            None => others.extend(own),
+        }
+    }
     let rest: Vec<&str> = lines[..start].iter().chain(&lines[end..]).copied().collect();
-    (strategies(&lines[start + 1..end]), named("everything but the strategies", &rest))
+    let others = named("strategies that are not part of this run", &others);
+    let rest = others.into_iter().chain(named("everything but the strategies", &rest)).collect();
+    Parts { sides: sides.in_order(), rest }
+}
+
+/// A part's name, and its lines in the strategies that have it.
+type Part<'t> = (String, Vec<(usize, Vec<&'t str>)>);
+
+/// Parts as they are found.
+#[derive(Default)]
+struct Sides<'t> {
+    shapes: Vec<Part<'t>>,
+    operations: Vec<Part<'t>>,
+    others: Vec<Part<'t>>,
+}
+
+impl<'t> Sides<'t> {
+    /// The parts of one strategy, from its lines with its name as the first key.
+    fn add(&mut self, place: usize, lines: &[&'t str]) {
+        let below = lines.iter().position(|line| is_code(line)).map_or(lines.len(), |name| name + 1);
+        for (name, own) in entries(&lines[below..]) {
+            match name.as_str() {
+                "about" | "default" | "unsafe" => {}
+                "collections" => note(&mut self.shapes, name, place, own),
+                "operations" => {
+                    let below = own.iter().position(|line| is_code(line)).map_or(own.len(), |name| name + 1);
+                    let each = entries(&own[below..]);
+                    // Written on one line they are not taken apart.
+                    if each.is_empty() {
+                        note(&mut self.operations, name, place, own);
+                    }
+                    for (name, own) in each {
+                        note(&mut self.operations, name, place, own);
+                    }
+                }
+                _ => note(&mut self.others, name, place, own),
+            }
+        }
+    }
+
+    fn in_order(self) -> Vec<Side> {
+        let side = |is_shape: bool| {
+            move |(name, mut columns): Part<'_>| {
+                columns.sort_by_key(|(place, _)| *place);
+                let block = |lines: &[&str]| Block { name: name.clone(), tokens: colour(lines) };
+                let columns = columns.iter().map(|(place, lines)| (*place, block(lines))).collect();
+                Side { name: name.clone(), is_shape, columns }
+            }
+        };
+        let shapes = self.shapes.into_iter().map(side(true));
+        shapes.chain(self.operations.into_iter().chain(self.others).map(side(false))).collect()
+    }
+}
+
+fn note<'t>(all: &mut Vec<Part<'t>>, name: String, place: usize, lines: Vec<&'t str>) {
+    match all.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, columns)) => columns.push((place, lines)),
+        None => all.push((name, vec![(place, lines)])),
+    }
 }
 
 fn named(name: &str, lines: &[&str]) -> Vec<Block> {
@@ -45,9 +131,12 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// A block per key at the least indentation; comments right above a key are its own.
-fn strategies(lines: &[&str]) -> Vec<Block> {
-    let is_code = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+fn is_code(line: &str) -> bool {
+    !line.trim().is_empty() && !line.trim_start().starts_with('#')
+}
+
+/// The keys at the least indentation with their lines; comments right above a key are its own.
+fn entries<'t>(lines: &[&'t str]) -> Vec<(String, Vec<&'t str>)> {
     let Some(least) = lines.iter().filter(|line| is_code(line)).map(|line| indent(line)).min() else {
         return Vec::new();
     };
@@ -60,12 +149,11 @@ fn strategies(lines: &[&str]) -> Vec<Block> {
         }
     }
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
-    let blocks = starts.iter().zip(ends).zip(names).map(|((start, end), name)| {
-        let own: Vec<&str> =
-            lines[*start..end].iter().map(|line| line.get(least.min(indent(line))..).unwrap_or(line)).collect();
-        Block { name, tokens: colour(&own) }
+    let entries = starts.iter().zip(ends).zip(names).map(|((start, end), name)| {
+        let own = lines[*start..end].iter().map(|line| line.get(least.min(indent(line))..).unwrap_or(line));
+        (name, own.collect())
     });
-    blocks.collect()
+    entries.collect()
 }
 
 fn key(line: &str) -> String {
@@ -85,7 +173,8 @@ fn visible(text: &str) -> String {
 
 fn colour(lines: &[&str]) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
-    for line in lines {
+    let end = lines.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
+    for line in &lines[..end] {
         let mut rest = line.trim_end();
         let mut before = ' ';
         while let Some(first) = rest.chars().next() {
@@ -141,25 +230,45 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &str = "name: blog # one\noperations:\n  read: {}\nstrategies:\n  # Most simple.\n  embedded:\n    a: \"x # y\"\n\
-                        \n  linked:\n    b: { $inc: 5, c: <post> }\nmixes:\n  default: 1\n";
+    fn text_of(block: &Block) -> String {
+        block.tokens.iter().map(|token| token.text.as_str()).collect()
+    }
 
     #[test]
-    fn every_strategy_has_its_block_with_its_comment() {
-        let (shapes, rest) = blocks(TEXT);
-        let names: Vec<&str> = shapes.iter().map(|block| block.name.as_str()).collect();
-        assert_eq!(names, ["embedded", "linked"]);
-        let text: String = shapes[0].tokens.iter().map(|token| token.text.as_str()).collect();
-        assert_eq!(text, "# Most simple.\nembedded:\n  a: \"x # y\"\n\n");
-        let rest: String = rest[0].tokens.iter().map(|token| token.text.as_str()).collect();
-        assert_eq!(rest, "name: blog # one\noperations:\n  read: {}\nmixes:\n  default: 1\n");
+    fn parts_of_strategies_stand_beside_each_other() {
+        let text = "name: blog # one\noperations:\n  read: {}\nstrategies:\n  # Most simple.\n  embedded:\n    about: x\n    \
+                    collections:\n      posts: {}\n    operations:\n      # Cheap.\n      read: { a: 1 }\n      count:\n        \
+                    - b: 2\n    state: { s: 1 }\n\n  linked:\n    operations:\n      count: 3\n    collections: { c: {} }\n  \
+                    other:\n    a: 1\nmixes:\n  default: 1\n";
+        let parts = parts(text, &["linked", "embedded"]);
+        let names: Vec<(&str, bool)> = parts.sides.iter().map(|side| (side.name.as_str(), side.is_shape)).collect();
+        assert_eq!(names, [("collections", true), ("read", false), ("count", false), ("state", false)]);
+        let columns = |side: usize| -> Vec<(usize, String)> {
+            parts.sides[side].columns.iter().map(|(place, block)| (*place, text_of(block))).collect()
+        };
+        assert_eq!(
+            columns(0),
+            [(0, "collections: { c: {} }\n".to_owned()), (1, "collections:\n  posts: {}\n".to_owned())]
+        );
+        assert_eq!(columns(1), [(1, "# Cheap.\nread: { a: 1 }\n".to_owned())]);
+        assert_eq!(columns(2), [(0, "count: 3\n".to_owned()), (1, "count:\n  - b: 2\n".to_owned())]);
+        let rest: Vec<(&str, String)> = parts.rest.iter().map(|block| (block.name.as_str(), text_of(block))).collect();
+        assert_eq!(
+            rest,
+            [
+                ("strategies that are not part of this run", "other:\n  a: 1\n".to_owned()),
+                (
+                    "everything but the strategies",
+                    "name: blog # one\noperations:\n  read: {}\nmixes:\n  default: 1\n".to_owned()
+                )
+            ]
+        );
     }
 
     #[test]
     fn pieces_have_their_colours() {
-        let (shapes, _) = blocks(TEXT);
-        let coloured: Vec<(&str, &str)> =
-            shapes[1].tokens.iter().map(|token| (token.class, token.text.as_str())).collect();
+        let tokens = colour(&["linked:", "  b: { $inc: 5, c: <post> }", "  a: \"x # y\""]);
+        let coloured: Vec<(&str, &str)> = tokens.iter().map(|token| (token.class, token.text.as_str())).collect();
         assert!(coloured.starts_with(&[
             ("k", "linked"),
             ("", ":\n  "),
@@ -169,14 +278,15 @@ mod tests {
             ("", ": ")
         ]));
         assert!(coloured.contains(&("n", "5")) && coloured.contains(&("x", "<post>")), "{coloured:?}");
-        assert!(shapes[0].tokens.contains(&Token { class: "s", text: "\"x # y\"".into() }));
+        assert!(coloured.contains(&("s", "\"x # y\"")), "{coloured:?}");
     }
 
     proptest! {
         #[test]
         fn no_text_is_rejected_and_none_is_lost(text in "(strategies:\n)?[ -~\u{e9}\n<>\"'#:]{0,200}") {
-            let (shapes, rest) = blocks(&text);
-            let shown = shapes.iter().chain(&rest).flat_map(|block| &block.tokens).map(|token| token.text.len());
+            let parts = parts(&text, &["a"]);
+            let sides = parts.sides.iter().flat_map(|side| &side.columns).map(|(_, block)| block);
+            let shown = sides.chain(&parts.rest).flat_map(|block| &block.tokens).map(|token| token.text.len());
             prop_assert!(shown.sum::<usize>() <= text.len() + 2);
         }
     }

@@ -18,6 +18,8 @@ pub(super) struct OperationView<'r> {
     share: Option<f64>,
     /// How far from 1 (0.02 for 2 %) the control's ratio may be by noise alone; `null` without a control.
     noise_band: Option<f64>,
+    /// The strategy that may be called the fastest; null where none may.
+    fastest: Option<&'r str>,
     /// One per strategy, in their order.
     strategies: Vec<CellView<'r>>,
 }
@@ -94,7 +96,7 @@ impl Times {
 
 impl<'r> OperationView<'r> {
     pub(super) fn of(report: &'r Report, row: &'r Row) -> OperationView<'r> {
-        let Row { name, is_mix: _, share, band, cells } = row;
+        let Row { name, is_mix: _, share, band, fastest, cells } = row;
         let cell = |(strategy, cell): (&'r crate::report::StrategyView, &'r Measured)| {
             let Measured { mean, comparison, distribution, tally } = cell;
             CellView {
@@ -109,6 +111,7 @@ impl<'r> OperationView<'r> {
             operation: name,
             share: share.and_then(finite),
             noise_band: band.and_then(finite),
+            fastest: fastest.and_then(|place| report.strategies.get(place)).map(|strategy| strategy.name.as_str()),
             strategies: report.strategies.iter().zip(cells).map(cell).collect(),
         }
     }

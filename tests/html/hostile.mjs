@@ -1,0 +1,17 @@
+// Writes a record again with texts that would run as code, were they taken for markup anywhere.
+//
+//   node tests/html/hostile.mjs FROM/run.json TO/run.json
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const [from, to] = process.argv.slice(2);
+const record = JSON.parse(readFileSync(from, 'utf8'));
+const hostile = (text) => `${text}</title></style></script><script>alert(1)</script>"'><img src=x onerror=alert(1)><svg onload=alert(1)>`;
+
+record.scenario.title = hostile(record.scenario.title);
+record.scenario.about = hostile(record.scenario.about);
+record.scenario.text = record.scenario.text.split('\n').map((line) => (line.includes('#') ? hostile(line) : line)).join('\n')
+  .replace('strategies:', `strategies:\n  ${hostile('x')}: 1`);
+record.strategies.forEach((strategy) => { strategy.about = hostile(strategy.about); });
+record.warnings = [hostile('a warning')];
+record.parameters = record.parameters.map(([name, value]) => [name, hostile(String(value))]);
+writeFileSync(to, JSON.stringify(record));
