@@ -25,7 +25,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("std::env::", &["cli", "server", "results"]),
     ("process::exit", &["cli"]),
     ("println!", &[]),
-    ("Instant::now", &["engine", "cli", "server"]),
+    ("Instant::now", &["engine", "verify", "cli", "server"]),
     ("SystemTime::now", &["cli", "server"]),
     ("clap::", &["cli"]),
 ];

@@ -25,9 +25,9 @@ fn list_names_the_catalogue() {
     tasks             People and their tasks: who holds the reference, and what does it cost to keep two of them?
                       parent_ref, embed, two_way_txn, and 2 more; 4 negative controls
     trees             Trees: what should a node know of its place?
-                      ancestors, parent, nested_sets_txn, and 6 more; 5 negative controls
+                      ancestors, parent, nested_sets_txn, and 7 more; 6 negative controls
     ticketing         Selling seats: seat after seat, one bulk update, a transaction, or one document per event?
-                      tas_bulk, txn, event_map, and 3 more; 1 negative control
+                      tas_bulk, txn, event_map, and 4 more; 1 negative control
     library-checkout  Checking out books: one document, or a counter and loans?
                       single_doc, counter_loans_compensate, counter_loans_txn, and 1 more; 2 negative controls
     ");
@@ -45,7 +45,7 @@ fn check_says_one_line_per_good_file() {
     assert!(lines[1].starts_with("scenarios/blog-comments.yaml: blog-comments; "), "{}", lines[1]);
     assert!(
         lines[0].contains(
-            "; mixes default, read-heavy, write-heavy, hot-post, balanced, pagination, verify; records 200 post, "
+            "; mixes default, read-heavy, write-heavy, hot-post, balanced, pagination, front-page, verify; records 200 post, "
         ),
         "{}",
         lines[0]

@@ -140,9 +140,10 @@ fn critical(comparisons: &[Vec<f64>]) -> f64 {
     all[(all.len() as f64 * 0.95).ceil() as usize - 1]
 }
 
-/// The rows of a table by their group (`whole mix`, or an operation's name), and the headings.
+/// The rows of a part's table by their group (`whole mix`, or an operation's name), and the headings.
 fn table<'e>(root: &'e Element, section: &str) -> (Vec<&'e str>, Vec<(String, Vec<&'e str>)>) {
-    let section = root.all("section").into_iter().find(|element| element.get("id") == section).unwrap();
+    let parts = ["section", "details"].into_iter().flat_map(|name| root.all(name));
+    let section = parts.into_iter().find(|element| element.get("id") == section).unwrap();
     let table = section.all("table")[0];
     let heads = table.all("tr")[0].all("th").iter().map(|head| head.text.trim()).collect();
     let (mut group, mut rows) = (String::new(), Vec::new());
