@@ -46,13 +46,17 @@ else
 fi
 rm -rf "$folder/run" "$folder/hostile"
 
-docshape=${DOCSHAPE:-target/release/docshape}
-[[ -x $docshape ]] || cargo build --release --locked --quiet
+docshape=${DOCSHAPE:-}
+if [[ -z $docshape ]]; then
+    cargo build --release --locked --quiet
+    docshape=${CARGO_TARGET_DIR:-target}/release/docshape
+fi
 
 look() { CHROMIUM=$browser MODULES=$modules node tests/html/check.mjs "$@"; }
 
+# A busy machine may make a run that is not valid, which is not the page's fault: its page is looked at all the same.
 "$docshape" run blog-comments --preset smoke --rounds 2 --calls 600 --no-verify --out "$folder/run" >"$folder/run.log" 2>&1 ||
-    { cat "$folder/run.log" >&2; exit 1; }
+    (($? == 4)) || { cat "$folder/run.log" >&2; exit 1; }
 look "$folder/run/report.html" "$folder"
 
 # The same page with texts that would like to be code.

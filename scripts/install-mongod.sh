@@ -23,7 +23,7 @@ other_ways() {
   cat >&2 <<'TEXT'
 other ways to give docshape a MongoDB server (5.0 or newer):
   - a mongod of your own: put it on PATH, or name it with DOCSHAPE_MONGOD=/path/to/mongod or --mongod
-  - a server in a container: docker compose up
+  - docshape and a server in containers: docker compose run --rm docshape run SCENARIO
   - any replica set or sharded cluster: --uri mongodb://...
 TEXT
 }

@@ -33,7 +33,7 @@ fi
 docshape=${DOCSHAPE:-}
 if [[ -z $docshape ]]; then
     cargo build --release --quiet --bin docshape
-    docshape=target/release/docshape
+    docshape=${CARGO_TARGET_DIR:-target}/release/docshape
 fi
 
 work=$(mktemp -d)

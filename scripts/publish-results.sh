@@ -2,36 +2,14 @@
 # Measures scenarios of the catalogue and writes their reports into results/, with a page over all of them.
 #
 #   scripts/publish-results.sh [--preset NAME] [--out DIR] [SCENARIO...]    (all scenarios, preset quick, results/)
+#   scripts/publish-results.sh --render [--out DIR]                         (no measurement: reports and page anew)
 #
-# One scenario at a time, on a machine that does nothing else. A series that was interrupted goes on where it stopped when
-# it is asked for again: scenarios that are done are left as they are, and the unfinished run is resumed. With preset quick
-# the seven scenarios take about half an hour, with preset full two hours.
+# One scenario at a time, on a machine that does nothing else. A series of all scenarios that was interrupted goes on where
+# it stopped when it is asked for again: scenarios that are done are left as they are, and the unfinished run is resumed.
+# Another preset begins a new series. With preset quick the seven scenarios take 20 minutes, with preset full 90.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
-preset=quick
-out=results
-scenarios=()
-while (($#)); do
-    case $1 in
-    --preset) preset=${2:?--preset needs the name of a preset: smoke, quick, full or publish}; shift 2 ;;
-    --out) out=${2:?--out needs a folder}; shift 2 ;;
-    -*) echo "unknown option $1; usage: $0 [--preset NAME] [--out DIR] [SCENARIO...]" >&2; exit 2 ;;
-    *) scenarios+=("$1"); shift ;;
-    esac
-done
-
-cargo build --release --locked --quiet
-docshape=${CARGO_TARGET_DIR:-target}/release/docshape
-if ((${#scenarios[@]} == 0)); then
-    mapfile -t scenarios < <("$docshape" list | sed -n 's/^\([a-z][a-z0-9-]*\)  .*/\1/p')
-fi
-
-# What an interrupted series has done: its preset, and the scenarios whose reports are in place.
-series=$out/.series
-mkdir -p "$out"
-[[ -f $series && $(head -n 1 "$series") == "$preset" ]] || echo "$preset" >"$series"
-
+# A run that was stopped is resumed next time; one that came to a bad end is kept for a look, and measured anew.
 publish() {
     local scenario=$1 folder=$out/$1 work=$out/$1/.run status=0
     if [[ -f $work/run.json ]]; then
@@ -41,30 +19,85 @@ publish() {
         mkdir -p "$folder"
         "$docshape" run "$scenario" --preset "$preset" --out "$work" || status=$?
     fi
-    if ((status)); then
-        # A run that was stopped is resumed next time; one that came to a bad end is kept for a look, and measured anew.
-        if ((status != 130)); then
-            rm -rf "$folder/.failed"
-            [[ ! -d $work ]] || mv "$work" "$folder/.failed"
-        fi
-        echo "$scenario ended with exit code $status and is not published; what there is of it is below $folder" >&2
+    if ((status == 130 || status == 137 || status == 143)); then
+        echo "$scenario was stopped; what there is of it is in $work, and the next call goes on with it" >&2
+        return "$status"
+    elif ((status)); then
+        rm -rf "$folder/.failed"
+        [[ ! -d $work ]] || mv "$work" "$folder/.failed"
+        echo "$scenario ended with exit code $status and is not published; what there is of it is in $folder/.failed" >&2
         return "$status"
     fi
-    rm -f "$folder"/report.* "$folder"/run.json "$folder"/*.svg "$folder"/*.csv
-    mv "$work"/report.* "$work"/run.json "$work"/*.svg "$folder"/
+    mv "$work/run.json" "$folder/run.json"
     rm -r "$work"
-    echo "$scenario" >>"$series"
+    render "$folder"
 }
 
-for scenario in "${scenarios[@]}"; do
-    if grep -qx "$scenario" "$series"; then
-        echo "$scenario: done before in this series" >&2
-        continue
-    fi
-    echo "== $scenario" >&2
-    publish "$scenario"
-done
+# The reports of a published run, from its run.json; its other files would only be rebuilt, or are large.
+render() {
+    local files
+    files=$(mktemp -d "$1/.render.XXXXXX")
+    "$docshape" report "$1" --out "$files"
+    rm -f "$1"/*.svg "$files"/*.csv
+    mv "$files"/* "$1"/
+    rmdir "$files"
+}
 
-"$docshape" summary "$out" >"$out/README.md.new"
-mv "$out/README.md.new" "$out/README.md"
-rm "$series"
+page() {
+    "$docshape" summary "$out" >"$out/README.md.new"
+    mv "$out/README.md.new" "$out/README.md"
+}
+
+main() {
+    cd "$(dirname "$0")/.."
+    preset=quick out=results
+    local scenarios=() only_render=
+    while (($#)); do
+        case $1 in
+        --preset) preset=${2:?--preset needs the name of a preset: smoke, quick, full or publish}; shift 2 ;;
+        --out) out=${2:?--out needs a folder}; shift 2 ;;
+        --render) only_render=1; shift ;;
+        -*) echo "unknown option $1; usage: $0 [--preset NAME] [--out DIR] [--render] [SCENARIO...]" >&2; exit 2 ;;
+        *) scenarios+=("$1"); shift ;;
+        esac
+    done
+    cargo build --release --locked --quiet
+    # A copy: what is built meanwhile is another program.
+    copy=$(mktemp -d)
+    trap 'rm -rf "$copy"' EXIT
+    cp "${CARGO_TARGET_DIR:-target}/release/docshape" "$copy/docshape"
+    docshape=$copy/docshape
+    if [[ -n $only_render ]]; then
+        local run
+        for run in "$out"/*/run.json; do render "$(dirname "$run")"; done
+        page
+        return
+    fi
+    mkdir -p "$out"
+    local series=$out/.series scenario
+    if ((${#scenarios[@]})); then
+        # Named scenarios are measured whatever a series has done.
+        series=$(mktemp -p "$copy")
+    else
+        mapfile -t scenarios < <("$docshape" list | sed -n 's/^\([a-z][a-z0-9-]*\)  .*/\1/p')
+        # What an interrupted series has done: its preset, and the scenarios whose reports are in place.
+        if [[ ! -f $series || $(head -n 1 "$series") != "$preset" ]]; then
+            rm -rf "$out"/*/.run
+            echo "$preset" >"$series"
+        fi
+    fi
+    for scenario in "${scenarios[@]}"; do
+        if grep -qx "$scenario" "$series"; then
+            echo "$scenario: done before in this series" >&2
+            continue
+        fi
+        echo "== $scenario" >&2
+        publish "$scenario"
+        echo "$scenario" >>"$series"
+    done
+    page
+    rm -f "$series"
+}
+
+main "$@"
+exit

@@ -32,12 +32,17 @@ def work(collection, calls, barrier):
     """What a worker does: one call after the other. The barrier is met before and after."""
     find_one, insert_one = collection.find_one, collection.insert_one
     barrier.wait()
-    for call in calls:
-        if isinstance(call, int):
-            if find_one({"_id": call}) is None:
-                raise LookupError(f"there is no point {call}")
-        else:
-            insert_one(call)
+    try:
+        for call in calls:
+            if isinstance(call, int):
+                if find_one({"_id": call}) is None:
+                    raise LookupError(f"there is no point {call}")
+            else:
+                insert_one(call)
+    except BaseException:
+        # Nobody waits for a worker that will not come.
+        barrier.abort()
+        raise
     barrier.wait()
 
 
@@ -61,6 +66,15 @@ def run(collection, shares, together):
 
 
 def process(arguments, number, together, results):
+    """One client process; when it fails the others end, too."""
+    try:
+        client_process(arguments, number, together, results)
+    except BaseException:
+        together.abort()
+        raise
+
+
+def client_process(arguments, number, together, results):
     """One client process with its share of the workers."""
     threads = arguments.workers // arguments.processes
     # Hidden retries are off, as docshape's are.

@@ -49,7 +49,7 @@ impl Stage {
         let left = self.data_home().join("docshape/mongod/6.0.5");
         assert!(!left.exists(), "nothing half done is left");
         let text = String::from_utf8(output.stderr).unwrap();
-        for way in ["DOCSHAPE_MONGOD", "docker compose up", "--uri"] {
+        for way in ["DOCSHAPE_MONGOD", "docker compose run", "--uri"] {
             assert!(text.contains(way), "{text}");
         }
         text

@@ -102,7 +102,8 @@ pub struct RunArguments {
     /// A scenario file, or the name of a catalogue scenario (see `docshape list`)
     #[arg(required_unless_present = "resume")]
     pub scenario: Option<String>,
-    /// Go on with the run in this folder after its last finished round, as its run.json says [default: a new run]
+    /// Go on with the run in this folder after its last finished round, as its run.json says; --baseline,
+    /// --save-baseline and --junit are to be given again [default: a new run]
     #[arg(long, value_name = "DIR", conflicts_with_all = RUN_DEFINING)]
     pub resume: Option<PathBuf>,
     /// Where to run it.

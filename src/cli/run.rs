@@ -8,9 +8,10 @@ use tokio::time::Instant;
 
 use crate::engine::{Event, Experiment, Observer, Settings};
 use crate::results::{self, RunRecord};
+use crate::stats;
 
 use super::argument::RunArguments;
-use super::compare::Beside;
+use super::compare::{BaselineArguments, Beside};
 use super::course::Course;
 use super::exit::{CliError, Exit};
 use super::latency_log::LogWriter;
@@ -33,9 +34,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
     threshold::check_file(arguments.junit.as_deref())?;
     if let Some(folder) = arguments.resume.clone() {
         let Some(resumed) = resume::open(&folder, &arguments)? else {
-            let folder = folder.display();
-            output::tell(&format!("the run in {folder} is complete: there is nothing to resume\n"));
-            return Ok(Exit::Fine);
+            return complete(&folder, &arguments);
         };
         let choice = resumed.server()?;
         check_keep(&resumed.arguments, &choice)?;
@@ -58,6 +57,21 @@ pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
         let _ = std::fs::remove_dir(&folder);
     }
     result
+}
+
+/// What there is to say of a run that needs no resuming.
+fn complete(folder: &Path, arguments: &RunArguments) -> Result<Exit, CliError> {
+    let shown = folder.display();
+    let BaselineArguments { baseline, save_baseline, .. } = &arguments.baseline;
+    if baseline.is_some() || save_baseline.is_some() {
+        return Err(CliError::usage(format!(
+            "the run in {shown} is complete: there is nothing to resume; compare it, or keep it as a baseline, with \
+             `docshape compare {shown}`"
+        )));
+    }
+    output::tell(&format!("the run in {shown} is complete: there is nothing to resume\n"));
+    let record = results::load(folder).map_err(|error| CliError::usage(error.to_string()))?;
+    Ok(if stats::void(&record).is_empty() { Exit::Fine } else { Exit::Invalid })
 }
 
 fn on_server(measuring: Measuring, choice: ServerChoice) -> Result<Exit, CliError> {

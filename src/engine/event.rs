@@ -8,7 +8,7 @@ use crate::results::RoundRecord;
 pub enum Event<'e> {
     /// The run begins.
     Started {
-        /// Rounds to come.
+        /// Rounds, those of an earlier part of a resumed run included.
         rounds: u64,
         /// The strategies, the reference first.
         arms: &'e [String],

@@ -37,9 +37,9 @@ pub use capacity::CapacityReport;
 pub use chart::Picture;
 pub use claims::{ClaimCell, ClaimVerdict, ClaimView};
 pub use cost::{COLUMNS, Costs, Inconsistent, METRICS, Metric, MixCost, OperationCost};
-pub use format::{count, counted, time};
 pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use facts::{Facts, Machine, Parameter, Server, Verification};
+pub use format::{count, counted, time};
 pub use html::{HTML_FILE, Html};
 pub use json::{JSON_FORMAT, Json};
 pub use junit::Junit;
@@ -167,6 +167,13 @@ pub struct Row {
     pub fastest: Option<usize>,
     /// A cell per strategy.
     pub cells: Vec<Measured>,
+}
+
+impl Row {
+    /// What it is called where there are others beside it.
+    pub fn label(&self) -> &str {
+        if self.is_mix { "whole mix" } else { &self.name }
+    }
 }
 
 /// An operation of one strategy over all rounds.

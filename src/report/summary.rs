@@ -59,9 +59,9 @@ impl<'r> Summary<'r> {
             let count = self.claims_of().filter(|(_, _, claim)| claim.verdict == verdict).count();
             format!("{count} {}", verdict.word())
         });
-        let scenarios = counted(self.runs.len() as u64, "scenario");
+        let runs = counted(self.runs.len() as u64, "run");
         let claims = counted(self.claims_of().count() as u64, "claim");
-        format!("{scenarios}; {claims}: {}", counts.join(", "))
+        format!("{runs}; {claims}: {}", counts.join(", "))
     }
 
     fn verdicts(&self, out: &mut dyn fmt::Write) -> fmt::Result {

@@ -101,7 +101,8 @@ fn carry_over(record: &RunRecord) -> Option<String> {
     })
 }
 
-fn strain_words(record: &RunRecord, strain: Strain) -> String {
+/// What a strain may have done to the numbers.
+pub(super) fn strain_words(record: &RunRecord, strain: Strain) -> String {
     match strain {
         Strain::Steal { cells } => steal(record, &cells),
         Strain::LoadThread { strategies, busy } => {

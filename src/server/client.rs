@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep};
 use crate::record::LatencyHistogram;
 
 use super::pool::PoolWatch;
+use super::session::Sessions;
 use super::{Failure, FailureKind, Reply, ReplyKind, Target, Transaction, failure};
 
 /// How long to look for a server before it is called unreachable.
@@ -83,6 +84,7 @@ pub struct MongoTarget {
     hosts: Vec<ServerAddress>,
     watch: Arc<PoolWatch>,
     handles: RefCell<Vec<(String, Database)>>,
+    sessions: Sessions,
 }
 
 impl MongoTarget {
@@ -109,7 +111,7 @@ impl MongoTarget {
         let hosts = options.hosts.clone();
         let client = Client::with_options(options)
             .map_err(|error| ConnectError::Driver { reason: failure::from_driver(&error).message })?;
-        Ok(Self { client, pool_size, hosts, watch, handles: RefCell::default() })
+        Ok(Self { client, pool_size, hosts, watch, handles: RefCell::default(), sessions: Sessions::default() })
     }
 
     /// The hosts of the connection string, for messages.
@@ -183,7 +185,13 @@ impl fmt::Debug for MongoTarget {
 impl Target for MongoTarget {
     async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
         check_length(&command)?;
-        send(&self.database(database), None, command, kind).await
+        let mut session = self.sessions.take(&self.client).await?;
+        let sent = send(&self.database(database), &mut session, command, kind).await;
+        // A session on whose connection a command got lost is not used again, as the specification of sessions asks.
+        if !matches!(&sent, Err(failure) if failure.kind == FailureKind::Network) {
+            self.sessions.put_back(session);
+        }
+        sent
     }
 
     async fn begin(&self) -> Result<Transaction, Failure> {
@@ -197,8 +205,9 @@ impl Target for MongoTarget {
         command: RawDocumentBuf,
         kind: ReplyKind,
     ) -> Result<Reply, Failure> {
+        let Some(session) = transaction.session() else { return self.run(database, command, kind).await };
         check_length(&command)?;
-        send(&self.database(database), transaction.session(), command, kind).await
+        send(&self.database(database), session, command, kind).await
     }
 
     async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
@@ -222,26 +231,18 @@ fn check_length(command: &RawDocumentBuf) -> Result<(), Failure> {
 
 async fn send(
     database: &Database,
-    session: Option<&mut ClientSession>,
+    session: &mut ClientSession,
     command: RawDocumentBuf,
     kind: ReplyKind,
 ) -> Result<Reply, Failure> {
-    match (kind, session) {
-        (ReplyKind::Cursor, None) => {
-            let cursor = database.run_raw_cursor_command(command).batch().await;
-            drain(cursor.map_err(|error| failure::from_driver(&error))?).await
-        }
-        (ReplyKind::Cursor, Some(session)) => {
+    match kind {
+        ReplyKind::Cursor => {
             let cursor = database.run_raw_cursor_command(command).session(&mut *session).batch().await;
             drain(cursor.map_err(|error| failure::from_driver(&error))?.stream(session)).await
         }
-        (ReplyKind::Single | ReplyKind::Writes, session) => {
-            let command = database.run_raw_command(command);
-            let command = match session {
-                Some(session) => command.session(session),
-                None => command,
-            };
-            single(&command.await.map_err(|error| failure::from_driver(&error))?, kind)
+        ReplyKind::Single | ReplyKind::Writes => {
+            let reply = database.run_raw_command(command).session(session).await;
+            single(&reply.map_err(|error| failure::from_driver(&error))?, kind)
         }
     }
 }

@@ -23,8 +23,8 @@ pub enum LocateError {
     Missing,
 }
 
-const WAYS: &str = "to get a server: run scripts/install-mongod.sh, or start one with `docker compose up` and name it \
-                    with --uri, or name any replica set or sharded cluster with --uri";
+const WAYS: &str = "to get a server: run scripts/install-mongod.sh, or run docshape with one in \
+                    containers (`docker compose run --rm docshape run SCENARIO`), or name any replica set or sharded cluster with --uri";
 
 /// The folder for a user's data, from the values of `XDG_DATA_HOME` and `HOME`; a relative one does not count.
 pub fn data_home(xdg_data_home: Option<&OsStr>, home: Option<&OsStr>) -> Option<PathBuf> {
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn when_there_is_none_the_three_ways_are_named() {
         let text = locate(None, None, None, None).unwrap_err().to_string();
-        for way in ["scripts/install-mongod.sh", "docker compose up", "--uri"] {
+        for way in ["scripts/install-mongod.sh", "docker compose run", "--uri"] {
             assert!(text.contains(way), "{text}");
         }
     }

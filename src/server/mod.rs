@@ -13,6 +13,7 @@ pub mod meter;
 pub mod namespace;
 mod pool;
 mod server_log;
+mod session;
 mod transaction;
 
 use std::future::Future;

@@ -18,6 +18,9 @@ const QUANTILE: f64 = 0.99;
 /// Chance (0 to 1) that an interval of a family does not hold its true ratio.
 const ERROR: f64 = 0.05;
 
+/// Fewer failures of an operation are chance.
+const FEW: u64 = 10;
+
 /// Fewer means say nothing about all.
 const MANY: usize = 3;
 
@@ -107,12 +110,10 @@ pub enum Outcome {
 /// What keeps times from being compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hurdle {
-    /// What it is.
-    pub why: Why,
-    /// Whether it was there before.
-    pub before: bool,
-    /// Whether it is there after.
-    pub after: bool,
+    /// What it was before.
+    pub before: Option<Why>,
+    /// What it is after; one of the two there is.
+    pub after: Option<Why>,
 }
 
 /// Why the times of an arm cannot be compared.
@@ -127,11 +128,12 @@ pub enum Why {
 }
 
 impl Outcome {
-    /// Whether the later run is worse: slower beyond the tolerance, or with a hurdle that was not there before.
+    /// Whether the later run is worse: slower beyond the tolerance, or newly overloaded or failing. A round without a
+    /// success may have had two calls of an operation, both refused: that is not compared.
     pub fn is_regression(self) -> bool {
         match self {
             Outcome::Slower => true,
-            Outcome::Hurdle(hurdle) => hurdle.after && !hurdle.before,
+            Outcome::Hurdle(hurdle) => hurdle.before.is_none() && hurdle.after.is_some_and(|why| why != Why::NoSuccess),
             _ => false,
         }
     }
@@ -287,8 +289,7 @@ fn control_band(record: &RunRecord, operation: Option<usize>, per_round: &PerRou
 
 fn hurdle(runs: Runs, (before, after): (usize, usize), operation: Option<usize>) -> Option<Hurdle> {
     let (old, new) = (why(runs.before, before, operation), why(runs.after, after, operation));
-    let why = new.or(old)?;
-    Some(Hurdle { why, before: old.is_some(), after: new.is_some() })
+    (old.is_some() || new.is_some()).then_some(Hurdle { before: old, after: new })
 }
 
 fn why(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Option<Why> {
@@ -299,11 +300,17 @@ fn why(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Option<
     };
     if arm.overloaded.is_some() {
         Some(Why::Overloaded)
-    } else if arm.failed_share > record.settings.error_budget {
+    } else if arm.failed_share > record.settings.error_budget && failures(record, strategy, operation) >= FEW {
         Some(Why::Failures)
     } else {
         cells(record, strategy).zip(&arm.means).any(is_without).then_some(Why::NoSuccess)
     }
+}
+
+/// Failed calls of an operation, or of all.
+fn failures(record: &RunRecord, strategy: usize, operation: Option<usize>) -> u64 {
+    let places = operation.map_or(0..record.operations.len(), |operation| operation..operation + 1);
+    places.map(|operation| tally(operations(record, strategy, operation)).failed()).sum()
 }
 
 impl Draught {
@@ -372,8 +379,11 @@ fn common(strategies: &[StrategyChange]) -> Option<Common> {
     logs.sort_by(f64::total_cmp);
     let (low, high, typical) = (*logs.first()?, *logs.last()?, logs[logs.len() / 2]);
     let is_near = |log: &f64| (log - typical).abs() <= typical.abs() / 2.0;
-    let is_common =
-        strategies.len() > 1 && logs.len() >= MANY && typical.abs() > NOISE.ln_1p() && logs.iter().all(is_near);
+    let has_ratio = |strategy: &&StrategyChange| {
+        strategy.rows.iter().any(|row| row.operation.is_some() && row.mean.ratio.is_some())
+    };
+    let moved = strategies.iter().filter(has_ratio).count();
+    let is_common = moved > 1 && logs.len() >= MANY && typical.abs() > NOISE.ln_1p() && logs.iter().all(is_near);
     let range = Interval { low: low.exp(), high: high.exp() };
     is_common.then(|| Common { means: logs.len(), typical: typical.exp(), range })
 }
@@ -525,7 +535,8 @@ mod tests {
             let ruling = row(&compared(before, after), 1, Some("read_post")).mean.ruling;
             (ruling, ruling.is_regression())
         };
-        let hurdle = |before, after| Outcome::Hurdle(Hurdle { why: Why::NoSuccess, before, after });
+        let none = |is_there: bool| is_there.then_some(Why::NoSuccess);
+        let hurdle = |before, after| Outcome::Hurdle(Hurdle { before: none(before), after: none(after) });
         let well = sample::run(8);
         assert_eq!(ruling(&well, &refusing), (hurdle(false, true), true));
         assert_eq!(ruling(&refusing, &well), (hurdle(true, false), false));
@@ -535,7 +546,7 @@ mod tests {
             operation.outcomes[0].outcome = "failed".into();
         }
         let change = row(&compared(&well, &failing), 0, None).mean;
-        assert_eq!(change.ruling, Outcome::Hurdle(Hurdle { why: Why::Failures, before: false, after: true }));
+        assert_eq!(change.ruling, Outcome::Hurdle(Hurdle { before: None, after: Some(Why::Failures) }));
         assert_eq!((change.ratio, change.interval), (None, None));
     }
 

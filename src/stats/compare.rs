@@ -7,6 +7,7 @@ use crate::results::{ERROR_BUDGET, NOISE, RunRecord, Settings};
 
 use super::estimate::{Estimate, Interval, log_ratios};
 use super::family::Family;
+use super::student::t_quantile;
 use super::{cells, means, mix_means, operations, overloaded, role, tally};
 
 /// With fewer rounds nothing is claimed: the smallest p that R rounds can have is 2^(1-R), 0.03 at 6.
@@ -182,10 +183,11 @@ pub fn compare(questions: &[Vec<Arm>], limits: Limits) -> Vec<Vec<Comparison>> {
         members.extend(judged.map(|arm| log_ratios(&arm.means, &reference.means)));
     }
     let family = Family::new(&members);
+    let critical = (!members.is_empty()).then_some(family.critical);
     let mut adjusted = family.p.iter().copied();
     let mut answer = |arms: &Vec<Arm>| {
         let Some((reference, others)) = arms.split_first() else { return Vec::new() };
-        let judge = Judge { reference, critical: family.critical, band: band(arms), limits };
+        let judge = Judge { reference, critical, band: band(arms), limits };
         let compared = others.iter().map(|arm| {
             let p = if arm.role == Role::Judged { adjusted.next() } else { None };
             judge.compare(arm, p)
@@ -224,7 +226,8 @@ pub(super) fn obstacle(arm: &Arm, reference: &Arm, limits: Limits) -> Option<Rea
 /// What one question's arms are measured by.
 struct Judge<'a> {
     reference: &'a Arm,
-    critical: f64,
+    /// That of the family; `None` where nothing is judged.
+    critical: Option<f64>,
     band: Option<f64>,
     limits: Limits,
 }
@@ -239,7 +242,7 @@ impl Judge<'_> {
         };
         let ratio = estimate.map(|estimate| Ratio {
             mean: estimate.ratio(),
-            interval: estimate.interval(self.critical).filter(|_| estimate.rounds >= MINIMUM_ROUNDS),
+            interval: estimate.interval(self.critical_for(&estimate)).filter(|_| estimate.rounds >= MINIMUM_ROUNDS),
             rounds: estimate.rounds,
         });
         let detectable = p.and(estimate.as_ref()).filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS);
@@ -254,8 +257,14 @@ impl Judge<'_> {
         self.limits.floor().max(self.band.unwrap_or(0.0))
     }
 
+    /// How many standard errors the ends of an interval are away. An arm that is not judged beside none that is has
+    /// Student's: its interval is for itself alone.
+    fn critical_for(&self, estimate: &Estimate) -> f64 {
+        self.critical.unwrap_or_else(|| t_quantile(0.975, estimate.rounds.saturating_sub(1).max(1)))
+    }
+
     fn detectable(&self, estimate: &Estimate) -> f64 {
-        estimate.detectable(self.critical).max(self.noise().exp_m1())
+        estimate.detectable(self.critical_for(estimate)).max(self.noise().exp_m1())
     }
 
     fn claim(&self, estimate: Option<&Estimate>, p: f64) -> Claim {
@@ -266,7 +275,7 @@ impl Judge<'_> {
         // The step-down finds a little more than the simultaneous interval; a claim beside an interval that holds 1 would
         // convince nobody.
         let excludes = |interval: Interval| interval.low > 1.0 || interval.high < 1.0;
-        let is_found = p < SIGNIFICANCE && estimate.interval(self.critical).is_some_and(excludes);
+        let is_found = p < SIGNIFICANCE && estimate.interval(self.critical_for(estimate)).is_some_and(excludes);
         let is_noise = estimate.mean.abs() <= noise;
         match (is_found, is_noise) {
             (true, false) if estimate.mean < 0.0 => Claim::Faster,
@@ -386,6 +395,18 @@ mod tests {
             (band(&[arm(0, &[1.0; 8]), arm(1, &[1.0; 8])]), band(&[arm(0, &[1.0]), control(&[1.0])])),
             (None, None)
         );
+    }
+
+    #[test]
+    fn who_is_not_judged_has_an_interval_even_where_nobody_is() {
+        // Logarithms 0.1 and 0.3: mean 0.2, standard error 0.1/sqrt(7), Student's t of 7 degrees of freedom 2.3646.
+        let means: Vec<f64> = (0..8).map(|round| if round % 2 == 0 { 0.1_f64 } else { 0.3 }.exp()).collect();
+        let found = two(arm(0, &[1.0; 8]), Arm { role: Role::Described, ..arm(1, &means) });
+        let interval = found.ratio.unwrap().interval.unwrap();
+        let reach = 2.3646 * 0.1 / 7.0_f64.sqrt();
+        assert!((interval.low.ln() - (0.2 - reach)).abs() < 1e-4, "{interval:?}");
+        assert!((interval.high.ln() - (0.2 + reach)).abs() < 1e-4, "{interval:?}");
+        assert_eq!((found.p, found.claim), (None, Claim::No(Reason::NotJudged)));
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Beside {
     }
 
     /// Makes the run as long as the baseline where its length is left open: with the same preset and no calls, duration or
-    /// rate given, the pilot's findings of then count.
+    /// rate given, the baseline's calls count.
     pub fn adopt(&self, mut arguments: RunArguments) -> RunArguments {
         let Some(Named { record, .. }) = &self.baseline else { return arguments };
         let settings = &record.settings;
@@ -60,7 +60,14 @@ impl Beside {
             (LoadModel::Closed, None) if arguments.duration.is_none() => {
                 arguments.calls = arguments.calls.or(settings.calls);
             }
-            (LoadModel::Open { rate, .. }, Some(Rate::Auto)) => arguments.rate = Some(Rate::PerSecond(rate)),
+            (LoadModel::Open { rate, .. }, Some(wanted)) => {
+                if wanted == Rate::Auto {
+                    arguments.rate = Some(Rate::PerSecond(rate));
+                }
+                if arguments.duration.is_none() {
+                    arguments.calls = arguments.calls.or(settings.calls);
+                }
+            }
             _ => {}
         }
         arguments

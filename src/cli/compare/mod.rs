@@ -36,6 +36,11 @@ pub fn compare(arguments: &CompareArguments) -> Result<Exit, CliError> {
         (None, Some(second)) => (Some(first), read(second)?),
         (None, None) => (None, first),
     };
+    if before.is_none() && (!arguments.strategies.is_empty() || arguments.format != CompareFormat::Terminal) {
+        return Err(CliError::usage(
+            "there is nothing to compare, so --strategies and --format say nothing: name a second run or a --baseline",
+        ));
+    }
     check_usable(&after)?;
     let mut exit = Exit::Fine;
     if let Some(before) = &before {

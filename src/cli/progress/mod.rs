@@ -48,8 +48,9 @@ struct State {
     detail: String,
     /// Calls per second, in the open model.
     rate: Option<f64>,
-    /// Complete rounds.
+    /// Rounds that were completed here, and the number of the next, from 0: a run may be resumed.
     finished: u64,
+    next: u64,
     /// When the first round began and the last one ended.
     begun: Option<Duration>,
     ended: Duration,
@@ -139,8 +140,9 @@ impl State {
                 };
                 self.strategy(arm).into_iter().for_each(|strategy| strategy.slice(*done, *seconds, *failed));
             }
-            Event::Round(_) => {
+            Event::Round(round) => {
                 self.finished += 1;
+                self.next = round.index + 1;
                 self.ended = elapsed;
                 self.strategies.iter_mut().for_each(StrategyProgress::end_round);
             }
@@ -235,7 +237,7 @@ impl State {
     fn left(&self, elapsed: Duration) -> Option<Duration> {
         let begun = self.begun?;
         let finished = u32::try_from(self.finished).ok().filter(|finished| *finished > 0)?;
-        let to_come = u32::try_from(self.rounds.saturating_sub(self.finished)).ok()?;
+        let to_come = u32::try_from(self.rounds.saturating_sub(self.next)).ok()?;
         let expected = self.ended.saturating_sub(begun) / finished * to_come;
         Some(expected.saturating_sub(elapsed.saturating_sub(self.ended)))
     }
@@ -361,6 +363,16 @@ mod tests {
         state.take(&Event::Round(&round(1)), SECOND * 40);
         assert_eq!(state.left(SECOND * 40), Some(SECOND * 45));
         assert_eq!(state.left(SECOND * 400), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_resumed_run_has_no_more_rounds_to_come_than_are_left() {
+        let mut state = State { rounds: 8, ..State::default() };
+        state.take(&phase(Some(6), "a", Phase::Load), SECOND * 10);
+        state.take(&Event::Round(&round(6)), SECOND * 30);
+        assert_eq!(state.left(SECOND * 30), Some(SECOND * 20));
+        state.take(&Event::Round(&round(7)), SECOND * 50);
+        assert_eq!(state.left(SECOND * 50), Some(Duration::ZERO));
     }
 
     #[test]

@@ -17,7 +17,7 @@ impl BetweenReport<'_> {
             writeln!(out, "- **{name}** {}", escape(run))?;
         }
         writeln!(out, "\n**{}**", escape(&self.verdict.join(" ")))?;
-        for (heading, entries) in [("Slower", &self.worse), ("Faster", &self.better)] {
+        for (heading, entries) in [("Worse", &self.worse), ("Better", &self.better)] {
             if !entries.is_empty() {
                 writeln!(out, "\n## {heading}\n")?;
                 entries

@@ -4,10 +4,11 @@ mod markdown;
 mod terminal;
 
 use crate::results::RunRecord;
-use crate::stats::{Between, Common, Hurdle, Outcome, Ratio, Row, StrategyChange, TimeChange, Why};
+use crate::stats::{self, Between, Common, Hurdle, Outcome, Ratio, Row, StrategyChange, TimeChange, Why};
 
 use super::format::{NOTHING, counted, listed, percent, plain, three, time};
 use super::method::{in_percent, measured};
+use super::validity::strain_words;
 use super::words::difference;
 
 /// What of a run's settings is no difference worth telling: it always differs, or is told elsewhere.
@@ -46,7 +47,7 @@ impl<'b> BetweenReport<'b> {
         let [before, after] = [sides[0].record, sides[1].record];
         let is_better = |change: &TimeChange| match change.ruling {
             Outcome::Faster => true,
-            Outcome::Hurdle(hurdle) => hurdle.before && !hurdle.after,
+            Outcome::Hurdle(hurdle) => hurdle.before.is_some() && hurdle.after.is_none(),
             _ => false,
         };
         BetweenReport {
@@ -97,18 +98,18 @@ fn changed(change: &TimeChange) -> String {
     }
 }
 
-fn hurdle_words(hurdle: Hurdle) -> String {
-    let what = match hurdle.why {
+fn hurdle_words(Hurdle { before, after }: Hurdle) -> String {
+    let what = |why: Why| match why {
         Why::Overloaded => "could not keep up with the calls",
         Why::Failures => "failed in too many calls",
         Why::NoSuccess => "had a round without a successful call",
     };
-    let when = match (hurdle.before, hurdle.after) {
-        (true, true) => "in both runs",
-        (true, false) => "in A and not in B",
-        (false, _) => "in B and not in A",
-    };
-    format!("{what} {when}")
+    match (before, after) {
+        (Some(old), Some(new)) if old == new => format!("{} in both runs", what(old)),
+        (Some(old), Some(new)) => format!("{} in A, and {} in B", what(old), what(new)),
+        (Some(old), None) => format!("{} in A and not in B", what(old)),
+        (None, new) => format!("{} in B and not in A", new.map_or(NOTHING, what)),
+    }
 }
 
 fn verdict(found: &Between, tolerance: f64) -> Vec<String> {
@@ -116,7 +117,8 @@ fn verdict(found: &Between, tolerance: f64) -> Vec<String> {
         |wanted: &dyn Fn(Outcome) -> bool| found.judged().filter(|(.., change)| wanted(change.ruling)).count() as u64;
     let limit = format!("{} %", in_percent(tolerance));
     let all = counted(count(&|_| true), "number");
-    let worse = count(&Outcome::is_regression);
+    let slower = count(&|ruling| ruling == Outcome::Slower);
+    let broken = count(&Outcome::is_regression) - slower;
     let parts = [
         (count(&|ruling| ruling == Outcome::Same), format!("the same within {limit}")),
         (count(&|ruling| ruling == Outcome::Faster), "faster".to_owned()),
@@ -126,18 +128,30 @@ fn verdict(found: &Between, tolerance: f64) -> Vec<String> {
     let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
     let parts = parts.collect::<Vec<_>>().join(", ");
     let rest = if parts.is_empty() { String::new() } else { format!(": {parts}") };
-    let is_open = count(&|ruling| ruling == Outcome::Undecided) == count(&|_| true);
-    match worse {
-        0 if is_open => {
+    let is_possible = |change: TimeChange| change.interval.is_none_or(|interval| interval.high > 1.0 + tolerance);
+    let is_open = found.judged().all(|(.., change)| change.ruling == Outcome::Undecided && is_possible(change));
+    let rest = match slower + broken {
+        0 => rest,
+        _ if parts.is_empty() => String::new(),
+        _ => format!("; of the others {parts}"),
+    };
+    match (slower, broken) {
+        (0, 0) if is_open => {
             vec![format!(
                 "Undecided: in none of {all} is a regression beyond {limit} shown or excluded; measure for longer."
             )]
         }
-        0 => vec![format!("No regression beyond {limit} found in {all}{rest}.")],
-        worse => {
-            let rest = if parts.is_empty() { String::new() } else { format!("; of the others {parts}") };
-            vec![format!("REGRESSION: B is slower than A by more than {limit} in {worse} of {all}{rest}.")]
+        (0, 0) => vec![format!("No regression beyond {limit} found in {all}{rest}.")],
+        (0, broken) => {
+            vec![format!("REGRESSION: {broken} of {all} can no longer be compared, as calls fail or wait{rest}.")]
         }
+        (slower, 0) => {
+            vec![format!("REGRESSION: B is slower than A by more than {limit} in {slower} of {all}{rest}.")]
+        }
+        (slower, broken) => vec![format!(
+            "REGRESSION: B is slower than A by more than {limit} in {slower} of {all}, and {broken} can no longer be \
+             compared, as calls fail or wait{rest}."
+        )],
     }
 }
 
@@ -199,6 +213,12 @@ fn warnings(found: &Between, before: &RunRecord, after: &RunRecord, changed: &[S
             "In {alone} every strategy ran alone on the server and in {other} not: measure {other} again with --isolate."
         ));
     }
+    for (side, record) in [("A", before), ("B", after)] {
+        warnings.extend(record.warnings.iter().map(|words| format!("{side}: {}", plain(words))));
+        warnings.extend(
+            stats::strains(record).into_iter().map(|strain| format!("{side}: {}", strain_words(record, strain))),
+        );
+    }
     let has_control = |record: &RunRecord| record.strategies.iter().any(|strategy| strategy.control);
     if !has_control(before) && !has_control(after) {
         warnings.push("Neither run has a control that would tell how far noise reaches.".into());
@@ -234,7 +254,7 @@ fn mark(ruling: Outcome) -> &'static str {
 
 /// Strategies that are shown and not judged.
 fn described(found: &Between) -> Option<String> {
-    let is_described = |strategy: &&StrategyChange| strategy.role != crate::stats::Role::Judged;
+    let is_described = |strategy: &&StrategyChange| strategy.role != stats::Role::Judged;
     let names: Vec<String> =
         found.strategies.iter().filter(is_described).map(|strategy| plain(&strategy.name)).collect();
     (!names.is_empty()).then(|| format!("Not judged, as unsafe: {}.", listed(&names)))

@@ -49,7 +49,9 @@ impl BetweenReport<'_> {
         let first = self.found.strategies.iter().max_by_key(|strategy| strategy.rows.len());
         let rows = first.map_or(&[][..], |strategy| &strategy.rows);
         let mut names: Vec<Cell> = rows.iter().map(|row| Cell::new(Self::mix_name(row))).collect();
-        names.push(Cell::new("calls per second"));
+        if self.found.strategies.iter().any(|strategy| strategy.throughput.is_some()) {
+            names.push(Cell::new("calls per second"));
+        }
         let groups = self.found.strategies.iter().map(|strategy| group(strategy, rows)).collect();
         Table { names, groups }
     }
@@ -69,8 +71,8 @@ impl BetweenReport<'_> {
                       text: &dyn Fn(&crate::stats::CollectionGrowth) -> f64,
                       words: &dyn Fn(f64, f64) -> String| {
             let cell = |(_, (_, old, new)): (_, &(String, Option<_>, Option<_>))| {
-                let (old, new) = (old.as_ref().map_or(0.0, text), new.as_ref().map_or(0.0, text));
-                Cell::new(words(old, new))
+                let pair = old.as_ref().map(text).zip(new.as_ref().map(text));
+                Cell::new(pair.map_or_else(|| NOTHING.to_owned(), |(old, new)| words(old, new)))
             };
             Column { heading: heading.into(), cells: all().map(cell).collect() }
         };

@@ -121,16 +121,22 @@ impl Plot<'_> {
         self.frame(&mut svg, top - GAP);
         svg.append(&rows);
         let reference = self.series.first().map_or("the reference", |series| &series.name);
+        let intervals = if self.has_intervals() { ", with 95 % intervals" } else { "" };
         Chart {
             id: layout.id.into(),
             description: format!(
-                "Mean {} times in relation to {reference}, per operation and strategy, with 95 % intervals on a logarithmic \
-                 axis; left of 1 is faster.",
+                "Mean {} times in relation to {reference}, per operation and strategy{intervals}, on a logarithmic axis; \
+                 left of 1 is faster.",
                 self.report.times()
             ),
             size: (layout.width, top),
             body: svg,
         }
+    }
+
+    fn has_intervals(&self) -> bool {
+        let has_interval = |cell: &Measured| ratio_of(cell).is_some_and(|ratio| ratio.interval.is_some());
+        self.report.rows.iter().flat_map(|row| &row.cells).any(has_interval)
     }
 
     fn frame(&self, svg: &mut Svg, bottom: f64) {
@@ -139,9 +145,7 @@ impl Plot<'_> {
         svg.text("note", (from, 14.0), &format!("← less time than {}", cut(reference, 22)));
         svg.text("note e", (to, 14.0), "more time →");
         if !self.layout.is_stacked {
-            let has_interval = |cell: &Measured| ratio_of(cell).is_some_and(|ratio| ratio.interval.is_some());
-            let is_any = self.report.rows.iter().flat_map(|row| &row.cells).any(has_interval);
-            let (end, words) = if is_any {
+            let (end, words) = if self.has_intervals() {
                 (self.layout.width - 8.0, "ratio, 95 % interval")
             } else {
                 (self.layout.width - 126.0, "ratio")

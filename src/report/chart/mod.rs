@@ -124,7 +124,7 @@ fn of_mix(report: &Report) -> impl Iterator<Item = &Row> {
 
 /// What stands above a picture of an operation.
 fn title(row: &Row) -> String {
-    if row.is_mix { "whole mix".to_owned() } else { row.name.clone() }
+    row.label().to_owned()
 }
 
 /// A text in at most so many characters.

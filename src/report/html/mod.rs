@@ -196,22 +196,20 @@ impl<'r> Page<'r> {
         let cells = || self.report.rows.iter().flat_map(|row| &row.cells);
         let has_interval =
             cells().filter_map(|cell| cell.comparison.as_ref()?.ratio).any(|ratio| ratio.interval.is_some());
-        let rounds = counted(self.report.rounds, "round");
-        (!has_interval).then(|| {
-            format!(
-                "Points without intervals: an interval needs {MINIMUM_ROUNDS} rounds, and here {} {rounds}.",
-                match self.report.rounds {
-                    1 => "is",
-                    _ => "are",
-                }
-            )
-        })
+        let here = match self.report.rounds {
+            1 => "here is 1 round".to_owned(),
+            few if few < MINIMUM_ROUNDS as u64 => format!("here are {}", counted(few, "round")),
+            _ => format!("no strategy has so many with successful calls in common with {}", self.reference()),
+        };
+        let words = || format!("Points without intervals: an interval needs {MINIMUM_ROUNDS} rounds, and {here}.");
+        (!has_interval).then(words)
     }
 
     /// The operations of which no percentile is known.
     fn without_percentiles(&self) -> Option<String> {
         let known = |row: &super::Row| row.cells.iter().any(|cell| cell.distribution.quantile(0.5).is_some());
-        let names: Vec<String> = tables::rows(self.report).filter(|row| !known(row)).map(tables::title).collect();
+        let names: Vec<String> =
+            tables::rows(self.report).filter(|row| !known(row)).map(|row| row.label().to_owned()).collect();
         (!names.is_empty()).then(|| listed(&names))
     }
 

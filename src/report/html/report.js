@@ -69,6 +69,10 @@
     target.scrollIntoView();
   };
   addEventListener('hashchange', reveal);
+  // The same link again changes no address.
+  document.addEventListener('click', (event) => {
+    if (event.target.closest && event.target.closest('a[href^="#"]')) setTimeout(reveal);
+  });
   reveal();
   let opened = [];
   addEventListener('beforeprint', () => {

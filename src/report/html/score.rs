@@ -35,8 +35,7 @@ pub fn score(report: &Report) -> Option<Table> {
 }
 
 fn name(row: &Measurements, place: usize) -> Cell {
-    let name = if row.is_mix { "whole mix" } else { &row.name };
-    Cell { remark: row.share.map_or(String::new(), percent), link: times_of(place), ..cell(name) }
+    Cell { remark: row.share.map_or(String::new(), percent), link: times_of(place), ..cell(row.label()) }
 }
 
 fn value(report: &Report, row: &Measurements, place: usize) -> Cell {
@@ -44,6 +43,7 @@ fn value(report: &Report, row: &Measurements, place: usize) -> Cell {
     let mut made = if place == 0 { maybe(measured.mean, time) } else { difference(report, measured) };
     if report.fastest(row) == Some(place) {
         made.class.push_str(" best");
+        made.spoken = "fastest: ".into();
     }
     made.class = format!("s{place} {}", made.class);
     made

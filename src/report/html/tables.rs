@@ -44,6 +44,8 @@ pub struct Cell {
     pub look: String,
     /// The id of the row that tells more.
     pub link: String,
+    /// What its look says, for those who hear it.
+    pub spoken: String,
 }
 
 pub(super) fn cell(text: impl Into<String>) -> Cell {
@@ -104,9 +106,8 @@ pub(super) fn some(label: &str, head: Vec<Cell>, rows: Vec<Row>) -> Option<Table
 
 pub(super) fn title(row: &Measurements) -> String {
     match row.share {
-        _ if row.is_mix => "whole mix".into(),
-        Some(share) => format!("{}, {} of calls", row.name, percent(share)),
-        None => row.name.clone(),
+        Some(share) if !row.is_mix => format!("{}, {} of calls", row.name, percent(share)),
+        _ => row.label().to_owned(),
     }
 }
 
@@ -150,7 +151,11 @@ pub fn strategy_of(strategy: usize) -> String {
 
 /// The row that holds the number which decides a claim; `None` where there is no such row.
 pub fn row_of(report: &Report, cell: &ClaimCell) -> Option<String> {
+    // Without a round the page has no tables of numbers.
     let strategy = report.strategies.iter().position(|strategy| strategy.name == cell.strategy)?;
+    if report.rounds == 0 {
+        return None;
+    }
     match cell.metric.as_str() {
         "throughput" => Some(strategy_of(strategy)),
         "storage_bytes" => (!report.strategies[strategy].collections.is_empty()).then(|| size_of(strategy)),
@@ -372,7 +377,7 @@ pub fn outcomes(report: &Report) -> Table {
         });
         cells.collect::<Vec<_>>()
     };
-    let made = rows(report).map(|row| across(if row.is_mix { "whole mix" } else { &row.name }, cells(row).into_iter()));
+    let made = rows(report).map(|row| across(row.label(), cells(row).into_iter()));
     Table { label: "What calls came to".into(), head: columns(report, "operation"), rows: made.collect() }
 }
 

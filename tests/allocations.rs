@@ -1,0 +1,74 @@
+//! How often docshape asks for memory in a call: a count, so that it can be a test.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use bson::{RawDocumentBuf, rawdoc};
+use docshape::engine::{Slice, Stop};
+use docshape::plan::{Choice, Plan, compile};
+use docshape::record::Recorder;
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::{Failure, Reply, ReplyKind, Target};
+
+const CALLS: u64 = 1_000;
+
+/// Allocations of a point read, those of the driver not counted.
+const MOST: f64 = 12.0;
+
+/// Answers every command at once with one document, which takes two allocations.
+struct OneDocument(RawDocumentBuf);
+
+const OF_THE_ANSWER: f64 = 2.0;
+
+impl Target for OneDocument {
+    async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        Ok(Reply { batches: vec![self.0.clone()] })
+    }
+}
+
+fn plan() -> Arc<Plan> {
+    let source = Source::new("points", include_str!("../benches/points.yaml"));
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics).unwrap();
+    let choice = Choice { mix: Some("read-only".to_owned()), seed: 1, ..Choice::default() };
+    Arc::new(compile(&scenario, &choice, &mut diagnostics).unwrap().unwrap())
+}
+
+#[test]
+fn a_point_read_allocates_little() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let plan = plan();
+    let next = Arc::new(AtomicU64::new(0));
+    let recorder = RefCell::new(Recorder::new(plan.operations.len(), Duration::from_secs(10)));
+    let document = rawdoc! { "_id": 1, "name": "Ada Lovelace", "text": "x".repeat(120) };
+    let cursor = rawdoc! { "id": 0_i64, "firstBatch": [document] };
+    let target = OneDocument(rawdoc! { "cursor": cursor, "ok": 1.0 });
+    let slice = |end| Slice {
+        plan: Arc::clone(&plan),
+        arm: 0,
+        database: "points".into(),
+        seed: plan.round_seed(0),
+        next: Arc::clone(&next),
+        end,
+        length: None,
+        due: None,
+        workers: 1,
+        timeout: Duration::from_secs(10),
+        stop: Stop::default(),
+        interval: tokio::time::Instant::now(),
+        every: Duration::from_secs(3_600),
+    };
+    let made = |slice: Slice| runtime.block_on(slice.run(&target, &recorder, &|_| ())).map(drop).unwrap();
+    let entered = runtime.enter();
+    let (first, second) = (slice(CALLS), slice(2 * CALLS + 1));
+    drop(entered);
+    // The first slice makes histograms and whatever else is made once.
+    made(first);
+    next.store(CALLS, std::sync::atomic::Ordering::Relaxed);
+    let counted = allocation_counter::measure(|| made(second));
+    let per_call = counted.count_total as f64 / (CALLS + 1) as f64 - OF_THE_ANSWER;
+    assert!(per_call <= MOST, "{per_call:.2} allocations per call");
+    assert!(per_call > 1.0, "{per_call:.2} allocations per call: a command alone needs one, so these were not counted");
+}
