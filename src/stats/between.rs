@@ -538,7 +538,8 @@ mod tests {
         let none = |is_there: bool| is_there.then_some(Why::NoSuccess);
         let hurdle = |before, after| Outcome::Hurdle(Hurdle { before: none(before), after: none(after) });
         let well = sample::run(8);
-        assert_eq!(ruling(&well, &refusing), (hurdle(false, true), true));
+        // Refusals are results: that there are no times then says nothing of their length.
+        assert_eq!(ruling(&well, &refusing), (hurdle(false, true), false));
         assert_eq!(ruling(&refusing, &well), (hurdle(true, false), false));
         assert_eq!(ruling(&refusing, &refusing), (hurdle(true, true), false));
         let mut failing = well.clone();
@@ -547,6 +548,7 @@ mod tests {
         }
         let change = row(&compared(&well, &failing), 0, None).mean;
         assert_eq!(change.ruling, Outcome::Hurdle(Hurdle { before: None, after: Some(Why::Failures) }));
+        assert!(change.ruling.is_regression());
         assert_eq!((change.ratio, change.interval), (None, None));
     }
 

@@ -340,7 +340,17 @@ mod tests {
         let mut after = sample::run(8);
         after.rounds[0].cells[1].operations[1].outcomes[0].outcome = "refused: size".into();
         let [text, _, markdown] = texts(&sample::run(8), &after, &[]);
-        let words = "had a round without a successful call in B and not in A";
-        assert!(text.contains(words) && markdown.contains(words) && text.contains("REGRESSION"), "{text}");
+        assert!(text.contains("No regression beyond 5 % found") && text.contains("not compared"), "{text}");
+        assert!(!markdown.contains("## Worse"), "{markdown}");
+        for cell in after.rounds.iter_mut().map(|round| &mut round.cells[1]) {
+            cell.operations[1].outcomes[0].outcome = "failed".into();
+        }
+        let [text, _, markdown] = texts(&sample::run(8), &after, &[]);
+        let words = "failed in too many calls in B and not in A";
+        assert!(text.contains(words) && markdown.contains(words), "{text}");
+        assert!(
+            text.contains("can no longer be compared, as calls fail or wait") && !text.contains("slower"),
+            "{text}"
+        );
     }
 }

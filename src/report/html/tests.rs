@@ -311,7 +311,7 @@ fn the_first_table_says_who_is_fastest_by_how_much_and_how_sure() {
     let cells = rows[1].all("td");
     assert_eq!(cells[0].text, format::time(mix.cells[0].mean.unwrap()));
     let brief = crate::report::words::brief(&mix.cells[1].comparison.as_ref().unwrap().ratio.unwrap());
-    assert_eq!(cells[1].text, format!("▼ {} less {}", brief.number, brief.range.unwrap()));
+    assert_eq!(cells[1].text, format!("fastest: ▼ {} less {}", brief.number, brief.range.unwrap()));
     assert!(cells[1].get("class").contains("good best"), "{}", cells[1].get("class"));
     assert_links_lead_somewhere(&root);
     // Without enough rounds there are no intervals, and the page says so.
