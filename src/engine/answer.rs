@@ -1,12 +1,14 @@
 //! What the server replies, as values of the scenario.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+use bson::raw::RawBsonRef;
 
 use crate::plan::{Raw, ReplyShape, Value};
 use crate::server::Reply;
 
-/// The server's reply as a value of the scenario.
-pub(super) fn shaped(shape: ReplyShape, reply: &Reply) -> Value {
+/// The server's reply as a value of the scenario, whose parts stay the bytes that came.
+pub(super) fn shaped(shape: ReplyShape, reply: Reply) -> Value {
     match shape {
         ReplyShape::Documents => documents(reply),
         ReplyShape::First => documents(reply).at(0).unwrap_or(Value::Null),
@@ -21,8 +23,8 @@ pub(super) fn shaped(shape: ReplyShape, reply: &Reply) -> Value {
     }
 }
 
-pub(super) fn first(reply: &Reply) -> Raw {
-    Raw::new(reply.batches.first().cloned().unwrap_or_default())
+pub(super) fn first(reply: Reply) -> Raw {
+    Raw::new(reply.batches.into_iter().next().unwrap_or_default())
 }
 
 fn batch_documents(raw: &Raw) -> Value {
@@ -31,13 +33,13 @@ fn batch_documents(raw: &Raw) -> Value {
 }
 
 /// All documents of a cursor; those of a single batch stay the bytes that the server sent.
-fn documents(reply: &Reply) -> Value {
-    if let [only] = reply.batches.as_slice() {
-        return batch_documents(&Raw::new(only.clone()));
+fn documents(reply: Reply) -> Value {
+    if reply.batches.len() == 1 {
+        return batch_documents(&first(reply));
     }
     let mut all = Vec::new();
-    for batch in &reply.batches {
-        let documents = batch_documents(&Raw::new(batch.clone()));
+    for batch in reply.batches {
+        let documents = batch_documents(&Raw::new(batch));
         all.extend(documents.items().into_iter().flatten());
     }
     Value::list(all)
@@ -63,27 +65,44 @@ fn update(reply: &Raw) -> Value {
     written(matched, count(reply, "nModified"), upserted.unwrap_or(Value::Null), 0, 0)
 }
 
+/// The names of what a write tells, made once.
+static WRITTEN: LazyLock<[Arc<str>; 5]> =
+    LazyLock::new(|| ["matched", "modified", "upserted_id", "inserted", "deleted"].map(Arc::from));
+
 pub(super) fn written(matched: i64, modified: i64, upserted: Value, inserted: i64, deleted: i64) -> Value {
+    let [named_matched, named_modified, named_upserted, named_inserted, named_deleted] = &*WRITTEN;
     Value::Map(Arc::new([
-        (Arc::from("matched"), Value::Int(matched)),
-        (Arc::from("modified"), Value::Int(modified)),
-        (Arc::from("upserted_id"), upserted),
-        (Arc::from("inserted"), Value::Int(inserted)),
-        (Arc::from("deleted"), Value::Int(deleted)),
+        (Arc::clone(named_matched), Value::Int(matched)),
+        (Arc::clone(named_modified), Value::Int(modified)),
+        (Arc::clone(named_upserted), upserted),
+        (Arc::clone(named_inserted), Value::Int(inserted)),
+        (Arc::clone(named_deleted), Value::Int(deleted)),
     ]))
 }
 
 /// Whether a write did something: one that matched nothing leaves no state that others could see. What a raw command did is
 /// not known, so it counts.
 pub(super) fn has_changed(shape: ReplyShape, reply: &Reply) -> bool {
+    let Some(reply) = reply.batches.first() else { return false };
+    let is_positive = |n: Option<i64>| n.is_none_or(|n| n > 0);
     match shape {
         ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update | ReplyShape::Bulk => {
-            count(&first(reply), "n") > 0
+            reply.get("n").ok().flatten().and_then(whole).is_some_and(|n| n > 0)
         }
         ReplyShape::Value => {
-            let n = first(reply).get("lastErrorObject").and_then(|last| last.get("n"));
-            n.is_none_or(|n| n != Value::Int(0))
+            let last = reply.get_document("lastErrorObject").ok();
+            is_positive(last.and_then(|last| last.get("n").ok().flatten()).and_then(whole))
         }
         _ => true,
+    }
+}
+
+/// A whole number, in whichever type the server chose for it.
+fn whole(value: RawBsonRef<'_>) -> Option<i64> {
+    match value {
+        RawBsonRef::Int32(number) => Some(number.into()),
+        RawBsonRef::Int64(number) => Some(number),
+        RawBsonRef::Double(number) => Some(number as i64),
+        _ => None,
     }
 }

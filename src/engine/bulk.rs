@@ -44,7 +44,7 @@ impl<T: Target> Interpreter<'_, T> {
             for batch in batches(&group.parts) {
                 let message = with_parts(&head, list_of(group.kind), batch);
                 let reply = self.send(&bulk.label, (ReplyKind::Writes, Some(ReplyShape::Bulk)), message).await?;
-                sum.add(group.kind, &reply, positions);
+                sum.add(group.kind, reply, positions);
                 if bulk.ordered && !sum.errors.is_empty() {
                     return sum.value(bulk);
                 }
@@ -56,7 +56,8 @@ impl<T: Target> Interpreter<'_, T> {
 }
 
 impl Sum {
-    fn add(&mut self, kind: RequestKind, reply: &Reply, positions: &[usize]) {
+    fn add(&mut self, kind: RequestKind, reply: Reply, positions: &[usize]) {
+        let errors = reply.write_errors();
         let answer = first(reply);
         let n = count(&answer, "n");
         match kind {
@@ -70,8 +71,7 @@ impl Sum {
                 self.upserted = self.upserted.take().or_else(|| made.into_iter().next());
             }
         }
-        let errors = reply.write_errors().into_iter();
-        self.errors.extend(errors.filter_map(|(index, failure)| Some((*positions.get(index)?, failure))));
+        self.errors.extend(errors.into_iter().filter_map(|(index, failure)| Some((*positions.get(index)?, failure))));
     }
 
     /// The step's reply, unless a request failed with a code that it does not let pass.

@@ -235,7 +235,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
             None => {
                 let kind = if command.reply.is_cursor() { ReplyKind::Cursor } else { ReplyKind::Single };
                 let answer = self.send(&command.label, (kind, writes(command)), document).await?;
-                shaped(command.reply, &answer)
+                shaped(command.reply, answer)
             }
             Some(documents) => {
                 let documents = documents.bind_items(frame).map_err(|error| wrong(&command.label, error))?;
@@ -304,7 +304,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         for batch in batches(documents) {
             let kind = (ReplyKind::Single, writes(command));
             let reply = self.send(&command.label, kind, with_parts(frame_of, cstr!("documents"), batch)).await?;
-            inserted += count(&first(&reply), "n");
+            inserted += count(&first(reply), "n");
         }
         Ok(written(0, 0, Value::Null, inserted, 0))
     }

@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bson::{RawDocumentBuf, rawdoc};
+use bson::raw::CString;
+use bson::{RawBson, RawDocumentBuf, rawdoc};
 use futures_util::{Stream, StreamExt};
 use mongodb::options::{ClientOptions, ServerAddress};
 use mongodb::raw_batch_cursor::RawBatch;
@@ -242,14 +243,24 @@ async fn send(
         }
         ReplyKind::Single | ReplyKind::Writes => {
             let reply = database.run_raw_command(command).session(session).await;
-            single(&reply.map_err(|error| failure::from_driver(&error))?, kind)
+            single(reply.map_err(|error| failure::from_driver(&error))?, kind)
         }
     }
 }
 
-fn single(reply: &bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
-    let reply = RawDocumentBuf::try_from(reply)
-        .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
+/// What servers and drivers tell each other in every reply, which is not what was asked for.
+const GOSSIP: [&str; 4] = ["$clusterTime", "operationTime", "electionId", "opTime"];
+
+/// The driver has made a tree of the reply; what of it belongs to the command becomes bytes again.
+fn single(reply: bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
+    let mut kept = RawDocumentBuf::new();
+    for (name, value) in reply.into_iter().filter(|(name, _)| !GOSSIP.contains(&name.as_str())) {
+        let raw = CString::try_from(name).and_then(|name| Ok((name, RawBson::try_from(value)?)));
+        let (name, value) = raw
+            .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
+        kept.append(name, value);
+    }
+    let reply = kept;
     match kind {
         ReplyKind::Writes => failure::in_writes_reply(&reply)?,
         _ => failure::in_reply(&reply)?,
