@@ -167,6 +167,7 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyView {
         growth,
         slice_rates: stats::slice_rates(record, strategy),
         round_rates: stats::round_rates(record, strategy),
+        round_times: stats::round_times(record, strategy),
     }
 }
 

@@ -30,7 +30,9 @@ mod words;
 
 use std::fmt;
 
-use crate::stats::{Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, Spread, Tally};
+use crate::stats::{
+    Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, OpenLoad, RoundTimes, Spread, Tally,
+};
 
 pub use between::{BetweenReport, Side};
 pub use capacity::CapacityReport;
@@ -144,6 +146,8 @@ pub struct StrategyView {
     pub slice_rates: Vec<Option<Spread>>,
     /// Calls per second of each round.
     pub round_rates: Vec<Option<f64>>,
+    /// Median and 99th percentile of the calls of each round.
+    pub round_times: Vec<RoundTimes>,
 }
 
 /// The shares of the calls after which followed documents are shown.

@@ -1,8 +1,9 @@
-//! Throughput over time: within a round by slices, and from round to round.
+//! Throughput and latency over time: within a round by slices, and from round to round.
 
 use crate::results::{RunRecord, SliceRecord};
 
 use super::cells;
+use super::latency::Distribution;
 
 /// Where the values of several rounds lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,6 +53,25 @@ pub fn round_rates(record: &RunRecord, strategy: usize) -> Vec<Option<f64>> {
     record.rounds.iter().map(rate_of).collect()
 }
 
+/// How long the successful calls of a round took, all operations together, in nanoseconds; `None` with too few calls beyond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoundTimes {
+    /// The median.
+    pub median: Option<u64>,
+    /// The 99th percentile.
+    pub p99: Option<u64>,
+}
+
+/// The times of a strategy's calls in every round: service times, in the open model response times.
+pub fn round_times(record: &RunRecord, strategy: usize) -> Vec<RoundTimes> {
+    let times_of = |round: &crate::results::RoundRecord| {
+        let cells = round.cells.get(strategy).into_iter();
+        let times = Distribution::of(cells.flat_map(|cell| &cell.operations));
+        RoundTimes { median: times.quantile(0.5), p99: times.quantile(0.99) }
+    };
+    record.rounds.iter().map(times_of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +99,16 @@ mod tests {
     fn every_round_has_its_rate() {
         let rates = round_rates(&sample::run(3), 0);
         assert_eq!(rates, [Some(915.0 / 0.2); 3]);
+    }
+
+    #[test]
+    fn times_of_rounds_are_those_of_all_operations() {
+        let mut run = sample::run(2);
+        run.rounds[1].cells[0].operations.clear();
+        let times = round_times(&run, 0);
+        let all = Distribution::of(run.rounds[0].cells[0].operations.iter());
+        assert_eq!(times[0], RoundTimes { median: all.quantile(0.5), p99: all.quantile(0.99) });
+        assert!(times[0].median.is_some());
+        assert_eq!(times[1], RoundTimes { median: None, p99: None });
     }
 }

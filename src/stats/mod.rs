@@ -37,7 +37,7 @@ pub use claim::{DEAD_ZONE, Doubt, Finding, Ruling, findings};
 pub use compare::{Arm, Claim, Comparison, Limits, Ratio, Reason, Role, band, compare};
 pub use compare::{MINIMUM_ROUNDS, SIGNIFICANCE, UNSTABLE};
 pub use cost::{Cost, counters, inconsistency, single_cost, window_cost};
-pub use course::{Spread, round_rates, slice_rates};
+pub use course::{RoundTimes, Spread, round_rates, round_times, slice_rates};
 pub use estimate::{Estimate, Interval, log_ratios};
 pub use family::Family;
 pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean, succeeded};

@@ -155,7 +155,7 @@ impl Picture {
         let files = [
             ("forest.svg", format!("Mean {} time in relation to the reference", report.times()), forest, 1),
             ("percentiles.svg", format!("{times} time by percentile"), charts.percentiles, 2),
-            ("throughput.svg", "Calls per second over time".into(), charts.throughput, 2),
+            ("throughput.svg", "Calls per second and latency over time".into(), charts.throughput, 2),
             ("growth.svg", "Size of single documents over the calls".into(), charts.growth, 2),
             ("sizes.svg", "Sizes after the calls (a line: before)".into(), charts.sizes, 4),
             ("cost.svg", "What a call of the mix costs the server".into(), charts.mix_cost, 4),

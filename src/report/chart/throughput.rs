@@ -1,7 +1,9 @@
-//! Calls per second over time: within a round by slices, and from round to round.
+//! Calls per second over time, within a round by slices and from round to round, and latency from round to round.
+
+use crate::stats::RoundTimes;
 
 use super::super::Report;
-use super::super::format::{count, short, three};
+use super::super::format::{count, short, three, time};
 use super::Chart;
 use super::lines::{Line, Lines};
 use super::series::Series;
@@ -9,9 +11,12 @@ use super::series::Series;
 /// Few enough marks that they can be told apart.
 const MARKS: usize = 16;
 
-/// The two pictures, where there are data for them.
+/// The pictures, where there are data for them.
 pub fn throughput(report: &Report, series: &[Series]) -> Vec<Chart> {
-    within(report, series).into_iter().chain(over_rounds(report, series)).collect()
+    let rates = within(report, series).into_iter().chain(over_rounds(report, series));
+    let medians = latency(report, series, ("p50", "median", |times| times.median));
+    let high = latency(report, series, ("p99", "99th percentile", |times| times.p99));
+    rates.chain(medians).chain(high).collect()
 }
 
 /// The place of one of several on an axis.
@@ -91,6 +96,44 @@ fn over_rounds(report: &Report, series: &[Series]) -> Option<Chart> {
         is_log: false,
         unit: &rate,
         lines: lines.collect(),
+    };
+    Some(lines.draw())
+}
+
+/// A quantile, in short and in full, and how to have it.
+type Quantile = (&'static str, &'static str, fn(&RoundTimes) -> Option<u64>);
+
+fn latency(report: &Report, series: &[Series], (short, name, of): Quantile) -> Option<Chart> {
+    let rounds = usize::try_from(report.rounds).ok().filter(|rounds| *rounds > 1)?;
+    let lines = series.iter().zip(&report.strategies).map(|(series, strategy)| {
+        let known =
+            || strategy.round_times.iter().enumerate().filter_map(|(one, times)| Some((one, of(times)? as f64)));
+        let words =
+            |one: usize, value: f64| format!("{}, round {} of {rounds}: {short} {}", series.name, one + 1, time(value));
+        Line {
+            series,
+            points: known().map(|(one, value)| (place(one, rounds), value)).collect(),
+            band: Vec::new(),
+            marks: known().map(|(one, value)| (place(one, rounds), value, words(one, value))).collect(),
+        }
+    });
+    let lines: Vec<Line> = lines.collect();
+    if lines.iter().all(|line| line.points.is_empty()) {
+        return None;
+    }
+    let lines = Lines {
+        id: format!("latency-rounds-{short}"),
+        title: format!("{short} from round to round"),
+        remark: format!("{} time", report.times()),
+        description: format!(
+            "The {name} of the {} times of each of {rounds} rounds, a line per strategy.",
+            report.times()
+        ),
+        x_label: "all operations of the mix",
+        x_ticks: ticks(rounds, "round"),
+        is_log: false,
+        unit: &|value| super::super::format::short(&time(value)),
+        lines,
     };
     Some(lines.draw())
 }

@@ -282,6 +282,20 @@ pub fn rounds(report: &Report) -> Option<Table> {
     some("Calls per second of rounds", columns(report, "round"), made.collect())
 }
 
+/// Latency of rounds: the median and the 99th percentile.
+pub fn round_times(report: &Report) -> Option<Table> {
+    let rounds = report.strategies.iter().map(|strategy| strategy.round_times.len()).max().unwrap_or(0);
+    let both = |strategy: &StrategyView, round: usize| {
+        let times = strategy.round_times.get(round);
+        let of = |value: Option<u64>| maybe(value.map(|nanoseconds| nanoseconds as f64), time);
+        let (median, p99) = (of(times.and_then(|times| times.median)), of(times.and_then(|times| times.p99)));
+        Cell { remark: p99.text, ..median }
+    };
+    let made =
+        (0..rounds).map(|round| across(&(round + 1).to_string(), report.strategies.iter().map(|s| both(s, round))));
+    some("Median and 99th percentile of the calls of rounds", columns(report, "round"), made.collect())
+}
+
 /// Sizes of followed documents.
 pub fn followed(report: &Report) -> Option<Table> {
     let mut head = heads(&["strategy", "collection", "document"]);

@@ -56,9 +56,16 @@ fn every_section_and_picture_is_there_once() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), all);
-    for chart in
-        ["forest", "forest-narrow", "percentiles-0", "throughput-slices", "throughput-rounds", "growth-0", "sizes-3"]
-    {
+    for chart in [
+        "forest",
+        "forest-narrow",
+        "percentiles-0",
+        "throughput-slices",
+        "throughput-rounds",
+        "latency-rounds-p50",
+        "growth-0",
+        "sizes-3",
+    ] {
         assert!(!attribute(&root, "svg", "id", chart).get("aria-label").is_empty());
     }
     let files: Vec<&str> = Picture::all(&Report::new(&whole(8))).iter().map(|picture| picture.file).collect();

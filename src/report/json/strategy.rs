@@ -30,6 +30,10 @@ pub(super) struct StrategyView<'r> {
     calls_per_second: Option<f64>,
     /// Calls per second of each round.
     round_rates: Vec<Option<f64>>,
+    /// The median time of the calls of each round.
+    round_p50_ns: Vec<Option<u64>>,
+    /// The 99th percentile of the times of each round.
+    round_p99_ns: Vec<Option<u64>>,
     /// Calls per second of each slice over the rounds.
     slice_rates: Vec<Option<Rate>>,
     /// Whether it kept up with the calls that fell due; `null` in the closed model.
@@ -186,6 +190,7 @@ impl<'r> StrategyView<'r> {
             growth,
             slice_rates,
             round_rates,
+            round_times,
         } = strategy;
         StrategyView {
             name,
@@ -195,6 +200,8 @@ impl<'r> StrategyView<'r> {
             is_unsafe: *is_unsafe,
             calls_per_second: calls_per_second.and_then(finite),
             round_rates: round_rates.iter().map(|rate| rate.and_then(finite)).collect(),
+            round_p50_ns: round_times.iter().map(|times| times.median).collect(),
+            round_p99_ns: round_times.iter().map(|times| times.p99).collect(),
             slice_rates: slice_rates.iter().map(|rates| rates.map(rate)).collect(),
             open: open.as_ref().map(open_view),
             followed: growth.iter().map(followed).collect(),
