@@ -93,7 +93,7 @@ fn a_dropped_index_is_a_regression_and_what_cannot_be_compared_is_refused() {
         folder,
         &["compare", "b/run.json", "--baseline", "main", "--format", "markdown"],
         1,
-        &["# Is there an index?", "## Slower"],
+        &["# Is there an index?", "## Worse"],
     );
     ends(folder, &["compare", "b", "a"], 0, &["No regression beyond 5 % found in 2 numbers: 2 faster."]);
     let itself = ends(folder, &["compare", "a", "--baseline", "main"], 0, &["1.00"]);
