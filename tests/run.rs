@@ -26,7 +26,7 @@ mod harness;
 /// A run of about two seconds.
 const SMALL: [&str; 10] =
     ["run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--slices", "4"];
-const OPERATIONS: [&str; 11] = [
+const OPERATIONS: [&str; 12] = [
     "add_comment",
     "post",
     "read_post",
@@ -38,6 +38,7 @@ const OPERATIONS: [&str; 11] = [
     "edit",
     "hide",
     "by_author",
+    "total",
 ];
 /// No run of these tests may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -619,7 +620,7 @@ fn credentials_and_rights() {
     for entry in fs::read_dir(place.run()).unwrap() {
         texts.push(fs::read_to_string(entry.unwrap().path()).unwrap());
     }
-    assert_eq!(texts.len(), 12, "what it printed, and ten files");
+    assert_eq!(texts.len(), 13, "what it printed, and eleven files");
     assert!(texts.iter().all(|text| !text.contains("s3cret") && !text.contains("root:")));
 }
 
