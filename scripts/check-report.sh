@@ -48,8 +48,8 @@ rm -rf "$folder/run" "$folder/hostile"
 
 docshape=${DOCSHAPE:-}
 if [[ -z $docshape ]]; then
-    cargo build --release --locked --quiet
-    docshape=${CARGO_TARGET_DIR:-target}/release/docshape
+    cargo build --locked --quiet
+    docshape=${CARGO_TARGET_DIR:-target}/debug/docshape
 fi
 
 look() { CHROMIUM=$browser MODULES=$modules node tests/html/check.mjs "$@"; }

@@ -223,8 +223,8 @@ mod tests {
     #[test]
     fn whatever_can_be_loaded_can_be_reported() {
         for run in sample::edited() {
-            assert!(!terminal(&run, 80, false).is_empty());
-            assert!(!markdown(&run).is_empty());
+            assert!(!terminal(run, 80, false).is_empty());
+            assert!(!markdown(run).is_empty());
         }
     }
 

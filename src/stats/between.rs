@@ -589,9 +589,9 @@ mod tests {
     #[test]
     fn whatever_can_be_loaded_can_be_compared() {
         let run = sample::run(6);
-        for edited in sample::edited().into_iter().step_by(50) {
+        for edited in sample::edited().iter().step_by(50) {
             let places: Vec<(usize, usize)> = (0..edited.strategies.len().min(3)).map(|place| (place, place)).collect();
-            for (before, after) in [(&run, &edited), (&edited, &run)] {
+            for (before, after) in [(&run, edited), (edited, &run)] {
                 if before.operations.len() == after.operations.len()
                     && after.strategies.len() == 3
                     && before.strategies.len() == 3

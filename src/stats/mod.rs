@@ -86,7 +86,7 @@ mod tests {
     fn nothing_that_can_be_loaded_panics() {
         let runs = sample::edited();
         assert!(runs.len() > 100, "most edits can be loaded: {}", runs.len());
-        for run in &runs {
+        for run in runs {
             for strategy in 0..run.strategies.len() {
                 let all = || (0..run.operations.len()).flat_map(|operation| operations(run, strategy, operation));
                 let times = Distribution::of(all());

@@ -1,6 +1,7 @@
 //! A small run made by hand, for tests of statistics and reports: exact times, no chance.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -247,8 +248,13 @@ fn outcome(name: &str, count: u64, typical: f64) -> OutcomeRecord {
 }
 
 /// Runs of one round as somebody may have edited them: one number of the file is another, or one list is empty. Only
-/// those that can be loaded.
-pub(crate) fn edited() -> Vec<RunRecord> {
+/// those that can be loaded. Made once for all tests: it takes seconds.
+pub(crate) fn edited() -> &'static [RunRecord] {
+    static EDITED: LazyLock<Vec<RunRecord>> = LazyLock::new(edit);
+    &EDITED
+}
+
+fn edit() -> Vec<RunRecord> {
     let folder = tempfile::tempdir().unwrap();
     let run = serde_json::to_value(run(1)).unwrap();
     let mut places = Vec::new();

@@ -35,7 +35,8 @@ fn attribute<'e>(root: &'e Element, name: &str, key: &str, value: &str) -> &'e E
 
 #[test]
 fn whatever_can_be_loaded_is_a_well_formed_page() {
-    for run in &sample::edited() {
+    // The other forms take all; a page takes more time.
+    for run in sample::edited().iter().step_by(4) {
         markup::read(&page(run));
     }
     for run in [&whole(8), &whole(2), &whole(1), &sample::run(0)] {
