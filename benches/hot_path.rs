@@ -1,6 +1,8 @@
 //! The pieces of one call's way through docshape, without a server.
 #![allow(missing_docs)]
 
+mod scenario;
+
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -8,9 +10,8 @@ use bson::{RawDocumentBuf, rawdoc};
 use criterion::{Criterion, criterion_group, criterion_main};
 use docshape::engine::Interpreter;
 use docshape::generate::{Label, Seed, Stream};
-use docshape::plan::{Choice, Frame, Plan, Raw, Step, Value, compile};
+use docshape::plan::{Choice, Frame, Plan, Raw, Step, Value};
 use docshape::record::{Call, CallOutcome, Recorder};
-use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use futures_util::FutureExt;
 
@@ -43,15 +44,7 @@ strategies:
 "#;
 
 fn plan() -> Plan {
-    compiled(SCENARIO)
-}
-
-fn compiled(text: &'static str) -> Plan {
-    let source = Source::new("hot-path", text);
-    let mut diagnostics = Diagnostics::new();
-    let plan = read(&source, &mut diagnostics)
-        .and_then(|scenario| compile(&scenario, &Choice::default(), &mut diagnostics).expect("no choice"));
-    plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false)))
+    scenario::plan("hot-path", SCENARIO, &Choice::default())
 }
 
 fn bind(criterion: &mut Criterion) {
@@ -121,33 +114,6 @@ fn pluck(criterion: &mut Criterion) {
     });
 }
 
-const STEPS: &str = r#"
-format: 1
-name: steps
-title: Steps
-parameters: { full: 50 }
-entities:
-  post: { count: 1000, fields: { _id: index } }
-operations:
-  add: { arguments: { post: zipf(post) } }
-mixes: { default: { add: 1 } }
-strategies:
-  bucketed:
-    collections: { posts: { each: post }, buckets: {} }
-    operations:
-      add:
-        - retry: { errors: [11000] }
-          do:
-            - { findOne: buckets, filter: { post: <post> }, sort: { page: -1 }, projection: { _id: 0, page: 1, count: 1 }, as: last }
-            - let: { page: "last == null ? 1 : last.count < full ? last.page : last.page + 1" }
-            - if: page > 0
-              then:
-                - updateOne: buckets
-                  filter: { post: <post>, page: <page>, count: { $lt: <full> } }
-                  update: { $inc: { count: 1 } }
-                  upsert: true
-"#;
-
 /// A target that answers at once, always the same.
 struct Canned {
     found: RawDocumentBuf,
@@ -164,7 +130,7 @@ impl Target for Canned {
 
 /// What the interpreter of steps costs: an operation of two commands, and the same written by hand.
 fn steps(criterion: &mut Criterion) {
-    let plan = compiled(STEPS);
+    let plan = scenario::plan("steps", include_str!("steps.yaml"), &scenario::mix("add"));
     let program = &plan.arms[0].operations[0];
     let canned = Canned {
         found: rawdoc! { "cursor": { "firstBatch": [{ "page": 3, "count": 7 }], "id": 0_i64, "ns": "a.b" }, "ok": 1.0 },
@@ -186,6 +152,9 @@ fn steps(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The parameter `full` of steps.yaml.
+const FULL: i32 = 1_000_000;
+
 async fn by_hand(target: &Canned, post: i32) -> i32 {
     let find = rawdoc! {
         "find": "buckets",
@@ -200,11 +169,11 @@ async fn by_hand(target: &Canned, post: i32) -> i32 {
     let cursor = reply.batches[0].get_document("cursor").expect("a cursor");
     let last = cursor.get_array("firstBatch").expect("documents").get_document(0).expect("a document");
     let (page, count) = (last.get_i32("page").expect("a page"), last.get_i32("count").expect("a count"));
-    let page = if count < 50 { page } else { page + 1 };
+    let page = if count < FULL { page } else { page + 1 };
     let update = rawdoc! {
         "update": "buckets",
         "updates": [{
-            "q": { "post": post, "page": page, "count": { "$lt": 50 } },
+            "q": { "post": post, "page": page, "count": { "$lt": FULL } },
             "u": { "$inc": { "count": 1 } },
             "upsert": true,
         }],

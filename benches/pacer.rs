@@ -2,37 +2,22 @@
 //! are answered at once. Prints a row per rate; `--test` makes it short.
 #![allow(clippy::print_stdout, missing_docs)]
 
+mod arguments;
+mod scenario;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use docshape::engine::{ArrivalTimes, DueQueue, Job, Paced, Pacer, Pacing, Slice, Stop};
 use docshape::generate::Label;
-use docshape::plan::{Choice, Plan, compile};
 use docshape::record::{LatencyHistogram, Recorder};
 use docshape::results::Arrivals;
-use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::idle::Idle;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use tokio::time::Instant;
 
-const SCENARIO: &str = "
-format: 1
-name: nothing
-title: Nothing
-about: The smallest possible call.
-entities:
-  point: { count: 1000, fields: { _id: index } }
-operations:
-  read: { arguments: { point: uniform(point) }, returns: point }
-mixes: { default: { read: 1 } }
-strategies:
-  plain:
-    about: One document each.
-    collections: { points: { each: point } }
-    operations:
-      read: { findOne: points, filter: { _id: <point> } }
-";
+use arguments::Arguments;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const WORKERS: usize = 64;
@@ -48,13 +33,11 @@ struct Run {
 }
 
 fn main() {
-    // `cargo bench -- NAME` asks all benchmarks.
-    let mut filters = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
-    if filters.peek().is_some() && !filters.any(|filter| "pacer".contains(&filter)) {
+    let arguments = Arguments::read();
+    if !arguments.choose("pacer") {
         return;
     }
-    let quick = std::env::args().any(|argument| argument == "--test");
-    let seconds = if quick { 0.2 } else { 5.0 };
+    let seconds = if arguments.quick { 0.2 } else { 5.0 };
     println!(
         "calls that are answered at once, {WORKERS} workers on one load thread, {seconds} s per row, Poisson arrivals"
     );
@@ -84,13 +67,14 @@ fn run(rate: f64, calls: u64) -> Run {
 }
 
 async fn slice(rate: f64, calls: u64) -> (Paced, Recorder, f64) {
-    let (plan, stop) = (plan(), Stop::default());
+    let plan = Arc::new(scenario::plan("points", include_str!("points.yaml"), &scenario::mix("reads")));
+    let stop = Stop::default();
     let queue = Arc::new(DueQueue::new(rate, TIMEOUT));
     let seed = plan.round_seed(0);
     let slice = Slice {
         plan: Arc::clone(&plan),
         arm: 0,
-        database: "nothing".into(),
+        database: "pacer".into(),
         seed,
         next: Arc::new(AtomicU64::new(0)),
         end: 0,
@@ -109,14 +93,6 @@ async fn slice(rate: f64, calls: u64) -> (Paced, Recorder, f64) {
     let pacer = Pacer::start(pacing).expect("a thread");
     let result = job.run(&Idle).await;
     (pacer.finished().await.expect("the pacer"), result.recorder, result.seconds)
-}
-
-fn plan() -> Arc<Plan> {
-    let source = Source::new("nothing", SCENARIO);
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics).expect("the scenario above is sound");
-    let plan = compile(&scenario, &Choice { seed: 1, ..Choice::default() }, &mut diagnostics).expect("a plan");
-    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
 }
 
 fn print_row(rate: f64, run: Run) {

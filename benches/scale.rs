@@ -2,6 +2,8 @@
 //! one embedded server. Prints a row per size; `-- --test` makes it short, `-- scale` runs it alone.
 #![allow(clippy::print_stdout, missing_docs)]
 
+mod arguments;
+mod scenario;
 mod server;
 
 use std::sync::Arc;
@@ -9,27 +11,27 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use docshape::engine::{Job, LoadThread, Loader, Slice, SliceResult, Stop, share};
-use docshape::plan::{Choice, Plan, compile};
+use docshape::plan::Plan;
 use docshape::record::Recorder;
-use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
+
+use arguments::Arguments;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 const DATABASE: &str = "scale";
 
 fn main() {
-    let mut filters = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
-    if filters.peek().is_some() && !filters.any(|filter| "scale".contains(&filter)) {
+    let arguments = Arguments::read();
+    if !arguments.choose("scale") {
         return;
     }
-    let quick = std::env::args().any(|argument| argument == "--test");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(run(quick));
+    runtime.block_on(run(arguments.quick));
 }
 
 async fn run(quick: bool) {
-    let plan = plan();
+    let plan = Arc::new(scenario::plan("points", include_str!("points.yaml"), &scenario::mix("reads")));
     let server = server::start().await;
     let target = MongoTarget::connect(&server.uri(), 1).await.expect("a client");
     let loader =
@@ -110,15 +112,6 @@ async fn slice(generators: &[(LoadThread, usize)], plan: &Arc<Plan>, calls: std:
             result
         })
         .collect()
-}
-
-fn plan() -> Arc<Plan> {
-    let source = Source::new("points", include_str!("points.yaml"));
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics).expect("a sound scenario");
-    let choice = Choice { mix: Some("read-only".to_owned()), seed: 1, ..Choice::default() };
-    let plan = compile(&scenario, &choice, &mut diagnostics).expect("it has this mix");
-    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
 }
 
 /// Megabytes of memory that this process holds.

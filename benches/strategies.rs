@@ -7,6 +7,8 @@
 //! `cargo bench --bench strategies -- blog-comments/read_post` chooses by criterion's filter on scenario/operation/strategy.
 #![allow(clippy::print_stdout, missing_docs)]
 
+mod arguments;
+mod scenario;
 mod server;
 
 use std::cell::{Cell, RefCell};
@@ -15,13 +17,13 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, SamplingMode};
 use docshape::cli::catalogue::SCENARIOS;
 use docshape::engine::{Interpreter, Loader};
-use docshape::plan::{Choice, Plan, alone, compile};
-use docshape::scenario::{Diagnostics, Source, read};
+use docshape::plan::{Choice, Plan, alone};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
 use docshape::server::{ReplyKind, Target};
 use tokio::runtime::Runtime;
 
+use arguments::Arguments;
 use server::fail;
 
 /// Calls of a sample, whatever criterion asks for: documents then grow alike in every sample.
@@ -34,13 +36,12 @@ const WARM_UP: u64 = 8;
 const SMALL: &str = "verify";
 
 fn main() {
-    let is_test = std::env::args().any(|argument| argument == "--test");
     let mut criterion = Criterion::default()
         .sample_size(10)
         .warm_up_time(Duration::from_millis(1))
         .measurement_time(Duration::from_millis(1))
         .configure_from_args();
-    let bench = Bench::new(is_test);
+    let bench = Bench::new(Arguments::read().quick);
     for (name, text) in SCENARIOS {
         bench.scenario(&mut criterion, name, text);
     }
@@ -170,17 +171,8 @@ async fn connect() -> Connection {
 
 /// A scenario with all its strategies.
 fn compiled(name: &str, text: &str, is_small: bool) -> Plan {
-    let source = Source::new(name, text);
-    let mut diagnostics = Diagnostics::new();
-    let mix = is_small.then(|| SMALL.to_owned());
-    let choice = Choice { all: true, mix, seed: 1, ..Choice::default() };
-    let scenario = read(&source, &mut diagnostics);
-    let plan = scenario.map(|scenario| compile(&scenario, &choice, &mut diagnostics));
-    match plan {
-        Some(Ok(Some(plan))) => plan,
-        Some(Err(error)) => fail(&error.to_string()),
-        _ => fail(&diagnostics.render(&source, false)),
-    }
+    let choice = if is_small { scenario::mix(SMALL) } else { Choice { seed: 1, ..Choice::default() } };
+    scenario::plan(name, text, &Choice { all: true, ..choice })
 }
 
 async fn fill(target: &MongoTarget, database: &str, plan: &Plan, arm: usize) -> Result<(), String> {

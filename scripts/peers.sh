@@ -3,7 +3,7 @@
 # calls in flight. Prints calls per second, what a call costs the client in CPU, and the ratios, per mix. benches/peers.md
 # tells how to read that.
 #
-#   scripts/peers.sh [MIX...]                         default: reads inserts mixed, of benches/peers.yaml
+#   scripts/peers.sh [MIX...]                         default: reads inserts mixed, of benches/points.yaml
 #
 # ROUNDS (8), CALLS per round and client (10000), WORKERS (8), PROCESSES of pymongo that the workers are shared among (1:
 # threads of one process), DOCSHAPE (the program; built by default), PYTHON (one with pymongo; by default pymongo is put
@@ -55,7 +55,7 @@ for ((round = 0; round < rounds; round++)); do
     for mix in "${mixes[@]}"; do
         run=$work/$mix-$round
         # Exit code 4 is a run that is not valid, as when the machine was busy: its numbers count here all the same.
-        "$docshape" run benches/peers.yaml --mix "$mix" --preset smoke --rounds 1 --slices 1 --calls "$calls" \
+        "$docshape" run benches/points.yaml --mix "$mix" --preset smoke --rounds 1 --slices 1 --calls "$calls" \
             --workers "$workers" --seed "$((round + 1))" --keep --uri "$uri" --out "$run" >/dev/null 2>"$work/progress" ||
             (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
         id=$("$python" -c 'import json, sys; print(json.load(sys.stdin)["id"])' <"$run/run.json")

@@ -1,6 +1,6 @@
 """The loop that one would write by hand with pymongo, for scripts/peers.sh to compare docshape with.
 
-Makes the calls of benches/peers.yaml on a collection that `docshape run --keep` left, and prints calls, seconds and the
+Makes the calls of benches/points.yaml on a collection that `docshape run --keep` left, and prints calls, seconds and the
 client's CPU seconds (user and kernel) as one line of JSON. What docshape does between calls, drawing them and making
 documents, is done here before the clock starts; latencies are not recorded.
 """

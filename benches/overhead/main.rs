@@ -4,8 +4,12 @@
 //! `-- --test` makes it short; a word such as `-- insert` chooses rows.
 #![allow(clippy::print_stdout, missing_docs)]
 
+#[path = "../arguments/mod.rs"]
+mod arguments;
 mod driver;
 mod recording;
+#[path = "../scenario/mod.rs"]
+mod scenario;
 #[path = "../server/mod.rs"]
 mod server;
 mod socket;
@@ -18,63 +22,19 @@ use std::time::{Duration, Instant};
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::cli::catalogue::SCENARIOS;
 use docshape::engine::{Loader, Slice, Stop};
-use docshape::plan::{Choice, Plan, compile};
+use docshape::plan::Plan;
 use docshape::record::Recorder;
-use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
 use docshape::server::{ReplyKind, Target};
 use nix::sys::resource::{UsageWho, getrusage};
+
+use arguments::Arguments;
 use socket::Sockets;
 
 const POINTS: u64 = 10_000;
-const SCENARIO: &str = include_str!("../points.yaml");
-
-/// Operations of several steps, as the bucketed strategy of the catalogue's blog-comments has them. The bucket is so large
-/// that it never gets full: both sides then do the same whatever the other has done before. As many pages as counters
-/// need are touched, so that documents stay small.
-const STEPS: &str = "
-format: 1
-name: steps
-title: Operations of several steps
-about: Reads, decisions and guarded writes.
-parameters: { full: 1000000 }
-entities:
-  post: { count: 10000, fields: { _id: index, title: words(4) } }
-operations:
-  add: { arguments: { post: zipf(post) } }
-  read: { arguments: { post: zipf(post) }, returns: { post: post, count: value } }
-mixes:
-  add: { add: 1 }
-  read: { read: 1 }
-strategies:
-  bucketed:
-    about: A count per page.
-    collections:
-      posts: { each: post }
-      buckets:
-        each: post
-        document: { post: <post._id>, page: 1, count: 0 }
-        indexes: [{ key: { post: 1, page: 1 }, unique: true }]
-    operations:
-      add:
-        - retry: { errors: [11000] }
-          do:
-            - { findOne: buckets, filter: { post: <post> }, sort: { page: -1 }, projection: { _id: 0, page: 1, count: 1 }, as: last }
-            - let: { page: \"last == null ? 1 : last.count < full ? last.page : last.page + 1\" }
-            - if: page > 0
-              then:
-                - updateOne: buckets
-                  filter: { post: <post>, page: <page>, count: { $lt: <full> } }
-                  update: { $inc: { count: 1 } }
-                  upsert: true
-      read:
-        - { findOne: posts, filter: { _id: <post> }, as: found }
-        - { findOne: buckets, filter: { post: <post>, page: 1 }, projection: { _id: 0, count: 1 } }
-        - return: { post: found, count: reply.count }
-    state:
-      post: { find: posts }
-";
+const POINT_CALLS: &str = include_str!("../points.yaml");
+const STEPS: &str = include_str!("../steps.yaml");
 
 /// What is measured: a mix of a scenario's calls, made by its reference strategy.
 struct Workload {
@@ -88,8 +48,8 @@ struct Workload {
 fn workloads() -> [Workload; 5] {
     let (_, blog) = SCENARIOS[0];
     [
-        Workload { name: "read", text: SCENARIO, mix: "read-only", calls: 250 },
-        Workload { name: "insert", text: SCENARIO, mix: "insert-only", calls: 60 },
+        Workload { name: "read", text: POINT_CALLS, mix: "reads", calls: 250 },
+        Workload { name: "insert", text: POINT_CALLS, mix: "inserts", calls: 60 },
         Workload { name: "blog", text: blog, mix: "default", calls: 125 },
         Workload { name: "steps-read", text: STEPS, mix: "read", calls: 125 },
         Workload { name: "steps-add", text: STEPS, mix: "add", calls: 60 },
@@ -120,17 +80,16 @@ struct Sides {
 }
 
 fn main() {
-    let quick = std::env::args().any(|argument| argument == "--test");
-    let filters: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let is_chosen = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()));
-    if !workloads().iter().any(|workload| is_chosen(workload.name)) && !is_chosen("load") {
+    let arguments = Arguments::read();
+    if !workloads().iter().any(|workload| arguments.choose(workload.name)) && !arguments.choose("load") {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(run(quick, &is_chosen));
+    runtime.block_on(run(&arguments));
 }
 
-async fn run(quick: bool, is_chosen: &dyn Fn(&str) -> bool) {
+async fn run(arguments: &Arguments) {
+    let quick = arguments.quick;
     let server = server::start().await;
     let slices = if quick { 2 } else { 60 };
     println!(
@@ -142,23 +101,18 @@ async fn run(quick: bool, is_chosen: &dyn Fn(&str) -> bool) {
     println!(
         "calls       workers      harness     driver    sockets    (aim >= 0.95)     (aim >= 0.65)    harness   driver  sockets   (aim <= 1.10)"
     );
-    for workload in workloads().iter().filter(|workload| is_chosen(workload.name)) {
+    for workload in workloads().iter().filter(|workload| arguments.choose(workload.name)) {
         for workers in [1, 8] {
             compare(&server, workload, workers, (slices, if quick { 10 } else { workload.calls })).await;
         }
     }
-    if is_chosen("load") {
+    if arguments.choose("load") {
         load_speed(&server, quick).await;
     }
 }
 
 fn plan(text: &str, mix: &str) -> Arc<Plan> {
-    let source = Source::new("bench", text);
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics).expect("a sound scenario");
-    let choice = Choice { mix: Some(mix.to_owned()), seed: 1, ..Choice::default() };
-    let plan = compile(&scenario, &choice, &mut diagnostics).expect("it has this mix");
-    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
+    Arc::new(scenario::plan("overhead", text, &scenario::mix(mix)))
 }
 
 async fn fresh(target: &MongoTarget, database: &str, plan: &Plan) -> f64 {
@@ -266,7 +220,7 @@ fn thread_cpu() -> f64 {
 
 /// Loading against a bare loop that inserts the same documents, made beforehand.
 async fn load_speed(server: &EmbeddedMongod, quick: bool) {
-    let plan = plan(SCENARIO, "read-only");
+    let plan = plan(POINT_CALLS, "reads");
     let target = MongoTarget::connect(&server.uri(), 1).await.expect("a client");
     let documents: Vec<RawDocumentBuf> = (0..POINTS)
         .map(|ordinal| match plan.data.whole(0, ordinal) {

@@ -1,0 +1,22 @@
+//! The plan of a scenario that a benchmark runs.
+
+use docshape::plan::{Choice, Plan, compile};
+use docshape::scenario::{Diagnostics, Source, read};
+
+/// Compiles a scenario that is part of this repository, and panics with its diagnostics where that is not possible.
+pub fn plan(name: &str, text: &str, choice: &Choice) -> Plan {
+    let source = Source::new(name, text);
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&source, &mut diagnostics);
+    let plan = scenario.map(|scenario| compile(&scenario, choice, &mut diagnostics));
+    match plan {
+        Some(Ok(Some(plan))) => plan,
+        Some(Err(error)) => panic!("{name}: {error}"),
+        _ => panic!("{}", diagnostics.render(&source, false)),
+    }
+}
+
+/// The choice of a mix, with everything else as it is by default.
+pub fn mix(name: &str) -> Choice {
+    Choice { mix: Some(name.to_owned()), seed: 1, ..Choice::default() }
+}
