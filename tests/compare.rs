@@ -116,6 +116,8 @@ fn a_dropped_index_is_a_regression_and_what_cannot_be_compared_is_refused() {
     ends(folder, &["compare", "a", "c.json"], 2, &["c.json cannot be compared: it was interrupted"]);
     changed(folder, "/scenario/name", json!("../../up"));
     ends(folder, &["compare", "c.json", "--save-baseline", "main"], 2, &["has no baselines"]);
+    let unused = ["compare", "a", "--save-baseline", "main", "--tolerance", "3"];
+    ends(folder, &unused, 2, &["there is nothing to compare"]);
     changed(folder, "/rounds", json!([]));
     ends(folder, &["compare", "a", "c.json"], 2, &["it has 0 rounds, and a comparison takes 6"]);
     let text = fs::read_to_string(folder.join("a/run.json")).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use bson::raw::RawBsonRef;
+use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::plan::{Raw, ReplyShape, Value};
 use crate::server::Reply;
@@ -84,15 +84,12 @@ pub(super) fn written(matched: i64, modified: i64, upserted: Value, inserted: i6
 /// not known, so it counts.
 pub(super) fn has_changed(shape: ReplyShape, reply: &Reply) -> bool {
     let Some(reply) = reply.batches.first() else { return false };
-    let is_positive = |n: Option<i64>| n.is_none_or(|n| n > 0);
+    let number = |document: &RawDocument| document.get("n").ok().flatten().and_then(whole);
     match shape {
         ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update | ReplyShape::Bulk => {
-            reply.get("n").ok().flatten().and_then(whole).is_some_and(|n| n > 0)
+            number(reply).is_some_and(|n| n > 0)
         }
-        ReplyShape::Value => {
-            let last = reply.get_document("lastErrorObject").ok();
-            is_positive(last.and_then(|last| last.get("n").ok().flatten()).and_then(whole))
-        }
+        ReplyShape::Value => reply.get_document("lastErrorObject").ok().and_then(number).is_none_or(|n| n > 0),
         _ => true,
     }
 }

@@ -27,6 +27,7 @@ mod shape;
 mod slip;
 mod steps;
 mod strategy;
+mod syntax;
 mod template;
 #[cfg(test)]
 mod trial;

@@ -134,7 +134,16 @@ pub fn written(value: &Value) -> String {
         Value::ObjectId(id) => id.to_hex(),
         Value::Date(millis) => format!("@{millis}"),
         Value::Outcome(outcome) => outcome.to_string(),
+        Value::Binary(subtype, bytes) => written_bytes(subtype, &bytes),
         other => format!("{other:?}"),
+    }
+}
+
+/// UUIDs as one knows them, other bytes in hexadecimal after their subtype.
+fn written_bytes(subtype: u8, bytes: &[u8]) -> String {
+    match (subtype, <[u8; 16]>::try_from(bytes)) {
+        (4, Ok(bytes)) => bson::Uuid::from_bytes(bytes).to_string(),
+        _ => bytes.iter().fold(format!("binary {subtype}:"), |text, byte| format!("{text}{byte:02x}")),
     }
 }
 
@@ -159,6 +168,13 @@ mod tests {
         assert_eq!(written(&set), written(&wanted));
         let list = Shape::List(Box::new(Shape::Entity(0))).canonical(&rows, data);
         assert_ne!(written(&list), written(&wanted));
+    }
+
+    #[test]
+    fn bytes_are_written_so_that_one_can_look_for_them() {
+        let bytes: Arc<[u8]> = (0..16).collect();
+        assert_eq!(written(&Value::Binary(4, Arc::clone(&bytes))), "00010203-0405-0607-0809-0a0b0c0d0e0f");
+        assert_eq!(written(&Value::Binary(0, Arc::from(&bytes[9..11]))), "binary 0:090a");
     }
 
     #[test]

@@ -27,15 +27,27 @@ pub struct CompareArguments {
     /// [default: nothing is kept]
     #[arg(long, value_name = "NAME", value_parser = baseline)]
     pub save_baseline: Option<String>,
-    /// So much more time is no regression, in percent, 0 to 100
-    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = percent::<100>, allow_hyphen_values = true)]
-    pub tolerance: f64,
+    /// So much more time is no regression, in percent, 0 to 100 [default: 5]
+    #[arg(long, value_name = "PERCENT", value_parser = percent::<100>, allow_hyphen_values = true)]
+    pub tolerance: Option<f64>,
     /// Compare these strategies only, separated by commas [default: all that both runs have]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
     /// How to show it
     #[arg(long, value_enum, value_name = "NAME", default_value = "terminal")]
     pub format: CompareFormat,
+}
+
+impl CompareArguments {
+    /// The tolerance as a share.
+    pub fn tolerance(&self) -> f64 {
+        self.tolerance.unwrap_or(TOLERANCE)
+    }
+
+    /// Whether something is said of how to compare.
+    pub fn tells_how(&self) -> bool {
+        !self.strategies.is_empty() || self.tolerance.is_some() || self.format != CompareFormat::Terminal
+    }
 }
 
 /// The forms of a comparison.

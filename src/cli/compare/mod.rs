@@ -36,9 +36,10 @@ pub fn compare(arguments: &CompareArguments) -> Result<Exit, CliError> {
         (None, Some(second)) => (Some(first), read(second)?),
         (None, None) => (None, first),
     };
-    if before.is_none() && (!arguments.strategies.is_empty() || arguments.format != CompareFormat::Terminal) {
+    if before.is_none() && arguments.tells_how() {
         return Err(CliError::usage(
-            "there is nothing to compare, so --strategies and --format say nothing: name a second run or a --baseline",
+            "there is nothing to compare, so --strategies, --tolerance and --format say nothing: name a second run or a \
+             --baseline",
         ));
     }
     check_usable(&after)?;
@@ -46,7 +47,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Exit, CliError> {
     if let Some(before) = &before {
         check_usable(before)?;
         check_alike(before, &after)?;
-        let pair = Pair { before, after: &after, tolerance: arguments.tolerance, strategies: &arguments.strategies };
+        let pair = Pair { before, after: &after, tolerance: arguments.tolerance(), strategies: &arguments.strategies };
         exit = pair.tell(arguments.format)?;
     }
     if let Some(name) = &arguments.save_baseline {
