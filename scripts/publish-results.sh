@@ -6,7 +6,7 @@
 #
 # One scenario at a time, on a machine that does nothing else. A series of all scenarios that was interrupted goes on where
 # it stopped when it is asked for again: scenarios that are done are left as they are, and the unfinished run is resumed.
-# Another preset begins a new series. With preset quick the seven scenarios take 20 minutes, with preset full 90.
+# Another preset begins a new series. With preset quick the seven scenarios take 20 minutes.
 set -euo pipefail
 
 # A run that was stopped is resumed next time; one that came to a bad end is kept for a look, and measured anew.

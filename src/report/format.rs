@@ -65,11 +65,11 @@ pub(super) fn three(value: f64) -> String {
     }
 }
 
-/// A number with its unit as an axis names it: without zeros at the end of a fraction.
+/// A number with its unit as an axis names it: without zeros at the end of a fraction, and zero without a unit.
 pub(super) fn short(text: &str) -> String {
     let (number, unit) = text.split_once(' ').map_or((text, None), |(number, unit)| (number, Some(unit)));
     let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
-    unit.map_or(number.to_owned(), |unit| format!("{number} {unit}"))
+    unit.filter(|_| number != "0").map_or(number.to_owned(), |unit| format!("{number} {unit}"))
 }
 
 /// A count, its thousands set apart.
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn axes_have_no_zeros_behind() {
         let read = ["1.00 ms", "1.50 KB", "0 B", "100 µs", "1.20"].map(short);
-        assert_eq!(read, ["1 ms", "1.5 KB", "0 B", "100 µs", "1.2"]);
+        assert_eq!(read, ["1 ms", "1.5 KB", "0", "100 µs", "1.2"]);
     }
 
     #[test]

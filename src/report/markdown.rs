@@ -1,5 +1,6 @@
 //! The report as Markdown, for reviews.
 
+mod claims;
 mod costs;
 mod escape;
 mod histogram;
@@ -10,7 +11,6 @@ use std::fmt;
 
 use crate::stats::{MINIMUM_ROUNDS, Tally};
 
-use super::claims::{ClaimView, HOW};
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, percent, plain, three, time};
 use super::{FOLLOWED_AT, Measured, Picture, Renderer, Report, StrategyView};
 use escape::code;
@@ -31,7 +31,7 @@ impl Renderer for Markdown {
         writeln!(out, "\n{}: {}.", escape(&report.scenario), escape(&report.subject()))?;
         verdict(report, out)?;
         thresholds(report, out)?;
-        claims(report, out)?;
+        claims::write(report, out)?;
         let pictures = if report.has_files { Picture::all(report) } else { Vec::new() };
         let shown = |file: &str, out: &mut dyn fmt::Write| {
             pictures
@@ -133,37 +133,6 @@ fn thresholds(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         table_row(out, &[escape(&threshold.text), result, escape(&threshold.found)])?;
     }
     writeln!(out)
-}
-
-fn claims(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
-    if report.scenario_claims.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "## Claims of the scenario\n")?;
-    table_head(out, &words(&["id", "claim", "decided by", "verdict", "found"]), 5)?;
-    for claim in &report.scenario_claims {
-        let source = claim.source.as_ref().map_or(String::new(), |source| format!(" ({})", escape(source)));
-        let says = format!("{}{source}", escape(&claim.says));
-        let verdict = format!("**{}**", claim.verdict.word());
-        let measure = match section_of(report, claim) {
-            Some(section) => format!("[{}](#{section})", escape(&claim.measure)),
-            None => escape(&claim.measure),
-        };
-        let expected = format!("{measure}: {}", escape(&claim.expected));
-        table_row(out, &[escape(&claim.id), says, expected, verdict, escape(&claim.found)])?;
-    }
-    writeln!(out, "\n{HOW}\n")
-}
-
-/// The section with the number that decides a claim; `None` where there is none.
-fn section_of(report: &Report, claim: &ClaimView) -> Option<&'static str> {
-    let is_there = |section, is_there: bool| is_there.then_some(section);
-    match claim.cell.metric.as_str() {
-        "throughput" => None,
-        "mean" | "p50" | "p99" => is_there("latency", report.rounds > 0),
-        "storage_bytes" => is_there("sizes", report.strategies.iter().any(|strategy| !strategy.collections.is_empty())),
-        _ => is_there("what-a-call-costs-the-server", !report.costs.operations.is_empty()),
-    }
 }
 
 fn ratios(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {

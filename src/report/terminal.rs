@@ -9,7 +9,7 @@ use crate::stats::{Anomalies, Claim, CollectionGrowth, Distribution, OpenLoad};
 use super::claims::HOW;
 use super::format::{NOTHING, bytes, bytes_change, count, count_change, counted, percent, three, time, wrap};
 use super::table::{Cell, Column, Group, Table, Tone};
-use super::{ClaimView, HTML_FILE, Measured, Renderer, Report, StrategyView};
+use super::{ClaimView, HTML_FILE, Measured, Renderer, Report, StrategyView, ThresholdView};
 
 /// Writes for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,24 +53,34 @@ impl Renderer for Terminal {
 }
 
 impl Terminal {
-    fn line(&self, out: &mut dyn fmt::Write, tone: Tone, text: &str) -> fmt::Result {
+    pub(super) fn line(&self, out: &mut dyn fmt::Write, tone: Tone, text: &str) -> fmt::Result {
         wrap(text, self.width).iter().try_for_each(|line| writeln!(out, "{}", tone.paint(line, self.colour)))
     }
 
-    fn section(&self, out: &mut dyn fmt::Write, heading: &str) -> fmt::Result {
+    pub(super) fn section(&self, out: &mut dyn fmt::Write, heading: &str) -> fmt::Result {
         writeln!(out)?;
         self.line(out, Tone::Strong, heading)
     }
 
     /// A name and what there is to say, the later lines under the first.
-    fn entry(&self, out: &mut dyn fmt::Write, name: &str, names: usize, text: &str) -> fmt::Result {
-        let indent = names + 4;
-        let room = self.width.saturating_sub(indent).max(20);
+    pub(super) fn entry(&self, out: &mut dyn fmt::Write, name: &str, names: usize, text: &str) -> fmt::Result {
+        let room = self.width.saturating_sub(names + 4).max(20);
         for (place, line) in wrap(text, room).iter().enumerate() {
             let name = if place == 0 { name } else { "" };
             writeln!(out, "  {name:names$}  {line}")?;
         }
         Ok(())
+    }
+
+    /// Entries under each other, their texts aligned.
+    pub(super) fn entries<'a>(
+        &self,
+        out: &mut dyn fmt::Write,
+        entries: impl IntoIterator<Item = &'a (String, String), IntoIter: Clone>,
+    ) -> fmt::Result {
+        let mut entries = entries.into_iter();
+        let names = entries.clone().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        entries.try_for_each(|(name, text)| self.entry(out, name, names, text))
     }
 
     /// Above everything else: that nothing below may be believed, and why.
@@ -89,9 +99,7 @@ impl Terminal {
             self.line(out, Tone::Bad, status)?;
         }
         report.verdict.iter().try_for_each(|sentence| self.line(out, Tone::Strong, sentence))?;
-        let both = report.claims.iter().chain(&report.unclaimed);
-        let names = both.clone().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        both.into_iter().try_for_each(|(name, text)| self.entry(out, name, names, text))?;
+        self.entries(out, report.claims.iter().chain(&report.unclaimed))?;
         report.notes.iter().try_for_each(|note| self.line(out, Tone::Faint, note))
     }
 
@@ -100,11 +108,9 @@ impl Terminal {
             return Ok(());
         }
         self.section(out, "Thresholds")?;
-        let names = report.thresholds.iter().map(|threshold| threshold.text.chars().count()).max().unwrap_or(0);
-        report.thresholds.iter().try_for_each(|threshold| {
-            let text = format!("{}: {}", threshold.word(), threshold.found);
-            self.entry(out, &threshold.text, names, &text)
-        })
+        let found =
+            |threshold: &ThresholdView| (threshold.text.clone(), format!("{}: {}", threshold.word(), threshold.found));
+        self.entries(out, &report.thresholds.iter().map(found).collect::<Vec<_>>())
     }
 
     fn claims(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
@@ -112,12 +118,11 @@ impl Terminal {
             return Ok(());
         }
         self.section(out, "Claims")?;
-        let names = report.scenario_claims.iter().map(|claim| claim.id.chars().count()).max().unwrap_or(0) + 2;
-        for claim in &report.scenario_claims {
+        let entry = |claim: &ClaimView| {
             let ClaimView { id, says, verdict, measure, found, .. } = claim;
-            let text = format!("{says} {}, {measure}: {found}", verdict.word());
-            self.entry(out, &format!("{} {id}", verdict.mark()), names, &text)?;
-        }
+            (format!("{} {id}", verdict.mark()), format!("{says} {}, {measure}: {found}", verdict.word()))
+        };
+        self.entries(out, &report.scenario_claims.iter().map(entry).collect::<Vec<_>>())?;
         self.line(out, Tone::Faint, HOW)
     }
 
@@ -174,9 +179,8 @@ impl Terminal {
         if lines.is_empty() {
             return Ok(());
         }
-        let names = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         self.section(out, "Refused, failed and repeated")?;
-        lines.iter().try_for_each(|(name, text)| self.entry(out, name, names, text))
+        self.entries(out, &lines)
     }
 
     fn warnings(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {

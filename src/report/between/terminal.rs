@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::stats::{Outcome, StrategyChange, TimeChange};
 
-use super::super::format::{NOTHING, bytes_change, count, count_change, plain, three, wrap};
+use super::super::format::{NOTHING, bytes_change, count, count_change, plain, three};
 use super::super::table::{Cell, Column, Group, Table, Tone};
+use super::super::terminal::Terminal;
 use super::{BetweenReport, cells, described};
 
 /// Entries under the verdict; the table has the others.
@@ -17,7 +18,7 @@ impl BetweenReport<'_> {
     /// # Errors
     /// When `out` refuses; a `String` never does.
     pub fn terminal(&self, width: usize, colour: bool, out: &mut dyn fmt::Write) -> fmt::Result {
-        let page = Page { width, colour };
+        let page = Terminal { width, colour };
         page.line(out, Tone::Strong, &format!("{}: {}", self.scenario, self.title))?;
         for (name, run) in ["A", "B"].into_iter().zip(&self.runs) {
             page.line(out, Tone::Faint, &format!("{name}  {run}"))?;
@@ -25,18 +26,18 @@ impl BetweenReport<'_> {
         writeln!(out)?;
         let tone = if self.worse.is_empty() { Tone::Strong } else { Tone::Bad };
         self.verdict.iter().try_for_each(|sentence| page.line(out, tone, sentence))?;
-        page.entries(out, &self.worse)?;
-        page.entries(out, &self.better)?;
+        first_entries(page, out, &self.worse)?;
+        first_entries(page, out, &self.better)?;
         page.section(out, "Time per call")?;
         self.times().write(out, width, colour)?;
         described(self.found).map_or(Ok(()), |words| page.line(out, Tone::Faint, &words))?;
         page.line(out, Tone::Faint, &self.how)?;
-        self.sizes(&page, out)?;
+        self.sizes(page, out)?;
         if !self.differs.is_empty() {
             page.section(out, "What differs, A and B")?;
             let pairs: Vec<(String, String)> =
                 self.differs.iter().map(|(name, old, new)| (name.clone(), format!("{old} → {new}"))).collect();
-            page.all_entries(out, &pairs)?;
+            page.entries(out, &pairs)?;
         }
         if !self.warnings.is_empty() {
             page.section(out, "Warnings")?;
@@ -56,7 +57,7 @@ impl BetweenReport<'_> {
         Table { names, groups }
     }
 
-    fn sizes(&self, page: &Page, out: &mut dyn fmt::Write) -> fmt::Result {
+    fn sizes(&self, page: Terminal, out: &mut dyn fmt::Write) -> fmt::Result {
         let all = || {
             self.found
                 .strategies
@@ -130,43 +131,11 @@ fn tone(ruling: Outcome) -> Tone {
     }
 }
 
-/// How wide, and whether in colour.
-struct Page {
-    width: usize,
-    colour: bool,
-}
-
-impl Page {
-    fn line(&self, out: &mut dyn fmt::Write, tone: Tone, text: &str) -> fmt::Result {
-        wrap(text, self.width).iter().try_for_each(|line| writeln!(out, "{}", tone.paint(line, self.colour)))
-    }
-
-    fn section(&self, out: &mut dyn fmt::Write, heading: &str) -> fmt::Result {
-        writeln!(out)?;
-        self.line(out, Tone::Strong, heading)
-    }
-
-    /// The first so many entries, and how many there are more.
-    fn entries(&self, out: &mut dyn fmt::Write, entries: &[(String, String)]) -> fmt::Result {
-        self.all_entries(out, &entries[..entries.len().min(NAMED)])?;
-        match entries.len().saturating_sub(NAMED) {
-            0 => Ok(()),
-            more => writeln!(out, "  and {more} more, marked in the table"),
-        }
-    }
-
-    fn all_entries(&self, out: &mut dyn fmt::Write, entries: &[(String, String)]) -> fmt::Result {
-        let names = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        entries.iter().try_for_each(|(name, text)| self.entry(out, name, names, text))
-    }
-
-    /// A name and what there is to say, the later lines under the first.
-    fn entry(&self, out: &mut dyn fmt::Write, name: &str, names: usize, text: &str) -> fmt::Result {
-        let room = self.width.saturating_sub(names + 4).max(20);
-        for (place, line) in wrap(text, room).iter().enumerate() {
-            let name = if place == 0 { name } else { "" };
-            writeln!(out, "  {name:names$}  {line}")?;
-        }
-        Ok(())
+/// The first so many entries, and how many there are more.
+fn first_entries(page: Terminal, out: &mut dyn fmt::Write, entries: &[(String, String)]) -> fmt::Result {
+    page.entries(out, &entries[..entries.len().min(NAMED)])?;
+    match entries.len().saturating_sub(NAMED) {
+        0 => Ok(()),
+        more => writeln!(out, "  and {more} more, marked in the table"),
     }
 }

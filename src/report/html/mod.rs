@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 pub(super) mod markup;
+mod over_time;
 #[cfg(test)]
 mod recomputed;
 mod score;
@@ -133,9 +134,9 @@ impl<'r> Page<'r> {
             ratios: tables::ratios(report),
             times: tables::times(report),
             open: tables::open(report),
-            slices: tables::slices(report),
-            rounds: tables::rounds(report),
-            round_times: tables::round_times(report),
+            slices: over_time::slices(report),
+            rounds: over_time::rounds(report),
+            round_times: over_time::round_times(report),
             followed: tables::followed(report),
             sizes: tables::sizes(report),
             mix_cost: tables::mix_cost(report),

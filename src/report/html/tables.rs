@@ -84,7 +84,7 @@ pub(super) fn each(report: &Report) -> Vec<(Series, &StrategyView)> {
 }
 
 /// A column per strategy after the first.
-fn columns(report: &Report, first: &str) -> Vec<Cell> {
+pub(super) fn columns(report: &Report, first: &str) -> Vec<Cell> {
     let named = each(report).into_iter().map(|(series, strategy)| Cell {
         text: strategy.name.clone(),
         class: format!("s{}", series.place),
@@ -95,7 +95,7 @@ fn columns(report: &Report, first: &str) -> Vec<Cell> {
 }
 
 /// A row with a cell per strategy.
-fn across(name: &str, cells: impl Iterator<Item = Cell>) -> Row {
+pub(super) fn across(name: &str, cells: impl Iterator<Item = Cell>) -> Row {
     let cells = cells.enumerate().map(|(place, cell)| Cell { class: format!("s{place} {}", cell.class), ..cell });
     Row { cells: std::iter::once(cell(name)).chain(cells).collect(), ..Row::default() }
 }
@@ -260,40 +260,6 @@ pub fn open(report: &Report) -> Option<Table> {
         Some(of(series, strategy, cells))
     });
     some("Calls offered and achieved", heads(&names), made.collect())
-}
-
-/// Calls per second of slices.
-pub fn slices(report: &Report) -> Option<Table> {
-    let slices = report.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().unwrap_or(0);
-    let rate = |strategy: &StrategyView, slice: usize| {
-        maybe(strategy.slice_rates.get(slice).copied().flatten().map(|spread| spread.median), three)
-    };
-    let made =
-        (0..slices).map(|slice| across(&(slice + 1).to_string(), report.strategies.iter().map(|s| rate(s, slice))));
-    some("Calls per second of slices, medians of the rounds", columns(report, "slice"), made.collect())
-}
-
-/// Calls per second of rounds.
-pub fn rounds(report: &Report) -> Option<Table> {
-    let rounds = report.strategies.iter().map(|strategy| strategy.round_rates.len()).max().unwrap_or(0);
-    let rate = |strategy: &StrategyView, round: usize| maybe(strategy.round_rates.get(round).copied().flatten(), three);
-    let made =
-        (0..rounds).map(|round| across(&(round + 1).to_string(), report.strategies.iter().map(|s| rate(s, round))));
-    some("Calls per second of rounds", columns(report, "round"), made.collect())
-}
-
-/// Latency of rounds: the median and the 99th percentile.
-pub fn round_times(report: &Report) -> Option<Table> {
-    let rounds = report.strategies.iter().map(|strategy| strategy.round_times.len()).max().unwrap_or(0);
-    let both = |strategy: &StrategyView, round: usize| {
-        let times = strategy.round_times.get(round);
-        let of = |value: Option<u64>| maybe(value.map(|nanoseconds| nanoseconds as f64), time);
-        let (median, p99) = (of(times.and_then(|times| times.median)), of(times.and_then(|times| times.p99)));
-        Cell { remark: p99.text, ..median }
-    };
-    let made =
-        (0..rounds).map(|round| across(&(round + 1).to_string(), report.strategies.iter().map(|s| both(s, round))));
-    some("Median and 99th percentile of the calls of rounds", columns(report, "round"), made.collect())
 }
 
 /// Sizes of followed documents.
