@@ -32,6 +32,9 @@ const SMALL: &[(&str, Set)] = &[
 /// The calls whose arguments are shown.
 const CALLS: [u64; 2] = [0, 7];
 
+/// So many mongosh at once.
+const PROCESSES: usize = 2;
+
 /// The comment before the calls.
 const EVERY: &str = "\n// Every operation once, with arguments as docshape draws them\n";
 
@@ -199,30 +202,35 @@ async fn what_show_prints_runs_in_mongosh_and_does_what_docshape_does() {
     for (name, path) in scenarios() {
         all.push(fill(&bench, name, path).await);
     }
-    // One mongosh for all: its start takes longer than what it does.
-    let mut input = PRINTER.to_owned();
-    for filled in &all {
-        for (arm, strategy) in filled.plan.arms.iter().enumerate() {
-            let text = |call| shown(&filled.path, &strategy.name, filled.set, call);
-            writeln!(input, "print('AT {} {}')", filled.name, strategy.name).unwrap();
-            // Exactly what is printed. After it the functions are there.
-            let exact = text(CALLS[0]);
-            writeln!(input, "use {}\n{exact}", filled.database(arm, "exact")).unwrap();
-            writeln!(input, "use {}", filled.database(arm, "paste")).unwrap();
-            for call in CALLS {
-                let other = text(call);
-                let (functions, calls) = other.split_once(EVERY).unwrap();
-                if !exact.starts_with(functions) {
-                    input.push_str(functions);
-                }
-                input.push_str(&printing(calls, &filled.plan));
+    // Few processes, for their start takes long, and more than one, for what they do is computing.
+    let mut inputs = [(); PROCESSES].map(|()| PRINTER.to_owned());
+    let arms = all.iter().flat_map(|filled| filled.plan.arms.iter().enumerate().map(move |arm| (filled, arm)));
+    for (place, (filled, (arm, strategy))) in arms.enumerate() {
+        let input = &mut inputs[place % PROCESSES];
+        let text = |call| shown(&filled.path, &strategy.name, filled.set, call);
+        writeln!(input, "print('AT {} {}')", filled.name, strategy.name).unwrap();
+        // Exactly what is printed. After it the functions are there.
+        let exact = text(CALLS[0]);
+        writeln!(input, "use {}\n{exact}", filled.database(arm, "exact")).unwrap();
+        writeln!(input, "use {}", filled.database(arm, "paste")).unwrap();
+        for call in CALLS {
+            let other = text(call);
+            let (functions, calls) = other.split_once(EVERY).unwrap();
+            if !exact.starts_with(functions) {
+                input.push_str(functions);
             }
+            input.push_str(&printing(calls, &filled.plan));
         }
     }
-    // On a thread of its own: the driver's connections want to be looked after meanwhile.
-    let (uri, pasted) = (bench.uri("test"), input.clone());
-    let ended = tokio::task::spawn_blocking(move || paste(&mongosh, &uri, &pasted)).await.unwrap();
-    let out = expect_quiet(&ended, &input);
+    // On threads of their own: the driver's connections want to be looked after meanwhile.
+    let pasted = inputs.map(|input| {
+        let (mongosh, uri) = (mongosh.clone(), bench.uri("test"));
+        tokio::task::spawn_blocking(move || expect_quiet(&paste(&mongosh, &uri, &input), &input))
+    });
+    let mut out = String::new();
+    for pasted in pasted {
+        out.push_str(&pasted.await.unwrap());
+    }
     let mut sections: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     let mut at = String::new();
     for line in out.lines() {
