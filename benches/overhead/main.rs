@@ -1,5 +1,5 @@
-//! What docshape costs: the same commands through the whole harness, through a bare loop on the driver, and as bytes on
-//! sockets, in turn, in one process, on one thread, against one embedded server. Prints ratios.
+//! What docshape costs: the same commands through a load thread of the harness, through a bare loop on the driver, and as
+//! bytes on sockets, in turn, in one process, on one thread each, against one embedded server. Prints ratios.
 //!
 //! `-- --test` makes it short; a word such as `-- insert` chooses rows.
 #![allow(clippy::print_stdout, missing_docs)]
@@ -14,14 +14,14 @@ mod scenario;
 mod server;
 mod socket;
 
-use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::cli::catalogue::SCENARIOS;
-use docshape::engine::{Loader, Slice, Stop};
+use docshape::engine::{Job, LoadThread, Loader, Slice, Stop};
 use docshape::plan::Plan;
 use docshape::record::Recorder;
 use docshape::server::client::MongoTarget;
@@ -33,6 +33,7 @@ use arguments::Arguments;
 use socket::Sockets;
 
 const POINTS: u64 = 10_000;
+const TIMEOUT: Duration = Duration::from_secs(10);
 const POINT_CALLS: &str = include_str!("../points.yaml");
 const STEPS: &str = include_str!("../steps.yaml");
 
@@ -133,22 +134,25 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
         fresh(&target, database, &plan).await;
     }
     let database = client.database("driver");
-    let next = Arc::new(AtomicU64::new(0));
-    let recorder = RefCell::new(Recorder::new(plan.operations.len(), Duration::from_secs(10)));
+    let thread = LoadThread::start(server.uri(), workers as u32).await.expect("a load thread");
+    let mut recorder = Recorder::new(plan.operations.len(), TIMEOUT);
     let mut sides = Sides::default();
     let calls = calls * workers as u64;
     // The first two slices warm up.
     for slice in 0..slices as u64 + 2 {
         let range = slice * calls..(slice + 1) * calls;
         let commands = recording::record(&target, &plan, range.clone(), workers).await;
-        next.store(range.start, Ordering::Relaxed);
-        let this = harness_slice(&plan, &next, range.end, workers);
         // Who begins changes from slice to slice.
         for place in 0..3 {
             match (slice + place) % 3 {
                 0 => {
-                    let run = async { this.run(&target, &recorder, &|_| ()).await.map(drop).expect("calls") };
-                    sides.harness.push(timed(calls, run).await);
+                    let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
+                    let job = Job { slice: slice_of(&plan, range.clone(), workers), recorder, intervals };
+                    let result = thread.run(job).await.expect("the load thread");
+                    assert!(result.fatal.is_none(), "{:?}", result.fatal);
+                    let cpu = result.computing.expect("Linux knows the time of a thread").as_secs_f64();
+                    sides.harness.push(Speed { rate: calls as f64 / result.seconds, cpu: cpu * 1e6 / calls as f64 });
+                    recorder = result.recorder;
                 }
                 1 => sides.driver.push(timed(calls, driver::slice(&database, &commands, workers)).await),
                 _ => sides.socket.push(timed(calls, sockets.slice("socket", &commands)).await),
@@ -161,18 +165,18 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
     print_row(workload.name, workers, &sides);
 }
 
-fn harness_slice(plan: &Arc<Plan>, next: &Arc<AtomicU64>, end: u64, workers: usize) -> Slice {
+fn slice_of(plan: &Arc<Plan>, calls: Range<u64>, workers: usize) -> Slice {
     Slice {
         plan: Arc::clone(plan),
         arm: 0,
         database: "harness".into(),
         seed: plan.round_seed(0),
-        next: Arc::clone(next),
-        end,
+        next: Arc::new(AtomicU64::new(calls.start)),
+        end: calls.end,
         length: None,
         due: None,
         workers,
-        timeout: Duration::from_secs(10),
+        timeout: TIMEOUT,
         stop: Stop::default(),
         interval: tokio::time::Instant::now(),
         every: Duration::from_secs(1),

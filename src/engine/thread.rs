@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
+use tokio::runtime::LocalOptions;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -104,7 +105,7 @@ impl LoadThread {
     pub async fn start(uri: String, connections: u32) -> Result<LoadThread, ThreadError> {
         let (orders, receiver) = mpsc::unbounded_channel();
         let (ready, started) = oneshot::channel();
-        let body = move || serve(&uri, connections, receiver, ready);
+        let body = move || serve(uri, connections, receiver, ready);
         std::thread::Builder::new().name("load".into()).spawn(body).map_err(ThreadError::Spawn)?;
         started.await.unwrap_or(Err(ThreadError::Gone))?;
         Ok(LoadThread { orders })
@@ -122,39 +123,49 @@ impl LoadThread {
 }
 
 fn serve(
-    uri: &str,
+    uri: String,
     connections: u32,
-    mut orders: mpsc::UnboundedReceiver<Order>,
+    orders: mpsc::UnboundedReceiver<Order>,
     ready: oneshot::Sender<Result<(), ThreadError>>,
 ) {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
             let _ = ready.send(Err(ThreadError::Spawn(error)));
             return;
         }
     };
-    runtime.block_on(async {
-        let target = match connect(uri, connections).await {
-            Ok(target) => target,
+    // In a task, since what wakes a task only puts it into a queue. Whatever wakes the future of `block_on` makes the runtime
+    // look at its sockets first, which happens several times per call.
+    let served = runtime.spawn_local(async move {
+        match connect(&uri, connections).await {
+            Ok(target) => {
+                let _ = ready.send(Ok(()));
+                run(&target, orders).await;
+            }
             Err(error) => {
                 let _ = ready.send(Err(error));
-                return;
             }
-        };
-        let _ = ready.send(Ok(()));
-        while let Some((job, reply)) = orders.recv().await {
-            let (before, idle) = (target.connections_created(), thread_time());
-            target.take_check_outs(|_| ());
-            let mut result = job.run(&target).await;
-            result.computing = thread_time().zip(idle).map(|(now, then)| now.saturating_sub(then));
-            result.connections_created = target.connections_created() - before;
-            target.take_check_outs(|times| result.recorder.add_check_outs(times));
-            let _ = reply.send(result);
         }
     });
+    // An error is a panic, which has printed its words; who waits for the thread sees that it is gone.
+    let _ = runtime.block_on(served);
     // Connections of the driver must not hold up the end.
     runtime.shutdown_background();
+}
+
+/// Runs slices until nobody can order more.
+async fn run(target: &MongoTarget, mut orders: mpsc::UnboundedReceiver<Order>) {
+    while let Some((job, reply)) = orders.recv().await {
+        let (before, idle) = (target.connections_created(), thread_time());
+        target.take_check_outs(|_| ());
+        let mut result = job.run(target).await;
+        result.computing = thread_time().zip(idle).map(|(now, then)| now.saturating_sub(then));
+        result.connections_created = target.connections_created() - before;
+        target.take_check_outs(|times| result.recorder.add_check_outs(times));
+        let _ = reply.send(result);
+    }
 }
 
 async fn connect(uri: &str, connections: u32) -> Result<MongoTarget, ThreadError> {
