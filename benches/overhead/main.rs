@@ -50,10 +50,10 @@ fn workloads() -> [Workload; 5] {
     let (_, blog) = SCENARIOS[0];
     [
         Workload { name: "read", text: POINT_CALLS, mix: "reads", calls: 250 },
-        Workload { name: "insert", text: POINT_CALLS, mix: "inserts", calls: 60 },
-        Workload { name: "blog", text: blog, mix: "default", calls: 125 },
+        Workload { name: "insert", text: POINT_CALLS, mix: "inserts", calls: 150 },
+        Workload { name: "blog", text: blog, mix: "default", calls: 200 },
         Workload { name: "steps-read", text: STEPS, mix: "read", calls: 125 },
-        Workload { name: "steps-add", text: STEPS, mix: "add", calls: 60 },
+        Workload { name: "steps-add", text: STEPS, mix: "add", calls: 100 },
     ]
 }
 
@@ -92,7 +92,7 @@ fn main() {
 async fn run(arguments: &Arguments) {
     let quick = arguments.quick;
     let server = server::start().await;
-    let slices = if quick { 2 } else { 60 };
+    let slices = if quick { 2 } else { 40 };
     println!(
         "harness, bare loop on the driver, and sockets: the same commands on one thread, medians of {slices} interleaved slices each"
     );
