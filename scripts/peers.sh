@@ -59,7 +59,7 @@ for ((round = 0; round < rounds; round++)); do
             --workers "$workers" --seed "$((round + 1))" --keep --uri "$uri" --out "$run" >/dev/null 2>"$work/progress" ||
             (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
         id=$("$python" -c 'import json, sys; print(json.load(sys.stdin)["id"])' <"$run/run.json")
-        peer "docshape_peers_plain_${id}r0" "$mix" >"$run/peer.json"
+        peer "docshape_points_plain_${id}r0" "$mix" >"$run/peer.json"
     done
 done
 
