@@ -14,7 +14,7 @@ use futures_util::{Stream, StreamExt};
 use mongodb::options::{ClientOptions, ServerAddress};
 use mongodb::raw_batch_cursor::RawBatch;
 use mongodb::{Client, ClientSession, Database};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::record::LatencyHistogram;
 
@@ -130,7 +130,8 @@ impl MongoTarget {
         let wanted = self.pool_size as usize;
         let deadline = Instant::now() + WARM_UP;
         loop {
-            self.client.warm_connection_pool().await;
+            // Where connections cannot be opened, for want of file descriptors say, the driver waits for them for ever.
+            let _ = timeout_at(deadline, self.client.warm_connection_pool()).await;
             let reached = self.connections();
             if reached >= wanted {
                 return Ok(());
