@@ -94,7 +94,7 @@ async fn run(arguments: &Arguments) {
     let server = server::start().await;
     let slices = if quick { 2 } else { 40 };
     println!(
-        "harness, bare loop on the driver, and sockets: the same commands on one thread, medians of {slices} interleaved slices each"
+        "harness, bare loop on the driver, and sockets: the same commands on one thread each, medians of {slices} interleaved slices each"
     );
     println!(
         "                         calls/s                          of the driver's   of the sockets'   CPU us/call               of the driver's"

@@ -143,7 +143,7 @@ pub fn written(value: &Value) -> String {
 fn written_bytes(subtype: u8, bytes: &[u8]) -> String {
     match (subtype, <[u8; 16]>::try_from(bytes)) {
         (4, Ok(bytes)) => bson::Uuid::from_bytes(bytes).to_string(),
-        _ => bytes.iter().fold(format!("binary {subtype}:"), |text, byte| format!("{text}{byte:02x}")),
+        _ => format!("binary {subtype}:{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
     }
 }
 
