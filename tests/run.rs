@@ -672,6 +672,28 @@ fn databases_go_unless_they_are_kept_and_those_of_others_stay() {
     assert_eq!(others(), names);
 }
 
+/// The small run by a process with a limit, written as for the shell's `ulimit`.
+fn under(limit: &str) -> Command {
+    let mut command = Command::new("bash");
+    let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_docshape")]).args(SMALL).env("NO_COLOR", "1");
+    command
+}
+
+#[test]
+fn more_workers_than_file_descriptors_are_refused_and_a_soft_limit_is_none() {
+    let place = Place::new();
+    let (_server, uri) = server(&place);
+    let limited = |limit: &str, workers: &str| {
+        let mut command = under(limit);
+        command.args(["--rounds", "1", "--workers", workers, "--uri", &uri, "--out"]).arg(place.run());
+        finish(command)
+    };
+    limited("-n 100", "80").error(2, &["80 workers need 120 open files", "may have 100", "ulimit -n 120", "--workers"]);
+    assert!(!place.run().join("run.json").exists());
+    limited("-Sn 100", "80").ok();
+}
+
 #[test]
 fn a_disk_that_fills_up_leaves_the_rounds_before() {
     let place = Place::new();
@@ -682,11 +704,8 @@ fn a_disk_that_fills_up_leaves_the_rounds_before() {
     // Files may become as large as one round and a half.
     let limit = (head + (whole - head) * 3 / 2) / 1024;
     let limited = |limit: u64, folder: &str| {
-        let mut command = Command::new("bash");
-        let script = format!("ulimit -f {limit}; exec \"$0\" \"$@\"");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_docshape")]).args(SMALL);
+        let mut command = under(&format!("-f {limit}"));
         command.args(["--rounds", "3", "--uri", &uri, "--out"]).arg(place.path(folder));
-        command.env("NO_COLOR", "1");
         finish(command)
     };
     let path = place.path("limited").display().to_string();

@@ -3,6 +3,7 @@
 pub mod argument;
 pub mod capacity;
 pub mod catalogue;
+pub mod descriptor;
 pub mod interrupt;
 pub mod output;
 pub mod preset;

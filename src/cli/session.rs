@@ -5,6 +5,7 @@ use crate::server::client::{ConnectError, MongoTarget};
 use crate::server::embedded::EmbeddedMongod;
 use crate::server::facts::{self, ServerFacts};
 
+use super::descriptor;
 use super::exit::{CliError, Exit};
 use super::interrupt::Interrupt;
 use super::output;
@@ -34,6 +35,7 @@ impl Session {
         at_once: CliError,
         work: impl AsyncFnOnce(Session) -> Result<Exit, CliError>,
     ) -> Result<Exit, CliError> {
+        descriptor::raise_limit();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::server(format!("cannot start: {error}")))?;
         let result = runtime.block_on(async {
@@ -54,6 +56,7 @@ impl Session {
     /// # Errors
     /// When a thread or a connection cannot be made.
     pub async fn generators(&self, workers: u64, threads: u64) -> Result<Generators<MongoTarget>, CliError> {
+        descriptor::check(workers, threads)?;
         let starting = async {
             let mut all = Vec::new();
             for workers in share(workers as usize, threads as usize) {
