@@ -124,7 +124,7 @@ impl Target for Canned {
     async fn run(&self, _: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
         black_box(command);
         let reply = if kind == ReplyKind::Cursor { &self.found } else { &self.written };
-        Ok(Reply { batches: vec![reply.clone()] })
+        Ok(Reply::from(reply.clone()))
     }
 }
 

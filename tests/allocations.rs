@@ -24,7 +24,7 @@ const OF_THE_ANSWER: f64 = 2.0;
 
 impl Target for OneDocument {
     async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
-        Ok(Reply { batches: vec![self.0.clone()] })
+        Ok(Reply::from(self.0.clone()))
     }
 }
 

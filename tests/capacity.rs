@@ -62,7 +62,7 @@ impl Target for &Busy {
         marked.then(|| array.push(rawdoc! { "_id": "docshape" }));
         let mut cursor = rawdoc! { "id": 0_i64 };
         cursor.append(bson::raw::cstr!("firstBatch"), array);
-        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "n": 1, "cursor": cursor }] })
+        Ok(Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": cursor }))
     }
 }
 

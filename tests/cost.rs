@@ -233,7 +233,7 @@ impl Target for &Fake {
         let marked = (name.as_str(), collection.as_str()) == ("find", Some("docshape.marker"));
         let mut rows = bson::RawArrayBuf::new();
         (0..u8::from(marked)).for_each(|_| rows.push(rawdoc! { "_id": "docshape" }));
-        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "n": 1, "cursor": { "id": 0_i64, "firstBatch": rows } }] })
+        Ok(Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": { "id": 0_i64, "firstBatch": rows } }))
     }
 }
 

@@ -77,7 +77,7 @@ impl<S: Fn(u64) -> Answer> Target for &Fake<S> {
         marked.then(|| array.push(rawdoc! { "_id": "docshape" }));
         let mut cursor = rawdoc! { "id": 0_i64 };
         cursor.append(bson::raw::cstr!("firstBatch"), array);
-        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "n": 1, "cursor": cursor }] })
+        Ok(Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": cursor }))
     }
 }
 

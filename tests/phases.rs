@@ -90,7 +90,7 @@ impl Target for &Scripted {
         rows.into_iter().for_each(|row| array.push(row));
         let mut cursor = rawdoc! { "id": 0_i64 };
         cursor.append(bson::raw::cstr!("firstBatch"), array);
-        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "n": 1, "cursor": cursor }] })
+        Ok(Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": cursor }))
     }
 }
 

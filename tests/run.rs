@@ -627,7 +627,7 @@ fn credentials_and_rights() {
 fn single(runtime: &tokio::runtime::Runtime, uri: &str, database: &str, command: RawDocumentBuf) -> RawDocumentBuf {
     runtime.block_on(async {
         let target = MongoTarget::connect(uri, 1).await.unwrap();
-        target.run(database, command, ReplyKind::Single).await.unwrap().batches.remove(0)
+        target.run(database, command, ReplyKind::Single).await.unwrap().into_document()
     })
 }
 

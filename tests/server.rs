@@ -34,7 +34,7 @@ async fn start(temp_dir: &Path) -> EmbeddedMongod {
 }
 
 async fn single(target: &MongoTarget, database: &str, command: RawDocumentBuf) -> Result<RawDocumentBuf, Failure> {
-    Ok(target.run(database, command, ReplyKind::Single).await?.batches.remove(0))
+    Ok(target.run(database, command, ReplyKind::Single).await?.into_document())
 }
 
 async fn cursor(target: &MongoTarget, command: RawDocumentBuf) -> Result<Reply, Failure> {

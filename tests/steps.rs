@@ -40,7 +40,7 @@ impl<S: Fn(usize, &Document) -> Result<Document, Failure>> Scripted<S> {
         // What every command carries says nothing here.
         ["readConcern", "writeConcern", "singleBatch"].iter().for_each(|key| drop(command.remove(key)));
         self.sent.borrow_mut().push(command);
-        answer.map(|reply| Reply { batches: vec![RawDocumentBuf::try_from(&reply).unwrap()] })
+        answer.map(|reply| Reply::from(RawDocumentBuf::try_from(&reply).unwrap()))
     }
 }
 

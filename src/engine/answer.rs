@@ -1,10 +1,8 @@
 //! What the server replies, as values of the scenario.
 
-use std::sync::{Arc, LazyLock};
-
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::plan::{Raw, ReplyShape, Value};
+use crate::plan::{Raw, ReplyShape, Value, Writer};
 use crate::server::Reply;
 
 /// The server's reply as a value of the scenario, whose parts stay the bytes that came.
@@ -24,7 +22,10 @@ pub(super) fn shaped(shape: ReplyShape, reply: Reply) -> Value {
 }
 
 pub(super) fn first(reply: Reply) -> Raw {
-    Raw::new(reply.batches.into_iter().next().unwrap_or_default())
+    match reply.batches.into_iter().next() {
+        Some(batch) => Raw::new(batch),
+        None => Raw::new(bson::RawDocumentBuf::new()),
+    }
 }
 
 fn batch_documents(raw: &Raw) -> Value {
@@ -65,19 +66,14 @@ fn update(reply: &Raw) -> Value {
     written(matched, count(reply, "nModified"), upserted.unwrap_or(Value::Null), 0, 0)
 }
 
-/// The names of what a write tells, made once.
-static WRITTEN: LazyLock<[Arc<str>; 5]> =
-    LazyLock::new(|| ["matched", "modified", "upserted_id", "inserted", "deleted"].map(Arc::from));
-
 pub(super) fn written(matched: i64, modified: i64, upserted: Value, inserted: i64, deleted: i64) -> Value {
-    let [named_matched, named_modified, named_upserted, named_inserted, named_deleted] = &*WRITTEN;
-    Value::Map(Arc::new([
-        (Arc::clone(named_matched), Value::Int(matched)),
-        (Arc::clone(named_modified), Value::Int(modified)),
-        (Arc::clone(named_upserted), upserted),
-        (Arc::clone(named_inserted), Value::Int(inserted)),
-        (Arc::clone(named_deleted), Value::Int(deleted)),
-    ]))
+    let (mut writer, open) = Writer::new();
+    writer.value("matched", &Value::Int(matched));
+    writer.value("modified", &Value::Int(modified));
+    writer.value("upserted_id", &upserted);
+    writer.value("inserted", &Value::Int(inserted));
+    writer.value("deleted", &Value::Int(deleted));
+    Value::Document(Raw::new(writer.finish(open)))
 }
 
 /// Whether a write did something: one that matched nothing leaves no state that others could see. What a raw command did is

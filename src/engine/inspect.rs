@@ -65,7 +65,7 @@ async fn document_sizes(target: &impl Target, database: &str, collection: &str) 
     };
     let reply = target.run(database, command, ReplyKind::Cursor).await?;
     let mut sizes = BTreeMap::new();
-    for row in rows(&reply) {
+    for row in rows(reply) {
         if let (Some(Value::Int(size)), Some(Value::Int(n))) = (row.get("_id"), row.get("n")) {
             sizes.insert(size as u64, n as u64);
         }
@@ -121,7 +121,7 @@ async fn storage(target: &impl Target, database: &str, collection: &str) -> Resu
     let reply = target.run(database, command, ReplyKind::Cursor).await?;
     let mut total = Storage { size: 0, storage: 0, indexes: BTreeMap::new() };
     // A sharded collection has a row per shard.
-    for row in rows(&reply) {
+    for row in rows(reply) {
         let stats = row.get("storageStats").unwrap_or(Value::Null);
         total.size += number(stats.get("size"));
         total.storage += number(stats.get("storageSize"));
@@ -140,9 +140,9 @@ fn number(value: Option<Value>) -> u64 {
     }
 }
 
-fn rows(reply: &Reply) -> impl Iterator<Item = Value> + '_ {
-    reply.batches.iter().flat_map(|batch: &RawDocumentBuf| {
-        let cursor = Raw::new(batch.clone()).get("cursor").unwrap_or(Value::Null);
+fn rows(reply: Reply) -> impl Iterator<Item = Value> {
+    reply.batches.into_iter().flat_map(|batch| {
+        let cursor = Raw::new(batch).get("cursor").unwrap_or(Value::Null);
         let documents = cursor.get("firstBatch").or_else(|| cursor.get("nextBatch")).unwrap_or(Value::Null);
         documents.items().into_iter().flatten().collect::<Vec<_>>()
     })
@@ -169,7 +169,7 @@ pub async fn growth(
         for ordinal in 0..TRACKED.min(plan.data.entities[entity].len()) {
             let command = size_command(&collection.name, &plan.data.reference(entity, ordinal));
             let reply = target.run(database, command, ReplyKind::Cursor).await?;
-            let bytes = rows(&reply).next().and_then(|row| row.get("size"));
+            let bytes = rows(reply).next().and_then(|row| row.get("size"));
             samples.push(GrowthSample {
                 calls,
                 collection: collection.name.clone(),

@@ -2,13 +2,14 @@
 //! the workers take what a pacer has released.
 
 use std::cell::RefCell;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::{Instant, MissedTickBehavior, Sleep, sleep};
 
 use crate::generate::Seed;
 use crate::plan::{Frame, Outcome, Plan, Value};
@@ -137,8 +138,9 @@ impl Slice {
         deadline: Option<Instant>,
         ended: &AtomicBool,
     ) -> Result<(), Fatal> {
+        let mut limit = pin!(sleep(self.timeout));
         if let Some(queue) = &self.due {
-            return self.serve(queue, target, recorder).await;
+            return self.serve(queue, (target, limit), recorder).await;
         }
         loop {
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -149,12 +151,17 @@ impl Slice {
             if index >= self.end {
                 return Ok(());
             }
-            self.call((index, None), target, recorder).await?;
+            self.call((index, None), (target, limit.as_mut()), recorder).await?;
         }
     }
 
     /// Makes calls as they fall due, until there are no more.
-    async fn serve<T: Target>(&self, queue: &DueQueue, target: &T, recorder: &RefCell<Recorder>) -> Result<(), Fatal> {
+    async fn serve<T: Target>(
+        &self,
+        queue: &DueQueue,
+        (target, mut limit): (&T, Pin<&mut Sleep>),
+        recorder: &RefCell<Recorder>,
+    ) -> Result<(), Fatal> {
         while let Some(due) = queue.next().await {
             let taken = Taken { due, at: Instant::now() };
             if self.stop.is_set() {
@@ -163,7 +170,7 @@ impl Slice {
             if taken.at - due.intended > self.timeout {
                 self.skip(due.index, taken.times(taken.at), recorder)?;
             } else {
-                self.call((due.index, Some(taken)), target, recorder).await?;
+                self.call((due.index, Some(taken)), (target, limit.as_mut()), recorder).await?;
             }
         }
         Ok(())
@@ -199,10 +206,12 @@ impl Slice {
         drawn.map_err(|error| self.mistake("draw", error.to_string()))
     }
 
+    /// Makes a call, in less than the timeout by `limit`: a timer that is there already and is put off costs less than one
+    /// of the call's own.
     async fn call<T: Target>(
         &self,
         (index, taken): (u64, Option<Taken>),
-        target: &T,
+        (target, mut limit): (&T, Pin<&mut Sleep>),
         recorder: &RefCell<Recorder>,
     ) -> Result<(), Fatal> {
         // The call is drawn before the strategy plays a part, and before the clock of the service time starts.
@@ -210,18 +219,23 @@ impl Slice {
         let program = &self.plan.arms[self.arm].operations[operation];
         let mut interpreter = Interpreter::new(target, &self.database);
         let sent = Instant::now();
-        let result = tokio::time::timeout(self.timeout, interpreter.run(program, &mut frame)).await;
+        limit.as_mut().reset(sent + self.timeout);
+        let result = tokio::select! {
+            biased;
+            result = interpreter.run(program, &mut frame) => Some(result),
+            () = limit => None,
+        };
         let done = Instant::now();
         self.check_data(operation, &frame)?;
         let retries: Vec<Arc<str>> = interpreter.tally.retries.iter().map(cause).collect();
         let (outcome, error, lost) = match result {
-            Ok(Ok(value)) => (outcome_of(&value), None, None),
-            Ok(Err(Halt::Failed { failure, label })) => {
+            Some(Ok(value)) => (outcome_of(&value), None, None),
+            Some(Err(Halt::Failed { failure, label })) => {
                 let broken = (failure.kind == FailureKind::Network).then(|| failure.message.clone());
                 let message = format!("{label}: {}", failure.message);
                 (CallOutcome::Failed, Some((reason(&failure), message)), broken)
             }
-            Ok(Err(halt @ Halt::Exhausted { bound, .. })) => {
+            Some(Err(halt @ Halt::Exhausted { bound, .. })) => {
                 let reason = match bound {
                     Bound::Attempts(_) => "attempts used up",
                     Bound::Turns(_) => "turns used up",
@@ -229,14 +243,14 @@ impl Slice {
                 (CallOutcome::Failed, Some((reason.to_owned(), halt.to_string())), None)
             }
             // The steps of a negative control may meet the data that it has spoilt.
-            Ok(Err(halt @ Halt::Scenario { .. })) if self.plan.arms[self.arm].is_unsafe => {
+            Some(Err(halt @ Halt::Scenario { .. })) if self.plan.arms[self.arm].is_unsafe => {
                 (CallOutcome::Failed, Some(("no value".to_owned(), halt.to_string())), None)
             }
-            Ok(Err(halt @ Halt::Scenario { .. })) => {
+            Some(Err(halt @ Halt::Scenario { .. })) => {
                 let operation = &self.plan.operations[operation].name;
                 return Err(self.mistake(operation, halt.to_string()));
             }
-            Err(_) => {
+            None => {
                 let words = format!("a call had no answer within {} s", self.timeout.as_secs_f64());
                 (CallOutcome::Failed, Some(("timeout".to_owned(), words.clone())), Some(words))
             }

@@ -19,28 +19,51 @@ pub fn words(stream: &mut Stream, n: usize) -> String {
     made
 }
 
+/// A word and the space after it, and in the last byte the length of both. Of one size, so that they are copied without a look
+/// at how long they are, and lie together: a call that begins after a long wait finds nothing of them in the cache.
+type Spaced = [u8; 16];
+
+/// The word for each byte.
+static SPACED: [Spaced; 256] = spaced();
+
+const fn spaced() -> [Spaced; 256] {
+    let mut table = [[b' '; 16]; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        let word = WORDS[byte * WORDS.len() / 256].as_bytes();
+        let mut at = 0;
+        while at < word.len() {
+            table[byte][at] = word[at];
+            at += 1;
+        }
+        table[byte][15] = word.len() as u8 + 1;
+        byte += 1;
+    }
+    table
+}
+
 /// Words and spaces, cut to exactly this many bytes.
 pub fn text(stream: &mut Stream, bytes: usize) -> String {
-    let mut made = String::with_capacity(bytes + 16);
+    let mut made = Vec::with_capacity(bytes + 16);
     // Eight words come from one draw of 64 bits: there are at most 256 words.
     while made.len() < bytes {
-        let mut bits = stream.bits();
-        for _ in 0..8 {
-            made.push_str(WORDS[(bits & 0xff) as usize * WORDS.len() / 256]);
-            made.push(' ');
-            bits >>= 8;
-            if made.len() >= bytes {
+        for byte in stream.bits().to_le_bytes() {
+            let word = &SPACED[usize::from(byte)];
+            let end = made.len() + usize::from(word[15]);
+            made.extend_from_slice(word);
+            made.truncate(end);
+            if end >= bytes {
                 break;
             }
         }
     }
     made.truncate(bytes);
-    made
+    String::from_utf8(made).expect("words are ASCII")
 }
 
 /// A first and a last name.
 pub fn full_name(stream: &mut Stream) -> String {
-    format!("{} {}", pick(stream, FIRST_NAMES), pick(stream, LAST_NAMES))
+    [pick(stream, FIRST_NAMES), pick(stream, LAST_NAMES)].join(" ")
 }
 
 /// The name of person `index`; different for different indexes.
@@ -49,7 +72,7 @@ pub fn full_name_of(index: u64) -> String {
     let first = FIRST_NAMES[(index % firsts) as usize];
     let last = LAST_NAMES[(index / firsts % lasts) as usize];
     match index / (firsts * lasts) {
-        0 => format!("{first} {last}"),
+        0 => [first, last].join(" "),
         again => format!("{first} {last} {}", again + 1),
     }
 }
@@ -88,6 +111,10 @@ mod tests {
     fn vocabulary_fits_a_byte() {
         assert!(WORDS.len() <= 256);
         assert_eq!(WORDS.iter().collect::<HashSet<_>>().len(), WORDS.len());
+        for (byte, spaced) in SPACED.iter().enumerate() {
+            let word = WORDS[byte * WORDS.len() / 256];
+            assert_eq!(spaced[..usize::from(spaced[15])], *format!("{word} ").as_bytes());
+        }
     }
 
     proptest! {

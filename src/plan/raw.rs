@@ -3,6 +3,7 @@
 //! The walk over elements is ours rather than the driver's, because expressions touch every element of a reply: it
 //! looks at nothing but lengths, where the driver's checks each key and nested document.
 
+use std::fmt;
 use std::sync::Arc;
 
 use bson::oid::ObjectId;
@@ -11,12 +12,18 @@ use bson::{RawDocument, RawDocumentBuf};
 
 use super::value::Value;
 
-/// One document or array inside a larger buffer. Cloning copies a pointer.
-#[derive(Debug, Clone)]
+/// One document or array inside a larger buffer, whoever made that. Cloning copies a pointer.
+#[derive(Clone)]
 pub struct Raw {
-    buffer: Arc<RawDocumentBuf>,
+    buffer: Arc<dyn AsRef<RawDocument> + Send + Sync>,
     start: usize,
     end: usize,
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bytes().fmt(formatter)
+    }
 }
 
 /// One element of a document: its type byte, its key and its value's bytes.
@@ -110,14 +117,18 @@ fn field_of<'r>(element: Element<'r>, key: &str) -> Option<Element<'r>> {
 
 impl Raw {
     /// A whole document.
-    pub fn new(document: RawDocumentBuf) -> Raw {
-        let end = document.as_bytes().len();
+    pub fn new(document: impl AsRef<RawDocument> + Send + Sync + 'static) -> Raw {
+        let end = document.as_ref().as_bytes().len();
         Raw { buffer: Arc::new(document), start: 0, end }
+    }
+
+    fn whole(&self) -> &[u8] {
+        (*self.buffer).as_ref().as_bytes()
     }
 
     /// The bytes, length prefix and final zero included.
     pub fn bytes(&self) -> &[u8] {
-        &self.buffer.as_bytes()[self.start..self.end]
+        &self.whole()[self.start..self.end]
     }
 
     /// The bytes as a document; an array's keys are `"0"`, `"1"`...
@@ -170,7 +181,7 @@ impl Raw {
 
     /// The part of this buffer that `inner`, found inside it, occupies.
     fn cut(&self, inner: &[u8]) -> Raw {
-        let start = inner.as_ptr() as usize - self.buffer.as_bytes().as_ptr() as usize;
+        let start = inner.as_ptr() as usize - self.whole().as_ptr() as usize;
         Raw { buffer: Arc::clone(&self.buffer), start, end: start + inner.len() }
     }
 

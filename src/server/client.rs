@@ -20,7 +20,7 @@ use crate::record::LatencyHistogram;
 
 use super::pool::PoolWatch;
 use super::session::Sessions;
-use super::{Failure, FailureKind, Reply, ReplyKind, Target, Transaction, failure};
+use super::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, failure};
 
 /// How long to look for a server before it is called unreachable.
 const SERVER_SELECTION: Duration = Duration::from_secs(5);
@@ -255,18 +255,21 @@ const GOSSIP: [&str; 4] = ["$clusterTime", "operationTime", "electionId", "opTim
 /// The driver has made a tree of the reply; what of it belongs to the command becomes bytes again.
 fn single(reply: bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
     let mut kept = RawDocumentBuf::new();
+    let mut tells_failure = false;
     for (name, value) in reply.into_iter().filter(|(name, _)| !GOSSIP.contains(&name.as_str())) {
+        tells_failure |= failure::TOLD_IN.contains(&name.as_str());
         let raw = CString::try_from(name).and_then(|name| Ok((name, RawBson::try_from(value)?)));
         let (name, value) = raw
             .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
         kept.append(name, value);
     }
-    let reply = kept;
-    match kind {
-        ReplyKind::Writes => failure::in_writes_reply(&reply)?,
-        _ => failure::in_reply(&reply)?,
+    if tells_failure {
+        match kind {
+            ReplyKind::Writes => failure::in_writes_reply(&kept)?,
+            _ => failure::in_reply(&kept)?,
+        }
     }
-    Ok(Reply { batches: vec![reply] })
+    Ok(kept.into())
 }
 
 async fn drain(mut cursor: impl Stream<Item = mongodb::error::Result<RawBatch>> + Unpin) -> Result<Reply, Failure> {
@@ -274,7 +277,7 @@ async fn drain(mut cursor: impl Stream<Item = mongodb::error::Result<RawBatch>> 
     while let Some(batch) = cursor.next().await {
         let batch = batch.map_err(|error| failure::from_driver(&error))?;
         failure::in_reply(batch.as_raw_document())?;
-        batches.push(batch.as_raw_document().to_owned());
+        batches.push(Batch::Read(batch));
     }
     Ok(Reply { batches })
 }

@@ -255,7 +255,7 @@ mod tests {
     impl Target for Server {
         async fn run(&self, database: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
             assert_eq!(database, "local");
-            Ok(Reply { batches: vec![rawdoc! { "cursor": { "firstBatch": [{ "bytes": 700 }] } }] })
+            Ok(Reply::from(rawdoc! { "cursor": { "firstBatch": [{ "bytes": 700 }] } }))
         }
     }
 

@@ -243,7 +243,7 @@ impl EmbeddedMongod {
         if reply.is_err() {
             self.still_running()?;
         }
-        Ok(reply?.batches.swap_remove(0))
+        Ok(reply?.into_document())
     }
 
     async fn pause(&mut self, deadline: Instant) -> Result<(), EmbeddedError> {

@@ -187,8 +187,7 @@ async fn require_log_in(target: &impl Target) -> Result<(), FactsError> {
 }
 
 async fn admin(target: &impl Target, command: RawDocumentBuf) -> Result<RawDocumentBuf, Failure> {
-    let mut reply = target.run("admin", command, ReplyKind::Single).await?;
-    Ok(reply.batches.pop().unwrap_or_default())
+    Ok(target.run("admin", command, ReplyKind::Single).await?.into_document())
 }
 
 /// A reply that may be refused, empty then.

@@ -11,6 +11,6 @@ pub struct Idle;
 impl Target for Idle {
     async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
         let cursor = rawdoc! { "id": 0_i64, "firstBatch": [] };
-        Ok(Reply { batches: vec![rawdoc! { "ok": 1, "n": 1, "cursor": cursor }] })
+        Ok(Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": cursor }))
     }
 }

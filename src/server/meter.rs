@@ -126,7 +126,7 @@ mod tests {
             }
             self.requests.set(self.requests.get() + 7);
             let status = rawdoc! { "ok": 1, "network": { "numRequests": self.requests.get(), "bytesIn": 5_i64 } };
-            Ok(Reply { batches: vec![status] })
+            Ok(Reply::from(status))
         }
     }
 

@@ -17,8 +17,10 @@ mod session;
 mod transaction;
 
 use std::future::Future;
+use std::ops::Deref;
 
-use bson::RawDocumentBuf;
+use bson::{RawDocument, RawDocumentBuf};
+use mongodb::raw_batch_cursor::RawBatch;
 
 pub use transaction::Transaction;
 
@@ -35,11 +37,43 @@ pub enum ReplyKind {
 }
 
 /// Everything the server answered to one command.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Reply {
     /// The whole reply documents, one for a single reply, one per batch of a cursor (`cursor.firstBatch`, then
     /// `cursor.nextBatch`).
-    pub batches: Vec<RawDocumentBuf>,
+    pub batches: Vec<Batch>,
+}
+
+/// One reply document, whoever holds its bytes: those of a cursor's batch are the driver's, which only lends them.
+#[derive(Debug)]
+pub enum Batch {
+    /// Bytes of our own.
+    Made(RawDocumentBuf),
+    /// The driver's.
+    Read(RawBatch),
+}
+
+impl AsRef<RawDocument> for Batch {
+    fn as_ref(&self) -> &RawDocument {
+        match self {
+            Batch::Made(document) => document,
+            Batch::Read(batch) => batch.as_raw_document(),
+        }
+    }
+}
+
+impl Deref for Batch {
+    type Target = RawDocument;
+
+    fn deref(&self) -> &RawDocument {
+        self.as_ref()
+    }
+}
+
+impl From<RawDocumentBuf> for Reply {
+    fn from(document: RawDocumentBuf) -> Reply {
+        Reply { batches: vec![Batch::Made(document)] }
+    }
 }
 
 impl Reply {
@@ -47,12 +81,19 @@ impl Reply {
     pub fn round_trips(&self) -> u64 {
         self.batches.len() as u64
     }
-}
 
-impl Reply {
     /// The requests of a write that the server refused: their positions in the command, and why.
     pub fn write_errors(&self) -> Vec<(usize, Failure)> {
         self.batches.first().map_or_else(Vec::new, |reply| failure::write_errors(reply))
+    }
+
+    /// The reply of a command that has one; empty without any.
+    pub fn into_document(mut self) -> RawDocumentBuf {
+        match self.batches.pop() {
+            Some(Batch::Made(document)) => document,
+            Some(read) => read.to_owned(),
+            None => RawDocumentBuf::new(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use bson::{RawDocumentBuf, rawdoc};
 use sha2::{Digest, Sha256};
 
 use super::failure::UNAUTHORIZED;
-use super::{Failure, FailureKind, ReplyKind, Target};
+use super::{Batch, Failure, FailureKind, ReplyKind, Target};
 
 /// The collection that holds the mark.
 pub const MARKER_COLLECTION: &str = "docshape.marker";
@@ -132,7 +132,7 @@ async fn is_empty(target: &impl Target, database: &str) -> Result<bool, Failure>
 
 async fn has_results(target: &impl Target, database: &str, command: RawDocumentBuf) -> Result<bool, Failure> {
     let reply = target.run(database, command, ReplyKind::Cursor).await?;
-    let holds = |batch: &RawDocumentBuf| {
+    let holds = |batch: &Batch| {
         let first = batch.get_document("cursor").and_then(|cursor| cursor.get_array("firstBatch"));
         first.is_ok_and(|documents| !documents.is_empty())
     };
