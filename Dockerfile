@@ -4,12 +4,11 @@
 FROM rust:1.90-bookworm AS build
 WORKDIR /source
 COPY . .
-# Crates and compiled dependencies stay on the builder, so that a change of docshape compiles docshape alone. Debug
-# information would be nine tenths of the program.
+# Crates and compiled dependencies stay on the builder, so that a change of docshape compiles docshape alone.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/source/target \
-    CARGO_PROFILE_RELEASE_DEBUG=none cargo build --locked --release --bin docshape \
-    && install -D target/release/docshape /built/docshape
+    cargo build --locked --profile dist --bin docshape \
+    && install -D target/dist/docshape /built/docshape
 
 # The program needs glibc and libgcc, not certificates or OpenSSL: they are inside. Same Debian release as above, so that
 # glibc is the one it was linked with. A musl build could do without a base, but its allocator would slow the load down.

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, missing_docs)]
 
 mod arguments;
+mod memory;
 mod scenario;
 mod server;
 
@@ -17,6 +18,7 @@ use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
 
 use arguments::Arguments;
+use memory::memory;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 const DATABASE: &str = "scale";
@@ -112,12 +114,4 @@ async fn slice(generators: &[(LoadThread, usize)], plan: &Arc<Plan>, calls: std:
             result
         })
         .collect()
-}
-
-/// Megabytes of memory that this process holds.
-fn memory() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<f64>().ok());
-    kilobytes.unwrap_or(f64::NAN) * 1_024.0 / 1e6
 }
