@@ -12,6 +12,7 @@ mod recording;
 mod scenario;
 #[path = "../server/mod.rs"]
 mod server;
+mod side;
 mod socket;
 
 use std::ops::Range;
@@ -30,6 +31,9 @@ use docshape::server::{ReplyKind, Target};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use arguments::Arguments;
+use mongodb::Database;
+use recording::Calls;
+use side::Side;
 use socket::Sockets;
 
 const POINTS: u64 = 10_000;
@@ -128,12 +132,10 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
     let plan = plan(workload.text, workload.mix);
     let target = MongoTarget::connect(&server.uri(), workers as u32).await.expect("a client");
     target.warm().await.expect("its connections");
-    let client = driver::client(&server.uri(), workers as u32).await;
-    let mut sockets = Sockets::connect(&server.uri(), workers).await;
     for database in ["rehearsal", "harness", "driver", "socket"] {
         fresh(&target, database, &plan).await;
     }
-    let database = client.database("driver");
+    let (driver, socket) = (driver_side(server.uri(), workers), socket_side(server.uri(), workers));
     let thread = LoadThread::start(server.uri(), workers as u32).await.expect("a load thread");
     let mut recorder = Recorder::new(plan.operations.len(), TIMEOUT);
     let mut sides = Sides::default();
@@ -141,7 +143,7 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
     // The first two slices warm up.
     for slice in 0..slices as u64 + 2 {
         let range = slice * calls..(slice + 1) * calls;
-        let commands = recording::record(&target, &plan, range.clone(), workers).await;
+        let commands = Arc::new(recording::record(&target, &plan, range.clone(), workers).await);
         // Who begins changes from slice to slice.
         for place in 0..3 {
             match (slice + place) % 3 {
@@ -154,8 +156,8 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
                     sides.harness.push(Speed { rate: calls as f64 / result.seconds, cpu: cpu * 1e6 / calls as f64 });
                     recorder = result.recorder;
                 }
-                1 => sides.driver.push(timed(calls, driver::slice(&database, &commands, workers)).await),
-                _ => sides.socket.push(timed(calls, sockets.slice("socket", &commands)).await),
+                1 => sides.driver.push(driver.slice(&commands).await),
+                _ => sides.socket.push(socket.slice(&commands).await),
             }
         }
     }
@@ -163,6 +165,18 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
         side.drain(..2);
     }
     print_row(workload.name, workers, &sides);
+}
+
+fn driver_side(uri: String, workers: usize) -> Side {
+    let make = async move || driver::client(&uri, workers as u32).await.database("driver");
+    Side::start("driver", make, async move |database: &mut Database, calls: &Calls| {
+        driver::slice(database, calls, workers).await
+    })
+}
+
+fn socket_side(uri: String, workers: usize) -> Side {
+    let make = async move || Sockets::connect(&uri, workers).await;
+    Side::start("sockets", make, async |sockets: &mut Sockets, calls: &Calls| sockets.slice("socket", calls).await)
 }
 
 fn slice_of(plan: &Arc<Plan>, calls: Range<u64>, workers: usize) -> Slice {
@@ -206,13 +220,6 @@ fn print_row(name: &str, workers: usize, sides: &Sides) {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
-}
-
-async fn timed(calls: u64, work: impl Future<Output = ()>) -> Speed {
-    let (begun, before) = (Instant::now(), thread_cpu());
-    work.await;
-    let (seconds, cpu) = (begun.elapsed().as_secs_f64(), thread_cpu() - before);
-    Speed { rate: calls as f64 / seconds, cpu: cpu * 1e6 / calls as f64 }
 }
 
 /// Seconds of CPU that this thread has used.
