@@ -15,7 +15,7 @@ use rand_distr::{Distribution, LogNormal};
 use arguments::Arguments;
 use memory::memory;
 
-/// As many as the largest scenarios have in a mix.
+/// As many as the default mix of blog-comments has.
 const OPERATIONS: usize = 9;
 /// Calls per second, of all operations together.
 const RATE: usize = 2_000;

@@ -28,10 +28,10 @@ use docshape::record::Recorder;
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
 use docshape::server::{ReplyKind, Target};
+use mongodb::Database;
 use nix::sys::resource::{UsageWho, getrusage};
 
 use arguments::Arguments;
-use mongodb::Database;
 use recording::Calls;
 use side::Side;
 use socket::Sockets;

@@ -6,7 +6,7 @@ use super::exit::CliError;
 
 /// Descriptors that are no connections of workers: runtimes, the driver's own connections, files of the record.
 const SPARE: u64 = 32;
-/// Of those, what each load thread takes.
+/// What each load thread takes beside its connections.
 const PER_THREAD: u64 = 8;
 
 /// Raises this process's limit as far as it may be raised without rights; the embedded server inherits it. What cannot be

@@ -34,7 +34,7 @@ fn batch_documents(raw: &Raw) -> Value {
 }
 
 /// All documents of a cursor; those of a single batch stay the bytes that the server sent.
-fn documents(reply: Reply) -> Value {
+pub(super) fn documents(reply: Reply) -> Value {
     if reply.batches.len() == 1 {
         return batch_documents(&first(reply));
     }

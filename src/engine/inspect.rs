@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use bson::{RawDocumentBuf, rawdoc};
 
-use crate::plan::{Arm, LoopOver, Plan, Raw, Value, Writer};
+use crate::plan::{Arm, LoopOver, Plan, Value, Writer};
 use crate::results::{CollectionSizes, GrowthSample};
 use crate::server::{Failure, Reply, ReplyKind, Target};
+
+use super::answer::documents;
 
 /// How many of the most popular records are followed while they grow.
 const TRACKED: u64 = 3;
@@ -141,11 +143,7 @@ fn number(value: Option<Value>) -> u64 {
 }
 
 fn rows(reply: Reply) -> impl Iterator<Item = Value> {
-    reply.batches.into_iter().flat_map(|batch| {
-        let cursor = Raw::new(batch).get("cursor").unwrap_or(Value::Null);
-        let documents = cursor.get("firstBatch").or_else(|| cursor.get("nextBatch")).unwrap_or(Value::Null);
-        documents.items().into_iter().flatten().collect::<Vec<_>>()
-    })
+    documents(reply).items().into_iter().flatten().collect::<Vec<_>>().into_iter()
 }
 
 /// The sizes of the documents that hold the most popular records: those of collections with a document per record of

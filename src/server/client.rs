@@ -255,19 +255,15 @@ const GOSSIP: [&str; 4] = ["$clusterTime", "operationTime", "electionId", "opTim
 /// The driver has made a tree of the reply; what of it belongs to the command becomes bytes again.
 fn single(reply: bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
     let mut kept = RawDocumentBuf::new();
-    let mut tells_failure = false;
     for (name, value) in reply.into_iter().filter(|(name, _)| !GOSSIP.contains(&name.as_str())) {
-        tells_failure |= failure::TOLD_IN.contains(&name.as_str());
         let raw = CString::try_from(name).and_then(|name| Ok((name, RawBson::try_from(value)?)));
         let (name, value) = raw
             .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
         kept.append(name, value);
     }
-    if tells_failure {
-        match kind {
-            ReplyKind::Writes => failure::in_writes_reply(&kept)?,
-            _ => failure::in_reply(&kept)?,
-        }
+    match kind {
+        ReplyKind::Writes => failure::in_writes_reply(&kept)?,
+        _ => failure::in_reply(&kept)?,
     }
     Ok(kept.into())
 }

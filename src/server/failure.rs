@@ -10,9 +10,6 @@ pub(super) const AUTHENTICATION_FAILED: i32 = 18;
 /// The server's code for a user without the right to do something.
 pub(super) const UNAUTHORIZED: i32 = 13;
 
-/// The fields in which a reply that says `ok: 1` tells of failures.
-pub(super) const TOLD_IN: [&str; 2] = ["writeErrors", "writeConcernError"];
-
 impl Failure {
     /// The server's code, when it was the server that refused.
     pub fn code(&self) -> Option<i32> {
