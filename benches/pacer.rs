@@ -5,6 +5,7 @@
 mod arguments;
 mod scenario;
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use docshape::record::{LatencyHistogram, Recorder};
 use docshape::results::Arrivals;
 use docshape::server::idle::Idle;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
+use tokio::runtime::LocalOptions;
 use tokio::time::Instant;
 
 use arguments::Arguments;
@@ -57,7 +59,8 @@ fn main() {
 fn run(rate: f64, calls: u64) -> Run {
     let before = cpu(UsageWho::RUSAGE_SELF);
     let thread = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build_local(LocalOptions::default()).expect("a runtime");
         let (paced, recorder, seconds) = runtime.block_on(slice(rate, calls));
         (paced, recorder, seconds, cpu(UsageWho::RUSAGE_THREAD))
     });
@@ -91,7 +94,7 @@ async fn slice(rate: f64, calls: u64) -> (Paced, Recorder, f64) {
     let times = ArrivalTimes::new((rate, Arrivals::Poisson), seed, Label::new("bench"), 0);
     let pacing = Pacing { queue, times, calls: 0..calls, timeout: TIMEOUT, stop };
     let pacer = Pacer::start(pacing).expect("a thread");
-    let result = job.run(&Idle).await;
+    let result = job.run(&Rc::new(Idle)).await;
     (pacer.finished().await.expect("the pacer"), result.recorder, result.seconds)
 }
 

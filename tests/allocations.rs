@@ -1,12 +1,12 @@
 //! How often docshape asks for memory in a call: a count, so that it can be a test.
 
-use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
-use docshape::engine::{Slice, Stop};
+use docshape::engine::{Job, Slice, Stop};
 use docshape::plan::{Choice, Plan, compile};
 use docshape::record::Recorder;
 use docshape::scenario::{Diagnostics, Source, read};
@@ -38,13 +38,14 @@ fn plan() -> Arc<Plan> {
 
 #[test]
 fn a_point_read_allocates_little() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build_local(tokio::runtime::LocalOptions::default()).unwrap();
     let plan = plan();
     let next = Arc::new(AtomicU64::new(0));
-    let recorder = RefCell::new(Recorder::new(plan.operations.len(), Duration::from_secs(10)));
+    let recorder = Recorder::new(plan.operations.len(), Duration::from_secs(10));
     let document = rawdoc! { "_id": 1, "name": "Ada Lovelace", "text": "x".repeat(120) };
     let cursor = rawdoc! { "id": 0_i64, "firstBatch": [document] };
-    let target = OneDocument(rawdoc! { "cursor": cursor, "ok": 1.0 });
+    let target = Rc::new(OneDocument(rawdoc! { "cursor": cursor, "ok": 1.0 }));
     let slice = |end| Slice {
         plan: Arc::clone(&plan),
         arm: 0,
@@ -60,14 +61,19 @@ fn a_point_read_allocates_little() {
         interval: tokio::time::Instant::now(),
         every: Duration::from_secs(3_600),
     };
-    let made = |slice: Slice| runtime.block_on(slice.run(&target, &recorder, &|_| ())).map(drop).unwrap();
+    let made = |slice, recorder| {
+        let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
+        let result = runtime.block_on(Job { slice, recorder, intervals }.run(&target));
+        assert!(result.fatal.is_none(), "{:?}", result.fatal);
+        result.recorder
+    };
     let entered = runtime.enter();
     let (first, second) = (slice(CALLS), slice(2 * CALLS + 1));
     drop(entered);
     // The first slice makes histograms and whatever else is made once.
-    made(first);
+    let recorder = made(first, recorder);
     next.store(CALLS, std::sync::atomic::Ordering::Relaxed);
-    let counted = allocation_counter::measure(|| made(second));
+    let counted = allocation_counter::measure(|| drop(made(second, recorder)));
     let per_call = counted.count_total as f64 / (CALLS + 1) as f64 - OF_THE_ANSWER;
     assert!(per_call <= MOST, "{per_call:.2} allocations per call");
     assert!(per_call > 1.0, "{per_call:.2} allocations per call: a command alone needs one, so these were not counted");

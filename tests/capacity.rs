@@ -1,5 +1,6 @@
 //! The search for capacity over a fake server whose capacity is known, on a paused clock.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,8 +40,8 @@ struct Busy {
 }
 
 impl Busy {
-    fn new(places: usize, service: u64) -> Busy {
-        Busy { places: Semaphore::new(places), service: Duration::from_millis(service) }
+    fn new(places: usize, service: u64) -> Rc<Busy> {
+        Rc::new(Busy { places: Semaphore::new(places), service: Duration::from_millis(service) })
     }
 
     /// Calls per second.
@@ -49,7 +50,7 @@ impl Busy {
     }
 }
 
-impl Target for &Busy {
+impl Target for Busy {
     async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
         let (name, value) = command.iter().next().unwrap().unwrap();
         let collection = value.as_str().unwrap_or_default().to_owned();
@@ -66,7 +67,7 @@ impl Target for &Busy {
     }
 }
 
-async fn searched(server: &Busy, objective: &str, (arrivals, start): (Arrivals, f64)) -> SearchRecord {
+async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arrivals, f64)) -> SearchRecord {
     let plan = harness::plan(SCENARIO, &Choice { seed: 1, ..Choice::default() });
     let mut experiment = Experiment {
         plan: Arc::clone(&plan),
@@ -79,8 +80,8 @@ async fn searched(server: &Busy, objective: &str, (arrivals, start): (Arrivals, 
             timeout: Duration::from_secs(10),
             keep: false,
         },
-        target: &server,
-        generators: &Generators::Here(server),
+        target: &**server,
+        generators: &Generators::Here(Rc::clone(server)),
         observer: &(),
         stop: Stop::default(),
         started: Instant::now(),

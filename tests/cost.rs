@@ -3,6 +3,7 @@
 mod harness;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -222,7 +223,7 @@ async fn a_capped_array_costs_its_size_in_the_oplog() {
 /// A server whose writes take 5 ms and whose reads take 2 ms.
 struct Fake;
 
-impl Target for &Fake {
+impl Target for Fake {
     async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
         let (name, collection) = command.iter().next().unwrap().unwrap();
         match (name.as_str(), collection.as_str()) {
@@ -271,8 +272,8 @@ strategies:
 fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
     let plan = Arc::clone(plan);
     async move {
-        let generators = Generators::Here(&Fake);
-        let target = &&Fake;
+        let generators = Generators::Here(Rc::new(Fake));
+        let target = &Fake;
         let settings = settings("t");
         let (observer, stop, started) = (&(), Stop::default(), Instant::now());
         let experiment = Experiment { plan, settings, target, generators: &generators, observer, stop, started };

@@ -1,6 +1,7 @@
 //! The open model over a fake server on a paused clock: exact times, and what theory says of a stall and of overload.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,8 +52,8 @@ struct Fake<S> {
 type Answer = Result<Instant, Failure>;
 
 impl<S: Fn(u64) -> Answer> Fake<S> {
-    fn new(script: S) -> Fake<S> {
-        Fake { script, log: RefCell::default() }
+    fn new(script: S) -> Rc<Fake<S>> {
+        Rc::new(Fake { script, log: RefCell::default() })
     }
 
     /// When this strategy's calls arrived.
@@ -62,7 +63,7 @@ impl<S: Fn(u64) -> Answer> Fake<S> {
     }
 }
 
-impl<S: Fn(u64) -> Answer> Target for &Fake<S> {
+impl<S: Fn(u64) -> Answer> Target for Fake<S> {
     async fn run(&self, database: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
         let (name, value) = command.iter().next().unwrap().unwrap();
         let collection = value.as_str().unwrap_or_default().to_owned();
@@ -104,7 +105,11 @@ impl Default for Run {
 }
 
 impl Run {
-    async fn round<S: Fn(u64) -> Answer>(&self, strategies: &[&str], fake: &Fake<S>) -> Result<RoundRecord, RunError> {
+    async fn round(
+        &self,
+        strategies: &[&str],
+        fake: &Rc<Fake<impl Fn(u64) -> Answer + 'static>>,
+    ) -> Result<RoundRecord, RunError> {
         let experiment = Experiment {
             plan: plan(strategies),
             settings: Settings {
@@ -116,8 +121,8 @@ impl Run {
                 timeout: self.timeout,
                 keep: false,
             },
-            target: &fake,
-            generators: &Generators::Here(fake),
+            target: &**fake,
+            generators: &Generators::Here(Rc::clone(fake)),
             observer: &(),
             stop: self.stop.clone(),
             started: Instant::now(),
@@ -127,7 +132,7 @@ impl Run {
     }
 
     /// The one cell of a round of one strategy.
-    async fn cell<S: Fn(u64) -> Answer>(&self, fake: &Fake<S>) -> CellRecord {
+    async fn cell(&self, fake: &Rc<Fake<impl Fn(u64) -> Answer + 'static>>) -> CellRecord {
         self.round(&["one"], fake).await.unwrap().cells.remove(0)
     }
 }
@@ -153,7 +158,7 @@ fn near(found: u64, wanted: Duration) {
 }
 
 /// Answers after 2 ms; but when call 300 arrives, nothing is answered for 2 s.
-fn stalling() -> Fake<impl Fn(u64) -> Answer> {
+fn stalling() -> Rc<Fake<impl Fn(u64) -> Answer>> {
     let stall_end: RefCell<Option<Instant>> = RefCell::new(None);
     Fake::new(move |call| {
         let now = Instant::now();
@@ -267,25 +272,28 @@ async fn all_arms_get_the_same_calls_at_the_same_times() {
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_ends_a_slice_at_once() {
     let run = Run { rate: 1.0, calls: 100, ..Run::default() };
-    let (stop, stopped) = (run.stop.clone(), RefCell::new(None));
-    let fake = Fake::new(|call| {
-        if call == 3 {
-            stop.set();
-            *stopped.borrow_mut() = Some(Instant::now());
+    let stopped = Rc::new(Cell::new(None));
+    let fake = Fake::new({
+        let (stop, stopped) = (run.stop.clone(), Rc::clone(&stopped));
+        move |call| {
+            if call == 3 {
+                stop.set();
+                stopped.set(Some(Instant::now()));
+            }
+            Ok(Instant::now() + ms(2))
         }
-        Ok(Instant::now() + ms(2))
     });
     let error = run.round(&["one"], &fake).await.unwrap_err();
     assert!(matches!(error, RunError::Interrupted), "{error}");
-    let after = stopped.borrow().unwrap().elapsed();
+    let after = stopped.get().unwrap().elapsed();
     assert!(after <= ms(20), "the next call is a second away, and this took {after:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_server_ends_a_slice_at_once() {
     /// Nothing answers any more when the calls fail.
-    struct Lost<'f, S>(&'f Fake<S>);
-    impl<S: Fn(u64) -> Answer> Target for Lost<'_, S> {
+    struct Lost<S>(Rc<Fake<S>>);
+    impl<S: Fn(u64) -> Answer> Target for Lost<S> {
         async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
             if self.0.log.borrow().len() > 3 {
                 return Err(Failure { kind: FailureKind::Network, message: "gone".into(), labels: Vec::new() });
@@ -293,8 +301,8 @@ async fn a_lost_server_ends_a_slice_at_once() {
             self.0.run(database, command, kind).await
         }
     }
-    let fake = Fake::new(|_| Ok(Instant::now() + ms(2)));
-    let (lost, generators) = (Lost(&fake), Generators::Here(Lost(&fake)));
+    let lost = Rc::new(Lost(Fake::new(|_| Ok(Instant::now() + ms(2)))));
+    let generators = Generators::Here(Rc::clone(&lost));
     let experiment = Experiment {
         plan: plan(&["one"]),
         settings: Settings {
@@ -306,7 +314,7 @@ async fn a_lost_server_ends_a_slice_at_once() {
             timeout: Duration::from_secs(10),
             keep: false,
         },
-        target: &lost,
+        target: &*lost,
         generators: &generators,
         observer: &(),
         stop: Stop::default(),

@@ -1,6 +1,7 @@
 //! Whole runs over a scripted server on a paused clock: the order of the phases, and exact numbers.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,16 +53,16 @@ struct Scripted {
 }
 
 impl Scripted {
-    fn new(script: impl Fn(u64, &str) -> Option<Failure> + 'static) -> Scripted {
-        Scripted { log: RefCell::default(), calls: RefCell::new(0), script: Box::new(script) }
+    fn new(script: impl Fn(u64, &str) -> Option<Failure> + 'static) -> Rc<Scripted> {
+        Rc::new(Scripted { log: RefCell::default(), calls: RefCell::new(0), script: Box::new(script) })
     }
 
-    fn sound() -> Scripted {
+    fn sound() -> Rc<Scripted> {
         Scripted::new(|_, _| None)
     }
 }
 
-impl Target for &Scripted {
+impl Target for Scripted {
     async fn run(&self, database: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
         let (name, value) = command.iter().next().unwrap().unwrap();
         let collection = value.as_str().unwrap_or_default();
@@ -120,7 +121,7 @@ fn plan() -> Arc<Plan> {
 }
 
 struct Run<'r> {
-    server: &'r Scripted,
+    server: &'r Rc<Scripted>,
     notes: &'r Notes,
     stop: Stop,
     workers: usize,
@@ -132,8 +133,8 @@ impl Run<'_> {
         self.with(async |experiment| experiment.round(0, window).await).await
     }
 
-    async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, &Scripted, &Scripted>) -> R) -> R {
-        let generators = Generators::Here(self.server);
+    async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, Scripted, Scripted>) -> R) -> R {
+        let generators = Generators::Here(Rc::clone(self.server));
         let settings = Settings {
             id: "t".into(),
             load: LoadModel::Closed,
@@ -146,7 +147,7 @@ impl Run<'_> {
         let experiment = Experiment {
             plan: plan(),
             settings,
-            target: &self.server,
+            target: &**self.server,
             generators: &generators,
             observer: self.notes,
             stop: self.stop.clone(),
@@ -156,7 +157,7 @@ impl Run<'_> {
     }
 }
 
-fn run<'r>(server: &'r Scripted, notes: &'r Notes, workers: usize) -> Run<'r> {
+fn run<'r>(server: &'r Rc<Scripted>, notes: &'r Notes, workers: usize) -> Run<'r> {
     Run { server, notes, stop: Stop::default(), workers, timeout: Duration::from_secs(10) }
 }
 
@@ -184,7 +185,7 @@ async fn phases_come_in_order_and_databases_go() {
         ["slice of one: 50 of 100", "slice of two: 50 of 100", "slice of one: 100 of 100", "slice of two: 100 of 100"]
     );
     assert_eq!(notes[8..], ["Some(0) one Inspect", "Some(0) two Inspect", "round 0"].map(String::from));
-    let log = server.log.into_inner();
+    let log = server.log.take();
     let count = |what: &str| log.iter().filter(|line| line.starts_with(what)).count();
     assert_eq!((count("create "), count("dropDatabase")), (2, 2));
     assert!(log.last().unwrap().starts_with("dropDatabase"));
@@ -257,7 +258,7 @@ async fn a_pilot_gives_the_slowest_rate() {
     let rate = pilot.rate;
     // Three reads of 4 ms and an insert of 5 ms in four calls, as the mix has it: 235 per second, give or take the draw.
     assert!((220.0..250.0).contains(&rate), "{rate}");
-    let log = server.log.into_inner();
+    let log = server.log.take();
     assert_eq!(log.iter().filter(|line| line.starts_with("dropDatabase")).count(), 2);
 }
 
@@ -297,17 +298,17 @@ async fn a_call_that_takes_too_long_has_failed() {
 #[tokio::test(start_paused = true)]
 async fn a_lost_server_ends_the_run() {
     // From the 50th call on nothing answers, not even a ping.
-    struct Lost(Scripted);
-    impl Target for &Lost {
+    struct Lost(Rc<Scripted>);
+    impl Target for Lost {
         async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
             if *self.0.calls.borrow() > 50 {
                 return Err(refused(FailureKind::Network).unwrap());
             }
-            (&self.0).run(database, command, kind).await
+            self.0.run(database, command, kind).await
         }
     }
-    let lost = Lost(Scripted::sound());
-    let generators = Generators::Here(&lost);
+    let lost = Rc::new(Lost(Scripted::sound()));
+    let generators = Generators::Here(Rc::clone(&lost));
     let settings = Settings {
         id: "t".into(),
         load: LoadModel::Closed,
@@ -320,7 +321,7 @@ async fn a_lost_server_ends_the_run() {
     let experiment = Experiment {
         plan: plan(),
         settings,
-        target: &&lost,
+        target: &*lost,
         generators: &generators,
         observer: &(),
         stop: Stop::default(),
@@ -350,7 +351,7 @@ async fn an_interrupt_ends_the_round_and_drops_its_databases() {
     let error = run.round(WINDOW).await.unwrap_err();
     assert!(matches!(error, RunError::Interrupted), "{error}");
     assert!(*server.calls.borrow() < 70, "calls in flight end, no new ones begin");
-    let log = server.log.into_inner();
+    let log = server.log.take();
     assert_eq!(log.iter().filter(|line| line.starts_with("dropDatabase")).count(), 2);
 }
 

@@ -42,7 +42,7 @@ impl<'c> Course<'c> {
     ///
     /// # Errors
     /// When the engine or the disk ends it early; the record then holds the rounds before.
-    pub async fn rounds<T: Target, G: Target>(
+    pub async fn rounds<T: Target, G: Target + 'static>(
         &self,
         experiment: &mut Experiment<'_, T, G>,
         log: &LogWriter,

@@ -57,15 +57,21 @@ impl Session {
     /// When a thread or a connection cannot be made.
     pub async fn generators(&self, workers: u64, threads: u64) -> Result<Generators<MongoTarget>, CliError> {
         descriptor::check(workers, threads)?;
-        let starting = async {
-            let mut all = Vec::new();
-            for workers in share(workers as usize, threads as usize) {
-                let thread = LoadThread::start(self.uri.clone(), workers as u32).await;
-                all.push(thread.map_err(|error| server_error(&error))?);
-            }
-            Ok(all)
-        };
-        unless_stopped(&self.stop, starting).await.map(Generators::Threads)
+        let mut all = Vec::new();
+        for workers in share(workers as usize, threads as usize) {
+            all.push(self.load_thread(workers as u32).await?);
+        }
+        Ok(Generators::Threads(all))
+    }
+
+    /// A load thread with so many connections, all open.
+    ///
+    /// # Errors
+    /// When it or a connection cannot be made.
+    pub async fn load_thread(&self, connections: u32) -> Result<LoadThread, CliError> {
+        let starting =
+            async { LoadThread::start(self.uri.clone(), connections).await.map_err(|error| server_error(&error)) };
+        unless_stopped(&self.stop, starting).await
     }
 
     /// A client of its own with so many connections, all open, for the current thread.

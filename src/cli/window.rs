@@ -14,7 +14,7 @@ const PILOT_SECONDS: f64 = 1.0;
 ///
 /// # Errors
 /// When the pilot cannot go on.
-pub async fn plan<T: Target, G: Target>(
+pub async fn plan<T: Target, G: Target + 'static>(
     preset: Preset,
     experiment: &mut Experiment<'_, T, G>,
     record: &mut RunRecord,
@@ -38,7 +38,7 @@ pub async fn plan<T: Target, G: Target>(
 }
 
 /// A window of calls that follow each other: as many as the slowest strategy makes in the preset's seconds.
-async fn at_once<T: Target, G: Target>(
+async fn at_once<T: Target, G: Target + 'static>(
     preset: Preset,
     experiment: &Experiment<'_, T, G>,
     record: &mut RunRecord,
@@ -56,7 +56,7 @@ async fn at_once<T: Target, G: Target>(
 }
 
 /// A window of calls that fall due at a rate: the record's, or half of what the slowest strategy can do.
-async fn at_rate<T: Target, G: Target>(
+async fn at_rate<T: Target, G: Target + 'static>(
     preset: Preset,
     experiment: &mut Experiment<'_, T, G>,
     record: &mut RunRecord,
@@ -76,7 +76,7 @@ async fn at_rate<T: Target, G: Target>(
 
 /// The calls per second of the slowest strategy. Where their data would push each other out of the cache, the strategies
 /// are made to run alone from here on.
-async fn pilot<T: Target, G: Target>(
+async fn pilot<T: Target, G: Target + 'static>(
     preset: Preset,
     experiment: &Experiment<'_, T, G>,
     record: &mut RunRecord,

@@ -36,7 +36,7 @@ struct Made {
     refused: Option<String>,
 }
 
-impl<T: Target, G: Target> Experiment<'_, T, G> {
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Makes `calls` calls of every operation of the mix, one after the other, for every strategy on fresh databases. All
     /// strategies get the same calls.
     ///

@@ -55,7 +55,7 @@ pub struct Experiment<'e, T, G> {
     pub started: Instant,
 }
 
-impl<T: Target, G: Target> Experiment<'_, T, G> {
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Runs one round: every arm filled, warmed up, measured and inspected.
     ///
     /// # Errors

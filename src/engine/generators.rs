@@ -1,6 +1,9 @@
 //! What makes the calls: load threads, or in tests the current runtime.
 
+use std::rc::Rc;
 use std::sync::Arc;
+
+use tokio::task::LocalSet;
 
 use crate::server::Target;
 
@@ -13,10 +16,10 @@ pub enum Generators<T> {
     /// Threads with clients of their own: the real thing.
     Threads(Vec<LoadThread>),
     /// The current runtime, on this target: for tests on a paused clock.
-    Here(T),
+    Here(Rc<T>),
 }
 
-impl<G: Target> Generators<G> {
+impl<G: Target + 'static> Generators<G> {
     /// How many load threads.
     pub fn len(&self) -> usize {
         match self {
@@ -57,7 +60,11 @@ impl<G: Target> Generators<G> {
 }
 
 /// Runs jobs and pacer as tasks of the current runtime.
-async fn run_here<T: Target>(target: &T, jobs: Vec<Job>, pacing: Option<Pacing>) -> (Vec<SliceResult>, Option<Paced>) {
+async fn run_here<T: Target + 'static>(
+    target: &Rc<T>,
+    jobs: Vec<Job>,
+    pacing: Option<Pacing>,
+) -> (Vec<SliceResult>, Option<Paced>) {
     let queue = pacing.as_ref().map(|pacing| Arc::clone(&pacing.queue));
     let pacing = async {
         match pacing {
@@ -72,7 +79,7 @@ async fn run_here<T: Target>(target: &T, jobs: Vec<Job>, pacing: Option<Pacing>)
         }
         results
     };
-    let (results, paced) = tokio::join!(jobs, pacing);
+    let (results, paced) = LocalSet::new().run_until(async { tokio::join!(jobs, pacing) }).await;
     let left = queue.map_or(0, |queue| queue.left());
     (results, paced.map(|paced| Paced { never_started: left, ..paced }))
 }

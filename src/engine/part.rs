@@ -38,7 +38,7 @@ pub(super) struct Part {
     pub(super) arrivals: Option<(f64, ArrivalTimes)>,
 }
 
-impl<T: Target, G: Target> Experiment<'_, T, G> {
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// What takes the measures of a load thread and of the pacer; the pilot is closed.
     pub(super) fn measures(&self, round: Option<u64>) -> (Recorder, Option<Paced>) {
         let (operations, timeout) = (self.plan.operations.len(), self.settings.timeout);

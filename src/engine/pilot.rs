@@ -27,7 +27,7 @@ pub struct Pilot {
     pub bytes: u64,
 }
 
-impl<T: Target, G: Target> Experiment<'_, T, G> {
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Runs every arm for so many seconds: how fast the slowest is, and how large all are.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub(super) enum Purpose {
     Round(u64),
 }
 
-impl<T: Target, G: Target> Experiment<'_, T, G> {
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Drops what a part of this run that was killed has left of its pilot, its cost pass and a round.
     ///
     /// # Errors

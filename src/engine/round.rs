@@ -39,7 +39,7 @@ impl Round {
     }
 }
 
-impl<T: Target, G: Target> Experiment<'_, T, G> {
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub(super) async fn measured(
         &self,
         index: u64,

@@ -1,7 +1,7 @@
 //! Load threads: each a current-thread runtime with a client of its own, so that nothing on the way of a call is
 //! shared between cores.
 
-use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use tokio::runtime::LocalOptions;
@@ -13,7 +13,7 @@ use crate::server::Target;
 use crate::server::client::{ConnectError, MongoTarget, WarmError};
 
 use super::machine::thread_time;
-use super::window::{Fatal, Slice, SliceInterval};
+use super::window::{self, Fatal, Slice, SliceInterval};
 
 /// What a slice gave on one load thread.
 #[derive(Debug)]
@@ -44,15 +44,14 @@ pub struct Job {
 }
 
 impl Job {
-    /// Runs it on a target in the current runtime.
-    pub async fn run<T: Target>(self, target: &T) -> SliceResult {
-        let recorder = RefCell::new(self.recorder);
+    /// Runs it on a target, as local tasks of the current runtime.
+    pub async fn run<T: Target + 'static>(self, target: &Rc<T>) -> SliceResult {
         let emit = |interval| {
             // Nobody listens any more when the run is being given up.
             let _ = self.intervals.send(interval);
         };
         let mut interval = self.slice.interval;
-        let result = self.slice.run(target, &recorder, &emit).await;
+        let (recorder, result) = window::run(self.slice, Rc::clone(target), self.recorder, &emit).await;
         let (seconds, fatal) = match result {
             Ok((time, edge)) => {
                 interval = edge;
@@ -60,14 +59,7 @@ impl Job {
             }
             Err(fatal) => (0.0, Some(fatal)),
         };
-        SliceResult {
-            recorder: recorder.into_inner(),
-            interval,
-            seconds,
-            connections_created: 0,
-            computing: None,
-            fatal,
-        }
+        SliceResult { recorder, interval, seconds, connections_created: 0, computing: None, fatal }
     }
 }
 
@@ -142,7 +134,7 @@ fn serve(
         match connect(&uri, connections).await {
             Ok(target) => {
                 let _ = ready.send(Ok(()));
-                run(&target, orders).await;
+                run(&Rc::new(target), orders).await;
             }
             Err(error) => {
                 let _ = ready.send(Err(error));
@@ -156,7 +148,7 @@ fn serve(
 }
 
 /// Runs slices until nobody can order more.
-async fn run(target: &MongoTarget, mut orders: mpsc::UnboundedReceiver<Order>) {
+async fn run(target: &Rc<MongoTarget>, mut orders: mpsc::UnboundedReceiver<Order>) {
     while let Some((job, reply)) = orders.recv().await {
         let (before, idle) = (target.connections_created(), thread_time());
         target.take_check_outs(|_| ());

@@ -34,7 +34,7 @@ pub struct Trial {
     pub batch: Duration,
 }
 
-impl<T: Target, G: Target> Experiment<'_, T, G> {
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Tries the rate of the settings on a fresh database; `None` when the settings are not those of the open model.
     ///
     /// # Errors

@@ -1,18 +1,18 @@
 //! A slice of calls. In the closed model every worker sends the next call when its last one is answered; in the open model
 //! the workers take what a pacer has released.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, Sleep, sleep};
 
 use crate::generate::Seed;
-use crate::plan::{Frame, Outcome, Plan, Value};
+use crate::plan::{Arm, Frame, Outcome, Plan, Value};
 use crate::record::{Call, CallError, CallOutcome, DueTimes, IntervalHistogram, Recorder};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
@@ -90,97 +90,113 @@ pub struct SliceInterval {
     pub histogram: IntervalHistogram,
 }
 
-impl Slice {
-    /// Makes the calls and records them; calls in flight at the end are awaited. Gives the time that it took, and when
-    /// the interval that is now open began.
-    ///
-    /// # Errors
-    /// When the scenario has a mistake or the server is gone. What was recorded until then stays recorded.
-    pub async fn run<T: Target>(
-        &self,
-        target: &T,
-        recorder: &RefCell<Recorder>,
-        emit: &dyn Fn(SliceInterval),
-    ) -> Result<(Duration, Instant), Fatal> {
-        let begun = Instant::now();
-        let deadline = self.length.map(|length| begun + length);
-        let ended = AtomicBool::new(false);
-        let mut workers: FuturesUnordered<_> =
-            (0..self.workers).map(|_| self.worker(target, recorder, deadline, &ended)).collect();
-        let mut edge = self.interval;
-        let mut ticks = tokio::time::interval_at(edge + self.every, self.every);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut result = Ok(());
-        loop {
-            tokio::select! {
-                biased;
-                _ = ticks.tick() => edge = rotate(recorder, edge, emit),
-                finished = workers.next() => match finished {
-                    None => break,
-                    Some(Ok(())) => {}
-                    // The other workers finish the calls that they have in flight.
-                    Some(Err(fatal)) => {
-                        ended.store(true, Ordering::Relaxed);
-                        self.due.iter().for_each(|queue| queue.abandon());
-                        result = result.and(Err(fatal));
-                    }
-                },
-            }
+/// The workers of one load thread in one slice, and what they share.
+struct Crew<T> {
+    slice: Slice,
+    target: Rc<T>,
+    recorder: RefCell<Recorder>,
+    /// When timed slices end.
+    deadline: Option<Instant>,
+    /// Set when a worker cannot go on, which ends the slice for all.
+    ended: Cell<bool>,
+}
+
+/// Makes the calls of a slice and records them; calls in flight at the end are awaited. Gives the recorder, and the time that
+/// it took with the beginning of the interval that is now open. Intervals that end meanwhile are emitted.
+///
+/// Every worker is a task, so that whatever wakes it wakes nothing else: this must run where tasks can be local.
+///
+/// # Errors
+/// When the scenario has a mistake or the server is gone. What was recorded until then stays recorded.
+pub async fn run<T: Target + 'static>(
+    slice: Slice,
+    target: Rc<T>,
+    recorder: Recorder,
+    emit: &dyn Fn(SliceInterval),
+) -> (Recorder, Result<(Duration, Instant), Fatal>) {
+    let begun = Instant::now();
+    let deadline = slice.length.map(|length| begun + length);
+    let (mut edge, every) = (slice.interval, slice.every);
+    let crew = Rc::new(Crew { slice, target, recorder: RefCell::new(recorder), deadline, ended: Cell::new(false) });
+    let mut workers = JoinSet::new();
+    for _ in 0..crew.slice.workers {
+        let crew = Rc::clone(&crew);
+        workers.spawn_local(async move { crew.work().await });
+    }
+    let mut ticks = tokio::time::interval_at(edge + every, every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut result = Ok(());
+    loop {
+        tokio::select! {
+            biased;
+            _ = ticks.tick() => edge = close(&mut crew.recorder.borrow_mut(), edge, emit),
+            finished = workers.join_next() => match finished {
+                None => break,
+                Some(Ok(Ok(()))) => {}
+                // The other workers finish the calls that they have in flight.
+                Some(Ok(Err(fatal))) => {
+                    crew.give_up();
+                    result = result.and(Err(fatal));
+                }
+                Some(Err(panicked)) => std::panic::resume_unwind(panicked.into_panic()),
+            },
         }
-        result.and_then(|()| self.count_refused(recorder))?;
-        Ok((begun.elapsed(), edge))
+    }
+    let result = result.and_then(|()| crew.count_refused()).map(|()| (begun.elapsed(), edge));
+    let Crew { recorder, .. } = Rc::into_inner(crew).expect("all workers are gone");
+    (recorder.into_inner(), result)
+}
+
+impl<T: Target> Crew<T> {
+    /// Makes one call after the other until the slice is over.
+    async fn work(&self) -> Result<(), Fatal> {
+        let mut limit = pin!(sleep(self.slice.timeout));
+        if let Some(queue) = &self.slice.due {
+            return self.serve(queue, limit).await;
+        }
+        while let Some(index) = self.next() {
+            self.call((index, None), limit.as_mut()).await?;
+        }
+        Ok(())
     }
 
-    async fn worker<T: Target>(
-        &self,
-        target: &T,
-        recorder: &RefCell<Recorder>,
-        deadline: Option<Instant>,
-        ended: &AtomicBool,
-    ) -> Result<(), Fatal> {
-        let mut limit = pin!(sleep(self.timeout));
-        if let Some(queue) = &self.due {
-            return self.serve(queue, (target, limit), recorder).await;
+    /// The next call of the closed model; `None` when the slice is over.
+    fn next(&self) -> Option<u64> {
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late || self.ended.get() || self.slice.stop.is_set() {
+            return None;
         }
-        loop {
-            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if late || ended.load(Ordering::Relaxed) || self.stop.is_set() {
-                return Ok(());
-            }
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
-            if index >= self.end {
-                return Ok(());
-            }
-            self.call((index, None), (target, limit.as_mut()), recorder).await?;
-        }
+        let index = self.slice.next.fetch_add(1, Ordering::Relaxed);
+        (index < self.slice.end).then_some(index)
     }
 
     /// Makes calls as they fall due, until there are no more.
-    async fn serve<T: Target>(
-        &self,
-        queue: &DueQueue,
-        (target, mut limit): (&T, Pin<&mut Sleep>),
-        recorder: &RefCell<Recorder>,
-    ) -> Result<(), Fatal> {
+    async fn serve(&self, queue: &DueQueue, mut limit: Pin<&mut Sleep>) -> Result<(), Fatal> {
         while let Some(due) = queue.next().await {
             let taken = Taken { due, at: Instant::now() };
-            if self.stop.is_set() {
+            if self.slice.stop.is_set() {
                 return Ok(());
             }
-            if taken.at - due.intended > self.timeout {
-                self.skip(due.index, taken.times(taken.at), recorder)?;
+            if taken.at - due.intended > self.slice.timeout {
+                self.skip(due.index, taken.times(taken.at))?;
             } else {
-                self.call((due.index, Some(taken)), (target, limit.as_mut()), recorder).await?;
+                self.call((due.index, Some(taken)), limit.as_mut()).await?;
             }
         }
         Ok(())
     }
 
+    /// Tells the other workers that it is over.
+    fn give_up(&self) {
+        self.ended.set(true);
+        self.slice.due.iter().for_each(|queue| queue.abandon());
+    }
+
     /// Records a call that waited too long to be sent.
-    fn skip(&self, index: u64, due: DueTimes, recorder: &RefCell<Recorder>) -> Result<(), Fatal> {
+    fn skip(&self, index: u64, due: DueTimes) -> Result<(), Fatal> {
         let (operation, _) = self.draw(index)?;
-        let message = format!("a call waited longer than {} s and was not sent", self.timeout.as_secs_f64());
-        recorder.borrow_mut().record(Call {
+        let message = format!("a call waited longer than {} s and was not sent", self.slice.timeout.as_secs_f64());
+        self.recorder.borrow_mut().record(Call {
             operation,
             outcome: CallOutcome::Skipped,
             service: 0,
@@ -194,32 +210,27 @@ impl Slice {
     }
 
     /// Records the calls that found the queue full: they would have waited for the timeout at least.
-    fn count_refused(&self, recorder: &RefCell<Recorder>) -> Result<(), Fatal> {
-        let refused = self.due.iter().flat_map(|queue| queue.take_refused()).flatten();
-        let mut calls = refused.take_while(|_| !self.stop.is_set());
-        let due = DueTimes { response: nanoseconds(self.timeout), queue_wait: None };
-        calls.try_for_each(|index| self.skip(index, due, recorder))
+    fn count_refused(&self) -> Result<(), Fatal> {
+        let refused = self.slice.due.iter().flat_map(|queue| queue.take_refused()).flatten();
+        let mut calls = refused.take_while(|_| !self.slice.stop.is_set());
+        let due = DueTimes { response: nanoseconds(self.slice.timeout), queue_wait: None };
+        calls.try_for_each(|index| self.skip(index, due))
     }
 
     fn draw(&self, index: u64) -> Result<(usize, Frame), Fatal> {
-        let drawn = self.plan.draw(self.seed, index, self.arm);
-        drawn.map_err(|error| self.mistake("draw", error.to_string()))
+        let Slice { plan, seed, arm, .. } = &self.slice;
+        plan.draw(*seed, index, *arm).map_err(|error| self.mistake("draw", error.to_string()))
     }
 
     /// Makes a call, in less than the timeout by `limit`: a timer that is there already and is put off costs less than one
     /// of the call's own.
-    async fn call<T: Target>(
-        &self,
-        (index, taken): (u64, Option<Taken>),
-        (target, mut limit): (&T, Pin<&mut Sleep>),
-        recorder: &RefCell<Recorder>,
-    ) -> Result<(), Fatal> {
+    async fn call(&self, (index, taken): (u64, Option<Taken>), mut limit: Pin<&mut Sleep>) -> Result<(), Fatal> {
         // The call is drawn before the strategy plays a part, and before the clock of the service time starts.
         let (operation, mut frame) = self.draw(index)?;
-        let program = &self.plan.arms[self.arm].operations[operation];
-        let mut interpreter = Interpreter::new(target, &self.database);
+        let program = &self.arm().operations[operation];
+        let mut interpreter = Interpreter::new(&*self.target, &self.slice.database);
         let sent = Instant::now();
-        limit.as_mut().reset(sent + self.timeout);
+        limit.as_mut().reset(sent + self.slice.timeout);
         let result = tokio::select! {
             biased;
             result = interpreter.run(program, &mut frame) => Some(result),
@@ -227,61 +238,92 @@ impl Slice {
         };
         let done = Instant::now();
         self.check_data(operation, &frame)?;
-        let retries: Vec<Arc<str>> = interpreter.tally.retries.iter().map(cause).collect();
-        let (outcome, error, lost) = match result {
-            Some(Ok(value)) => (outcome_of(&value), None, None),
-            Some(Err(Halt::Failed { failure, label })) => {
-                let broken = (failure.kind == FailureKind::Network).then(|| failure.message.clone());
-                let message = format!("{label}: {}", failure.message);
-                (CallOutcome::Failed, Some((reason(&failure), message)), broken)
-            }
-            Some(Err(halt @ Halt::Exhausted { bound, .. })) => {
-                let reason = match bound {
-                    Bound::Attempts(_) => "attempts used up",
-                    Bound::Turns(_) => "turns used up",
-                };
-                (CallOutcome::Failed, Some((reason.to_owned(), halt.to_string())), None)
-            }
-            // The steps of a negative control may meet the data that it has spoilt.
-            Some(Err(halt @ Halt::Scenario { .. })) if self.plan.arms[self.arm].is_unsafe => {
-                (CallOutcome::Failed, Some(("no value".to_owned(), halt.to_string())), None)
-            }
-            Some(Err(halt @ Halt::Scenario { .. })) => {
-                let operation = &self.plan.operations[operation].name;
-                return Err(self.mistake(operation, halt.to_string()));
-            }
-            None => {
-                let words = format!("a call had no answer within {} s", self.timeout.as_secs_f64());
-                (CallOutcome::Failed, Some(("timeout".to_owned(), words.clone())), Some(words))
-            }
-        };
-        recorder.borrow_mut().record(Call {
+        let call = Call {
             operation,
-            outcome,
+            outcome: CallOutcome::Ok,
             service: nanoseconds(done - sent),
             due: taken.map(|taken| taken.times(done)),
             round_trips: interpreter.tally.round_trips,
             inconsistent: interpreter.tally.inconsistent().map(nanoseconds),
-            retries: &retries,
-            error: error.as_ref().map(|(reason, message)| CallError { reason, message }),
-        });
+            retries: &interpreter.tally.retries.iter().map(cause).collect::<Vec<_>>(),
+            error: None,
+        };
+        match result {
+            Some(Ok(value)) => {
+                self.recorder.borrow_mut().record(Call { outcome: outcome_of(&value), ..call });
+                Ok(())
+            }
+            Some(Err(halt)) => self.record_failure(call, self.failed(operation, halt)?).await,
+            None => {
+                let words = format!("a call had no answer within {} s", self.slice.timeout.as_secs_f64());
+                let failed = Failed { reason: "timeout".into(), message: words.clone(), lost: Some(words) };
+                self.record_failure(call, failed).await
+            }
+        }
+    }
+
+    /// What is told of a call without a result.
+    #[cold]
+    fn failed(&self, operation: usize, halt: Halt) -> Result<Failed, Fatal> {
+        Ok(match halt {
+            Halt::Failed { failure, label } => Failed {
+                reason: reason(&failure),
+                message: format!("{label}: {}", failure.message),
+                lost: (failure.kind == FailureKind::Network).then_some(failure.message),
+            },
+            Halt::Exhausted { bound, .. } => {
+                let reason = match bound {
+                    Bound::Attempts(_) => "attempts used up",
+                    Bound::Turns(_) => "turns used up",
+                };
+                Failed { reason: reason.into(), message: halt.to_string(), lost: None }
+            }
+            // The steps of a negative control may meet the data that it has spoilt.
+            Halt::Scenario { .. } if self.arm().is_unsafe => {
+                Failed { reason: "no value".into(), message: halt.to_string(), lost: None }
+            }
+            Halt::Scenario { .. } => {
+                return Err(self.mistake(&self.slice.plan.operations[operation].name, halt.to_string()));
+            }
+        })
+    }
+
+    /// Records a call without a result, and finds out whether the server is gone when it looks like that.
+    #[cold]
+    async fn record_failure(&self, call: Call<'_>, failed: Failed) -> Result<(), Fatal> {
+        let Failed { reason, message, lost } = failed;
+        let error = Some(CallError { reason: &reason, message: &message });
+        self.recorder.borrow_mut().record(Call { outcome: CallOutcome::Failed, error, ..call });
         match lost {
-            Some(words) if !answers(target).await => Err(Fatal::Lost(words)),
+            Some(words) if !answers(&*self.target).await => Err(Fatal::Lost(words)),
             _ => Ok(()),
         }
     }
 
+    fn arm(&self) -> &Arm {
+        &self.slice.plan.arms[self.slice.arm]
+    }
+
     fn mistake(&self, operation: &str, words: String) -> Fatal {
-        Fatal::Scenario { arm: self.plan.arms[self.arm].name.clone(), operation: operation.to_owned(), words }
+        Fatal::Scenario { arm: self.arm().name.clone(), operation: operation.to_owned(), words }
     }
 
     /// Records are made without a way to fail; a mistake in them ends the run here.
     fn check_data(&self, operation: usize, frame: &Frame) -> Result<(), Fatal> {
         match frame.data.fault() {
             None => Ok(()),
-            Some(fault) => Err(self.mistake(&self.plan.operations[operation].name, fault.to_string())),
+            Some(fault) => Err(self.mistake(&self.slice.plan.operations[operation].name, fault.to_string())),
         }
     }
+}
+
+/// Why a call has no result.
+struct Failed {
+    /// What it is counted under.
+    reason: String,
+    message: String,
+    /// What was said, when the server may be gone.
+    lost: Option<String>,
 }
 
 /// A due call in a worker's hands.
@@ -313,12 +355,7 @@ pub async fn answers(target: &impl Target) -> bool {
     }
 }
 
-/// Ends the open interval and begins the next; gives its beginning.
-fn rotate(recorder: &RefCell<Recorder>, start: Instant, emit: &dyn Fn(SliceInterval)) -> Instant {
-    close(&mut recorder.borrow_mut(), start, emit)
-}
-
-/// Ends the open interval of a recorder that no slice uses any more; gives the moment.
+/// Ends the open interval of a recorder; gives the moment, when the next begins.
 pub fn close(recorder: &mut Recorder, start: Instant, emit: &dyn Fn(SliceInterval)) -> Instant {
     let now = Instant::now();
     for (operation, histogram) in recorder.rotate() {

@@ -163,7 +163,7 @@ enum Ended {
 }
 
 /// All searches: a round after the other, in each every strategy, beginning with another one.
-async fn searches<T: Target, G: Target>(
+async fn searches<T: Target, G: Target + 'static>(
     experiment: &mut Experiment<'_, T, G>,
     quest: &Quest,
     record: &mut CapacityRecord,

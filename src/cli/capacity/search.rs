@@ -95,7 +95,7 @@ pub struct Place {
 ///
 /// # Errors
 /// When a trial cannot go on.
-pub async fn search<T: Target, G: Target>(
+pub async fn search<T: Target, G: Target + 'static>(
     experiment: &mut Experiment<'_, T, G>,
     quest: &Quest,
     place: Place,

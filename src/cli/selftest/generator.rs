@@ -1,13 +1,14 @@
 //! What the load generator can do on this machine, with a server that answers at once.
 
-use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use tokio::runtime::LocalOptions;
 use tokio::time::Instant;
 
-use crate::engine::{ArrivalTimes, DueQueue, Fatal, Job, Paced, Pacer, Pacing, Slice, Stop};
+use crate::engine::{ArrivalTimes, DueQueue, Job, Paced, Pacer, Pacing, Slice, SliceResult, Stop};
 use crate::generate::Label;
 use crate::plan::Plan;
 use crate::record::Recorder;
@@ -28,7 +29,7 @@ const LATENESS: Duration = Duration::from_micros(250);
 /// How late calls are at some rates, and how many calls one load thread makes at most.
 pub(super) fn questions() -> Result<Vec<Finding>, CliError> {
     let plan = Arc::new(ready("reads", &["one"], false)?.plan);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
     let runtime = runtime.map_err(|error| CliError::server(format!("cannot start: {error}")))?;
     runtime.block_on(async {
         Ok(vec![
@@ -53,32 +54,28 @@ async fn lateness(plan: &Arc<Plan>, rate: f64, name: &'static str) -> Result<Fin
 async fn paced(plan: &Arc<Plan>, rate: f64) -> Result<Paced, CliError> {
     let queue = Arc::new(DueQueue::new(rate, TIMEOUT));
     let slice = slice(plan, Some(Arc::clone(&queue)), 0);
-    let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
     let (seed, stop) = (slice.seed, slice.stop.clone());
-    let job = Job { slice, recorder: Recorder::open(plan.operations.len(), TIMEOUT), intervals };
+    let job = job(slice, Recorder::open(plan.operations.len(), TIMEOUT));
     let times = ArrivalTimes::new((rate, Arrivals::Poisson), seed, Label::new("selftest"), 0);
     let calls = 0..(rate * SECONDS) as u64;
     let pacer = Pacer::start(Pacing { queue, times, calls, timeout: TIMEOUT, stop });
     let pacer = pacer.map_err(|error| CliError::server(format!("cannot start the pacer: {error}")))?;
-    let result = job.run(&Idle).await;
-    if let Some(fatal) = result.fatal {
-        return Err(mistake(&fatal));
-    }
+    sound(job.run(&Rc::new(Idle)).await)?;
     pacer.finished().await.map_err(|_| CliError::server("the pacer ended too early"))
 }
 
 async fn ceiling(plan: &Arc<Plan>) -> Result<Finding, CliError> {
-    let recorder = RefCell::new(Recorder::new(plan.operations.len(), TIMEOUT));
     let mut slice = slice(plan, None, u64::MAX);
     slice.length = Some(Duration::from_secs_f64(SECONDS));
     slice.workers = 8;
-    let (took, _) = slice.run(&Idle, &recorder, &|_| {}).await.map_err(|fatal| mistake(&fatal))?;
-    let calls: u64 = recorder.into_inner().finish().iter().map(|operation| operation.calls).sum();
+    let job = job(slice, Recorder::new(plan.operations.len(), TIMEOUT));
+    let result = sound(job.run(&Rc::new(Idle)).await)?;
+    let calls: u64 = result.recorder.finish().iter().map(|operation| operation.calls).sum();
     Ok(Finding {
         name: "ceiling",
         found: format!(
             "one load thread makes {:.0} calls/s when they are answered at once",
-            calls as f64 / took.as_secs_f64()
+            calls as f64 / result.seconds
         ),
         wanted: String::new(),
         passed: true,
@@ -104,7 +101,16 @@ pub(super) fn slice(plan: &Arc<Plan>, due: Option<Arc<DueQueue>>, end: u64) -> S
     }
 }
 
-/// Its scenario is docshape's own.
-pub(super) fn mistake(fatal: &Fatal) -> CliError {
-    CliError::server(fatal.to_string())
+/// A slice whose intervals nobody listens to.
+pub(super) fn job(slice: Slice, recorder: Recorder) -> Job {
+    let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
+    Job { slice, recorder, intervals }
+}
+
+/// What a slice gave; an error when it ended early. Its scenario is docshape's own, so that is no mistake of the user's.
+pub(super) fn sound(result: SliceResult) -> Result<SliceResult, CliError> {
+    match &result.fatal {
+        None => Ok(result),
+        Some(fatal) => Err(CliError::server(fatal.to_string())),
+    }
 }

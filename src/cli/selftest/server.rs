@@ -1,6 +1,5 @@
 //! What docshape adds to a call on this server, and whether its times and verdicts agree with what is known.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,7 +8,7 @@ use bson::rawdoc;
 use clap::Parser;
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, Fatal, Loader, RunError, Settings, Slice, Stop, Window};
+use crate::engine::{Experiment, LoadThread, Loader, RunError, Settings, Slice, Stop, Window};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
 use crate::report::Report;
@@ -24,7 +23,7 @@ use super::super::output;
 use super::super::record;
 use super::super::run::identity;
 use super::super::session::Session;
-use super::generator::{mistake, slice};
+use super::generator::{job, slice, sound};
 use super::{Finding, ready};
 
 /// Slices through docshape and through a bare loop, in turn.
@@ -42,30 +41,32 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Questions to one worker that reads.
 pub(super) async fn single(session: &Session) -> Result<Vec<Finding>, CliError> {
     let plan = Arc::new(ready("reads", &["one"], false)?.plan);
-    let target = session.client(1).await?;
+    let (target, thread) = (session.client(1).await?, session.load_thread(1).await?);
     let (id, _) = identity();
     let database = namespace::database_name(&plan.name, "one", &id);
     let made = namespace::create(&target, &database, &id).await;
     made.map_err(|error| CliError::server(error.to_string()))?;
-    let found = measured((&target, &plan, &database), &session.stop).await;
+    let found = measured((&target, &thread), (&plan, &database), &session.stop).await;
     namespace::drop_marked(&target, &database).await.map_err(|error| CliError::server(error.to_string()))?;
     found
 }
 
 async fn measured(
-    (target, plan, database): (&MongoTarget, &Arc<Plan>, &str),
+    (target, thread): (&MongoTarget, &LoadThread),
+    (plan, database): (&Arc<Plan>, &str),
     stop: &Stop,
 ) -> Result<Vec<Finding>, CliError> {
     let loader = Loader { plan, arm: &plan.arms[0], target, database, observer: &(), stop: &|| stop.is_set() };
     loader.run().await.map_err(|error| CliError::server(error.to_string()))?;
-    let reads = Reads { target, plan, database: database.into(), next: Arc::new(AtomicU64::new(0)), stop };
-    reads.harness().await.map_err(|fatal| mistake(&fatal))?;
+    let reads = Reads { target, thread, plan, database: database.into(), next: Arc::new(AtomicU64::new(0)), stop };
+    reads.harness().await?;
     Ok(vec![reads.overhead().await?, reads.agreement().await?])
 }
 
 /// Point reads by one worker.
 struct Reads<'t> {
     target: &'t MongoTarget,
+    thread: &'t LoadThread,
     plan: &'t Arc<Plan>,
     database: Arc<str>,
     next: Arc<AtomicU64>,
@@ -78,15 +79,16 @@ impl Reads<'_> {
     }
 
     /// A slice through docshape: what was measured, and the seconds that it took.
-    async fn harness(&self) -> Result<(OperationMeasures, f64), Fatal> {
-        let recorder = RefCell::new(Recorder::new(self.plan.operations.len(), TIMEOUT));
+    async fn harness(&self) -> Result<(OperationMeasures, f64), CliError> {
+        let recorder = Recorder::new(self.plan.operations.len(), TIMEOUT);
         let end = self.next.load(Ordering::Relaxed) + CALLS;
         let next = Arc::clone(&self.next);
         let slice = Slice { workers: 1, database: Arc::clone(&self.database), next, ..slice(self.plan, None, end) };
-        let (took, _) = slice.run(self.target, &recorder, &|_| {}).await?;
+        let result = self.thread.run(job(slice, recorder)).await;
+        let result = sound(result.map_err(|error| CliError::server(error.to_string()))?)?;
         // The worker that found no call left has counted on.
         self.next.store(end, Ordering::Relaxed);
-        Ok((recorder.into_inner().finish().swap_remove(0), took.as_secs_f64()))
+        Ok((result.recorder.finish().swap_remove(0), result.seconds))
     }
 
     /// The same number of reads in a plain loop: the seconds that it took.
@@ -107,7 +109,7 @@ impl Reads<'_> {
         let mut ratios = Vec::new();
         for _ in 0..SLICES {
             self.check_stop()?;
-            let (_, harness) = self.harness().await.map_err(|fatal| mistake(&fatal))?;
+            let (_, harness) = self.harness().await?;
             ratios.push(self.bare().await? / harness);
         }
         ratios.sort_by(f64::total_cmp);
@@ -129,7 +131,7 @@ impl Reads<'_> {
         for _ in 0..SLICES {
             self.check_stop()?;
             meter.begin(self.target).await;
-            let (read, _) = self.harness().await.map_err(|fatal| mistake(&fatal))?;
+            let (read, _) = self.harness().await?;
             meter.end(self.target, &self.database, &mut usage).await;
             calls += read.calls;
             nanoseconds += read.outcomes.iter().map(|(_, times)| times.sum()).sum::<u64>();
