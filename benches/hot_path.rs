@@ -166,7 +166,7 @@ async fn by_hand(target: &Canned, post: i32) -> i32 {
         "readConcern": { "level": "local" },
     };
     let reply = target.run("database", find, ReplyKind::Cursor).await.expect("a reply");
-    let cursor = reply.batches[0].get_document("cursor").expect("a cursor");
+    let cursor = reply.batches()[0].get_document("cursor").expect("a cursor");
     let last = cursor.get_array("firstBatch").expect("documents").get_document(0).expect("a document");
     let (page, count) = (last.get_i32("page").expect("a page"), last.get_i32("count").expect("a count"));
     let page = if count < FULL { page } else { page + 1 };
@@ -180,7 +180,7 @@ async fn by_hand(target: &Canned, post: i32) -> i32 {
         "writeConcern": { "w": "majority" },
     };
     let reply = target.run("database", update, ReplyKind::Single).await.expect("a reply");
-    reply.batches[0].get_i32("nModified").expect("a number")
+    reply.batches()[0].get_i32("nModified").expect("a number")
 }
 
 criterion_group!(benches, bind, record, pluck, steps);

@@ -64,7 +64,7 @@ async fn newest_entries(bench: &Bench, namespace: &str, entries: i32) -> f64 {
         "batchSize": entries,
     };
     let reply = bench.target.run("local", command, ReplyKind::Cursor).await.unwrap();
-    let batch = reply.batches[0].get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+    let batch = reply.batches()[0].get_document("cursor").unwrap().get_array("firstBatch").unwrap();
     let sizes = batch.into_iter().map(|entry| entry.unwrap().as_document().unwrap().get_i32("bytes").unwrap());
     f64::from(sizes.sum::<i32>())
 }
@@ -116,7 +116,7 @@ async fn new_entries_of_the_oplog_are_counted_by_database() {
     let status = || async {
         let reply =
             bench.target.run("admin", rawdoc! { "serverStatus": 1, "oplog": 1 }, ReplyKind::Single).await.unwrap();
-        reply.batches[0].get_document("oplog").unwrap().get_timestamp("latestOptime").unwrap()
+        reply.batches()[0].get_document("oplog").unwrap().get_timestamp("latestOptime").unwrap()
     };
     let insert = |database: &'static str, id: i32| {
         let command = rawdoc! { "insert": "c", "documents": [{ "_id": id, "text": "x".repeat(1_000) }] };

@@ -262,7 +262,7 @@ async fn a_cursor_is_drained_over_all_its_batches() {
     single(&target, "db", rawdoc! { "insert": "things", "documents": documents }).await.unwrap();
     let counts = async |command| {
         let reply = cursor(&target, command).await.unwrap();
-        let batches = reply.batches.iter().map(|batch| {
+        let batches = reply.batches().iter().map(|batch| {
             let cursor = batch.get_document("cursor").unwrap();
             let documents = cursor.get_array("firstBatch").or_else(|_| cursor.get_array("nextBatch")).unwrap();
             documents.into_iter().count()

@@ -43,7 +43,7 @@ async fn databases(bench: &Bench) -> Vec<String> {
     let command =
         bson::rawdoc! { "listDatabases": 1, "nameOnly": true, "filter": { "name": { "$regex": "^docshape_" } } };
     let reply = bench.target.run("admin", command, ReplyKind::Single).await.unwrap();
-    let all = reply.batches[0].get_array("databases").unwrap();
+    let all = reply.batches()[0].get_array("databases").unwrap();
     let name = |entry: bson::RawBsonRef| entry.as_document().unwrap().get_str("name").unwrap().to_owned();
     all.into_iter().map(|entry| name(entry.unwrap())).collect()
 }
@@ -152,7 +152,7 @@ async fn sixteen_writers_leave_full_pages_without_gap_or_twin() {
         bson::rawdoc! { "find": "comment_buckets", "filter": { "post": 0 }, "sort": { "page": 1 }, "batchSize": 1_000 };
     let reply = bench.target.run(&database, find, ReplyKind::Cursor).await.unwrap();
     let pages: Vec<bson::Document> = reply
-        .batches
+        .batches()
         .iter()
         .flat_map(|batch| bson::Document::try_from(&**batch).unwrap().get_document("cursor").unwrap().clone())
         .filter_map(|(name, value)| (name.ends_with("Batch")).then(|| value.as_array().unwrap().clone()))

@@ -1,9 +1,7 @@
 //! What the server replies, as values of the scenario.
 
-use bson::raw::{RawBsonRef, RawDocument};
-
 use crate::plan::{Raw, ReplyShape, Value, Writer};
-use crate::server::Reply;
+use crate::server::{Reply, WriteCounts};
 
 /// The server's reply as a value of the scenario, whose parts stay the bytes that came.
 pub(super) fn shaped(shape: ReplyShape, reply: Reply) -> Value {
@@ -12,9 +10,9 @@ pub(super) fn shaped(shape: ReplyShape, reply: Reply) -> Value {
         ReplyShape::First => documents(reply).at(0).unwrap_or(Value::Null),
         ReplyShape::Count => documents(reply).at(0).and_then(|row| row.get("n")).unwrap_or(Value::Int(0)),
         ReplyShape::Values => first(reply).get("values").unwrap_or_else(|| Value::list(Vec::new())),
-        ReplyShape::Insert => written(0, 0, Value::Null, count(&first(reply), "n"), 0),
-        ReplyShape::Delete => written(0, 0, Value::Null, 0, count(&first(reply), "n")),
-        ReplyShape::Update => update(&first(reply)),
+        ReplyShape::Insert => written(0, 0, Value::Null, reply.counts().n, 0),
+        ReplyShape::Delete => written(0, 0, Value::Null, 0, reply.counts().n),
+        ReplyShape::Update => update(reply.counts()),
         ReplyShape::Value => first(reply).get("value").unwrap_or(Value::Null),
         // The reply of a bulk write is made of those of its commands, and never comes from one.
         ReplyShape::Whole | ReplyShape::Bulk => Value::Document(first(reply)),
@@ -22,7 +20,7 @@ pub(super) fn shaped(shape: ReplyShape, reply: Reply) -> Value {
 }
 
 pub(super) fn first(reply: Reply) -> Raw {
-    match reply.batches.into_iter().next() {
+    match reply.into_batches().into_iter().next() {
         Some(batch) => Raw::new(batch),
         None => Raw::new(bson::RawDocumentBuf::new()),
     }
@@ -35,35 +33,27 @@ fn batch_documents(raw: &Raw) -> Value {
 
 /// All documents of a cursor; those of a single batch stay the bytes that the server sent.
 pub(super) fn documents(reply: Reply) -> Value {
-    if reply.batches.len() == 1 {
+    if reply.batches().len() == 1 {
         return batch_documents(&first(reply));
     }
     let mut all = Vec::new();
-    for batch in reply.batches {
+    for batch in reply.into_batches() {
         let documents = batch_documents(&Raw::new(batch));
         all.extend(documents.items().into_iter().flatten());
     }
     Value::list(all)
 }
 
-pub(super) fn count(reply: &Raw, name: &str) -> i64 {
-    match reply.get(name) {
-        Some(Value::Int(count)) => count,
-        _ => 0,
-    }
-}
-
 /// The `_id`s of the documents that upserts made.
-pub(super) fn upserted(reply: &Raw) -> Vec<Value> {
-    let rows = reply.get("upserted").unwrap_or(Value::Null);
-    rows.items().into_iter().flatten().filter_map(|row| row.get("_id")).collect()
+pub(super) fn upserted(counts: WriteCounts) -> impl Iterator<Item = Value> {
+    counts.upserted.into_iter().filter_map(|made| Raw::new(made).get("_id"))
 }
 
 /// The server counts an upserted document as matched (`n`); the CRUD specification does not.
-fn update(reply: &Raw) -> Value {
-    let upserted = upserted(reply).into_iter().next();
-    let matched = count(reply, "n") - i64::from(upserted.is_some());
-    written(matched, count(reply, "nModified"), upserted.unwrap_or(Value::Null), 0, 0)
+fn update(counts: WriteCounts) -> Value {
+    let (matched, modified) = (counts.n - counts.upserted.len() as i64, counts.modified);
+    let upserted = upserted(counts).next();
+    written(matched, modified, upserted.unwrap_or(Value::Null), 0, 0)
 }
 
 pub(super) fn written(matched: i64, modified: i64, upserted: Value, inserted: i64, deleted: i64) -> Value {
@@ -79,23 +69,12 @@ pub(super) fn written(matched: i64, modified: i64, upserted: Value, inserted: i6
 /// Whether a write did something: one that matched nothing leaves no state that others could see. What a raw command did is
 /// not known, so it counts.
 pub(super) fn has_changed(shape: ReplyShape, reply: &Reply) -> bool {
-    let Some(reply) = reply.batches.first() else { return false };
-    let number = |document: &RawDocument| document.get("n").ok().flatten().and_then(whole);
     match shape {
-        ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update | ReplyShape::Bulk => {
-            number(reply).is_some_and(|n| n > 0)
+        ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update | ReplyShape::Bulk => reply.counts().n > 0,
+        ReplyShape::Value => {
+            let found = reply.batches().first().and_then(|reply| reply.get_document("lastErrorObject").ok());
+            found.is_none_or(|found| WriteCounts::read(found).n > 0)
         }
-        ReplyShape::Value => reply.get_document("lastErrorObject").ok().and_then(number).is_none_or(|n| n > 0),
         _ => true,
-    }
-}
-
-/// A whole number, in whichever type the server chose for it.
-fn whole(value: RawBsonRef<'_>) -> Option<i64> {
-    match value {
-        RawBsonRef::Int32(number) => Some(number.into()),
-        RawBsonRef::Int64(number) => Some(number),
-        RawBsonRef::Double(number) => Some(number as i64),
-        _ => None,
     }
 }

@@ -8,7 +8,7 @@ use bson::raw::{CStr, cstr};
 use crate::plan::{Bulk, Frame, ReplyShape, RequestKind, Value};
 use crate::server::{Failure, Reply, ReplyKind, Target};
 
-use super::answer::{count, first, upserted, written};
+use super::answer::{upserted, written};
 use super::batch::{batches, with_parts};
 use super::interpret::{Halt, Interpreter, wrong};
 
@@ -58,17 +58,15 @@ impl<T: Target> Interpreter<'_, T> {
 impl Sum {
     fn add(&mut self, kind: RequestKind, reply: Reply, positions: &[usize]) {
         let errors = reply.write_errors();
-        let answer = first(reply);
-        let n = count(&answer, "n");
+        let counts = reply.counts();
         match kind {
-            RequestKind::Insert => self.inserted += n,
-            RequestKind::Delete => self.deleted += n,
+            RequestKind::Insert => self.inserted += counts.n,
+            RequestKind::Delete => self.deleted += counts.n,
             RequestKind::Update => {
-                let made = upserted(&answer);
                 // The server counts an upserted document as matched; the CRUD specification does not.
-                self.matched += n - made.len() as i64;
-                self.modified += count(&answer, "nModified");
-                self.upserted = self.upserted.take().or_else(|| made.into_iter().next());
+                self.matched += counts.n - counts.upserted.len() as i64;
+                self.modified += counts.modified;
+                self.upserted = self.upserted.take().or_else(|| upserted(counts).next());
             }
         }
         self.errors.extend(errors.into_iter().filter_map(|(index, failure)| Some((*positions.get(index)?, failure))));

@@ -55,7 +55,8 @@ impl<'t, T: Target> Explaining<'t, T> {
         }
         let explain = rawdoc! { "explain": bare(command), "verbosity": "queryPlanner" };
         let reply = self.target.run(database, explain, ReplyKind::Single).await.ok();
-        let plan = reply.and_then(|reply| reply.batches.first().map(|reply| QueryPlan::read(reply, name, collection)));
+        let plan =
+            reply.and_then(|reply| reply.batches().first().map(|reply| QueryPlan::read(reply, name, collection)));
         self.plans.borrow_mut().push((shape, plan.filter(|plan| !plan.stages.is_empty())));
     }
 }

@@ -13,7 +13,7 @@ use crate::plan::{
 };
 use crate::server::{Failure, Reply, ReplyKind, Target};
 
-use super::answer::{count, first, has_changed, shaped, written};
+use super::answer::{has_changed, shaped, written};
 use super::attempt::{catching, is_size};
 use super::batch::{batches, with_parts};
 use super::transaction::Open;
@@ -233,7 +233,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         let document = command.template.bind(frame).map_err(|error| wrong(&command.label, error))?;
         let value = match &command.documents {
             None => {
-                let kind = if command.reply.is_cursor() { ReplyKind::Cursor } else { ReplyKind::Single };
+                let kind = kind_of(command.reply);
                 let answer = self.send(&command.label, (kind, writes(command)), document).await?;
                 shaped(command.reply, answer)
             }
@@ -302,11 +302,20 @@ impl<'t, T: Target> Interpreter<'t, T> {
     ) -> Result<Value, Halt> {
         let mut inserted = 0;
         for batch in batches(documents) {
-            let kind = (ReplyKind::Single, writes(command));
+            let kind = (ReplyKind::Counts, writes(command));
             let reply = self.send(&command.label, kind, with_parts(frame_of, cstr!("documents"), batch)).await?;
-            inserted += count(&first(reply), "n");
+            inserted += reply.counts().n;
         }
         Ok(written(0, 0, Value::Null, inserted, 0))
+    }
+}
+
+/// How a command with a reply of this shape is sent.
+fn kind_of(shape: ReplyShape) -> ReplyKind {
+    match shape {
+        ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete => ReplyKind::Counts,
+        cursor if cursor.is_cursor() => ReplyKind::Cursor,
+        _ => ReplyKind::Single,
     }
 }
 

@@ -241,6 +241,10 @@ impl Record {
     /// A field as it was generated: references stay references.
     fn field(&self, position: usize) -> Value {
         let fields = &self.data.entities[self.entity].fields;
+        // Most ids, and no frame is needed for them.
+        if let Expression::Slot(INDEX_SLOT) = fields[position].value {
+            return Value::Int(self.ordinal as i64);
+        }
         let mut frame = self.frame();
         if !fields[position].alone {
             for (before, field) in fields[..position].iter().enumerate() {

@@ -20,7 +20,7 @@ use crate::record::LatencyHistogram;
 
 use super::pool::PoolWatch;
 use super::session::Sessions;
-use super::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, failure};
+use super::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, WriteCounts, failure};
 
 /// How long to look for a server before it is called unreachable.
 const SERVER_SELECTION: Duration = Duration::from_secs(5);
@@ -242,9 +242,13 @@ async fn send(
             let cursor = database.run_raw_cursor_command(command).session(&mut *session).batch().await;
             drain(cursor.map_err(|error| failure::from_driver(&error))?.stream(session)).await
         }
-        ReplyKind::Single | ReplyKind::Writes => {
+        ReplyKind::Single | ReplyKind::Writes | ReplyKind::Counts => {
             let reply = database.run_raw_command(command).session(session).await;
-            single(reply.map_err(|error| failure::from_driver(&error))?, kind)
+            let reply = reply.map_err(|error| failure::from_driver(&error))?;
+            match WriteCounts::of(&reply) {
+                Some(counts) if kind == ReplyKind::Counts => Ok(Reply::Counts(counts)),
+                _ => single(reply, kind),
+            }
         }
     }
 }
@@ -275,7 +279,7 @@ async fn drain(mut cursor: impl Stream<Item = mongodb::error::Result<RawBatch>> 
         failure::in_reply(batch.as_raw_document())?;
         batches.push(Batch::Read(batch));
     }
-    Ok(Reply { batches })
+    Ok(Reply::Documents(batches))
 }
 
 /// The driver quotes parts of the string that it could not read, and in a mistyped string any part may be the password.

@@ -128,7 +128,9 @@ impl Snapshot {
     /// When the server refuses `serverStatus`.
     pub async fn read(target: &impl Target) -> Result<Snapshot, Failure> {
         let reply = target.run("admin", server_status(), ReplyKind::Single).await?;
-        let Some(status) = reply.batches.first() else { return Ok(Snapshot { numbers: Counters::new(), oplog: None }) };
+        let Some(status) = reply.batches().first() else {
+            return Ok(Snapshot { numbers: Counters::new(), oplog: None });
+        };
         let mut numbers = Counters::new();
         for (name, path) in COUNTERS {
             if let Some(number) = number_at(status, path) {
@@ -205,7 +207,7 @@ fn times(status: &RawDocument) -> Option<(Timestamp, Timestamp)> {
 /// storage, in a fraction of the time that `$collStats` takes.
 async fn oplog_bytes(target: &impl Target) -> Option<f64> {
     let reply = target.run("local", rawdoc! { "dbStats": 1 }, ReplyKind::Single).await.ok()?;
-    number(reply.batches.first()?.get("dataSize").ok()??)
+    number(reply.batches().first()?.get("dataSize").ok()??)
 }
 
 /// The bytes of a database's entries in the oplog after the first time, up to the second; `None` for who may not read it.
@@ -237,7 +239,7 @@ pub async fn oplog_entries(
 /// there.
 async fn bytes(target: &impl Target, command: RawDocumentBuf) -> Option<f64> {
     let reply = target.run("local", command, ReplyKind::Cursor).await.ok()?;
-    let batch = reply.batches.first()?.get_document("cursor").ok()?.get_array("firstBatch").ok()?;
+    let batch = reply.batches().first()?.get_document("cursor").ok()?.get_array("firstBatch").ok()?;
     if batch.is_empty() {
         return Some(0.0);
     }

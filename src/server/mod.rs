@@ -15,6 +15,7 @@ mod pool;
 mod server_log;
 mod session;
 mod transaction;
+mod write_counts;
 
 use std::future::Future;
 use std::ops::Deref;
@@ -23,6 +24,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use mongodb::raw_batch_cursor::RawBatch;
 
 pub use transaction::Transaction;
+pub use write_counts::WriteCounts;
 
 /// What kind of reply a command has, and so how it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,16 +34,20 @@ pub enum ReplyKind {
     /// A write of several requests: its reply is handed over even where the server refused some of them, for
     /// [`Reply::write_errors`].
     Writes,
-    /// One small document (writes, `count`, `findAndModify`, `ping`...).
+    /// A write of which only the counts are wanted.
+    Counts,
+    /// One small document (`count`, `findAndModify`, `ping`...).
     Single,
 }
 
 /// Everything the server answered to one command.
 #[derive(Debug)]
-pub struct Reply {
+pub enum Reply {
     /// The whole reply documents, one for a single reply, one per batch of a cursor (`cursor.firstBatch`, then
     /// `cursor.nextBatch`).
-    pub batches: Vec<Batch>,
+    Documents(Vec<Batch>),
+    /// What a write came to. A target may answer with the document all the same.
+    Counts(WriteCounts),
 }
 
 /// One reply document, whoever holds its bytes: those of a cursor's batch are the driver's, which only lends them.
@@ -72,24 +78,53 @@ impl Deref for Batch {
 
 impl From<RawDocumentBuf> for Reply {
     fn from(document: RawDocumentBuf) -> Reply {
-        Reply { batches: vec![Batch::Made(document)] }
+        Reply::Documents(vec![Batch::Made(document)])
     }
 }
 
 impl Reply {
     /// Messages exchanged: one for the command, one more for each further batch.
     pub fn round_trips(&self) -> u64 {
-        self.batches.len() as u64
+        match self {
+            Reply::Documents(batches) => batches.len() as u64,
+            Reply::Counts(_) => 1,
+        }
+    }
+
+    /// The reply documents; none when only counts were asked for.
+    pub fn batches(&self) -> &[Batch] {
+        match self {
+            Reply::Documents(batches) => batches,
+            Reply::Counts(_) => &[],
+        }
     }
 
     /// The requests of a write that the server refused: their positions in the command, and why.
     pub fn write_errors(&self) -> Vec<(usize, Failure)> {
-        self.batches.first().map_or_else(Vec::new, |reply| failure::write_errors(reply))
+        self.batches().first().map_or_else(Vec::new, |reply| failure::write_errors(reply))
+    }
+
+    /// What a write came to; all zero for other replies.
+    pub fn counts(&self) -> WriteCounts {
+        match self {
+            Reply::Documents(batches) => {
+                batches.first().map_or_else(WriteCounts::default, |reply| WriteCounts::read(reply))
+            }
+            Reply::Counts(counts) => counts.clone(),
+        }
+    }
+
+    /// The reply documents.
+    pub fn into_batches(self) -> Vec<Batch> {
+        match self {
+            Reply::Documents(batches) => batches,
+            Reply::Counts(_) => Vec::new(),
+        }
     }
 
     /// The reply of a command that has one; empty without any.
-    pub fn into_document(mut self) -> RawDocumentBuf {
-        match self.batches.pop() {
+    pub fn into_document(self) -> RawDocumentBuf {
+        match self.into_batches().pop() {
             Some(Batch::Made(document)) => document,
             Some(read) => read.to_owned(),
             None => RawDocumentBuf::new(),

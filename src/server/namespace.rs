@@ -137,7 +137,7 @@ async fn has_results(target: &impl Target, database: &str, command: RawDocumentB
         first.is_ok_and(|documents| !documents.is_empty())
     };
     // An empty first batch may still be followed by others, but not for these commands on one database.
-    Ok(reply.batches.iter().any(holds))
+    Ok(reply.batches().iter().any(holds))
 }
 
 /// What a user without rights can do about it.

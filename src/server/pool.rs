@@ -64,7 +64,9 @@ impl PoolWatch {
     pub(super) fn take_check_outs(&self, take: impl FnOnce(&LatencyHistogram)) {
         let mut times = self.check_outs.lock().unwrap_or_else(PoisonError::into_inner);
         take(&times);
-        times.clear();
+        if times.count() > 0 {
+            times.clear();
+        }
     }
 
     fn note(&self, event: CmapEvent) {

@@ -72,7 +72,7 @@ fn pid(number: u32) -> Pid {
 async fn server_pid(uri: &str) -> u32 {
     let target = MongoTarget::connect(uri, 1).await.unwrap();
     let reply = target.run("admin", rawdoc! { "serverStatus": 1 }, ReplyKind::Single).await.unwrap();
-    u32::try_from(reply.batches[0].get_i64("pid").unwrap()).unwrap()
+    u32::try_from(reply.batches()[0].get_i64("pid").unwrap()).unwrap()
 }
 
 /// A dead process that nobody has waited for yet counts as gone.

@@ -1,0 +1,95 @@
+//! What a write came to, as the server counts it.
+
+use bson::{Bson, Document, RawBsonRef, RawDocument, RawDocumentBuf};
+
+/// The numbers of a write's reply. Upserted documents count as matched.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WriteCounts {
+    /// Documents inserted, deleted or matched (`n`).
+    pub n: i64,
+    /// Documents changed by an update (`nModified`).
+    pub modified: i64,
+    /// The documents that upserts made, as `{index, _id}`.
+    pub upserted: Vec<RawDocumentBuf>,
+}
+
+impl WriteCounts {
+    /// Reads a reply that is bytes.
+    pub fn read(reply: &RawDocument) -> WriteCounts {
+        let number = |name| reply.get(name).ok().flatten().and_then(whole).unwrap_or(0);
+        let made = reply.get_array("upserted").into_iter().flatten().flatten();
+        let upserted = made.filter_map(|one| one.as_document().map(RawDocument::to_owned)).collect();
+        WriteCounts { n: number("n"), modified: number("nModified"), upserted }
+    }
+
+    /// Reads a reply that the driver made a tree of; `None` when something in it went wrong, or is not what it should be.
+    pub(super) fn of(reply: &Document) -> Option<WriteCounts> {
+        let mut counts = WriteCounts::default();
+        for (name, value) in reply {
+            match name.as_str() {
+                "n" => counts.n = number(value)?,
+                "nModified" => counts.modified = number(value)?,
+                "upserted" => {
+                    let made = value.as_array()?.iter();
+                    counts.upserted =
+                        made.map(|one| RawDocumentBuf::try_from(one.as_document()?).ok()).collect::<Option<_>>()?;
+                }
+                "writeErrors" | "writeConcernError" => return None,
+                _ => {}
+            }
+        }
+        Some(counts)
+    }
+}
+
+/// A whole number, in whichever type the server chose for it.
+fn whole(value: RawBsonRef<'_>) -> Option<i64> {
+    match value {
+        RawBsonRef::Int32(number) => Some(number.into()),
+        RawBsonRef::Int64(number) => Some(number),
+        RawBsonRef::Double(number) => Some(number as i64),
+        _ => None,
+    }
+}
+
+/// As [`whole`].
+fn number(value: &Bson) -> Option<i64> {
+    match value {
+        Bson::Int32(number) => Some((*number).into()),
+        Bson::Int64(number) => Some(*number),
+        Bson::Double(number) => Some(*number as i64),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::doc;
+
+    use super::*;
+
+    fn read(reply: &Document) -> WriteCounts {
+        WriteCounts::read(&RawDocumentBuf::try_from(reply).unwrap())
+    }
+
+    #[test]
+    fn bytes_and_tree_say_the_same() {
+        for reply in [
+            doc! { "n": 1, "ok": 1.0, "opTime": { "t": 5_i64 } },
+            doc! { "n": 2_i64, "nModified": 1.0, "ok": 1.0 },
+            doc! { "n": 2, "nModified": 0, "upserted": [{ "index": 0, "_id": "a" }, { "index": 1, "_id": { "b": 1 } }], "ok": 1.0 },
+            doc! { "ok": 1.0 },
+        ] {
+            assert_eq!(WriteCounts::of(&reply), Some(read(&reply)), "{reply}");
+        }
+        let upserted = read(&doc! { "n": 1, "upserted": [{ "index": 0, "_id": 7 }] });
+        assert_eq!((upserted.n, upserted.upserted[0].get_i32("_id").unwrap()), (1, 7));
+    }
+
+    #[test]
+    fn a_tree_with_a_refusal_is_left_to_whoever_reads_refusals() {
+        assert_eq!(WriteCounts::of(&doc! { "n": 0, "writeErrors": [{ "code": 11000 }], "ok": 1.0 }), None);
+        assert_eq!(WriteCounts::of(&doc! { "n": 1, "writeConcernError": { "code": 64 }, "ok": 1.0 }), None);
+        assert_eq!(WriteCounts::of(&doc! { "n": "one" }), None);
+    }
+}
