@@ -101,6 +101,13 @@ struct Crew<T> {
     ended: Cell<bool>,
 }
 
+/// A call that can begin.
+struct Drawn {
+    operation: usize,
+    /// Its arguments.
+    frame: Frame,
+}
+
 /// Makes the calls of a slice and records them; calls in flight at the end are awaited. Gives the recorder, and the time that
 /// it took with the beginning of the interval that is now open. Intervals that end meanwhile are emitted.
 ///
@@ -155,7 +162,7 @@ impl<T: Target> Crew<T> {
             return self.serve(queue, limit).await;
         }
         while let Some(index) = self.next() {
-            self.call((index, None), limit.as_mut()).await?;
+            self.call((self.draw(index)?, None), limit.as_mut()).await?;
         }
         Ok(())
     }
@@ -180,7 +187,7 @@ impl<T: Target> Crew<T> {
             if taken.at - due.intended > self.slice.timeout {
                 self.skip(due.index, taken.times(taken.at))?;
             } else {
-                self.call((due.index, Some(taken)), limit.as_mut()).await?;
+                self.call((self.draw(due.index)?, Some(taken)), limit.as_mut()).await?;
             }
         }
         Ok(())
@@ -194,7 +201,7 @@ impl<T: Target> Crew<T> {
 
     /// Records a call that waited too long to be sent.
     fn skip(&self, index: u64, due: DueTimes) -> Result<(), Fatal> {
-        let (operation, _) = self.draw(index)?;
+        let Drawn { operation, .. } = self.draw(index)?;
         let message = format!("a call waited longer than {} s and was not sent", self.slice.timeout.as_secs_f64());
         self.recorder.borrow_mut().record(Call {
             operation,
@@ -217,16 +224,19 @@ impl<T: Target> Crew<T> {
         calls.try_for_each(|index| self.skip(index, due))
     }
 
-    fn draw(&self, index: u64) -> Result<(usize, Frame), Fatal> {
+    /// Draws a call, before the strategy plays a part and before the clock of the service time starts.
+    fn draw(&self, index: u64) -> Result<Drawn, Fatal> {
         let Slice { plan, seed, arm, .. } = &self.slice;
-        plan.draw(*seed, index, *arm).map_err(|error| self.mistake("draw", error.to_string()))
+        match plan.draw(*seed, index, *arm) {
+            Ok((operation, frame)) => Ok(Drawn { operation, frame }),
+            Err(error) => Err(self.mistake("draw", error.to_string())),
+        }
     }
 
     /// Makes a call, in less than the timeout by `limit`: a timer that is there already and is put off costs less than one
     /// of the call's own.
-    async fn call(&self, (index, taken): (u64, Option<Taken>), mut limit: Pin<&mut Sleep>) -> Result<(), Fatal> {
-        // The call is drawn before the strategy plays a part, and before the clock of the service time starts.
-        let (operation, mut frame) = self.draw(index)?;
+    async fn call(&self, (drawn, taken): (Drawn, Option<Taken>), mut limit: Pin<&mut Sleep>) -> Result<(), Fatal> {
+        let Drawn { operation, mut frame } = drawn;
         let program = &self.arm().operations[operation];
         let mut interpreter = Interpreter::new(&*self.target, &self.slice.database);
         let sent = Instant::now();

@@ -72,6 +72,11 @@ impl Frame {
         self.slots = slots;
     }
 
+    /// All slots, when nothing else is evaluated.
+    pub(super) fn into_slots(self) -> Vec<Value> {
+        self.slots
+    }
+
     /// The random stream of the generator with this label.
     pub fn stream(&self, label: Label) -> Stream {
         let seed = if self.turn == 0 { self.seed } else { self.seed.derive(label, self.turn) };

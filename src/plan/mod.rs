@@ -219,6 +219,12 @@ impl Plan {
                 let operation = &self.operations[operation].name;
                 EvalError::new(format!("argument `{}` of `{operation}`: {error}", argument.name))
             })?;
+            // An application has what it inserts at hand: making it is not part of what a strategy costs.
+            if let Value::Record(record) = &value
+                && record.is_whole()
+            {
+                record.prepare();
+            }
             frame.set(argument.slot, value);
         }
         Ok(frame)

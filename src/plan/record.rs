@@ -192,12 +192,14 @@ pub struct Record {
     entity: usize,
     ordinal: u64,
     whole: bool,
+    /// The slots of a frame that has evaluated all fields.
+    slots: OnceLock<Vec<Value>>,
     document: OnceLock<Raw>,
 }
 
 impl Record {
     fn new(data: &Arc<Data>, entity: usize, ordinal: u64, whole: bool) -> Record {
-        Record { data: Arc::clone(data), entity, ordinal, whole, document: OnceLock::new() }
+        Record { data: Arc::clone(data), entity, ordinal, whole, slots: OnceLock::new(), document: OnceLock::new() }
     }
 
     /// Whether it was made here (written whole) rather than pointed at (written as its `_id`).
@@ -240,6 +242,9 @@ impl Record {
 
     /// A field as it was generated: references stay references.
     fn field(&self, position: usize) -> Value {
+        if let Some(slots) = self.slots.get() {
+            return slots[FIELD_SLOTS + position].clone();
+        }
         let fields = &self.data.entities[self.entity].fields;
         // Most ids, and no frame is needed for them.
         if let Expression::Slot(INDEX_SLOT) = fields[position].value {
@@ -281,20 +286,38 @@ impl Record {
         frame
     }
 
-    /// Its own fields, in order; children are not part of it.
-    pub fn document(&self) -> Raw {
-        self.document.get_or_init(|| self.make()).clone()
+    /// Draws all fields, where they are not drawn yet: whatever is asked of the record afterwards draws nothing.
+    pub fn prepare(&self) {
+        self.slots();
     }
 
-    fn make(&self) -> Raw {
-        let mut frame = self.frame();
-        let (mut writer, open) = Writer::new();
-        for (position, field) in self.data.entities[self.entity].fields.iter().enumerate() {
-            let value = self.checked(field.value.evaluate(&mut frame));
-            writer.value(&field.name, &value);
-            frame.set(FIELD_SLOTS + position, value);
+    fn slots(&self) -> &[Value] {
+        self.slots.get_or_init(|| {
+            let mut frame = self.frame();
+            for (position, field) in self.data.entities[self.entity].fields.iter().enumerate() {
+                let value = self.checked(field.value.evaluate(&mut frame));
+                frame.set(FIELD_SLOTS + position, value);
+            }
+            frame.into_slots()
+        })
+    }
+
+    /// Writes its own fields, in order; children are not part of it.
+    pub fn write(&self, writer: &mut Writer) {
+        let fields = &self.data.entities[self.entity].fields;
+        for (field, value) in fields.iter().zip(&self.slots()[FIELD_SLOTS..]) {
+            writer.value(&field.name, value);
         }
-        Raw::new(writer.finish(open))
+    }
+
+    /// Its own fields as a document.
+    pub fn document(&self) -> Raw {
+        let made = || {
+            let (mut writer, open) = Writer::new();
+            self.write(&mut writer);
+            Raw::new(writer.finish(open))
+        };
+        self.document.get_or_init(made).clone()
     }
 
     /// Record makers cannot fail for their callers; the first error is kept and stops the run.

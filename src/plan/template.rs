@@ -155,7 +155,11 @@ impl Template {
             Template::Constant(Value::Document(raw)) => Ok(raw.document().to_owned()),
             Template::Slot(path) => match path.value(frame)? {
                 Value::Document(raw) => Ok(raw.document().to_owned()),
-                Value::Record(record) => Ok(record.document().document().to_owned()),
+                Value::Record(record) => {
+                    let (mut writer, open) = Writer::new();
+                    record.write(&mut writer);
+                    Ok(writer.finish(open))
+                }
                 map @ Value::Map(_) => {
                     let (mut writer, open) = Writer::new();
                     for (key, value) in map.entries() {

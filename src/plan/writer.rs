@@ -141,7 +141,12 @@ impl Writer {
                 }
                 self.end(open);
             }
-            Value::Record(_) => self.value(key, &value.referenced()),
+            Value::Record(record) if record.is_whole() => {
+                let open = self.begin_document(key);
+                record.write(self);
+                self.end(open);
+            }
+            Value::Record(record) => self.value(key, &record.id()),
         }
     }
 
