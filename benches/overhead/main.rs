@@ -29,7 +29,7 @@ use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
 use docshape::server::{ReplyKind, Target};
 use mongodb::Database;
-use nix::sys::resource::{UsageWho, getrusage};
+use nix::time::ClockId;
 
 use arguments::Arguments;
 use recording::Calls;
@@ -224,9 +224,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 /// Seconds of CPU that this thread has used.
 fn thread_cpu() -> f64 {
-    let usage = getrusage(UsageWho::RUSAGE_THREAD).expect("Linux knows the usage of a thread");
-    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
-    seconds(usage.user_time()) + seconds(usage.system_time())
+    let time = ClockId::CLOCK_THREAD_CPUTIME_ID.now().expect("Linux knows the time of a thread");
+    Duration::from(time).as_secs_f64()
 }
 
 /// Loading against a bare loop that inserts the same documents, made beforehand.

@@ -230,7 +230,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
     }
 
     async fn command(&mut self, command: &Command, reply: usize, frame: &mut Frame) -> Result<(), Halt> {
-        let document = command.template.bind(frame).map_err(|error| wrong(&command.label, error))?;
+        let document = command.document.bind(frame).map_err(|error| wrong(&command.label, error))?;
         let value = match &command.documents {
             None => {
                 let kind = kind_of(command.reply);

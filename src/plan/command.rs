@@ -7,6 +7,7 @@ use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Scalar, Spanne
 use super::document;
 use super::program::{Command, ReplyShape};
 use super::scope::Scope;
+use super::skeleton::Skeleton;
 use super::slip::check_option;
 use super::template::{Entry, Item, Key, Template};
 use super::value::Value;
@@ -63,7 +64,7 @@ impl CommandCompiler<'_, '_> {
         }));
         Some(Command {
             label: format!("{} {}", self.word.name(), self.collection.value),
-            template: Template::Document(entries),
+            document: Skeleton::new(Template::Document(entries)),
             documents,
             reply: reply_shape(self.word),
             alias: None,

@@ -4,6 +4,7 @@ use crate::scenario::Caught;
 
 use super::bulk::Bulk;
 use super::expression::Expression;
+use super::skeleton::Skeleton;
 use super::template::Template;
 
 /// The steps that stand for one operation (or load, or state) of one strategy.
@@ -109,8 +110,8 @@ pub struct Command {
     /// Word and collection, for messages: `updateOne posts`.
     pub label: String,
     /// The whole command document.
-    pub template: Template,
-    /// The documents of an `insertMany`, which is split at the server's limits; they are not in `template`.
+    pub document: Skeleton,
+    /// The documents of an `insertMany`, which is split at the server's limits; they are not in `document`.
     pub documents: Option<Template>,
     /// How the reply is read.
     pub reply: ReplyShape,

@@ -10,6 +10,7 @@ use super::program::{Command, Implicit, Program, ReplyShape, Step};
 use super::reply::check_condition;
 use super::resolve::{entity_of, nearest, resolve};
 use super::scope::{Origin, Scope};
+use super::skeleton::Skeleton;
 use super::slip::collections_of;
 use super::template::{Entry, Key, Template};
 use super::writes::{most_writes, writes, writes_outcome};
@@ -282,7 +283,7 @@ fn raw_command(template: Template) -> Command {
     };
     Command {
         label: "command".into(),
-        template,
+        document: Skeleton::new(template),
         documents: None,
         reply: ReplyShape::Whole,
         alias: None,

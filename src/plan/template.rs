@@ -120,7 +120,7 @@ impl Path {
     }
 
     /// Writes the value under a key. A field of a document is copied as it stands there, type and all.
-    fn write(&self, key: &str, writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
+    pub(super) fn write(&self, key: &str, writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
         if let (Base::Slot(slot), [field], false) = (&self.base, self.fields.as_slice(), self.guarded)
             && let Value::Document(raw) = frame.slot(*slot)
         {
@@ -216,24 +216,30 @@ impl Template {
 }
 
 fn write_entries(entries: &[Entry], writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
-    for entry in entries {
-        match entry {
-            Entry::Field(Key::Fixed(key), value) => value.write(key, writer, frame)?,
-            Entry::Field(Key::Text(pieces), value) => {
-                let key = text_of(pieces, frame)?;
+    entries.iter().try_for_each(|entry| write_entry(entry, writer, frame))
+}
+
+/// Writes a part of a document.
+///
+/// # Errors
+/// When a slot has no value.
+pub fn write_entry(entry: &Entry, writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
+    match entry {
+        Entry::Field(Key::Fixed(key), value) => value.write(key, writer, frame)?,
+        Entry::Field(Key::Text(pieces), value) => {
+            let key = text_of(pieces, frame)?;
+            value.write(&key, writer, frame)?;
+        }
+        Entry::Unless(key, value, path) => {
+            let key = match key {
+                Key::Fixed(key) => std::borrow::Cow::Borrowed(&**key),
+                Key::Text(pieces) => text_of(pieces, frame)?.into(),
+            };
+            if !spread_value(path, frame)?.entries().iter().any(|(later, _)| **later == *key) {
                 value.write(&key, writer, frame)?;
             }
-            Entry::Unless(key, value, path) => {
-                let key = match key {
-                    Key::Fixed(key) => std::borrow::Cow::Borrowed(&**key),
-                    Key::Text(pieces) => text_of(pieces, frame)?.into(),
-                };
-                if !spread_value(path, frame)?.entries().iter().any(|(later, _)| **later == *key) {
-                    value.write(&key, writer, frame)?;
-                }
-            }
-            Entry::Spread(path, hidden) => spread(path, hidden, writer, frame)?,
         }
+        Entry::Spread(path, hidden) => spread(path, hidden, writer, frame)?,
     }
     Ok(())
 }
@@ -329,7 +335,7 @@ mod tests {
     use bson::doc;
     use proptest::prelude::*;
 
-    use super::super::trial::{any_value, bound, bson_of, frame, plan, template};
+    use super::super::trial::{any_value, bound, bson_of, frame, plan, skeleton};
     use super::*;
 
     fn command(arguments: &str, command: &str) -> Result<bson::Document, String> {
@@ -421,7 +427,7 @@ mod tests {
             for (slot, value) in [x.clone(), y.clone(), Value::text(&t)].into_iter().enumerate() {
                 frame.set(slot, value);
             }
-            let bound = template(&plan).bind(&mut frame).unwrap();
+            let bound = skeleton(&plan).bind(&mut frame).unwrap();
             let (x, y) = (bson_of(&x), bson_of(&y));
             let mut wanted = doc! { "a": x.clone(), "b": [1, y.clone(), { "c": x }] };
             wanted.insert(format!("k_{t}"), doc! { "d": y, "e": true });

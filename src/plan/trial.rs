@@ -14,7 +14,7 @@ use super::raw::Raw;
 use super::record::Data;
 use super::resolve::resolve_text;
 use super::scope::{Names, Origin, Scope};
-use super::template::Template;
+use super::skeleton::Skeleton;
 use super::value::Value;
 use super::{Choice, Plan, compile};
 
@@ -45,18 +45,18 @@ pub fn frame(plan: &Plan) -> Frame {
     plan.arguments(0, plan.round_seed(0), 3, plan.arms[0].operations[0].slots).unwrap()
 }
 
-/// The template of the plan's first command.
-pub fn template(plan: &Plan) -> &Template {
+/// The document of the plan's first command.
+pub fn skeleton(plan: &Plan) -> &Skeleton {
     let command = plan.arms[0].operations[0].steps.iter().find_map(|step| match step {
         Step::Command(command) => Some(command),
         _ => None,
     });
-    &command.unwrap().template
+    &command.unwrap().document
 }
 
 /// The document that the first command binds to.
 pub fn bound(plan: &Plan) -> Result<Document, EvalError> {
-    template(plan).bind(&mut frame(plan)).map(|raw| Document::try_from(&*raw).unwrap())
+    skeleton(plan).bind(&mut frame(plan)).map(|raw| Document::try_from(&*raw).unwrap())
 }
 
 /// An expression over `a`, `b` and `c`; `None` when it does not parse.

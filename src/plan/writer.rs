@@ -28,18 +28,25 @@ impl Writer {
         self.bytes.len()
     }
 
+    /// What is written so far.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Whether nothing is written; never so, since a document begins with its length.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    fn open(&mut self) -> Open {
+    /// Starts a document or array whose header is written.
+    pub(super) fn open(&mut self) -> Open {
         let at = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);
         Open(at)
     }
 
-    fn header(&mut self, kind: ElementType, key: &str) {
+    /// The type and the key of an element.
+    pub(super) fn header(&mut self, kind: ElementType, key: &str) {
         debug_assert!(!key.contains('\0'));
         self.bytes.push(kind as u8);
         self.bytes.extend_from_slice(key.as_bytes());
