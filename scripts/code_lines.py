@@ -11,6 +11,7 @@ import collections
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -122,6 +123,9 @@ def side(path):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    if shutil.which("valgrind") is None:
+        sys.exit("valgrind is not installed; the package of that name has it")
+    os.chdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "callgrind")
         counted(executable(), sys.argv[1], out)

@@ -1,7 +1,7 @@
 //! What the server replies, as values of the scenario.
 
 use crate::plan::{Raw, ReplyShape, Value, Writer};
-use crate::server::{Reply, WriteCounts};
+use crate::server::{Reply, WriteCounts, count};
 
 /// The server's reply as a value of the scenario, whose parts stay the bytes that came.
 pub(super) fn shaped(shape: ReplyShape, reply: Reply) -> Value {
@@ -10,9 +10,9 @@ pub(super) fn shaped(shape: ReplyShape, reply: Reply) -> Value {
         ReplyShape::First => documents(reply).at(0).unwrap_or(Value::Null),
         ReplyShape::Count => documents(reply).at(0).and_then(|row| row.get("n")).unwrap_or(Value::Int(0)),
         ReplyShape::Values => first(reply).get("values").unwrap_or_else(|| Value::list(Vec::new())),
-        ReplyShape::Insert => written(0, 0, Value::Null, reply.counts().n, 0),
-        ReplyShape::Delete => written(0, 0, Value::Null, 0, reply.counts().n),
-        ReplyShape::Update => update(reply.counts()),
+        ReplyShape::Insert => written(0, 0, Value::Null, reply.n(), 0),
+        ReplyShape::Delete => written(0, 0, Value::Null, 0, reply.n()),
+        ReplyShape::Update => update(reply.into_counts()),
         ReplyShape::Value => first(reply).get("value").unwrap_or(Value::Null),
         // The reply of a bulk write is made of those of its commands, and never comes from one.
         ReplyShape::Whole | ReplyShape::Bulk => Value::Document(first(reply)),
@@ -70,10 +70,10 @@ pub(super) fn written(matched: i64, modified: i64, upserted: Value, inserted: i6
 /// not known, so it counts.
 pub(super) fn has_changed(shape: ReplyShape, reply: &Reply) -> bool {
     match shape {
-        ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update | ReplyShape::Bulk => reply.counts().n > 0,
+        ReplyShape::Insert | ReplyShape::Delete | ReplyShape::Update | ReplyShape::Bulk => reply.n() > 0,
         ReplyShape::Value => {
             let found = reply.batches().first().and_then(|reply| reply.get_document("lastErrorObject").ok());
-            found.is_none_or(|found| WriteCounts::read(found).n > 0)
+            found.is_none_or(|found| count(found) > 0)
         }
         _ => true,
     }

@@ -8,7 +8,7 @@ use crate::server::{FailureKind, Target};
 
 use super::error::RunError;
 use super::interpret::{Halt, Interpreter};
-use super::window::Fatal;
+use super::slice::Fatal;
 
 /// The longest row that is kept, in characters.
 const LONGEST_ROW: usize = 120;

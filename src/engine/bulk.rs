@@ -58,7 +58,7 @@ impl<T: Target> Interpreter<'_, T> {
 impl Sum {
     fn add(&mut self, kind: RequestKind, reply: Reply, positions: &[usize]) {
         let errors = reply.write_errors();
-        let counts = reply.counts();
+        let counts = reply.into_counts();
         match kind {
             RequestKind::Insert => self.inserted += counts.n,
             RequestKind::Delete => self.deleted += counts.n,

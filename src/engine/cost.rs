@@ -13,7 +13,7 @@ use super::experiment::Experiment;
 use super::explain::Explaining;
 use super::interpret::{Halt, Interpreter};
 use super::provision::Purpose;
-use super::window::{Fatal, answers};
+use super::slice::{Fatal, answers};
 
 /// Calls before those that count: they fill caches, and their reads are explained.
 const UNCOUNTED: u64 = 5;

@@ -4,8 +4,8 @@ use crate::server::Failure;
 use crate::server::namespace::NamespaceError;
 
 use super::load::LoadError;
+use super::slice::Fatal;
 use super::thread::ThreadError;
-use super::window::Fatal;
 
 /// Why a run could not go on.
 #[derive(Debug, thiserror::Error)]

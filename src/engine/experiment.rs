@@ -15,8 +15,8 @@ use super::event::{Event, Observer, Phase};
 use super::generators::Generators;
 use super::inspect;
 use super::schedule::Window;
+use super::slice::answers;
 use super::stop::Stop;
-use super::window::answers;
 
 /// How a run is made.
 #[derive(Debug, Clone)]

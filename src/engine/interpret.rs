@@ -304,7 +304,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         for batch in batches(documents) {
             let kind = (ReplyKind::Counts, writes(command));
             let reply = self.send(&command.label, kind, with_parts(frame_of, cstr!("documents"), batch)).await?;
-            inserted += reply.counts().n;
+            inserted += reply.n();
         }
         Ok(written(0, 0, Value::Null, inserted, 0))
     }

@@ -21,8 +21,8 @@ use super::generators::share;
 use super::machine::Ticks;
 use super::pacer::{Paced, Pacing};
 use super::queue::DueQueue;
+use super::slice::{Slice, SliceInterval, close};
 use super::thread::Job;
-use super::window::{Slice, SliceInterval, close};
 
 /// Names the arrival times of measured slices.
 pub(super) const MEASURED_ARRIVALS: Label = Label::new("arrivals");

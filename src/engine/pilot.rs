@@ -13,7 +13,7 @@ use super::experiment::Experiment;
 use super::inspect;
 use super::part::Part;
 use super::provision::Purpose;
-use super::window::INTERVAL;
+use super::slice::INTERVAL;
 
 /// Measured calls are numbered from here on in the pilot, so that it makes none of those that count.
 const PILOT_CALLS: u64 = 500_000_000;

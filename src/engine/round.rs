@@ -17,7 +17,7 @@ use super::machine::Machine;
 use super::part::{MEASURED_ARRIVALS, Part, WARM_UP_ARRIVALS};
 use super::provision::Purpose;
 use super::schedule::{Window, is_sampled, shuffled};
-use super::window::{Fatal, INTERVAL};
+use super::slice::{Fatal, INTERVAL};
 
 /// The pieces of a warm-up.
 const WARM_UP_PIECES: u64 = 8;

@@ -12,8 +12,9 @@ use crate::record::Recorder;
 use crate::server::Target;
 use crate::server::client::{ConnectError, MongoTarget, WarmError};
 
+use super::crew;
 use super::machine::thread_time;
-use super::window::{self, Fatal, Slice, SliceInterval};
+use super::slice::{Fatal, Slice, SliceInterval};
 
 /// What a slice gave on one load thread.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ impl Job {
             let _ = self.intervals.send(interval);
         };
         let mut interval = self.slice.interval;
-        let (recorder, result) = window::run(self.slice, Rc::clone(target), self.recorder, &emit).await;
+        let (recorder, result) = crew::run(self.slice, Rc::clone(target), self.recorder, &emit).await;
         let (seconds, fatal) = match result {
             Ok((time, edge)) => {
                 interval = edge;

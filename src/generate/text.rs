@@ -63,15 +63,7 @@ pub fn text(stream: &mut Stream, bytes: usize) -> String {
 
 /// A first and a last name.
 pub fn full_name(stream: &mut Stream) -> String {
-    name_of(pick(stream, FIRST_NAMES), pick(stream, LAST_NAMES))
-}
-
-fn name_of(first: &str, last: &str) -> String {
-    let mut name = String::with_capacity(first.len() + 1 + last.len());
-    name.push_str(first);
-    name.push(' ');
-    name.push_str(last);
-    name
+    [pick(stream, FIRST_NAMES), pick(stream, LAST_NAMES)].join(" ")
 }
 
 /// The name of person `index`; different for different indexes.
@@ -80,7 +72,7 @@ pub fn full_name_of(index: u64) -> String {
     let first = FIRST_NAMES[(index % firsts) as usize];
     let last = LAST_NAMES[(index / firsts % lasts) as usize];
     match index / (firsts * lasts) {
-        0 => name_of(first, last),
+        0 => [first, last].join(" "),
         again => format!("{first} {last} {}", again + 1),
     }
 }

@@ -373,6 +373,17 @@ mod tests {
     }
 
     #[test]
+    fn the_new_record_of_a_call_is_drawn_with_its_arguments() {
+        let plan = plan("{ made: new(thing), other: \"record(thing, 3)\" }", "{ find: things }");
+        let frame = super::super::trial::frame(&plan);
+        let is_drawn = |slot| match frame.slot(slot) {
+            Value::Record(record) => record.slots.get().is_some(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((is_drawn(0), is_drawn(1)), (true, false));
+    }
+
+    #[test]
     fn new_records_have_numbers_of_their_own_and_later_instants() {
         let plan = plan("{ made: new(thing) }", "{ find: things }");
         let made = super::super::trial::frame(&plan).slot(0).clone();
@@ -410,9 +421,13 @@ mod tests {
         #[test]
         fn a_field_taken_alone_is_the_field_of_the_document(ordinal in 0..10_u64) {
             let plan = plan("{}", "{ find: things }");
-            let record = plan.data.whole(0, ordinal);
+            let drawn = Record::new(&plan.data, 0, ordinal, true);
+            drawn.prepare();
             for field in ["_id", "name", "next", "at"] {
-                prop_assert_eq!(record.get(field), record.referenced().get(field));
+                let alone = Record::new(&plan.data, 0, ordinal, true);
+                prop_assert_eq!(alone.get(field), drawn.document().get(field));
+                prop_assert!(alone.slots.get().is_none());
+                prop_assert_eq!(alone.get(field), drawn.get(field));
             }
         }
     }

@@ -24,7 +24,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use mongodb::raw_batch_cursor::RawBatch;
 
 pub use transaction::Transaction;
-pub use write_counts::WriteCounts;
+pub use write_counts::{WriteCounts, count};
 
 /// What kind of reply a command has, and so how it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,13 +104,21 @@ impl Reply {
         self.batches().first().map_or_else(Vec::new, |reply| failure::write_errors(reply))
     }
 
+    /// Documents that a write inserted, deleted or matched; 0 for other replies.
+    pub fn n(&self) -> i64 {
+        match self {
+            Reply::Documents(batches) => batches.first().map_or(0, |reply| count(reply)),
+            Reply::Counts(counts) => counts.n,
+        }
+    }
+
     /// What a write came to; all zero for other replies.
-    pub fn counts(&self) -> WriteCounts {
+    pub fn into_counts(self) -> WriteCounts {
         match self {
             Reply::Documents(batches) => {
                 batches.first().map_or_else(WriteCounts::default, |reply| WriteCounts::read(reply))
             }
-            Reply::Counts(counts) => counts.clone(),
+            Reply::Counts(counts) => counts,
         }
     }
 

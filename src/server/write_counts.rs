@@ -15,11 +15,10 @@ pub struct WriteCounts {
 
 impl WriteCounts {
     /// Reads a reply that is bytes.
-    pub fn read(reply: &RawDocument) -> WriteCounts {
-        let number = |name| reply.get(name).ok().flatten().and_then(whole).unwrap_or(0);
+    pub(super) fn read(reply: &RawDocument) -> WriteCounts {
         let made = reply.get_array("upserted").into_iter().flatten().flatten();
         let upserted = made.filter_map(|one| one.as_document().map(RawDocument::to_owned)).collect();
-        WriteCounts { n: number("n"), modified: number("nModified"), upserted }
+        WriteCounts { n: count(reply), modified: number_at(reply, "nModified"), upserted }
     }
 
     /// Reads a reply that the driver made a tree of; `None` when something in it went wrong, or is not what it should be.
@@ -40,6 +39,15 @@ impl WriteCounts {
         }
         Some(counts)
     }
+}
+
+/// The `n` of a reply, or of a document in one; 0 without it.
+pub fn count(reply: &RawDocument) -> i64 {
+    number_at(reply, "n")
+}
+
+fn number_at(reply: &RawDocument, name: &str) -> i64 {
+    reply.get(name).ok().flatten().and_then(whole).unwrap_or(0)
 }
 
 /// A whole number, in whichever type the server chose for it.
