@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How much code a call goes through: instructions, and cache lines (64 bytes) that hold them, docshape beside the bare driver.
+"""How much code a call goes through: instructions, and cache lines (64 bytes) that hold them, docshape beside a bare
+loop on the driver.
 
     scripts/code_lines.py insert
 
@@ -8,6 +9,7 @@ counts are the same on every machine, busy or not. Needs valgrind.
 """
 
 import collections
+import glob
 import json
 import os
 import re
@@ -44,7 +46,7 @@ def counted(program, row, out):
     environment = dict(os.environ, CARGO_MANIFEST_DIR=os.getcwd())
     bench = subprocess.Popen([*tool, program, "--bench", row], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        # Four threads: the bench's own, and one of each side.
+        # The bench's own thread, and one of each side.
         while "IDs: 1 2 3 4" not in control("-s", str(bench.pid)):
             if bench.poll() is not None:
                 sys.exit(f"the bench ended before its first call; does `cargo bench --bench overhead -- {row}` run?")
@@ -129,8 +131,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "callgrind")
         counted(executable(), sys.argv[1], out)
-        # Threads in the order of their making: the bench, the driver's side, the sockets', docshape's.
-        (calls, work, lines), (_, driver_work, driver_lines) = side(f"{out}.1-04"), side(f"{out}.1-02")
+        # The last threads that are made: the driver's with commands that are ready, the sockets', docshape's.
+        *_, driver, _, docshape = sorted(glob.glob(f"{out}.1-*"))
+        (calls, work, lines), (_, driver_work, driver_lines) = side(docshape), side(driver)
     print(f"{sys.argv[1]}, one worker, {calls} calls")
     print(f"{'':<14}{'instructions':>14}{'driver alone':>14}{'lines':>10}{'driver alone':>14}")
     for part in sorted(lines | driver_lines, key=lambda part: -lines[part]):

@@ -1,4 +1,4 @@
-//! The loop on the driver that somebody would write by hand: it sends commands that are at hand and drops the replies.
+//! The least that the driver can be asked for: a loop that has its commands ready as bytes and drops the replies.
 
 use std::cell::Cell;
 

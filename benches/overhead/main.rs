@@ -1,11 +1,12 @@
-//! What docshape costs: the same commands through a load thread of the harness, through a bare loop on the driver, and as
-//! bytes on sockets, in turn, in one process, on one thread each, against one embedded server. Prints ratios.
+//! What docshape costs: the same calls through a load thread of the harness, through loops on the driver, and as bytes on
+//! sockets, in turn, in one process, on one thread each, against one embedded server. Prints ratios.
 //!
 //! `-- --test` makes it short; a word such as `-- insert` chooses rows.
 #![allow(clippy::print_stdout, missing_docs)]
 
 #[path = "../arguments/mod.rs"]
 mod arguments;
+mod by_hand;
 mod driver;
 mod recording;
 #[path = "../scenario/mod.rs"]
@@ -15,12 +16,14 @@ mod server;
 mod side;
 mod socket;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use bson::{RawDocumentBuf, rawdoc};
+use bson::{Document, RawDocumentBuf, rawdoc};
 use docshape::cli::catalogue::SCENARIOS;
 use docshape::engine::{Job, LoadThread, Loader, Slice, Stop};
 use docshape::plan::Plan;
@@ -32,6 +35,7 @@ use mongodb::Database;
 use nix::time::ClockId;
 
 use arguments::Arguments;
+use by_hand::{Draws, Make};
 use recording::Calls;
 use side::Side;
 use socket::Sockets;
@@ -80,8 +84,10 @@ fn cpu(speed: &Speed) -> f64 {
 #[derive(Default)]
 struct Sides {
     harness: Vec<Speed>,
-    driver: Vec<Speed>,
-    socket: Vec<Speed>,
+    /// Empty where no such loop was written.
+    by_hand: Vec<Speed>,
+    ready: Vec<Speed>,
+    sockets: Vec<Speed>,
 }
 
 fn main() {
@@ -98,13 +104,17 @@ async fn run(arguments: &Arguments) {
     let server = server::start().await;
     let slices = if quick { 2 } else { 40 };
     println!(
-        "harness, bare loop on the driver, and sockets: the same commands on one thread each, medians of {slices} interleaved slices each"
+        "the same calls by the harness, by a loop written by hand (rand, doc!, the driver), by a loop on the driver that has"
     );
     println!(
-        "                         calls/s                          of the driver's   of the sockets'   CPU us/call               of the driver's"
+        "the commands ready as bytes, and on sockets; one thread each, medians of {slices} interleaved slices each"
     );
     println!(
-        "calls       workers      harness     driver    sockets    (aim >= 0.95)     (aim >= 0.65)    harness   driver  sockets   (aim <= 1.10)"
+        "{:20} calls/s {:29} of by hand  of ready  of sockets   CPU us/call {:21} of by hand  of ready",
+        "", "", ""
+    );
+    println!(
+        "calls       workers  harness   by hand     ready   sockets     >= 0.95   >= 0.95     >= 0.65   harness  by hand    ready  sockets     <= 1.10   <= 1.10"
     );
     for workload in workloads().iter().filter(|workload| arguments.choose(workload.name)) {
         for workers in [1, 8] {
@@ -132,10 +142,17 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
     let plan = plan(workload.text, workload.mix);
     let target = MongoTarget::connect(&server.uri(), workers as u32).await.expect("a client");
     target.warm().await.expect("its connections");
-    for database in ["rehearsal", "harness", "driver", "socket"] {
+    for database in ["rehearsal", "harness", "by-hand", "ready", "socket"] {
         fresh(&target, database, &plan).await;
     }
-    let (driver, socket) = (driver_side(server.uri(), workers), socket_side(server.uri(), workers));
+    let by_hand = match by_hand::make(workload.name) {
+        Some(make) => {
+            same_shapes(&target, &plan, make).await;
+            Some(by_hand_side(server.uri(), workers, make, &plan))
+        }
+        None => None,
+    };
+    let (ready, socket) = (ready_side(server.uri(), workers), socket_side(server.uri(), workers));
     let thread = LoadThread::start(server.uri(), workers as u32).await.expect("a load thread");
     let mut recorder = Recorder::new(plan.operations.len(), TIMEOUT);
     let mut sides = Sides::default();
@@ -145,8 +162,8 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
         let range = slice * calls..(slice + 1) * calls;
         let commands = Arc::new(recording::record(&target, &plan, range.clone(), workers).await);
         // Who begins changes from slice to slice.
-        for place in 0..3 {
-            match (slice + place) % 3 {
+        for place in 0..4 {
+            match (slice + place) % 4 {
                 0 => {
                     let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
                     let job = Job { slice: slice_of(&plan, range.clone(), workers), recorder, intervals };
@@ -156,20 +173,44 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
                     sides.harness.push(Speed { rate: calls as f64 / result.seconds, cpu: cpu * 1e6 / calls as f64 });
                     recorder = result.recorder;
                 }
-                1 => sides.driver.push(driver.slice(&commands).await),
-                _ => sides.socket.push(socket.slice(&commands).await),
+                1 => {
+                    if let Some(by_hand) = &by_hand {
+                        sides.by_hand.push(by_hand.slice(&commands).await);
+                    }
+                }
+                2 => sides.ready.push(ready.slice(&commands).await),
+                _ => sides.sockets.push(socket.slice(&commands).await),
             }
         }
     }
-    for side in [&mut sides.harness, &mut sides.driver, &mut sides.socket] {
-        side.drain(..2);
+    for side in [&mut sides.harness, &mut sides.by_hand, &mut sides.ready, &mut sides.sockets] {
+        side.drain(..side.len().min(2));
     }
     print_row(workload.name, workers, &sides);
 }
 
-fn driver_side(uri: String, workers: usize) -> Side {
-    let make = async move || driver::client(&uri, workers as u32).await.database("driver");
-    Side::start("driver", make, async move |database: &mut Database, calls: &Calls| {
+/// Panics unless the loop written by hand makes commands like those of the harness, and no others.
+async fn same_shapes(target: &MongoTarget, plan: &Plan, make: Make) {
+    const CALLS: u64 = 500;
+    let recorded = recording::record(target, plan, 1_000_000..1_000_000 + CALLS, 8).await;
+    let commands = recorded.iter().flatten().map(|recorded| Document::try_from(&recorded.command).expect("a command"));
+    let harness: BTreeSet<String> = commands.map(|command| by_hand::shape(&command.into())).collect();
+    let mut draws = Draws::new(plan);
+    let by_hand: BTreeSet<String> = (0..CALLS).map(|_| by_hand::shape(&make(&mut draws).into())).collect();
+    assert_eq!(by_hand, harness, "the loop written by hand makes other calls");
+}
+
+fn by_hand_side(uri: String, workers: usize, make: Make, plan: &Plan) -> Side {
+    let draws = Draws::new(plan);
+    let state = async move || (driver::client(&uri, workers as u32).await.database("by-hand"), RefCell::new(draws));
+    Side::start("by hand", state, async move |(database, draws): &mut (Database, RefCell<Draws>), calls: &Calls| {
+        by_hand::slice(database, calls, workers, make, draws).await
+    })
+}
+
+fn ready_side(uri: String, workers: usize) -> Side {
+    let state = async move || driver::client(&uri, workers as u32).await.database("ready");
+    Side::start("ready", state, async move |database: &mut Database, calls: &Calls| {
         driver::slice(database, calls, workers).await
     })
 }
@@ -198,23 +239,32 @@ fn slice_of(plan: &Arc<Plan>, calls: Range<u64>, workers: usize) -> Slice {
 }
 
 fn print_row(name: &str, workers: usize, sides: &Sides) {
-    let Sides { harness, driver, socket } = sides;
-    let column = |speeds: &[Speed], of: fn(&Speed) -> f64| median(speeds.iter().map(of).collect());
+    let Sides { harness, by_hand, ready, sockets } = sides;
+    let column = |speeds: &[Speed], of: fn(&Speed) -> f64, decimals| number(speeds.iter().map(of).collect(), decimals);
     let ratio = |other: &[Speed], of: fn(&Speed) -> f64| {
-        median(harness.iter().zip(other).map(|(a, b)| of(a) / of(b)).collect())
+        number(harness.iter().zip(other).map(|(a, b)| of(a) / of(b)).collect(), 3)
     };
     println!(
-        "{name:<11} {workers:>7} {:>12.0} {:>10.0} {:>10.0} {:>12.3} {:>17.3} {:>14.1} {:>8.1} {:>8.1} {:>11.3}",
-        column(harness, rate),
-        column(driver, rate),
-        column(socket, rate),
-        ratio(driver, rate),
-        ratio(socket, rate),
-        column(harness, cpu),
-        column(driver, cpu),
-        column(socket, cpu),
-        ratio(driver, cpu),
+        "{name:<11} {workers:>7} {:>8} {:>9} {:>9} {:>9} {:>11} {:>9} {:>11} {:>9} {:>8} {:>8} {:>8} {:>11} {:>9}",
+        column(harness, rate, 0),
+        column(by_hand, rate, 0),
+        column(ready, rate, 0),
+        column(sockets, rate, 0),
+        ratio(by_hand, rate),
+        ratio(ready, rate),
+        ratio(sockets, rate),
+        column(harness, cpu, 1),
+        column(by_hand, cpu, 1),
+        column(ready, cpu, 1),
+        column(sockets, cpu, 1),
+        ratio(by_hand, cpu),
+        ratio(ready, cpu),
     );
+}
+
+/// The median, or a dash of nothing.
+fn number(values: Vec<f64>, decimals: usize) -> String {
+    if values.is_empty() { "-".to_owned() } else { format!("{:.decimals$}", median(values)) }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
