@@ -166,6 +166,33 @@ async fn a_taken_port_leads_to_another() {
     assert!(server.uri().contains(&format!(":{port}/")), "{}", server.uri());
 }
 
+/// Both have the port as long as nobody listens on it, and the server learns of the other when it is nearly up.
+#[tokio::test]
+async fn a_port_that_is_taken_during_the_start_leads_to_another() {
+    let temp = tempfile::tempdir().unwrap();
+    let rival = tokio::net::TcpSocket::new_v4().unwrap();
+    rival.set_reuseaddr(true).unwrap();
+    rival.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = rival.local_addr().unwrap().port();
+    let listens = async {
+        let has_port = || {
+            let mut folders = std::fs::read_dir(temp.path()).unwrap().flatten();
+            folders.any(|folder| {
+                let log = std::fs::read_to_string(folder.path().join("mongod.log"));
+                log.is_ok_and(|log| log.contains("Opening WiredTiger"))
+            })
+        };
+        while !has_port() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        rival.listen(1).unwrap()
+    };
+    let options = EmbeddedOptions { port: Some(port), ..options(temp.path()) };
+    let (server, _listener) = tokio::join!(EmbeddedMongod::start(&options), listens);
+    let uri = server.unwrap().uri();
+    assert!(!uri.contains(&format!(":{port}/")), "{uri}");
+}
+
 #[tokio::test]
 async fn a_start_that_fails_says_why_and_leaves_nothing() {
     let temp = tempfile::tempdir().unwrap();

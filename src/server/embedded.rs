@@ -33,7 +33,7 @@ const START: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 /// Ports to try before giving up.
 const PORTS: usize = 10;
-/// The status with which `mongod` ends when it cannot listen.
+/// The status with which `mongod` ends when it cannot have the port.
 const NETWORK_ERROR: i32 = 48;
 /// The signal that leaves no time for last words.
 const SIGKILL: i32 = 9;
@@ -151,9 +151,7 @@ impl EmbeddedMongod {
             let mut server = Self::launch(options, port)?;
             match server.become_primary().await {
                 Ok(()) => return Ok(server),
-                Err(EmbeddedError::Exited { status, words: last, .. }) if status.code() == Some(NETWORK_ERROR) => {
-                    words = last
-                }
+                Err(EmbeddedError::Exited { status, words: last, .. }) if is_taken(status, &last) => words = last,
                 Err(error) => return Err(error),
             }
         }
@@ -282,6 +280,12 @@ impl Drop for EmbeddedMongod {
         // The folder goes after this, with the field that owns it.
         self.end();
     }
+}
+
+/// Whether a server ended since somebody else has its port. It aborts when it has the port, which takes nothing from others as
+/// long as nobody listens, and another was faster to listen.
+fn is_taken(status: ExitStatus, words: &str) -> bool {
+    status.code() == Some(NETWORK_ERROR) || words.contains("Address already in use")
 }
 
 fn free_port() -> io::Result<u16> {

@@ -42,7 +42,7 @@ fn is_error(entry: &Value) -> bool {
 
 /// The message with its cause, which sits under one of several names.
 fn sentence(entry: &Value) -> String {
-    let message = entry["msg"].as_str().unwrap_or("(no message)");
+    let message = entry["msg"].as_str().unwrap_or("(no message)").trim();
     let cause = ["error", "reason", "message"].iter().map(|name| &entry["attr"][*name]).find(|cause| !cause.is_null());
     match cause {
         Some(Value::String(text)) => format!("{message}: {text}"),
