@@ -188,7 +188,9 @@ async fn a_port_that_is_taken_during_the_start_leads_to_another() {
         rival.listen(1).unwrap()
     };
     let options = EmbeddedOptions { port: Some(port), ..options(temp.path()) };
-    let (server, _listener) = tokio::join!(EmbeddedMongod::start(&options), listens);
+    let both = async { tokio::join!(EmbeddedMongod::start(&options), listens) };
+    let (server, _listener) =
+        tokio::time::timeout(Duration::from_secs(60), both).await.expect("the server opens its data");
     let uri = server.unwrap().uri();
     assert!(!uri.contains(&format!(":{port}/")), "{uri}");
 }

@@ -5,9 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use bson::oid::ObjectId;
-use bson::{Bson, DateTime, Document, doc};
+use bson::{Bson, DateTime, Document, RawDocumentBuf, doc};
 use docshape::plan::{Plan, Value};
-use futures_util::StreamExt;
+use docshape::server::ReplyKind;
 use futures_util::future::join_all;
 use mongodb::Database;
 use rand::rngs::SmallRng;
@@ -15,6 +15,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Zipf};
 
+use super::driver;
 use super::recording::Calls;
 
 const WORDS: [&str; 12] =
@@ -91,7 +92,7 @@ impl Draws {
     fn text(&mut self, bytes: usize) -> String {
         let mut text = String::with_capacity(bytes + 10);
         while text.len() < bytes {
-            text.push_str(WORDS.choose(&mut self.random).unwrap());
+            text.push_str(WORDS.choose(&mut self.random).expect("a word"));
             text.push(' ');
         }
         text.truncate(bytes);
@@ -232,21 +233,16 @@ pub async fn slice(database: &Database, calls: &Calls, workers: usize, make: Mak
         while left.get() > 0 {
             left.set(left.get() - 1);
             let command = make(&mut draws.borrow_mut());
-            send(database, command).await;
+            let kind = match command.keys().next().map(String::as_str) {
+                Some("find" | "aggregate") => ReplyKind::Cursor,
+                _ => ReplyKind::Counts,
+            };
+            // What the driver itself does with a document first.
+            let bytes = RawDocumentBuf::try_from(&command).expect("a sound command");
+            driver::send(database, bytes, kind).await;
         }
     };
     join_all((0..workers).map(|_| worker())).await;
-}
-
-async fn send(database: &Database, command: Document) {
-    if command.contains_key("find") || command.contains_key("aggregate") {
-        let mut cursor = database.run_cursor_command(command).batch().await.expect("a reply");
-        while let Some(batch) = cursor.next().await {
-            std::hint::black_box(batch.expect("a batch"));
-        }
-    } else {
-        std::hint::black_box(database.run_command(command).await.expect("a reply"));
-    }
 }
 
 /// What a command consists of, without what differs from call to call: names, kinds of values, and lists by their elements.

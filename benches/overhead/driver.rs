@@ -33,7 +33,8 @@ pub async fn slice(database: &Database, calls: &Calls, workers: usize) {
     join_all((0..workers).map(|_| worker())).await;
 }
 
-async fn send(database: &Database, command: RawDocumentBuf, kind: ReplyKind) {
+/// Sends a command and drops its reply.
+pub async fn send(database: &Database, command: RawDocumentBuf, kind: ReplyKind) {
     if kind == ReplyKind::Cursor {
         let mut cursor = database.run_raw_cursor_command(command).batch().await.expect("a reply");
         while let Some(batch) = cursor.next().await {

@@ -57,7 +57,7 @@ mod tests {
 
     const STARTED: &str = r#"{"t":{"$date":"x"},"s":"I","c":"NETWORK","id":23016,"ctx":"listener","msg":"Waiting for connections","attr":{"port":1,"ssl":"off"}}"#;
     const TAKEN: &str = r#"{"s":"E","c":"CONTROL","id":20568,"msg":"Error setting up listener","attr":{"error":{"code":9001,"errmsg":"Address already in use"}}}"#;
-    const FATAL: &str = r#"{"s":"F","c":"STORAGE","id":1,"msg":"Cannot open","attr":{"reason":"No space left"}}"#;
+    const FATAL: &str = r#"{"s":"F","c":"STORAGE","id":1,"msg":"\n\nCannot open\n","attr":{"reason":"No space left"}}"#;
 
     #[test]
     fn a_server_listens_when_it_says_so() {
@@ -77,6 +77,6 @@ mod tests {
         assert_eq!(last_words(folder.path()), "bad option");
         fs::write(folder.path().join(LOG_FILE), format!("{STARTED}\n{TAKEN}\nnot json\n{FATAL}\n{STARTED}\n")).unwrap();
         let words = last_words(folder.path());
-        assert!(words.contains("Address already in use") && words.ends_with("Cannot open: No space left"), "{words}");
+        assert!(words.contains("Address already in use") && words.ends_with("; Cannot open: No space left"), "{words}");
     }
 }
