@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
 use criterion::{Criterion, criterion_group, criterion_main};
+use docshape::compile::Choice;
 use docshape::engine::Interpreter;
 use docshape::generate::{Label, Seed, Stream};
-use docshape::plan::{Choice, Frame, Plan, Raw, Step, Value};
-use docshape::record::{Call, CallOutcome, Recorder};
+use docshape::plan::{Frame, Plan, Raw, Step, Value};
+use docshape::record::{Call, CallOutcome, CallTimes, Recorder};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use futures_util::FutureExt;
 
@@ -71,7 +72,7 @@ fn prepare(plan: &Plan, frame: &mut Frame) {
     for argument in plan.operations[0].arguments.iter() {
         let value = frame.slot(argument.slot).clone();
         if let Value::Record(record) = value {
-            frame.set(argument.slot, Value::Document(record.document()));
+            frame.set(argument.slot, Value::Document(record.document().expect("a record")));
         }
     }
 }
@@ -87,10 +88,9 @@ fn record(criterion: &mut Criterion) {
             recorder.record(Call {
                 operation: position % 9,
                 outcome: CallOutcome::Ok,
-                service: times[position],
-                due: None,
+                times: CallTimes::Closed { service: times[position] },
                 round_trips: 1,
-                inconsistent: None,
+                inconsistency: None,
                 retries: &[],
                 error: None,
             });
@@ -103,7 +103,8 @@ fn pluck(criterion: &mut Criterion) {
     let (mut writer, open) = docshape::plan::Writer::new();
     let rows = writer.begin_array("rows");
     for ordinal in 0..1_000 {
-        docshape::plan::index_key(ordinal, |key| writer.value(key, &plan.data.whole(0, ordinal as u64)));
+        docshape::plan::index_key(ordinal, |key| writer.value(key, &plan.data.whole(0, ordinal as u64)))
+            .expect("a record");
     }
     writer.end(rows);
     let reply = Raw::new(writer.finish(open)).get("rows").expect("rows");

@@ -8,7 +8,7 @@ mod memory;
 use std::time::{Duration, Instant};
 
 use docshape::generate::{Label, Seed, Stream};
-use docshape::record::{Call, CallOutcome, Recorder};
+use docshape::record::{Call, CallOutcome, CallTimes, Recorder};
 use docshape::results::{IntervalLog, LoadModel};
 use rand_distr::{Distribution, LogNormal};
 
@@ -73,10 +73,9 @@ fn interval(recorder: &mut Recorder, (log, second): (&mut IntervalLog, usize), t
         recorder.record(Call {
             operation: call % OPERATIONS,
             outcome: CallOutcome::Ok,
-            service: times[call % times.len()],
-            due: None,
+            times: CallTimes::Closed { service: times[call % times.len()] },
             round_trips: 1,
-            inconsistent: None,
+            inconsistency: None,
             retries: &[],
             error: None,
         });

@@ -7,22 +7,20 @@ mod scenario;
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use docshape::engine::{ArrivalTimes, DueQueue, Job, Paced, Pacer, Pacing, Slice, Stop};
+use docshape::engine::{ArrivalTimes, DueQueue, Job, Load, OpenRate, Pacer, Pacing, Slice};
 use docshape::generate::Label;
-use docshape::record::{LatencyHistogram, Recorder};
+use docshape::record::{LatencyHistogram, Paced, Recorder};
 use docshape::results::Arrivals;
-use docshape::server::idle::Idle;
+use docshape::server::noop::NoopTarget;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use tokio::runtime::LocalOptions;
-use tokio::time::Instant;
 
 use arguments::Arguments;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-const WORKERS: usize = 64;
+const CLIENTS: usize = 64;
 
 /// What a slice gave, and how long it and its threads took.
 struct Run {
@@ -41,10 +39,10 @@ fn main() {
     }
     let seconds = if arguments.quick { 0.2 } else { 5.0 };
     println!(
-        "calls that are answered at once, {WORKERS} workers on one load thread, {seconds} s per row, Poisson arrivals"
+        "calls that are answered at once, {CLIENTS} clients on one load thread, {seconds} s per row, Poisson arrivals"
     );
     println!(
-        "released: by the pacer after the intended time; answered: by a worker after it, 1 - 2 us of work included"
+        "released: by the pacer after the intended time; answered: by a client after it, 1 - 2 us of work included"
     );
     println!(
         "  calls/s  achieved   released p50 us   p99 us   answered p50 us (aim <= 250 at 10k)   p99 us   pacer % of a core (aim <= 35)   load thread %"
@@ -71,30 +69,16 @@ fn run(rate: f64, calls: u64) -> Run {
 
 async fn slice(rate: f64, calls: u64) -> (Paced, Recorder, f64) {
     let plan = Arc::new(scenario::plan("points", include_str!("points.yaml"), &scenario::mix("reads")));
-    let stop = Stop::default();
     let queue = Arc::new(DueQueue::new(rate, TIMEOUT));
-    let seed = plan.round_seed(0);
-    let slice = Slice {
-        plan: Arc::clone(&plan),
-        arm: 0,
-        database: "pacer".into(),
-        seed,
-        next: Arc::new(AtomicU64::new(0)),
-        end: 0,
-        length: None,
-        due: Some(Arc::clone(&queue)),
-        workers: WORKERS,
-        timeout: TIMEOUT,
-        stop: stop.clone(),
-        interval: Instant::now(),
-        every: Duration::from_secs(1),
-    };
+    let slice = Slice::new(&plan, "pacer", Load::Open(Arc::clone(&queue)), CLIENTS);
+    let (seed, stop) = (slice.seed, slice.stop.clone());
     let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
     let job = Job { slice, recorder: Recorder::open(1, TIMEOUT), intervals };
-    let times = ArrivalTimes::new((rate, Arrivals::Poisson), seed, Label::new("bench"), 0);
+    let times =
+        ArrivalTimes::new(OpenRate { per_second: rate, arrivals: Arrivals::Poisson }, seed, Label::new("bench"), 0);
     let pacing = Pacing { queue, times, calls: 0..calls, timeout: TIMEOUT, stop };
     let pacer = Pacer::start(pacing).expect("a thread");
-    let result = job.run(&Rc::new(Idle)).await;
+    let result = job.run(&Rc::new(NoopTarget)).await;
     (pacer.finished().await.expect("the pacer"), result.recorder, result.seconds)
 }
 

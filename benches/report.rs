@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use docshape::record::{LatencyHistogram, StoredHistogram};
+use docshape::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 use docshape::report::{Html, Markdown, Renderer, Report, Terminal};
 use docshape::results::{
-    CellRecord, ERROR_BUDGET, Environment, FORMAT_VERSION, LoadModel, MachineRecord, MixRecord, NOISE, OperationRecord,
-    OutcomeRecord, RoundRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, SliceRecord, Status, StrategyRecord,
-    load, save,
+    CellRecord, Environment, FORMAT_VERSION, MachineRecord, MixRecord, OperationRecord, OutcomeRecord, Preset,
+    RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, SliceRecord, Status, StrategyRecord, load, save,
 };
 
 const ROUNDS: u64 = 20;
@@ -36,7 +35,7 @@ fn operation(arm: usize, operation: usize, state: &mut u64) -> OperationRecord {
         service.record((typical * (0.5 - unit(state).ln())) as u64);
     }
     let outcome = OutcomeRecord {
-        outcome: "ok".into(),
+        outcome: CallOutcome::Ok,
         count: service.count(),
         saturated: 0,
         sum: service.sum(),
@@ -50,7 +49,7 @@ fn operation(arm: usize, operation: usize, state: &mut u64) -> OperationRecord {
         errors: BTreeMap::new(),
         messages: BTreeMap::new(),
         retries: BTreeMap::new(),
-        inconsistent: None,
+        inconsistency: None,
     }
 }
 
@@ -87,29 +86,9 @@ fn round(index: u64, state: &mut u64) -> RoundRecord {
     RoundRecord { index, seed: index, order, cells: (0..ARMS).map(|arm| cell(arm, state)).collect() }
 }
 
-fn settings() -> Settings {
-    Settings {
-        preset: "publish".into(),
-        seed: 1,
-        load: LoadModel::Closed,
-        workers: 8,
-        threads: 1,
-        rounds: ROUNDS,
-        slices: SLICES as u64,
-        isolated: None,
-        calls: Some(CALLS * OPERATIONS as u64),
-        warmup_calls: Some(2_700),
-        duration: None,
-        timeout: 10.0,
-        write_concern: "majority".into(),
-        read_concern: "majority".into(),
-        planned_seconds: None,
-        set: Vec::new(),
-        cache_gb: Some(1.0),
-        noise: NOISE,
-        error_budget: ERROR_BUDGET,
-        thresholds: Vec::new(),
-    }
+fn settings() -> RunSettings {
+    let calls = Some(CALLS * OPERATIONS as u64);
+    RunSettings { rounds: ROUNDS, calls, warmup_calls: Some(2_700), ..RunSettings::of(Preset::Publish) }
 }
 
 fn run() -> RunRecord {
@@ -118,7 +97,7 @@ fn run() -> RunRecord {
         name: format!("strategy_{arm}"),
         about: "A shape.".into(),
         is_unsafe: false,
-        control: arm == ARMS - 1,
+        is_repeat: arm == ARMS - 1,
         collections: Vec::new(),
     };
     let mut state = 1;
@@ -152,7 +131,7 @@ fn run() -> RunRecord {
         claims: Vec::new(),
         verification: None,
         rounds: (0..ROUNDS).map(|index| round(index, &mut state)).collect(),
-        costs: Vec::new(),
+        own_costs: Vec::new(),
         query_plans: Vec::new(),
         warnings: Vec::new(),
     }

@@ -1,4 +1,4 @@
-//! How docshape grows with the load: point reads by 1 to 4,096 workers on 1 to as many load threads as there are cores, against
+//! How docshape grows with the load: point reads by 1 to 4,096 clients on 1 to as many load threads as there are cores, against
 //! one embedded server. Prints a row per size; `-- --test` makes it short, `-- scale` runs it alone.
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -8,10 +8,9 @@ mod scenario;
 mod server;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use docshape::engine::{Job, LoadThread, Loader, Slice, SliceResult, Stop, share};
+use docshape::engine::{Job, Load, LoadThread, Loader, Slice, SliceResult, split_clients};
 use docshape::plan::Plan;
 use docshape::record::Recorder;
 use docshape::server::client::MongoTarget;
@@ -41,41 +40,41 @@ async fn run(quick: bool) {
     loader.run().await.expect("points are inserted");
     println!("point reads, closed model, one server beside");
     println!(
-        "workers   threads   connecting s   calls/s   CPU us/call   p50 ms   p99 ms   generator's memory MB   calls recorded"
+        "clients   threads   connecting s   calls/s   CPU us/call   p50 ms   p99 ms   generator's memory MB   calls recorded"
     );
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads: Vec<usize> = if cores > 1 && !quick { vec![1, cores] } else { vec![1] };
-    for workers in [1_usize, 8, 64, 512, 4_096] {
-        for threads in threads.iter().filter(|threads| **threads <= workers) {
-            let calls = if quick { 2 * workers as u64 } else { 40_000 };
-            row(&server, &plan, (workers, *threads), calls).await;
+    for clients in [1_usize, 8, 64, 512, 4_096] {
+        for threads in threads.iter().filter(|threads| **threads <= clients) {
+            let calls = if quick { 2 * clients as u64 } else { 40_000 };
+            row(&server, &plan, (clients, *threads), calls).await;
         }
     }
 }
 
-async fn row(server: &EmbeddedMongod, plan: &Arc<Plan>, (workers, threads): (usize, usize), calls: u64) {
+async fn row(server: &EmbeddedMongod, plan: &Arc<Plan>, (clients, threads): (usize, usize), calls: u64) {
     let begun = Instant::now();
-    let mut generators = Vec::new();
-    for share in share(workers, threads) {
-        let started = LoadThread::start(server.uri(), share as u32).await;
-        generators.push((started.unwrap_or_else(|error| server::fail(&error.to_string())), share));
+    let mut load_threads = Vec::new();
+    for clients in split_clients(clients, threads) {
+        let started = LoadThread::start(server.uri(), clients as u32).await;
+        load_threads.push((started.unwrap_or_else(|error| server::fail(&error.to_string())), clients));
     }
     let connecting = begun.elapsed().as_secs_f64();
     // The first slice warms up.
-    slice(&generators, plan, 0..calls / 4).await;
+    slice(&load_threads, plan, 0..calls / 4).await;
     let begun = Instant::now();
-    let results = slice(&generators, plan, calls / 4..calls / 4 + calls).await;
+    let results = slice(&load_threads, plan, calls / 4..calls / 4 + calls).await;
     let seconds = begun.elapsed().as_secs_f64();
-    let computing: Duration = results.iter().filter_map(|result| result.computing).sum();
+    let cpu_time: Duration = results.iter().filter_map(|result| result.cpu_time).sum();
     let mut recorders = results.into_iter().map(|result| result.recorder);
     let mut total = recorders.next().expect("a load thread");
     recorders.for_each(|recorder| total.merge(recorder));
     let operations = total.finish();
     let (_, times) = operations[0].outcomes.first().expect("all calls come to the same");
     println!(
-        "{workers:>7} {threads:>9} {connecting:>14.2} {:>9.0} {:>13.1} {:>8.2} {:>8.2} {:>23.0} {:>11} of {calls}",
+        "{clients:>7} {threads:>9} {connecting:>14.2} {:>9.0} {:>13.1} {:>8.2} {:>8.2} {:>23.0} {:>11} of {calls}",
         calls as f64 / seconds,
-        computing.as_secs_f64() * 1e6 / calls as f64,
+        cpu_time.as_secs_f64() * 1e6 / calls as f64,
         times.quantile(0.5) as f64 / 1e6,
         times.quantile(0.99) as f64 / 1e6,
         memory(),
@@ -84,25 +83,16 @@ async fn row(server: &EmbeddedMongod, plan: &Arc<Plan>, (workers, threads): (usi
     assert_eq!(times.count(), calls, "every call is in the histogram");
 }
 
-async fn slice(generators: &[(LoadThread, usize)], plan: &Arc<Plan>, calls: std::ops::Range<u64>) -> Vec<SliceResult> {
-    let next = Arc::new(AtomicU64::new(calls.start));
+async fn slice(
+    load_threads: &[(LoadThread, usize)],
+    plan: &Arc<Plan>,
+    calls: std::ops::Range<u64>,
+) -> Vec<SliceResult> {
+    let load = Load::closed(calls);
     let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
-    let jobs = generators.iter().map(|(thread, share)| {
-        let slice = Slice {
-            plan: Arc::clone(plan),
-            arm: 0,
-            database: DATABASE.into(),
-            seed: plan.round_seed(0),
-            next: Arc::clone(&next),
-            end: calls.end,
-            length: None,
-            due: None,
-            workers: *share,
-            timeout: TIMEOUT,
-            stop: Stop::default(),
-            interval: tokio::time::Instant::now(),
-            every: Duration::from_secs(3_600),
-        };
+    let jobs = load_threads.iter().map(|(thread, clients)| {
+        let slice = Slice::new(plan, DATABASE, load.clone(), *clients);
+        let slice = Slice { timeout: TIMEOUT, every: Duration::from_secs(3_600), ..slice };
         thread.run(Job { slice, recorder: Recorder::new(plan.operations.len(), TIMEOUT), intervals: intervals.clone() })
     });
     let results = futures_util::future::join_all(jobs).await;

@@ -3,13 +3,15 @@
 //! The folders are the pipeline:
 //!
 //! ```text
-//! YAML ── scenario ──► plan ──► engine ──► results ──► stats ──► report
-//!                       ▲       ▲    ▲        ▲
-//!                   generate  server record ──┘          cli drives them all
+//! YAML ── scenario ──► compile ──► plan ──► engine ──► results ──► stats ──► report
+//!                                   ▲       ▲    ▲        ▲
+//!                               generate  server record ──┘          cli drives them all
 //! ```
 
 pub mod cli;
+pub mod compile;
 pub mod engine;
+pub mod error;
 pub mod generate;
 pub mod plan;
 pub mod record;

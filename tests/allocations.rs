@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
-use docshape::engine::{Job, Slice, Stop};
-use docshape::plan::{Choice, Plan, compile};
+use docshape::compile::{Choice, compile};
+use docshape::engine::{Job, Load, Slice};
+use docshape::plan::Plan;
 use docshape::record::Recorder;
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
@@ -41,26 +41,12 @@ fn a_point_read_allocates_little() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build_local(tokio::runtime::LocalOptions::default()).unwrap();
     let plan = plan();
-    let next = Arc::new(AtomicU64::new(0));
     let recorder = Recorder::new(plan.operations.len(), Duration::from_secs(10));
     let document = rawdoc! { "_id": 1, "name": "Ada Lovelace", "text": "x".repeat(120) };
     let cursor = rawdoc! { "id": 0_i64, "firstBatch": [document] };
     let target = Rc::new(OneDocument(rawdoc! { "cursor": cursor, "ok": 1.0 }));
-    let slice = |end| Slice {
-        plan: Arc::clone(&plan),
-        arm: 0,
-        database: "points".into(),
-        seed: plan.round_seed(0),
-        next: Arc::clone(&next),
-        end,
-        length: None,
-        due: None,
-        workers: 1,
-        timeout: Duration::from_secs(10),
-        stop: Stop::default(),
-        interval: tokio::time::Instant::now(),
-        every: Duration::from_secs(3_600),
-    };
+    let slice =
+        |calls| Slice { every: Duration::from_secs(3_600), ..Slice::new(&plan, "points", Load::closed(calls), 1) };
     let made = |slice, recorder| {
         let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
         let result = runtime.block_on(Job { slice, recorder, intervals }.run(&target));
@@ -68,11 +54,10 @@ fn a_point_read_allocates_little() {
         result.recorder
     };
     let entered = runtime.enter();
-    let (first, second) = (slice(CALLS), slice(2 * CALLS + 1));
+    let (first, second) = (slice(0..CALLS), slice(CALLS..2 * CALLS + 1));
     drop(entered);
     // The first slice makes histograms and whatever else is made once.
     let recorder = made(first, recorder);
-    next.store(CALLS, std::sync::atomic::Ordering::Relaxed);
     let counted = allocation_counter::measure(|| drop(made(second, recorder)));
     let per_call = counted.count_total as f64 / (CALLS + 1) as f64 - OF_THE_ANSWER;
     assert!(per_call <= MOST, "{per_call:.2} allocations per call");

@@ -4,11 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bson::{RawDocumentBuf, rawdoc};
-use docshape::cli::capacity::search::{Place, Quest, search};
-use docshape::engine::{Experiment, Generators, Settings, Stop};
-use docshape::plan::Choice;
-use docshape::results::{Answer, Arrivals, LoadModel, SearchRecord};
+use bson::RawDocumentBuf;
+use docshape::cli::capacity::search::{CapacityGoal, SearchStart, search};
+use docshape::compile::Choice;
+use docshape::engine::{Experiment, LoadSettings, LoadThreads, StopFlag};
+use docshape::results::{Arrivals, LoadModel, SearchOutcome, SearchRecord};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -52,18 +52,12 @@ impl Busy {
 
 impl Target for Busy {
     async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
-        let (name, value) = command.iter().next().unwrap().unwrap();
-        let collection = value.as_str().unwrap_or_default().to_owned();
-        if collection == "points" && command.get("readConcern").unwrap().is_some() {
+        let (_, collection) = command.iter().next().unwrap().unwrap();
+        if collection.as_str() == Some("points") && command.get("readConcern").unwrap().is_some() {
             let _place = self.places.acquire().await.unwrap();
             tokio::time::sleep(self.service).await;
         }
-        let marked = collection == "docshape.marker" && name == "find";
-        let mut array = bson::RawArrayBuf::new();
-        marked.then(|| array.push(rawdoc! { "_id": "docshape" }));
-        let mut cursor = rawdoc! { "id": 0_i64 };
-        cursor.append(bson::raw::cstr!("firstBatch"), array);
-        Ok(Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": cursor }))
+        Ok(harness::reply_to(&command))
     }
 }
 
@@ -71,29 +65,21 @@ async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arriva
     let plan = harness::plan(SCENARIO, &Choice { seed: 1, ..Choice::default() });
     let mut experiment = Experiment {
         plan: Arc::clone(&plan),
-        settings: Settings {
-            id: "t".into(),
-            load: LoadModel::Open { rate: start, arrivals },
-            workers: 64,
-            slices: 1,
-            isolated: false,
-            timeout: Duration::from_secs(10),
-            keep: false,
-        },
+        settings: LoadSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings("t", 64, 1) },
         target: &**server,
-        generators: &Generators::Here(Rc::clone(server)),
+        load_threads: &LoadThreads::Inline(Rc::clone(server)),
         observer: &(),
-        stop: Stop::default(),
+        stop: StopFlag::default(),
         started: Instant::now(),
     };
-    let quest = Quest { objective: objective.parse().unwrap(), operation: None, share: 1.0, arrivals };
+    let quest = CapacityGoal { objective: objective.parse().unwrap(), operation: None, share: 1.0, arrivals };
     let mut number = 0;
-    search(&mut experiment, &quest, Place { arm: 0, round: 0, start }, &mut number, &|_| {}).await.unwrap()
+    search(&mut experiment, &quest, SearchStart { arm: 0, round: 0, rate: start }, &mut number, &|_| {}).await.unwrap()
 }
 
 #[track_caller]
 fn within_5_percent(record: &SearchRecord, wanted: f64) {
-    let Answer::Found(found) = record.answer else { panic!("{record:?}") };
+    let SearchOutcome::Found(found) = record.outcome else { panic!("{record:?}") };
     assert!((found / wanted - 1.0).abs() <= 0.05, "{found} instead of {wanted}: {:#?}", record.trials);
     let last = record.trials.last().unwrap();
     assert!(last.passed && last.rate == found && last.failed == 0, "{last:?}");
@@ -118,7 +104,7 @@ async fn a_strict_objective_is_met_below_the_capacity() {
     let server = Busy::new(1, 5);
     within_5_percent(&searched(&server, "mean<10ms", (Arrivals::Uniform, 20.0)).await, 200.0);
     let found = searched(&server, "mean<10ms", (Arrivals::Poisson, 20.0)).await;
-    let Answer::Found(rate) = found.answer else { panic!("{found:?}") };
+    let SearchOutcome::Found(rate) = found.outcome else { panic!("{found:?}") };
     assert!((100.0..150.0).contains(&rate), "{rate}: {:#?}", found.trials);
 }
 
@@ -126,7 +112,7 @@ async fn a_strict_objective_is_met_below_the_capacity() {
 async fn an_objective_that_no_rate_keeps_has_no_capacity() {
     let server = Busy::new(8, 10);
     let found = searched(&server, "p50<9ms", (Arrivals::Uniform, 100.0)).await;
-    assert_eq!(found.answer, Answer::NoneDownTo(1.0), "20 calls in 30 s can be judged at 1 call per second");
+    assert_eq!(found.outcome, SearchOutcome::NoneDownTo(1.0), "20 calls in 30 s can be judged at 1 call per second");
     assert!(found.trials.iter().all(|trial| !trial.passed && !trial.overloaded), "{found:?}");
 }
 
@@ -145,7 +131,7 @@ fn the_command_finds_a_rate_on_a_real_server_and_writes_it_down() {
     let text = std::fs::read_to_string(out.join("capacity.json")).unwrap();
     let record: docshape::results::CapacityRecord = serde_json::from_str(&text).unwrap();
     let [search] = record.searches.as_slice() else { panic!("one search: {record:?}") };
-    let Answer::Found(rate) = search.answer else { panic!("{search:?}\n{told}") };
+    let SearchOutcome::Found(rate) = search.outcome else { panic!("{search:?}\n{told}") };
     assert!(rate > 50.0 && search.trials.iter().any(|trial| trial.overloaded || !trial.passed), "{search:?}");
     assert!(told.contains(&format!("round 1 of 1: linked keeps the objective up to {rate:.0} calls/s")), "{told}");
     let markdown = std::fs::read_to_string(out.join("capacity.md")).unwrap();

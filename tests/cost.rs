@@ -2,14 +2,15 @@
 
 mod harness;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
-use docshape::engine::{Costs, Experiment, Generators, Settings, Stop, Window};
-use docshape::plan::{Choice, Plan};
+use docshape::compile::Choice;
+use docshape::engine::{Experiment, LoadThreads, OwnCosts, StopFlag, Window};
+use docshape::plan::Plan;
+use docshape::record::CallOutcome;
 use docshape::results::{CellRecord, CostRecord};
 use docshape::server::counters::oplog_entries;
 use docshape::server::namespace::database_name;
@@ -20,7 +21,7 @@ use tokio::time::Instant;
 const SCENARIO: &str = "
 format: 1
 name: costs
-title: Costs
+title: OwnCosts
 entities:
   point: { count: 500, fields: { _id: index, kind: \"index % 50\", text: text(20) } }
 operations:
@@ -44,7 +45,7 @@ strategies:
         - { updateOne: points, filter: { _id: <point> }, update: { $set: { seen: true } } }
 ";
 
-fn of<'c>(costs: &'c Costs, strategy: &str, operation: &str) -> &'c CostRecord {
+fn of<'c>(costs: &'c OwnCosts, strategy: &str, operation: &str) -> &'c CostRecord {
     costs.costs.iter().find(|cost| (&*cost.strategy, &*cost.operation) == (strategy, operation)).unwrap()
 }
 
@@ -73,7 +74,7 @@ async fn newest_entries(bench: &Bench, namespace: &str, entries: i32) -> f64 {
 async fn single_calls_cost_what_they_must() {
     let bench = bench(2).await;
     let plan = plan(SCENARIO, &choice(&[]));
-    let costs = bench.experiment(&plan, (2, 1), "cost", &()).costs(50).await.unwrap();
+    let costs = bench.experiment(&plan, (2, 1), "cost", &()).own_costs(50).await.unwrap();
     assert_eq!(costs.costs.len(), 6, "two strategies, three operations");
     for strategy in ["plain", "indexed"] {
         let read = of(&costs, strategy, "read");
@@ -180,14 +181,14 @@ async fn without_rights_there_are_no_counters_and_no_error() {
     let target = Silent(&bench.target);
     let experiment = Experiment {
         plan: Arc::clone(&plan),
-        settings: settings("silent"),
+        settings: harness::settings("silent", 1, 2),
         target: &target,
-        generators: &bench.generators,
+        load_threads: &bench.load_threads,
         observer: &(),
-        stop: Stop::default(),
+        stop: StopFlag::default(),
         started: Instant::now(),
     };
-    let costs = experiment.costs(5).await.unwrap();
+    let costs = experiment.own_costs(5).await.unwrap();
     assert!(costs.costs.iter().all(|cost| cost.counters.is_empty() && cost.round_trips >= 5));
     assert!(costs.query_plans.is_empty());
     let window = Window::Calls { calls: 40, warmup: 0, seconds: None };
@@ -195,25 +196,12 @@ async fn without_rights_there_are_no_counters_and_no_error() {
     assert!(round.cells.iter().all(|cell| cell.counters.is_empty() && cell.calls == 40));
 }
 
-fn settings(id: &str) -> Settings {
-    let timeout = Duration::from_secs(10);
-    Settings {
-        id: id.into(),
-        load: docshape::results::LoadModel::Closed,
-        workers: 1,
-        slices: 2,
-        isolated: false,
-        timeout,
-        keep: false,
-    }
-}
-
 #[tokio::test]
 async fn a_capped_array_costs_its_size_in_the_oplog() {
     let bench = bench(1).await;
     let choice = Choice { seed: 1, ..Choice::default() };
     let plan = plan(include_str!("../examples/slice-array.yaml"), &choice);
-    let costs = bench.experiment(&plan, (1, 1), "slice", &()).costs(20).await.unwrap();
+    let costs = bench.experiment(&plan, (1, 1), "slice", &()).own_costs(20).await.unwrap();
     let array = per_call(of(&costs, "array", "append"), "oplog_bytes");
     let document = per_call(of(&costs, "document", "append"), "oplog_bytes");
     assert!((80_000.0..130_000.0).contains(&array), "{array} bytes per append to the array");
@@ -231,10 +219,7 @@ impl Target for Fake {
             ("insert" | "update", Some("points")) => tokio::time::sleep(Duration::from_millis(5)).await,
             _ => {}
         }
-        let marked = (name.as_str(), collection.as_str()) == ("find", Some("docshape.marker"));
-        let mut rows = bson::RawArrayBuf::new();
-        (0..u8::from(marked)).for_each(|_| rows.push(rawdoc! { "_id": "docshape" }));
-        Ok(Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": { "id": 0_i64, "firstBatch": rows } }))
+        Ok(harness::reply_to(&command))
     }
 }
 
@@ -272,11 +257,11 @@ strategies:
 fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
     let plan = Arc::clone(plan);
     async move {
-        let generators = Generators::Here(Rc::new(Fake));
+        let load_threads = LoadThreads::Inline(Rc::new(Fake));
         let target = &Fake;
-        let settings = settings("t");
-        let (observer, stop, started) = (&(), Stop::default(), Instant::now());
-        let experiment = Experiment { plan, settings, target, generators: &generators, observer, stop, started };
+        let settings = harness::settings("t", 1, 2);
+        let (observer, stop, started) = (&(), StopFlag::default(), Instant::now());
+        let experiment = Experiment { plan, settings, target, load_threads: &load_threads, observer, stop, started };
         let window = Window::Calls { calls: 30, warmup: 0, seconds: None };
         experiment.round(0, window).await.unwrap().0.cells
     }
@@ -285,7 +270,7 @@ fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
 #[tokio::test(start_paused = true)]
 async fn the_window_between_writes_is_from_the_first_acknowledged_to_the_last() {
     let cells = window_of(&plan(WRITERS, &Choice { all: true, ..choice(&[]) })).await;
-    let inconsistent: Vec<_> = cells.iter().map(|cell| cell.operations[0].inconsistent.as_ref()).collect();
+    let inconsistent: Vec<_> = cells.iter().map(|cell| cell.operations[0].inconsistency.as_ref()).collect();
     let [once, thrice, either] = inconsistent[..] else { panic!("three strategies") };
     assert!(once.is_none() && either.is_none());
     // After the insert a read of 2 ms and two updates of 5 ms.
@@ -293,7 +278,6 @@ async fn the_window_between_writes_is_from_the_first_acknowledged_to_the_last() 
     assert_eq!((times.count, times.sum), (30, 30 * wanted));
     let near = times.histogram.open().quantile(0.5) as f64 / wanted as f64;
     assert!((near - 1.0).abs() < 0.001, "{near}");
-    let outcomes: BTreeMap<&str, u64> =
-        cells[1].operations[0].outcomes.iter().map(|o| (&*o.outcome, o.count)).collect();
-    assert_eq!(outcomes, BTreeMap::from([("ok", 30)]));
+    let outcomes: Vec<_> = cells[1].operations[0].outcomes.iter().map(|one| (&one.outcome, one.count)).collect();
+    assert_eq!(outcomes, [(&CallOutcome::Ok, 30)]);
 }

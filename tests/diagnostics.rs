@@ -1,6 +1,6 @@
-//! What an author is told: one broken scenario per diagnostic, with the text that `docshape check` prints.
+//! One broken scenario per diagnostic, with a snapshot of what `docshape check` prints.
 //!
-//! After a change of words run the test with `INSTA_UPDATE=always` and read the difference of `tests/snapshots`.
+//! After changing a message, run the tests with `INSTA_UPDATE=always` and read the diff of `tests/snapshots`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ fn diagnose(path: &Path) -> (Source, Diagnostics) {
     source.path = path.file_name().unwrap().to_str().unwrap().to_owned();
     let mut diagnostics = Diagnostics::new();
     let scenario = read(&source, &mut diagnostics);
-    assert!(scenario.is_some() || diagnostics.has_errors(), "{}: nothing read and nothing said", source.path);
+    assert!(scenario.is_some() || diagnostics.has_errors(), "{}: neither a scenario nor an error", source.path);
     (source, diagnostics)
 }
 
 #[test]
-fn every_broken_scenario_is_told_as_its_snapshot_says() {
+fn every_broken_scenario_matches_its_snapshot() {
     let files = broken_files();
-    assert!(files.len() > 60, "tests/broken holds {} files", files.len());
+    assert!(files.len() > 60, "tests/broken has only {} files", files.len());
     for path in files {
         let (source, diagnostics) = diagnose(&path);
         let name = path.file_stem().unwrap().to_str().unwrap();
@@ -41,7 +41,7 @@ fn every_broken_scenario_is_told_as_its_snapshot_says() {
 }
 
 #[test]
-fn every_snapshot_belongs_to_a_broken_scenario() {
+fn every_snapshot_has_a_broken_scenario() {
     let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     for path in fs::read_dir(snapshots).unwrap().map(|entry| entry.unwrap().path()) {
         let text = fs::read_to_string(&path).unwrap();
@@ -53,7 +53,7 @@ fn every_snapshot_belongs_to_a_broken_scenario() {
 }
 
 #[test]
-fn every_diagnostic_says_what_to_do_in_lower_case_and_without_an_end() {
+fn every_diagnostic_has_help_in_lower_case_without_period() {
     for path in broken_files() {
         let (source, diagnostics) = diagnose(&path);
         assert!(!diagnostics.is_empty(), "{} is not broken", source.path);
@@ -72,17 +72,17 @@ fn every_diagnostic_says_what_to_do_in_lower_case_and_without_an_end() {
 }
 
 #[test]
-fn five_problems_of_different_kinds_are_told_at_once() {
+fn reports_all_problems_at_once() {
     let (_, diagnostics) = diagnose(&folder().join("five_problems.yaml"));
     let messages: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
     assert_eq!(
         messages,
         [
             "`Blog` cannot be the name of a scenario",
-            "entity `post` has no key `feilds`",
-            "`read` wants an expression, found nothing",
-            "there is no step `findone`",
-            "the key `read` stands twice in one mapping",
+            "unknown key `feilds` in entity `post`",
+            "expected a scalar expression, found nothing",
+            "unknown step `findone`",
+            "duplicate key `read`",
         ]
     );
 }

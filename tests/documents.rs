@@ -1,4 +1,4 @@
-//! The scenarios that stand in the documents are run, so that what a reader copies works.
+//! Runs the complete scenarios of README.md and docs/format.md, which readers copy.
 
 mod harness;
 
@@ -8,7 +8,7 @@ use docshape::engine::Window;
 use docshape::plan::written;
 use harness::{bench, choice, plan};
 
-/// The whole scenarios among the `yaml` blocks of a document.
+/// The complete scenarios among the `yaml` blocks of a document.
 fn scenarios(document: &str) -> Vec<String> {
     let text = fs::read_to_string(format!("{}/{document}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let blocks = text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
@@ -16,11 +16,11 @@ fn scenarios(document: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn scenarios_in_the_documents_run_and_their_strategies_agree() {
+async fn scenarios_in_documents_run_and_strategies_agree() {
     let bench = bench(4).await;
     for document in ["README.md", "docs/format.md"] {
         let found = scenarios(document);
-        assert!(!found.is_empty(), "{document} shows a whole scenario");
+        assert!(!found.is_empty(), "{document} has no complete scenario");
         for (position, text) in found.iter().enumerate() {
             let plan = plan(text, &choice(&[]));
             let id = format!("d{position}");

@@ -1,5 +1,4 @@
-//! Every scenario under `examples`: nothing to complain about, and on a real server its strategies do the same, alone and
-//! at once.
+//! Every scenario under `examples` compiles without diagnostics, and its strategies are equivalent on a real server.
 
 mod harness;
 
@@ -8,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docshape::engine::{Stop, Window};
-use docshape::plan::{Choice, Plan, compile};
+use docshape::compile::{Choice, compile};
+use docshape::engine::{StopFlag, Window};
+use docshape::plan::Plan;
 use docshape::report::VerificationReport;
 use docshape::scenario::{Diagnostics, Source, read};
-use docshape::verify::{Settings, Verifier};
+use docshape::verify::{Verifier, VerifySettings};
 use harness::bench;
 
 /// The example scenarios, by name.
@@ -25,7 +25,7 @@ fn examples() -> Vec<(String, String)> {
     paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The plan of an example; a diagnostic of any kind is an error, a warning too.
+/// The plan of an example; any diagnostic is an error, warnings included.
 fn try_plan(name: &str, text: &str, choice: &Choice) -> Result<Arc<Plan>, String> {
     let source = Source::new(format!("{name}.yaml"), text);
     let mut diagnostics = Diagnostics::new();
@@ -35,18 +35,18 @@ fn try_plan(name: &str, text: &str, choice: &Choice) -> Result<Arc<Plan>, String
 }
 
 fn plan(name: &str, text: &str, choice: &Choice) -> Arc<Plan> {
-    try_plan(name, text, choice).unwrap_or_else(|told| panic!("{told}"))
+    try_plan(name, text, choice).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 #[test]
-fn every_example_has_its_name_a_comment_and_compiles_with_every_mix() {
+fn every_example_compiles_with_every_mix() {
     let examples = examples();
-    assert!(examples.len() >= 15, "examples holds {}", examples.len());
-    let told: Vec<String> =
+    assert!(examples.len() >= 15, "only {} examples", examples.len());
+    let errors: Vec<String> =
         examples.iter().filter_map(|(name, text)| try_plan(name, text, &Choice::default()).err()).collect();
-    assert!(told.is_empty(), "{}", told.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
     for (name, text) in &examples {
-        assert!(text.starts_with("# "), "{name}: the first line says what it shows");
+        assert!(text.starts_with("# "), "{name}: the first line is no comment");
         let plain = plan(name, text, &Choice::default());
         assert_eq!(plain.name, *name);
         let mixes = text.lines().skip_while(|line| *line != "mixes:").skip(1).take_while(|line| line.starts_with(' '));
@@ -58,7 +58,7 @@ fn every_example_has_its_name_a_comment_and_compiles_with_every_mix() {
 }
 
 #[test]
-fn the_documentation_begins_with_the_first_example() {
+fn format_documentation_starts_with_the_first_example() {
     let documentation = include_str!("../docs/format.md");
     let shown = documentation.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
     let (_, first) = include_str!("../examples/first.yaml").split_once('\n').unwrap();
@@ -66,29 +66,30 @@ fn the_documentation_begins_with_the_first_example() {
 }
 
 #[tokio::test]
-async fn every_example_passes_the_check_of_equivalence() {
+async fn every_example_is_verified() {
     let bench = bench(1).await;
     for (name, text) in examples() {
         let source = Source::new(name.as_str(), text.as_str());
         let scenario = read(&source, &mut Diagnostics::new()).unwrap();
         let strategies = scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
         let plan = plan(&name, &text, &Choice { seed: 1, strategies, ..Choice::default() });
-        let settings = Settings {
+        let settings = VerifySettings {
             id: "ex".into(),
             command: String::new(),
             calls: 200,
-            workers: 4,
+            clients: 4,
             timeout: Duration::from_secs(10),
         };
         let target = bench.client(settings.connections()).await;
-        let verifier = Verifier { plan: &plan, settings, target: &target, progress: &|_, _| {}, stop: Stop::default() };
+        let verifier =
+            Verifier { plan: &plan, settings, target: &target, progress: &|_, _| {}, stop: StopFlag::default() };
         let verification = verifier.run().await.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let told = VerificationReport { verification: &verification, width: 100, colour: false };
-        assert!(verification.passes() && verification.uncalled.is_empty(), "{told}");
+        let report = VerificationReport { verification: &verification, width: 100, colour: false };
+        assert!(verification.passes() && verification.not_covered.is_empty(), "{report}");
     }
 }
 
-/// Measured, too: no call may fail.
+/// No measured call may fail.
 #[tokio::test]
 async fn every_example_runs() {
     let bench = bench(4).await;

@@ -1,22 +1,29 @@
 //! Who may import whom. The folders of `src/` are the pipeline; an arrow against it is a mistake.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A folder and the folders that it may import.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
-    ("scenario", &[]),
+    ("scenario", &["record"]),
+    ("compile", &["scenario", "plan", "generate"]),
     ("generate", &[]),
     ("record", &[]),
     ("server", &["record"]),
-    ("plan", &["scenario", "generate"]),
+    ("plan", &["generate"]),
     ("results", &["record"]),
     ("engine", &["plan", "generate", "server", "record", "results"]),
     ("stats", &["results", "record", "generate"]),
     ("verify", &["engine", "plan", "server", "results"]),
     ("report", &["stats", "results", "record"]),
-    ("cli", &["scenario", "plan", "generate", "server", "engine", "record", "results", "stats", "report", "verify"]),
+    (
+        "cli",
+        &[
+            "scenario", "compile", "plan", "generate", "server", "engine", "record", "results", "stats", "report",
+            "verify",
+        ],
+    ),
 ];
 
 /// A text that only the folders named may hold, and why.
@@ -93,4 +100,159 @@ fn the_outside_world_stays_where_it_belongs() {
         }
     }
     assert!(against.is_empty(), "{against:#?}");
+}
+
+/// The most files of a folder that may import each other in a circle.
+const LARGEST_CIRCLE: usize = 4;
+
+/// A file as a module: its path below `src`, without `.rs` and `mod.rs`.
+type Module = Vec<String>;
+
+#[derive(Default)]
+struct Imports {
+    /// Paths that the file imports or names.
+    used: Vec<String>,
+    /// Names that it exports again, and where they are from.
+    exported: BTreeMap<String, String>,
+}
+
+fn modules() -> BTreeMap<Module, Imports> {
+    let module = |file: &Path| {
+        let path = file.strip_prefix(source()).unwrap().with_extension("");
+        let mut parts: Module = path.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+        if parts.last().is_some_and(|last| last == "mod") {
+            parts.pop();
+        }
+        parts
+    };
+    files(&source()).iter().map(|file| (module(file), imports(&code(file)))).collect()
+}
+
+fn imports(code: &str) -> Imports {
+    let mut found = Imports::default();
+    let mut rest = String::new();
+    let mut lines = code.lines();
+    while let Some(line) = lines.next() {
+        let statement = line.trim_start();
+        let is_use = |text: &str| text.split(' ').next() == Some("use") && !text.contains('"');
+        let exported = statement.starts_with("pub").then(|| statement.split_once(' ').map_or("", |(_, rest)| rest));
+        if !is_use(exported.unwrap_or(statement)) {
+            rest.push_str(line);
+            continue;
+        }
+        let mut whole = statement.to_owned();
+        while !whole.contains(';') {
+            whole.push_str(lines.next().unwrap());
+        }
+        let tree = whole.split_once("use ").unwrap().1.replace([' ', ';'], "");
+        for path in expanded(&tree) {
+            match exported {
+                Some(_) => drop(found.exported.insert(path.rsplit(':').next().unwrap().to_owned(), path)),
+                None => found.used.push(path),
+            }
+        }
+    }
+    for start in ["crate::", "super::"] {
+        for (at, _) in rest.match_indices(start) {
+            let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            found.used.push(rest[at..].chars().take_while(|c| is_path(*c)).collect());
+        }
+    }
+    found
+}
+
+/// The paths of `a::{b, c::{d, e}}`.
+fn expanded(tree: &str) -> Vec<String> {
+    let Some((start, inside)) = tree.split_once('{') else { return vec![tree.to_owned()] };
+    let inside = &inside[..inside.rfind('}').unwrap()];
+    let (mut parts, mut depth) = (vec![String::new()], 0);
+    for c in inside.chars() {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        match (c, depth) {
+            (',', 0) => parts.push(String::new()),
+            _ => parts.last_mut().unwrap().push(c),
+        }
+    }
+    let parts = parts.iter().filter(|part| !part.is_empty());
+    parts.flat_map(|part| expanded(part)).map(|path| format!("{start}{path}")).collect()
+}
+
+/// The module that defines what a path in `module` names; `None` for other crates.
+fn definition(module: &Module, path: &str, modules: &BTreeMap<Module, Imports>) -> Option<Module> {
+    let mut parts = path.split("::").filter(|part| !part.is_empty()).peekable();
+    let mut place = module.clone();
+    match parts.peek() {
+        Some(&"crate") => place = vec![parts.next()?.to_owned()],
+        Some(&"self" | &"super") => {}
+        first => {
+            let child: Module = place.iter().cloned().chain(first.map(|first| (*first).to_owned())).collect();
+            modules.get(&child)?;
+        }
+    }
+    if place == ["crate"] {
+        place.clear();
+    }
+    for part in parts {
+        match part {
+            "self" => continue,
+            "super" => drop(place.pop()),
+            name => {
+                let child: Module = place.iter().cloned().chain([name.to_owned()]).collect();
+                if modules.contains_key(&child) {
+                    place = child;
+                    continue;
+                }
+                let from = modules.get(&place)?.exported.get(name);
+                return from.and_then(|from| definition(&place, from, modules)).or(Some(place));
+            }
+        }
+    }
+    modules.contains_key(&place).then_some(place)
+}
+
+#[test]
+fn circles_of_imports_are_small() {
+    let modules = modules();
+    let edges = |module: &Module| -> BTreeSet<Module> {
+        let defined = modules[module].used.iter().filter_map(|path| definition(module, path, &modules));
+        defined.filter(|other| other != module && other.first() == module.first()).collect()
+    };
+    let edges: BTreeMap<&Module, BTreeSet<Module>> = modules.keys().map(|module| (module, edges(module))).collect();
+    let reachable = |from: &Module| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(next) = open.pop() {
+            open.extend(edges[&next].iter().filter(|other| seen.insert((*other).clone())).cloned());
+        }
+        seen
+    };
+    let reach: BTreeMap<&Module, BTreeSet<Module>> = modules.keys().map(|module| (module, reachable(module))).collect();
+    let circle = |module: &Module| -> BTreeSet<String> {
+        let round = reach[module].iter().filter(|other| reach[other].contains(module));
+        round.map(|other| other.join("/")).collect()
+    };
+    let circles: BTreeSet<BTreeSet<String>> = modules.keys().map(circle).collect();
+    assert!(circles.iter().any(|circle| circle.len() > 1), "no circle at all: are imports read as they should be?");
+    let large: Vec<_> = circles.iter().filter(|circle| circle.len() > LARGEST_CIRCLE).collect();
+    assert!(large.is_empty(), "{large:#?}");
+}
+
+#[test]
+fn no_type_name_is_defined_in_two_folders() {
+    let mut folders: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (folder, _) in MAY_IMPORT {
+        for file in files(&source().join(folder)) {
+            for line in code(&file).lines() {
+                let line = line.trim_start();
+                let item =
+                    if line.starts_with("pub") { line.split_once(' ').map_or("", |(_, item)| item) } else { line };
+                let Some((word, rest)) = item.split_once(' ') else { continue };
+                if ["struct", "enum", "trait"].contains(&word) {
+                    let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                    folders.entry(name).or_default().insert((*folder).to_owned());
+                }
+            }
+        }
+    }
+    folders.retain(|_, folders| folders.len() > 1);
+    assert!(folders.is_empty(), "{folders:#?}");
 }

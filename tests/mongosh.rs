@@ -1,21 +1,33 @@
-//! What `docshape show` prints, pasted into mongosh: every statement runs, and gives and leaves what docshape does.
+//! The statements that `docshape show` prints, pasted into mongosh: each gives the answer that docshape gets to its own
+//! command, and they leave the same state.
 //!
-//! It needs mongosh: the program that `DOCSHAPE_MONGOSH` names, or one on `PATH`. Without one the test only says so,
+//! It needs mongosh: the program that `DOCSHAPE_MONGOSH` names, or one on `PATH`. Without one the tests only say so,
 //! unless `DOCSHAPE_MONGOSH` is set.
 
 mod harness;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use docshape::engine::{Interpreter, Window, read_state};
-use docshape::plan::{Choice, Outcome, Plan, Raw, Value, alone, written};
-use docshape::server::namespace::database_name;
+use bson::{Bson, Document, RawDocumentBuf, doc};
+use docshape::cli::show::statement;
+use docshape::compile::Choice;
+use docshape::engine::{Interpreter, Loader, read_state};
+use docshape::plan::{Frame, Plan, Raw, Value, call_id, written};
+use docshape::server::client::MongoTarget;
+use docshape::server::namespace;
+use docshape::server::{Db, Failure, Reply, ReplyKind, Target, Transaction};
+use futures_util::future::join_all;
 use harness::{Bench, bench, plan};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 /// Small enough that filling the databases takes no time.
 type Set = &'static [(&'static str, &'static str)];
@@ -29,27 +41,24 @@ const SMALL: &[(&str, Set)] = &[
     ("trees", &[("nodes", "21")]),
 ];
 
-/// The calls whose arguments are shown.
+/// The numbers of the sample calls.
 const CALLS: [u64; 2] = [0, 7];
 
-/// So many mongosh at once.
-const PROCESSES: usize = 2;
-
-/// The comment before the calls.
-const EVERY: &str = "\n// Every operation once, with arguments as docshape draws them\n";
-
-/// Prints what an operation gave in a form that can be read back. A write's reply is what docshape makes an outcome of.
+/// Prints the answer of a numbered statement in a form that can be read back.
 const PRINTER: &str = "\
-var printing = (name, operation) => (...values) => {
-  const result = operation(...values)
-  const counts = [result?.insertedCount, result?.modifiedCount, result?.upsertedCount, result?.deletedCount]
-  const outcome =
-    result?.insertedId != null || counts.some(count => count > 0) ? 'done'
-    : result?.matchedCount > 0 ? 'same' : 'not_found'
-  const shown = result?.acknowledged === undefined ? result ?? null : outcome
-  print('ANSWER ' + name + ' ' + EJSON.stringify({ value: shown }, { relaxed: false }))
+var answer = (number, statement) => {
+  try {
+    const given = statement()
+    const value = typeof given?.toArray == 'function' ? given.toArray() : given ?? null
+    print('ANSWER ' + number + ' ' + EJSON.stringify({ value }, { relaxed: false }))
+  } catch (error) {
+    print('ERROR ' + error)
+  }
 }
 ";
+
+/// The answer of a command that fails; a statement that throws has none.
+const ERROR: &str = "an error";
 
 /// `None` where there is no mongosh and none was promised.
 #[expect(clippy::print_stderr, reason = "a test that tried nothing must say so")]
@@ -60,9 +69,48 @@ fn mongosh() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let found = std::env::split_paths(&path).map(|folder| folder.join("mongosh")).find(|program| program.is_file());
     if found.is_none() {
-        eprintln!("no mongosh on PATH: what `docshape show` prints was not tried");
+        eprintln!("no mongosh on PATH: the statements of `docshape show` were not pasted");
     }
     found
+}
+
+/// How a text gets into mongosh.
+#[derive(Debug, Clone, Copy)]
+enum Input {
+    /// Line by line, as one types or pastes it.
+    Typed,
+    /// As a file, which takes a fraction of the time.
+    Script,
+}
+
+/// Runs texts, each in a mongosh of its own, and returns what they print.
+async fn shells(mongosh: &Path, texts: impl IntoIterator<Item = (Input, String, String)>) -> Vec<String> {
+    let started = texts.into_iter().map(|(input, uri, text)| {
+        let mongosh = mongosh.to_owned();
+        // On a thread of its own: this one looks after the driver's connections.
+        tokio::task::spawn_blocking(move || shell(&mongosh, input, &uri, &text))
+    });
+    let ended = join_all(started).await;
+    let check = |ended: Result<Output, _>| {
+        let Output { status, stdout, stderr } = ended.unwrap();
+        let (out, errors) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+        assert!(status.success() && errors.is_empty(), "mongosh ended with {status}: {errors}{out}");
+        out.into_owned()
+    };
+    ended.into_iter().map(check).collect()
+}
+
+fn shell(mongosh: &Path, input: Input, uri: &str, text: &str) -> Output {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("input.js");
+    fs::write(&file, text).unwrap();
+    let mut command = Command::new(mongosh);
+    command.args(["--quiet", "--norc", uri]).env("HOME", temp.path()).env("NO_COLOR", "1");
+    match input {
+        Input::Typed => command.stdin(fs::File::open(&file).unwrap()),
+        Input::Script => command.arg("--file").arg(&file).stdin(Stdio::null()),
+    };
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
 }
 
 /// Name and path of every scenario that comes with docshape.
@@ -78,191 +126,338 @@ fn scenarios() -> Vec<(String, PathBuf)> {
     all
 }
 
-/// What `docshape show` prints of one strategy.
-fn shown(path: &Path, strategy: &str, set: &[(&str, &str)], call: u64) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-    command.arg("show").arg(path).args(["--strategies", strategy, "--call", &call.to_string()]);
-    for (name, value) in set {
-        command.arg("--set").arg(format!("{name}={value}"));
-    }
-    let ended = command.output().unwrap();
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    String::from_utf8(ended.stdout).unwrap()
-}
-
-/// Types a text into mongosh, as one does who pastes it.
-fn paste(mongosh: &Path, uri: &str, text: &str) -> Output {
-    let temp = tempfile::tempdir().unwrap();
-    let input = temp.path().join("input");
-    fs::write(&input, text).unwrap();
-    let mut command = Command::new(mongosh);
-    command.args(["--quiet", "--norc", uri]).env("HOME", temp.path()).env("NO_COLOR", "1");
-    command.stdin(fs::File::open(&input).unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.output().unwrap()
-}
-
-/// mongosh's extended JSON as a value.
-fn value_of(answer: &str) -> Value {
-    let document: bson::Document = serde_json::from_str(answer).unwrap();
-    let raw = Raw::new(bson::RawDocumentBuf::try_from(&document).unwrap());
-    let value = raw.get("value").unwrap_or(Value::Null);
-    match &value {
-        Value::Text(text) => match &**text {
-            "done" => Value::Outcome(Outcome::Done),
-            "same" => Value::Outcome(Outcome::Same),
-            "not_found" => Value::Outcome(Outcome::NotFound),
-            other => match other.strip_prefix("refused: ") {
-                Some(reason) => Value::Outcome(Outcome::Refused(Arc::from(reason))),
-                None => value,
-            },
-        },
-        _ => value,
-    }
-}
-
-/// The text with every call of an operation made to print what it gives.
-fn printing(text: &str, plan: &Plan) -> String {
-    let mut changed = String::new();
-    let names: Vec<String> = plan.operations.iter().map(|operation| operation.name.to_string()).collect();
-    for line in text.lines() {
-        // A word of JavaScript has `_` behind it as the name of a function.
-        let operation = |function: &str| names.iter().find(|known| function.trim_end_matches('_') == **known);
-        match line.split_once('(').and_then(|(function, rest)| Some((operation(function)?, function, rest))) {
-            Some((name, function, rest)) => writeln!(changed, "printing('{name}', {function})({rest}"),
-            None => writeln!(changed, "{line}"),
-        }
-        .unwrap();
-    }
-    changed
-}
-
-/// What docshape answers to the same calls on equal data, as text.
-async fn own(bench: &Bench, plan: &Plan, arm: usize, database: &str, calls: &[u64]) -> Vec<(String, String)> {
-    let mut answers = Vec::new();
-    for call in calls {
-        for (position, operation) in plan.operations.iter().enumerate() {
-            let program = &plan.arms[arm].operations[position];
-            let mut frame =
-                plan.arguments(position, plan.round_seed(0), alone(position, *call), program.slots).unwrap();
-            let answer = Interpreter::new(&bench.target, database).run(program, &mut frame).await.unwrap();
-            answers.push((operation.name.to_string(), compared(plan, position, &answer)));
-        }
-    }
-    answers
-}
-
-fn compared(plan: &Plan, operation: usize, answer: &Value) -> String {
-    match &plan.operations[operation].returns {
-        Some(shape) => written(&shape.canonical(answer, &plan.data)),
-        // Where docshape says that it is done, a function that returns nothing says the same.
-        None if answer.is_null() => written(&Value::Outcome(Outcome::Done)),
-        None => written(answer),
-    }
-}
-
-async fn state(bench: &Bench, plan: &Plan, arm: usize, database: &str) -> Vec<(String, Vec<String>)> {
-    let state = read_state(plan, arm, &bench.target, database).await.unwrap();
-    state.into_iter().map(|(entity, rows)| (entity, rows.iter().map(written).collect())).collect()
-}
-
-/// A scenario whose databases are filled: one to paste into as it stands, one to paste into and read the answers, one for
-/// docshape itself.
-struct Filled {
+/// One scenario at a small scale, with all its strategies.
+struct Subject {
     name: String,
     path: PathBuf,
     set: Set,
     plan: Arc<Plan>,
 }
 
-impl Filled {
-    fn database(&self, arm: usize, id: &str) -> String {
-        database_name(&self.plan.name, &self.plan.arms[arm].name, &format!("{id}r0"))
+impl Subject {
+    fn new(name: String, path: PathBuf) -> Subject {
+        let set = SMALL.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, set)| *set);
+        let text = fs::read_to_string(&path).unwrap();
+        let assigned = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let strategies = text.lines().skip_while(|line| *line != "strategies:").skip(1);
+        let strategies = strategies.take_while(|line| line.is_empty() || line.starts_with([' ', '#']));
+        let strategies = strategies.filter(|line| line.starts_with("  ") && !line[2..].starts_with([' ', '#']));
+        let strategies = strategies.map(|line| line.trim().split(':').next().unwrap().to_owned()).collect();
+        let plan = plan(&text, &Choice { set: assigned, seed: 1, strategies, ..Choice::default() });
+        Subject { name, path, set, plan }
+    }
+
+    fn database(&self, arm: usize, call: u64, purpose: &str) -> String {
+        format!("{purpose}_{call}_{}_{}", self.name, arm)
+    }
+
+    /// What `docshape show` prints of every strategy, by name.
+    async fn shown(&self, uri: String, call: u64) -> BTreeMap<String, String> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
+        command.arg("show").arg(&self.path).args(["--uri", &uri, "--call", &call.to_string()]);
+        for (name, value) in self.set {
+            command.arg("--set").arg(format!("{name}={value}"));
+        }
+        let ended = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        let text = String::from_utf8(ended.stdout).unwrap();
+        let sections = text.split("\n// ---- ").skip(1);
+        sections.map(|section| (section.split(' ').next().unwrap().to_owned(), format!("// {section}"))).collect()
+    }
+
+    /// Fills a database to paste into and one for the engine, makes the sample calls there, and returns the server's
+    /// answer to every command.
+    async fn own(&self, target: &MongoTarget, arm: usize, call: u64) -> Vec<Value> {
+        let strategy = &self.plan.arms[arm];
+        let [paste, database] = ["paste", "own"].map(|purpose| self.database(arm, call, purpose));
+        for database in [&paste, &database] {
+            let loader = Loader { plan: &self.plan, arm: strategy, target, database, observer: &(), stop: &|| false };
+            namespace::create(target, database, "show").await.unwrap();
+            loader.collections().await.unwrap();
+            namespace::await_majority(target, database).await.unwrap();
+        }
+        let listening = ListeningTarget { target, answers: RefCell::default() };
+        if let Some(load) = &strategy.load {
+            let mut frame = Frame::new(&self.plan.data, self.plan.data.seed, 0, load.slots);
+            Interpreter::new(&listening, &database).run(load, &mut frame).await.unwrap();
+        }
+        for (position, program) in strategy.operations.iter().enumerate() {
+            let number = call_id::own_cost(position, call);
+            let mut frame = self.plan.arguments(position, self.plan.round_seed(0), number, program.slots).unwrap();
+            Interpreter::new(&listening, &database).run(program, &mut frame).await.unwrap();
+        }
+        listening.answers.into_inner()
+    }
+
+    async fn state(&self, bench: &Bench, arm: usize, database: &str) -> Vec<(String, Vec<String>)> {
+        let state = read_state(&Db { target: &bench.target, name: database }, &self.plan, arm).await.unwrap();
+        state.into_iter().map(|(entity, rows)| (entity, rows.iter().map(written).collect())).collect()
     }
 }
 
-async fn fill(bench: &Bench, name: String, path: PathBuf) -> Filled {
-    let set = SMALL.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, set)| *set);
-    let assigned = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let all = shown_all(&path);
-    let strategies = all.lines().filter_map(|line| line.strip_prefix("// ---- ")).map(first_word).collect();
-    let text = fs::read_to_string(&path).unwrap();
-    let plan = plan(&text, &Choice { set: assigned, seed: 1, strategies, ..Choice::default() });
-    let window = Window::Calls { calls: 0, warmup: 0, seconds: None };
-    for id in ["exact", "paste", "own"] {
-        bench.experiment(&plan, (1, 1), id, &()).round(0, window).await.unwrap();
+/// A target that also keeps the server's answers, in the form of [`answer_of`].
+struct ListeningTarget<'t> {
+    target: &'t MongoTarget,
+    answers: RefCell<Vec<Value>>,
+}
+
+impl ListeningTarget<'_> {
+    fn keep(&self, command: &RawDocumentBuf, reply: &Result<Reply, Failure>) {
+        let answer = match reply {
+            Ok(reply) if reply.write_errors().is_empty() => own_answer(command, reply),
+            _ => Value::text(ERROR),
+        };
+        self.answers.borrow_mut().push(answer);
     }
-    Filled { name, path, set, plan }
+}
+
+impl Target for ListeningTarget<'_> {
+    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+        let reply = self.target.run(database, command.clone(), kind).await;
+        self.keep(&command, &reply);
+        reply
+    }
+
+    async fn begin(&self) -> Result<Transaction, Failure> {
+        self.target.begin().await
+    }
+
+    async fn run_in(
+        &self,
+        transaction: &mut Transaction,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> Result<Reply, Failure> {
+        let reply = self.target.run_in(transaction, database, command.clone(), kind).await;
+        self.keep(&command, &reply);
+        reply
+    }
+
+    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        self.target.commit(transaction).await
+    }
+
+    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        self.target.abort(transaction).await
+    }
+}
+
+/// Numbers of documents that a write inserted, matched, changed and deleted.
+fn counts([inserted, matched, modified, upserted, deleted]: [i64; 5]) -> Value {
+    Value::text(&format!("{inserted} {matched} {modified} {upserted} {deleted}"))
+}
+
+/// The server's reply as the shell's helper for its command gives it.
+fn own_answer(command: &RawDocumentBuf, reply: &Reply) -> Value {
+    let first = || reply.batches().first().map(|batch| Raw::new(batch.as_ref().to_owned()));
+    let field = |name| first().and_then(|reply| reply.get(name)).unwrap_or(Value::Null);
+    let (name, _) = command.iter().next().unwrap().unwrap();
+    let has = |name| command.get(name).unwrap().is_some();
+    match name.as_str() {
+        "find" | "aggregate" => {
+            let batches = reply.batches().iter().map(|batch| Raw::new(batch.as_ref().to_owned()));
+            let cursors = batches.filter_map(|batch| batch.get("cursor"));
+            let lists = cursors.map(|cursor| [cursor.field("firstBatch").unwrap(), cursor.field("nextBatch").unwrap()]);
+            let lists = lists.flatten().filter(|list| !list.is_null());
+            let documents: Vec<Value> = lists.flat_map(|list| list.items().unwrap().collect::<Vec<_>>()).collect();
+            match has("singleBatch") {
+                true => documents.first().cloned().unwrap_or(Value::Null),
+                false => Value::list(documents),
+            }
+        }
+        "distinct" => field("values"),
+        "findAndModify" => field("value"),
+        "insert" => counts([reply.n(), 0, 0, 0, 0]),
+        "delete" => counts([0, 0, 0, 0, reply.n()]),
+        "update" => {
+            let (modified, upserted) = match reply {
+                Reply::Counts(counts) => (counts.modified, counts.upserted.len() as i64),
+                Reply::Documents(_) => {
+                    let modified = match field("nModified") {
+                        Value::Int(modified) => modified,
+                        _ => 0,
+                    };
+                    (modified, field("upserted").len().unwrap_or(0) as i64)
+                }
+            };
+            counts([0, reply.n() - upserted, modified, upserted, 0])
+        }
+        _ => without_gossip(Value::Document(first().unwrap())),
+    }
+}
+
+/// The shell's answer, results of writes as [`counts`].
+fn shell_answer(answer: &str) -> Value {
+    let document: Document = serde_json::from_str(answer).unwrap();
+    let result = document.get_document("value").ok().filter(|result| result.contains_key("acknowledged"));
+    let Some(result) = result else {
+        let raw = Raw::new(RawDocumentBuf::try_from(&document).unwrap());
+        return without_gossip(raw.get("value").unwrap_or(Value::Null));
+    };
+    let count = |name: &str| match result.get(name) {
+        Some(Bson::Int32(count)) => i64::from(*count),
+        Some(Bson::Int64(count)) => *count,
+        _ => 0,
+    };
+    // An upsert has the `insertedId` of what it made, too.
+    let inserted = match (result.get_document("insertedIds"), result.contains_key("matchedCount")) {
+        (Ok(ids), false) => ids.len() as i64,
+        (Err(_), false) => i64::from(result.contains_key("insertedId")),
+        (_, true) => count("insertedCount"),
+    };
+    let (matched, modified) = (count("matchedCount"), count("modifiedCount"));
+    counts([inserted, matched, modified, count("upsertedCount"), count("deletedCount")])
+}
+
+/// A whole reply without what differs from database to database and from time to time.
+fn without_gossip(value: Value) -> Value {
+    if value.field("ok").unwrap().is_null() || !matches!(value, Value::Document(_)) {
+        return value;
+    }
+    let gossip = ["$clusterTime", "operationTime", "electionId", "opTime"];
+    let part = |(name, part): (Arc<str>, Value)| {
+        let batch = part.field("firstBatch").unwrap();
+        (name, if batch.is_null() { part } else { batch })
+    };
+    Value::Map(value.entries().into_iter().filter(|(name, _)| !gossip.contains(&&**name)).map(part).collect())
+}
+
+/// One printed statement, and the answer that the shell gives.
+struct Answered<'s> {
+    statement: &'s str,
+    answer: Value,
+}
+
+impl Answered<'_> {
+    fn is(&self, own: &Value) -> bool {
+        // `countDocuments` takes the number out of the only row of its aggregation.
+        let own = match self.statement.contains(".countDocuments(") {
+            true => own.at(0).map_or(Value::Int(0), |row| row.field("n").unwrap()),
+            false => own.clone(),
+        };
+        self.comparable(&self.answer) == self.comparable(&own)
+    }
+
+    /// The rows of a value in an order of their own unless they were sorted; what is joined has no order either.
+    fn comparable(&self, value: &Value) -> Vec<String> {
+        let text = without_new_ids(&written(value));
+        if ["$lookup", "$graphLookup"].iter().any(|stage| self.statement.contains(stage)) {
+            let mut parts: Vec<String> = text.split([' ', ',', '[', ']', '{', '}']).map(str::to_owned).collect();
+            parts.sort();
+            return parts;
+        }
+        let items = value.items().filter(|_| !value.is_null() && !self.statement.contains("sort"));
+        let Some(items) = items else { return vec![text] };
+        let mut rows: Vec<String> = items.map(|row| without_new_ids(&written(&row))).collect();
+        rows.sort();
+        rows
+    }
+}
+
+/// The text without the ids that servers and shells have made during this test: those of the data are made of instants
+/// of the scenario.
+fn without_new_ids(text: &str) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let is_new = |id: &str| {
+        let seconds = id.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        id.len() == 24 && seconds.is_some_and(|seconds| now - 3_600 < seconds && seconds <= now + 1)
+    };
+    let tokens = text.split_inclusive(|symbol: char| !symbol.is_ascii_hexdigit());
+    let kept = |token: &str| {
+        let id = token.trim_end_matches(|symbol: char| !symbol.is_ascii_hexdigit());
+        if is_new(id) { token[id.len()..].to_owned() } else { token.to_owned() }
+    };
+    tokens.map(kept).collect()
+}
+
+/// The text with every statement made to print its answer, and the statements.
+fn answering(text: &str) -> (String, Vec<String>) {
+    let (mut input, mut statements) = (String::new(), Vec::<String>::new());
+    let mut is_open = false;
+    for line in text.lines().chain([""]) {
+        if is_open && !line.starts_with([' ', '}', ']', ')']) {
+            input.insert(input.len() - 1, ')');
+            is_open = false;
+        }
+        if (line.starts_with("db.") || line.starts_with("tx.")) && !line.contains(".createIndex(") {
+            write!(input, "answer({}, () => ", statements.len()).unwrap();
+            statements.push(String::new());
+            is_open = true;
+        }
+        if is_open {
+            writeln!(statements.last_mut().unwrap(), "{line}").unwrap();
+        }
+        writeln!(input, "{line}").unwrap();
+    }
+    (input, statements)
 }
 
 #[tokio::test]
-async fn what_show_prints_runs_in_mongosh_and_does_what_docshape_does() {
+async fn pasted_statements_answer_as_the_commands_do() {
     let Some(mongosh) = mongosh() else { return };
     let bench = bench(1).await;
-    let mut all = Vec::new();
-    for (name, path) in scenarios() {
-        all.push(fill(&bench, name, path).await);
-    }
-    // Few processes, for their start takes long, and more than one, for what they do is computing.
-    let mut inputs = [(); PROCESSES].map(|()| PRINTER.to_owned());
-    let arms = all.iter().flat_map(|filled| filled.plan.arms.iter().enumerate().map(move |arm| (filled, arm)));
-    for (place, (filled, (arm, strategy))) in arms.enumerate() {
-        let input = &mut inputs[place % PROCESSES];
-        let text = |call| shown(&filled.path, &strategy.name, filled.set, call);
-        writeln!(input, "print('AT {} {}')", filled.name, strategy.name).unwrap();
-        // Exactly what is printed. After it the functions are there.
-        let exact = text(CALLS[0]);
-        writeln!(input, "use {}\n{exact}", filled.database(arm, "exact")).unwrap();
-        writeln!(input, "use {}", filled.database(arm, "paste")).unwrap();
+    let target = bench.client(8).await;
+    let subjects: Vec<Subject> = scenarios().into_iter().map(|(name, path)| Subject::new(name, path)).collect();
+    let mut inputs = [Input::Typed, Input::Script].map(|input| (input, PRINTER.to_owned()));
+    let mut statements: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut own: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for subject in &subjects {
         for call in CALLS {
-            let other = text(call);
-            let (functions, calls) = other.split_once(EVERY).unwrap();
-            if !exact.starts_with(functions) {
-                input.push_str(functions);
+            // The first call of every example is typed.
+            let (_, input) = &mut inputs[usize::from(!subject.set.is_empty() || call != CALLS[0])];
+            // Most of the time is spent waiting for the server to make collections.
+            let arms = 0..subject.plan.arms.len();
+            let (shown, made) = tokio::join!(
+                subject.shown(bench.uri(""), call),
+                join_all(arms.map(|arm| subject.own(&target, arm, call)))
+            );
+            assert_eq!(shown.len(), made.len(), "{}", subject.name);
+            for (arm, answers) in made.into_iter().enumerate() {
+                let database = subject.database(arm, call, "paste");
+                let (text, printed) = answering(&shown[&subject.plan.arms[arm].name]);
+                writeln!(input, "db = db.getSiblingDB('{database}')\nprint('@AT {database}')\n{text}").unwrap();
+                statements.insert(database.clone(), printed);
+                own.insert(database, answers);
             }
-            input.push_str(&printing(calls, &filled.plan));
         }
     }
-    // On threads of their own: the driver's connections want to be looked after meanwhile.
-    let pasted = inputs.map(|input| {
-        let (mongosh, uri) = (mongosh.clone(), bench.uri("test"));
-        tokio::task::spawn_blocking(move || expect_quiet(&paste(&mongosh, &uri, &input), &input))
-    });
-    let mut out = String::new();
-    for pasted in pasted {
-        out.push_str(&pasted.await.unwrap());
-    }
-    let mut sections: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
-    let mut at = String::new();
-    for line in out.lines() {
-        if let Some((_, section)) = line.split_once("> AT ") {
-            section.clone_into(&mut at);
-        } else if let Some((operation, answer)) = line.split_once("ANSWER ").and_then(|(_, line)| line.split_once(' '))
-        {
-            sections.entry(at.clone()).or_default().push((operation.to_owned(), answer.to_owned()));
+    let outputs = shells(&mongosh, inputs.map(|(input, text)| (input, bench.uri("test"), text))).await;
+    let mut answers: BTreeMap<String, BTreeMap<usize, Value>> = BTreeMap::new();
+    for output in &outputs {
+        let mut at = String::new();
+        for line in output.lines() {
+            if let Some((_, database)) = line.split_once("@AT ") {
+                database.clone_into(&mut at);
+            } else if let Some((number, answer)) =
+                line.split_once("ANSWER ").and_then(|(_, answer)| answer.split_once(' '))
+            {
+                let answers = answers.entry(at.clone()).or_default();
+                answers.insert(number.parse().unwrap(), shell_answer(answer));
+            }
         }
     }
     let mut failures = Vec::new();
-    for filled in &all {
-        let plan = &filled.plan;
-        for (arm, strategy) in plan.arms.iter().enumerate() {
-            let of = format!("{} {}", filled.name, strategy.name);
-            let wanted = own(&bench, plan, arm, &filled.database(arm, "own"), &CALLS).await;
-            let answers: Vec<(String, String)> = sections.remove(&of).unwrap_or_default();
-            let position = |name: &str| plan.operations.iter().position(|one| *one.name == *name).unwrap();
-            let answers: Vec<(String, String)> = answers
-                .into_iter()
-                .map(|(name, answer)| (name.clone(), compared(plan, position(&name), &value_of(&answer))))
-                .collect();
-            if answers != wanted {
-                let differ: Vec<_> = answers.iter().zip(&wanted).filter(|(answer, wanted)| answer != wanted).collect();
-                failures.push(format!(
-                    "{of}: {} answers of {}, mongosh and docshape: {differ:#?}",
-                    answers.len(),
-                    wanted.len()
-                ));
+    for subject in &subjects {
+        for (arm, call) in (0..subject.plan.arms.len()).flat_map(|arm| CALLS.map(|call| (arm, call))) {
+            let database = subject.database(arm, call, "paste");
+            let of = format!("{} {}, call {call}", subject.name, subject.plan.arms[arm].name);
+            let own = &own[&database];
+            let mut answers = answers.remove(&database).unwrap_or_default();
+            let statements = &statements[&database];
+            if statements.len() != own.len() {
+                failures.push(format!("{of}: {} statements of {} commands", statements.len(), own.len()));
             }
-            let left = state(&bench, plan, arm, &filled.database(arm, "paste")).await;
-            if left != state(&bench, plan, arm, &filled.database(arm, "own")).await {
+            for (number, (statement, own)) in statements.iter().zip(own).enumerate() {
+                let answer = answers.remove(&number).unwrap_or_else(|| Value::text(ERROR));
+                let answered = Answered { statement, answer };
+                if !answered.is(own) {
+                    let answer = written(&answered.answer);
+                    failures.push(format!("{of}: mongosh {answer}, docshape {}, to {statement}", written(own)));
+                }
+            }
+            let own = subject.database(arm, call, "own");
+            if subject.state(&bench, arm, &database).await != subject.state(&bench, arm, &own).await {
                 failures.push(format!("{of}: the states differ"));
             }
         }
@@ -270,33 +465,163 @@ async fn what_show_prints_runs_in_mongosh_and_does_what_docshape_does() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn first_word(text: &str) -> String {
-    text.split(' ').next().unwrap_or_default().to_owned()
+/// Values of every type at the edges of their ranges, whose spelling or type the shell might change.
+fn edge_values() -> Vec<Bson> {
+    let decimals =
+        ["0", "-0", "1.50", "1E+3", "-1E-6176", "9.999999999999999999999999999999999E+6144", "NaN", "-Infinity"];
+    let numbers =
+        [0.0, -0.0, 1.0, -7.0, 0.1, 1e-7, 1e15, 1e21, 1e300, 5e-324, 2_147_483_648.0, f64::MAX, f64::INFINITY];
+    let doubles = numbers.into_iter().flat_map(|number| [number, -number]).chain([f64::NAN]).map(Bson::Double);
+    let ints = [0, 1, -1, i32::MAX, i32::MIN].map(Bson::Int32);
+    let longs = [0, 1, -1, 1 << 31, 1 << 53, (1 << 53) + 1, i64::MAX, i64::MIN].map(Bson::Int64);
+    let dates = [
+        0,
+        1,
+        -1,
+        1_700_000_000_123,
+        -62_135_596_800_000,
+        253_402_300_799_999,
+        253_402_300_800_000,
+        -8_640_000_000_000_000,
+    ];
+    let dates = dates.map(|millis| Bson::DateTime(bson::DateTime::from_millis(millis)));
+    let texts = [
+        "",
+        "'",
+        "\"",
+        "\\",
+        "`${1}`",
+        "\n\r\t\u{0}\u{1b}[31m\u{7f}",
+        "\u{2028}\u{feff}\u{202e}",
+        "ä€😀",
+        "// */ <!--",
+        ".exit",
+    ];
+    let subtypes = [0, 1, 2, 3, 4, 5, 128].map(|subtype: u8| {
+        let bytes = (0..=255).collect();
+        Bson::Binary(bson::Binary { subtype: subtype.into(), bytes })
+    });
+    let keys = [
+        "",
+        "a.b",
+        "$a",
+        "__proto__",
+        "constructor",
+        "toString",
+        "0",
+        "07",
+        "4294967295",
+        "-1",
+        "class",
+        "ä",
+        "a b",
+        "'",
+    ];
+    let documents = keys.iter().flat_map(|key| [doc! { *key: 1 }, doc! { "a": 1, *key: { *key: [] } }]);
+    let others = [
+        Bson::Null,
+        Bson::Boolean(true),
+        Bson::MinKey,
+        Bson::MaxKey,
+        Bson::ObjectId(bson::oid::ObjectId::from_bytes([9; 12])),
+        Bson::Binary(bson::Uuid::from_bytes([7; 16]).into()),
+        Bson::Timestamp(bson::Timestamp { time: u32::MAX, increment: 7 }),
+        Bson::RegularExpression(bson::Regex {
+            pattern: "a/'\\d".try_into().unwrap(),
+            options: "imsx".try_into().unwrap(),
+        }),
+        Bson::JavaScriptCode("() => 'a'".into()),
+        Bson::JavaScriptCodeWithScope(bson::JavaScriptCodeWithScope { code: "a".into(), scope: doc! { "a": 1 } }),
+        Bson::Symbol("a'b".into()),
+        doc! { "2": 1, "1": { "b": 1, "0": 2 } }.into(),
+        doc! { "first": vec![doc! { "b": 1, "0": 2 }; 3] }.into(),
+    ];
+    let decimals = decimals.map(|decimal| Bson::Decimal128(decimal.parse().unwrap()));
+    let all = doubles.chain(ints).chain(longs).chain(dates).chain(texts.map(Bson::from)).chain(subtypes);
+    all.chain(documents.map(Bson::from)).chain(others).chain(decimals).collect()
 }
 
-fn shown_all(path: &Path) -> String {
-    let ended = Command::new(env!("CARGO_BIN_EXE_docshape")).arg("show").arg(path).output().unwrap();
-    String::from_utf8(ended.stdout).unwrap()
+/// Nested values with any texts and keys.
+fn any_value() -> impl Strategy<Value = Bson> {
+    let leaf = prop_oneof![
+        any::<i32>().prop_map(Bson::Int32),
+        any::<i64>().prop_map(Bson::Int64),
+        any::<f64>().prop_map(Bson::Double),
+        any::<String>().prop_map(Bson::String),
+        (-62_135_596_800_000_i64..300_000_000_000_000).prop_map(|millis| bson::DateTime::from_millis(millis).into()),
+        (any::<i64>(), -6000..6000)
+            .prop_map(|(digits, exponent)| Bson::Decimal128(format!("{digits}E{exponent}").parse().unwrap())),
+    ];
+    let key = prop_oneof!["[a-z_$0-9.'-]{1,4}", "[0-9]{1,2}", any::<String>().prop_map(|key| key.replace('\0', ""))];
+    leaf.prop_recursive(3, 30, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Bson::Array),
+            prop::collection::vec((key.clone(), inner), 0..5)
+                .prop_map(|parts| Bson::Document(parts.into_iter().collect())),
+        ]
+    })
 }
 
-/// No statement threw.
-fn expect_quiet(ended: &Output, input: &str) -> String {
-    let out = String::from_utf8_lossy(&ended.stdout).into_owned();
-    let err = String::from_utf8_lossy(&ended.stderr);
-    let mut bad = Vec::new();
-    let mut at = "";
-    for line in out.lines() {
-        if let Some((_, section)) = line.split_once("> AT ") {
-            at = section;
-        } else if line.contains("Uncaught") || line.contains("Error:") {
-            bad.push(format!("{at}: {line}"));
+/// Inserts `values` with the shell and returns those that the server stores as other bytes.
+async fn changed(bench: &Bench, mongosh: &Path, values: Vec<Bson>) -> Vec<String> {
+    // In a document of its own, as the server replaces some values at the top.
+    let documents =
+        values.into_iter().enumerate().map(|(id, value)| doc! { "_id": id as i32, "in": { "value": value } });
+    let documents: Vec<Document> = documents.collect();
+    let input: String = documents
+        .iter()
+        .map(|document| statement("db", &doc! { "insert": "values", "documents": [document.clone()] }) + "\n")
+        .collect();
+    let out = shells(mongosh, [(Input::Typed, bench.uri("values"), input.clone())]).await;
+    let mut changed = Vec::new();
+    for (document, statement) in documents.iter().zip(input.split("db.values.").skip(1)) {
+        let find = bson::rawdoc! { "find": "values", "filter": { "_id": document.get_i32("_id").unwrap() } };
+        let reply = bench.target.run("values", find, ReplyKind::Cursor).await.unwrap();
+        let expected = RawDocumentBuf::try_from(document).unwrap();
+        let batch = reply.batches()[0].get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+        let found = batch.get_document(0).ok();
+        if found.map(|found| found.as_bytes()) != Some(expected.as_bytes()) {
+            changed.push(format!("{found:?} after {statement}"));
         }
     }
-    if !(ended.status.success() && bad.is_empty() && err.is_empty()) {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        fs::write(folder.join("mongosh-input.js"), input).unwrap();
-        fs::write(folder.join("mongosh-output.txt"), &out).unwrap();
-        panic!("mongosh said\n{}\n{err}\nto {}", bad.join("\n"), folder.join("mongosh-input.js").display());
-    }
-    out
+    let drop = bson::rawdoc! { "dropDatabase": 1 };
+    bench.target.run("values", drop, ReplyKind::Single).await.unwrap();
+    assert!(changed.len() < documents.len(), "nothing arrives: {out:?}");
+    changed
+}
+
+#[tokio::test]
+async fn printed_values_reach_the_server_unchanged() {
+    let Some(mongosh) = mongosh() else { return };
+    let bench = bench(1).await;
+    let changed_edges = changed(&bench, &mongosh, edge_values()).await;
+    assert!(changed_edges.is_empty(), "{}", changed_edges.join("\n"));
+    let mut runner = TestRunner::deterministic();
+    let values = (0..500).map(|_| any_value().new_tree(&mut runner).unwrap().current()).collect();
+    let changed_values = changed(&bench, &mongosh, values).await;
+    assert!(changed_values.is_empty(), "{}", changed_values.join("\n"));
+}
+
+#[test]
+fn without_a_mongod_the_commands_before_the_first_reply_are_shown() {
+    let shown = |scenario: &str, strategy: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
+        command.args(["show", scenario, "--strategies", strategy]).env_clear().env("HOME", "/nonexistent");
+        let ended = command.output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        String::from_utf8(ended.stdout).unwrap()
+    };
+    let loops = shown("trees", "parent");
+    assert!(loops.contains("scripts/install-mongod.sh"), "{loops}");
+    let (_, ancestors) = loops.split_once("// ancestors(").unwrap();
+    let (ancestors, _) = ancestors.split_once("\n\n").unwrap();
+    assert_eq!(ancestors.matches("db.nodes.find").count(), 1, "{ancestors}");
+    assert!(ancestors.ends_with("// Further commands depend on replies."), "{ancestors}");
+    // One command, whatever is replied.
+    let (_, children) = loops.split_once("// children(").unwrap();
+    let (children, _) = children.split_once("\n\n").unwrap();
+    assert!(children.ends_with(')'), "{children}");
+    // Two writes in a transaction: neither needs the other's reply.
+    let writes = shown("examples/transaction.yaml", "documents");
+    assert!(writes.contains("tx."), "{writes}");
 }

@@ -1,14 +1,15 @@
-//! The open model over a fake server on a paused clock: exact times, and what theory says of a stall and of overload.
+//! Open load on a scripted server and a paused clock: exact times, and the theory of a stall and of overload.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bson::{RawDocumentBuf, rawdoc};
-use docshape::engine::{Experiment, Fatal, Generators, RunError, Settings, Stop, Window};
-use docshape::plan::{Choice, Plan};
-use docshape::record::LatencyHistogram;
+use bson::RawDocumentBuf;
+use docshape::compile::Choice;
+use docshape::engine::{Experiment, FatalError, LoadSettings, LoadThreads, RunError, StopFlag, Window};
+use docshape::plan::Plan;
+use docshape::record::{CallOutcome, LatencyHistogram};
 use docshape::results::{Arrivals, CellRecord, LoadModel, OpenRecord, OutcomeRecord, RoundRecord};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use docshape::stats::achieved_share;
@@ -65,20 +66,13 @@ impl<S: Fn(u64) -> Answer> Fake<S> {
 
 impl<S: Fn(u64) -> Answer> Target for Fake<S> {
     async fn run(&self, database: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
-        let (name, value) = command.iter().next().unwrap().unwrap();
-        let collection = value.as_str().unwrap_or_default().to_owned();
-        if collection == "points" && command.get("readConcern").unwrap().is_some() {
+        let (_, collection) = command.iter().next().unwrap().unwrap();
+        if collection.as_str() == Some("points") && command.get("readConcern").unwrap().is_some() {
             let call = self.log.borrow().len() as u64;
             self.log.borrow_mut().push((database.to_owned(), Instant::now()));
             tokio::time::sleep_until((self.script)(call)?).await;
         }
-        // Whoever drops a database first looks for its mark.
-        let marked = collection == "docshape.marker" && name == "find";
-        let mut array = bson::RawArrayBuf::new();
-        marked.then(|| array.push(rawdoc! { "_id": "docshape" }));
-        let mut cursor = rawdoc! { "id": 0_i64 };
-        cursor.append(bson::raw::cstr!("firstBatch"), array);
-        Ok(Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": cursor }))
+        Ok(harness::reply_to(&command))
     }
 }
 
@@ -92,15 +86,15 @@ struct Run {
     arrivals: Arrivals,
     calls: u64,
     slices: u64,
-    workers: usize,
+    clients: usize,
     timeout: Duration,
-    stop: Stop,
+    stop: StopFlag,
 }
 
 impl Default for Run {
     fn default() -> Run {
         let (rate, arrivals, timeout) = (100.0, Arrivals::Uniform, Duration::from_secs(10));
-        Run { rate, arrivals, calls: 1_000, slices: 1, workers: 64, timeout, stop: Stop::default() }
+        Run { rate, arrivals, calls: 1_000, slices: 1, clients: 64, timeout, stop: StopFlag::default() }
     }
 }
 
@@ -112,17 +106,13 @@ impl Run {
     ) -> Result<RoundRecord, RunError> {
         let experiment = Experiment {
             plan: plan(strategies),
-            settings: Settings {
-                id: "t".into(),
+            settings: LoadSettings {
                 load: LoadModel::Open { rate: self.rate, arrivals: self.arrivals },
-                workers: self.workers,
-                slices: self.slices,
-                isolated: false,
                 timeout: self.timeout,
-                keep: false,
+                ..harness::settings("t", self.clients, self.slices)
             },
             target: &**fake,
-            generators: &Generators::Here(Rc::clone(fake)),
+            load_threads: &LoadThreads::Inline(Rc::clone(fake)),
             observer: &(),
             stop: self.stop.clone(),
             started: Instant::now(),
@@ -141,7 +131,7 @@ fn open(cell: &CellRecord) -> &OpenRecord {
     cell.open.as_ref().expect("the open model")
 }
 
-fn outcome<'c>(cell: &'c CellRecord, name: &str) -> &'c OutcomeRecord {
+fn outcome(cell: &CellRecord, name: CallOutcome) -> &OutcomeRecord {
     cell.operations[0].outcomes.iter().find(|outcome| outcome.outcome == name).expect("the outcome")
 }
 
@@ -171,14 +161,14 @@ fn stalling() -> Rc<Fake<impl Fn(u64) -> Answer>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stall_shows_in_full_when_all_its_calls_are_in_flight() {
+async fn stall_shows_in_full_when_all_its_calls_are_in_flight() {
     let fake = stalling();
-    let cell = Run { workers: 256, ..Run::default() }.cell(&fake).await;
-    let ((service_sum, _), (response_sum, response)) = times(outcome(&cell, "ok"));
+    let cell = Run { clients: 256, ..Run::default() }.cell(&fake).await;
+    let ((service_sum, _), (response_sum, response)) = times(outcome(&cell, CallOutcome::Ok));
     // 200 calls fall due in the stall, 10 ms after each other; the i-th waits 2000 - 10 i ms. All others take 2 ms.
     let wanted: u64 = (0..200).map(|i| 2_000 - 10 * i).sum::<u64>() + 800 * 2;
     assert_eq!(response_sum, wanted * 1_000_000);
-    assert_eq!(service_sum, response_sum, "nobody waited for a worker");
+    assert_eq!(service_sum, response_sum, "nobody waited for a client");
     // Of 1000 calls 10 are beyond p99: those from 2000 to 1910 ms.
     near(response.quantile(0.99), ms(1_900));
     near(response.quantile(0.9), ms(1_000));
@@ -194,8 +184,8 @@ async fn a_stall_shows_in_full_when_all_its_calls_are_in_flight() {
 #[tokio::test(start_paused = true)]
 async fn with_few_workers_a_stall_shows_in_the_response_and_hides_from_the_service_time() {
     let fake = stalling();
-    let cell = Run { workers: 4, ..Run::default() }.cell(&fake).await;
-    let ((service_sum, service), (response_sum, response)) = times(outcome(&cell, "ok"));
+    let cell = Run { clients: 4, ..Run::default() }.cell(&fake).await;
+    let ((service_sum, service), (response_sum, response)) = times(outcome(&cell, CallOutcome::Ok));
     // Only the four calls in flight see the stall.
     assert_eq!(service_sum, (2_000 + 1_990 + 1_980 + 1_970 + 996 * 2) * 1_000_000);
     near(service.quantile(0.99), ms(2));
@@ -215,36 +205,36 @@ async fn with_few_workers_a_stall_shows_in_the_response_and_hides_from_the_servi
 async fn overload_ends_in_bounded_time_and_loses_no_call() {
     // Four calls of 80 ms in flight are 50 per second, a tenth of what is offered.
     let fake = Fake::new(|_| Ok(Instant::now() + ms(80)));
-    let cell = Run { rate: 500.0, calls: 500, workers: 4, ..Run::default() }.cell(&fake).await;
+    let cell = Run { rate: 500.0, calls: 500, clients: 4, ..Run::default() }.cell(&fake).await;
     let open = open(&cell);
-    // The last call falls due after 1 s, and for one more calls may begin: each worker makes 25.
+    // The last call falls due after 1 s, and for one more calls may begin: each client makes 25.
     assert_eq!((open.offered, cell.calls, open.never_started), (500, 100, 400));
-    assert_eq!(cell.calls, outcome(&cell, "ok").count);
-    // Thirteen per worker had begun when the last one fell due, which itself has not waited.
+    assert_eq!(cell.calls, outcome(&cell, CallOutcome::Ok).count);
+    // Thirteen per client had begun when the last one fell due, which itself has not waited.
     assert_eq!((open.waiting, open.skipped), (499 - 52, 0));
     assert!((cell.seconds - 2.008).abs() < 1e-9, "{}", cell.seconds);
     assert!((achieved_share(open) - 53.0 / 500.0).abs() < 1e-12);
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_waited_for_the_timeout_are_not_sent_and_the_queue_is_bounded() {
+async fn late_calls_are_skipped_and_the_queue_is_bounded() {
     let fake = Fake::new(|_| Ok(Instant::now() + ms(80)));
-    let run = Run { rate: 500.0, calls: 1_000, workers: 4, timeout: ms(200), ..Run::default() };
+    let run = Run { rate: 500.0, calls: 1_000, clients: 4, timeout: ms(200), ..Run::default() };
     let cell = run.cell(&fake).await;
     let open = open(&cell);
     assert_eq!((open.offered, cell.calls + open.never_started), (1_000, 1_000));
-    let skipped = outcome(&cell, "skipped");
+    let skipped = outcome(&cell, CallOutcome::Skipped);
     assert_eq!((skipped.count, skipped.sum, cell.operations[0].errors["skipped"]), (open.skipped, 0, open.skipped));
-    assert_eq!(skipped.count + outcome(&cell, "ok").count, cell.calls);
+    assert_eq!(skipped.count + outcome(&cell, CallOutcome::Ok).count, cell.calls);
     // At most 200 ms of calls wait, and those in flight end 80 ms later.
     assert!(open.waiting <= 100 && open.never_started <= 100, "{open:?}");
     assert!(cell.seconds <= 2.0 + 0.2 + 0.08 + 1e-9, "{}", cell.seconds);
-    let (_, (_, ok)) = times(outcome(&cell, "ok"));
+    let (_, (_, ok)) = times(outcome(&cell, CallOutcome::Ok));
     let ((_, sent), (_, unsent)) = times(skipped);
     assert!(ok.max() <= 281_000_000 && unsent.quantile(0.0) >= 199_000_000, "{} {}", ok.max(), unsent.quantile(0.0));
     assert_eq!((sent.count(), unsent.count()), (0, open.skipped));
-    // Two seconds and a bit of four workers with 80 ms per call: hardly more than 100 calls.
-    assert!((100..=112).contains(&outcome(&cell, "ok").count), "{}", outcome(&cell, "ok").count);
+    // Two seconds and a bit of four clients with 80 ms per call: hardly more than 100 calls.
+    assert!((100..=112).contains(&outcome(&cell, CallOutcome::Ok).count), "{}", outcome(&cell, CallOutcome::Ok).count);
 }
 
 #[tokio::test(start_paused = true)]
@@ -270,7 +260,7 @@ async fn all_arms_get_the_same_calls_at_the_same_times() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_interrupt_ends_a_slice_at_once() {
+async fn interrupt_ends_a_slice_immediately() {
     let run = Run { rate: 1.0, calls: 100, ..Run::default() };
     let stopped = Rc::new(Cell::new(None));
     let fake = Fake::new({
@@ -290,7 +280,7 @@ async fn an_interrupt_ends_a_slice_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_server_ends_a_slice_at_once() {
+async fn lost_server_ends_a_slice_immediately() {
     /// Nothing answers any more when the calls fail.
     struct Lost<S>(Rc<Fake<S>>);
     impl<S: Fn(u64) -> Answer> Target for Lost<S> {
@@ -302,27 +292,22 @@ async fn a_lost_server_ends_a_slice_at_once() {
         }
     }
     let lost = Rc::new(Lost(Fake::new(|_| Ok(Instant::now() + ms(2)))));
-    let generators = Generators::Here(Rc::clone(&lost));
+    let load_threads = LoadThreads::Inline(Rc::clone(&lost));
     let experiment = Experiment {
         plan: plan(&["one"]),
-        settings: Settings {
-            id: "t".into(),
+        settings: LoadSettings {
             load: LoadModel::Open { rate: 1.0, arrivals: Arrivals::Uniform },
-            workers: 4,
-            slices: 1,
-            isolated: false,
-            timeout: Duration::from_secs(10),
-            keep: false,
+            ..harness::settings("t", 4, 1)
         },
         target: &*lost,
-        generators: &generators,
+        load_threads: &load_threads,
         observer: &(),
-        stop: Stop::default(),
+        stop: StopFlag::default(),
         started: Instant::now(),
     };
     let begun = Instant::now();
     let error = experiment.round(0, Window::Calls { calls: 100, warmup: 0, seconds: None }).await.unwrap_err();
-    assert!(matches!(error, RunError::Fatal(Fatal::Lost(_))), "{error}");
+    assert!(matches!(error, RunError::Fatal(FatalError::ServerLost(_))), "{error}");
     // The fourth call is answered, the fifth is not.
     assert!(begun.elapsed() <= ms(5_020), "{:?}", begun.elapsed());
 }

@@ -5,13 +5,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bson::{RawDocumentBuf, rawdoc};
-use docshape::engine::{Event, Experiment, Fatal, Generators, Observer, Phase, RunError, Settings, Stop, Window};
-use docshape::plan::{Choice, Plan, compile};
-use docshape::results::{LoadModel, RoundRecord};
-use docshape::scenario::{Diagnostics, Source, read};
+use bson::RawDocumentBuf;
+use docshape::compile::Choice;
+use docshape::engine::{
+    Event, Experiment, FatalError, LoadSettings, LoadThreads, Observer, RunError, RunPhase, StopFlag, Window,
+};
+use docshape::plan::Plan;
+use docshape::record::CallOutcome;
+use docshape::results::RoundRecord;
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use tokio::time::Instant;
+
+mod harness;
 
 const SCENARIO: &str = "
 format: 1
@@ -84,14 +89,7 @@ impl Target for Scripted {
                 return Err(failure);
             }
         }
-        // Whoever drops a database first looks for its mark.
-        let marked = collection == "docshape.marker" && name == "find";
-        let rows = if marked { vec![rawdoc! { "_id": "docshape" }] } else { Vec::new() };
-        let mut array = bson::RawArrayBuf::new();
-        rows.into_iter().for_each(|row| array.push(row));
-        let mut cursor = rawdoc! { "id": 0_i64 };
-        cursor.append(bson::raw::cstr!("firstBatch"), array);
-        Ok(Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": cursor }))
+        Ok(harness::reply_to(&command))
     }
 }
 
@@ -102,7 +100,7 @@ struct Notes(RefCell<Vec<String>>);
 impl Observer for Notes {
     fn event(&self, event: &Event<'_>) {
         let note = match event {
-            Event::Phase { round, arm, phase } if *phase != Phase::Measure => format!("{round:?} {arm} {phase:?}"),
+            Event::Phase { round, arm, phase } if *phase != RunPhase::Measure => format!("{round:?} {arm} {phase:?}"),
             Event::Slice { arm, done, calls, .. } => format!("slice of {arm}: {done} of {calls}"),
             Event::Round(round) => format!("round {}", round.index),
             _ => return,
@@ -112,19 +110,14 @@ impl Observer for Notes {
 }
 
 fn plan() -> Arc<Plan> {
-    let source = Source::new("phases.yaml", SCENARIO);
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics);
-    let choice = Choice { seed: 1, ..Choice::default() };
-    let plan = scenario.and_then(|scenario| compile(&scenario, &choice, &mut diagnostics).unwrap());
-    Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
+    harness::plan(SCENARIO, &Choice { seed: 1, ..Choice::default() })
 }
 
 struct Run<'r> {
     server: &'r Rc<Scripted>,
     notes: &'r Notes,
-    stop: Stop,
-    workers: usize,
+    stop: StopFlag,
+    clients: usize,
     timeout: Duration,
 }
 
@@ -134,21 +127,13 @@ impl Run<'_> {
     }
 
     async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, Scripted, Scripted>) -> R) -> R {
-        let generators = Generators::Here(Rc::clone(self.server));
-        let settings = Settings {
-            id: "t".into(),
-            load: LoadModel::Closed,
-            workers: self.workers,
-            slices: 2,
-            isolated: false,
-            timeout: self.timeout,
-            keep: false,
-        };
+        let load_threads = LoadThreads::Inline(Rc::clone(self.server));
+        let settings = LoadSettings { timeout: self.timeout, ..harness::settings("t", self.clients, 2) };
         let experiment = Experiment {
             plan: plan(),
             settings,
             target: &**self.server,
-            generators: &generators,
+            load_threads: &load_threads,
             observer: self.notes,
             stop: self.stop.clone(),
             started: Instant::now(),
@@ -157,8 +142,8 @@ impl Run<'_> {
     }
 }
 
-fn run<'r>(server: &'r Rc<Scripted>, notes: &'r Notes, workers: usize) -> Run<'r> {
-    Run { server, notes, stop: Stop::default(), workers, timeout: Duration::from_secs(10) }
+fn run<'r>(server: &'r Rc<Scripted>, notes: &'r Notes, clients: usize) -> Run<'r> {
+    Run { server, notes, stop: StopFlag::default(), clients, timeout: Duration::from_secs(10) }
 }
 
 fn refused(kind: FailureKind) -> Option<Failure> {
@@ -236,7 +221,7 @@ async fn workers_share_the_calls_and_those_in_flight_are_awaited() {
     // Eight at a time: a slice of 50 calls ends with the last of them, not with the last that began.
     let single = run(&Scripted::sound(), &Notes::default(), 1).round(WINDOW).await.unwrap().0.cells[0].seconds;
     let ratio = single / round.cells[0].seconds;
-    assert!((6.0..=8.0).contains(&ratio), "eight workers are {ratio} times as fast as one");
+    assert!((6.0..=8.0).contains(&ratio), "eight clients are {ratio} times as fast as one");
 }
 
 #[tokio::test(start_paused = true)]
@@ -273,8 +258,12 @@ async fn failures_are_counted_apart_by_code() {
     let (round, _) = run(&server, &notes, 1).round(WINDOW).await.unwrap();
     let [reads, adds] = round.cells[0].operations.as_slice() else { panic!("two operations") };
     for (operation, error) in [(reads, "timeout"), (adds, "11000")] {
-        let failed: u64 =
-            operation.outcomes.iter().filter(|outcome| outcome.outcome == "failed").map(|outcome| outcome.count).sum();
+        let failed: u64 = operation
+            .outcomes
+            .iter()
+            .filter(|outcome| outcome.outcome == CallOutcome::Failed)
+            .map(|outcome| outcome.count)
+            .sum();
         assert!(failed > 0);
         assert_eq!(operation.errors.get(error), Some(&failed), "{:?}", operation.errors);
         assert_eq!(operation.outcomes.iter().map(|outcome| outcome.count).sum::<u64>(), operation.calls);
@@ -308,32 +297,24 @@ async fn a_lost_server_ends_the_run() {
         }
     }
     let lost = Rc::new(Lost(Scripted::sound()));
-    let generators = Generators::Here(Rc::clone(&lost));
-    let settings = Settings {
-        id: "t".into(),
-        load: LoadModel::Closed,
-        workers: 4,
-        slices: 2,
-        isolated: false,
-        timeout: Duration::from_secs(10),
-        keep: false,
-    };
+    let load_threads = LoadThreads::Inline(Rc::clone(&lost));
+    let settings = harness::settings("t", 4, 2);
     let experiment = Experiment {
         plan: plan(),
         settings,
         target: &*lost,
-        generators: &generators,
+        load_threads: &load_threads,
         observer: &(),
-        stop: Stop::default(),
+        stop: StopFlag::default(),
         started: Instant::now(),
     };
     let error = experiment.round(0, WINDOW).await.unwrap_err();
-    assert!(matches!(error, RunError::Fatal(Fatal::Lost(_))), "{error}");
+    assert!(matches!(error, RunError::Fatal(FatalError::ServerLost(_))), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_ends_the_round_and_drops_its_databases() {
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let (server, notes) = (
         Scripted::new({
             let stop = stop.clone();
@@ -360,6 +341,6 @@ async fn an_operation_that_the_server_always_refuses_ends_the_run() {
     let server = Scripted::new(|_, name| if name == "insert" { refused(FailureKind::Server(9)) } else { None });
     let notes = Notes::default();
     let error = run(&server, &notes, 1).round(WINDOW).await.unwrap_err();
-    let RunError::AlwaysFails { arm, operation, message, .. } = &error else { panic!("{error}") };
+    let RunError::AlwaysFails { strategy: arm, operation, message, .. } = &error else { panic!("{error}") };
     assert_eq!((arm.as_str(), operation.as_str(), message.as_str()), ("one", "add", "insertOne points: scripted"));
 }

@@ -1,11 +1,11 @@
-//! What an author is told about names, types and values: one broken scenario per diagnostic of the plan.
+//! Diagnostics of names, types and values: one broken scenario for each diagnostic of the compiler.
 //!
 //! After a change of words run the test with `INSTA_UPDATE=always` and read the difference of `tests/plan_snapshots`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use docshape::plan::{Choice, compile};
+use docshape::compile::{Choice, compile};
 use docshape::scenario::{Diagnostics, Source, read};
 
 const SNAPSHOTS: &str = "plan_snapshots";
@@ -21,21 +21,21 @@ fn broken_files() -> Vec<PathBuf> {
     files
 }
 
-/// Everything that reader and plan say of a file.
+/// Returns the problems of a file that reader and compiler find.
 fn diagnose(path: &Path) -> (Source, Diagnostics) {
     let name = path.file_name().unwrap().to_str().unwrap();
     let source = Source::new(name, fs::read_to_string(path).unwrap());
     let mut diagnostics = Diagnostics::new();
     let scenario = read(&source, &mut diagnostics).unwrap_or_else(|| panic!("{name} is no scenario"));
     let plan = compile(&scenario, &Choice::default(), &mut diagnostics).unwrap();
-    assert!(plan.is_none() && diagnostics.has_errors(), "{name}: broken, and yet a plan");
+    assert!(plan.is_none() && diagnostics.has_errors(), "{name}: broken, but compiled");
     (source, diagnostics)
 }
 
 #[test]
-fn every_broken_scenario_is_told_as_its_snapshot_says() {
+fn diagnostics_match_their_snapshots() {
     let files = broken_files();
-    assert!(files.len() > 50, "tests/broken_plan holds {} files", files.len());
+    assert!(files.len() > 50, "{} files in tests/broken_plan", files.len());
     for path in files {
         let (source, diagnostics) = diagnose(&path);
         let name = path.file_stem().unwrap().to_str().unwrap();
@@ -46,7 +46,7 @@ fn every_broken_scenario_is_told_as_its_snapshot_says() {
 }
 
 #[test]
-fn every_snapshot_belongs_to_a_broken_scenario() {
+fn snapshots_have_a_scenario() {
     let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(SNAPSHOTS);
     for path in fs::read_dir(snapshots).unwrap().map(|entry| entry.unwrap().path()) {
         let stem = path.file_stem().unwrap().to_str().unwrap();
@@ -55,7 +55,7 @@ fn every_snapshot_belongs_to_a_broken_scenario() {
 }
 
 #[test]
-fn every_broken_scenario_has_one_problem_and_help_in_lower_case_without_an_end() {
+fn diagnostics_are_in_style() {
     for path in broken_files() {
         let (source, diagnostics) = diagnose(&path);
         let alone = !["five_problems.yaml", "like_circle.yaml"].contains(&source.path.as_str());
@@ -72,18 +72,18 @@ fn every_broken_scenario_has_one_problem_and_help_in_lower_case_without_an_end()
 }
 
 #[test]
-fn problems_of_reader_and_plan_are_told_at_once() {
+fn reader_and_compiler_report_together() {
     let (_, diagnostics) = diagnose(&folder().join("five_problems.yaml"));
     let messages: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
     assert_eq!(
         messages,
         [
-            "entity `post` has no key `feilds`",
+            "unknown key `feilds` in entity `post`",
             "unknown function `ziff`",
-            "`pst` is no type",
-            "mix `default` names no operation: `raed`",
+            "unknown type `pst`",
+            "unknown operation `raed` in mix `default`",
             "unknown collection `psots`",
-            "the step `findOne` has no key `limit`",
+            "unknown key `limit` in step `findOne`",
         ]
     );
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::server::client::MongoTarget;
+use docshape::server::deployment::{Deployment, DeploymentError, Topology};
 use docshape::server::embedded::{EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions, data_home, locate};
-use docshape::server::facts::{FactsError, Topology, gather};
 use docshape::server::namespace::{NamespaceError, create, database_name, drop_marked};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
@@ -75,7 +75,7 @@ async fn it_starts_as_a_healthy_primary_and_is_gone_when_dropped() {
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
     let status = single(&target, "admin", rawdoc! { "replSetGetStatus": 1 }).await.unwrap();
     assert_eq!(status.get_i32("myState").unwrap(), 1);
-    let facts = gather(&target).await.unwrap();
+    let facts = Deployment::read(&target).await.unwrap();
     assert_eq!(facts.version, server.version());
     assert_eq!(facts.topology, Topology::ReplicaSet { set_name: "docshape".to_owned(), members: 1 });
     assert_eq!(facts.storage_engine.as_deref(), Some("wiredTiger"));
@@ -212,7 +212,7 @@ async fn a_start_that_fails_says_why_and_leaves_nothing() {
     let text = failed(EmbeddedOptions { launcher: "/nonexistent/docshape".into(), ..options(temp.path()) }).await;
     assert!(text.contains("/nonexistent/docshape cannot be started"), "{text}");
     let text = failed(EmbeddedOptions { cache_gb: 0.1, ..options(temp.path()) }).await;
-    assert!(text.contains("0.1 GB") && text.contains("--cache-gb"), "{text}");
+    assert!(text.contains("0.1 GB") && text.contains("0.25 to 10000"), "{text}");
     assert_eq!(entries(temp.path()), 0);
     let text = failed(options(Path::new("/nonexistent"))).await;
     assert!(text.contains("/nonexistent") && text.contains("TMPDIR"), "{text}");
@@ -350,18 +350,18 @@ async fn a_standalone_is_refused_with_the_reason() {
         .unwrap();
     eventually("the standalone listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
     let target = MongoTarget::connect(&format!("mongodb://127.0.0.1:{port}"), 1).await.unwrap();
-    let error = gather(&target).await.unwrap_err();
-    assert!(matches!(error, FactsError::Standalone), "{error}");
+    let error = Deployment::read(&target).await.unwrap_err();
+    assert!(matches!(error, DeploymentError::Standalone), "{error}");
     let text = error.to_string();
-    assert!(text.contains("no oplog") && text.contains("--replSet") && text.contains("--uri"), "{text}");
+    assert!(text.contains("no oplog") && text.contains("--replSet"), "{text}");
 }
 
 #[tokio::test]
 async fn nobody_there_is_said_within_seconds() {
     let began = Instant::now();
     let target = MongoTarget::connect("mongodb://ann:s3cret@127.0.0.1:1", 1).await.unwrap();
-    let error = gather(&target).await.unwrap_err();
-    assert!(matches!(error, FactsError::Unreachable(_)), "{error}");
+    let error = Deployment::read(&target).await.unwrap_err();
+    assert!(matches!(error, DeploymentError::Unreachable(_)), "{error}");
     let text = error.to_string();
     assert!(text.contains("127.0.0.1:1") && !text.contains("s3cret"), "{text}");
     assert!(began.elapsed() < Duration::from_secs(15));
@@ -379,26 +379,26 @@ async fn a_missing_a_wrong_and_a_powerless_log_in_are_told_apart() {
     let nobody = MongoTarget::connect(&server.uri(), 1).await.unwrap();
     let user = |name: &str, role: &str| rawdoc! { "createUser": name, "pwd": "s3cret", "roles": [{ "role": role, "db": "admin" }] };
     single(&nobody, "admin", user("root", "root")).await.unwrap();
-    let error = gather(&nobody).await.unwrap_err();
-    assert!(matches!(error, FactsError::Unauthorized(_)), "{error}");
+    let error = Deployment::read(&nobody).await.unwrap_err();
+    assert!(matches!(error, DeploymentError::Unauthorized(_)), "{error}");
 
     let with = |login: &str| server.uri().replace("mongodb://", &format!("mongodb://{login}@"));
     let root = MongoTarget::connect(&with("root:s3cret"), 2).await.unwrap();
-    assert!(gather(&root).await.unwrap().cache_bytes.is_some());
+    assert!(Deployment::read(&root).await.unwrap().cache_bytes.is_some());
     root.warm().await.unwrap();
     single(&root, "admin", user("ann", "read")).await.unwrap();
 
     let wrong = MongoTarget::connect(&with("root:s3kret"), 1).await.unwrap();
-    let error = gather(&wrong).await.unwrap_err();
-    assert!(matches!(error, FactsError::LogIn(_)), "{error:?}");
+    let error = Deployment::read(&wrong).await.unwrap_err();
+    assert!(matches!(error, DeploymentError::LogIn(_)), "{error:?}");
     assert!(!error.to_string().contains("s3kret"), "{error}");
 
     // Without the right to ask, facts are missing; without the right to write, making a database says so.
     let ann = MongoTarget::connect(&with("ann:s3cret"), 1).await.unwrap();
-    let facts = gather(&ann).await.unwrap();
+    let facts = Deployment::read(&ann).await.unwrap();
     assert_eq!((facts.cache_bytes, facts.host_cores), (None, None));
     let error = create(&ann, "docshape_s_a_1", "run").await.unwrap_err().to_string();
-    assert!(error.contains("docshape_s_a_1 cannot be made") && error.contains("not authorized"), "{error}");
+    assert!(error.contains("docshape_s_a_1 cannot be created") && error.contains("not authorized"), "{error}");
 }
 
 #[tokio::test]

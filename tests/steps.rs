@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use bson::{Document, RawDocumentBuf, doc};
-use docshape::engine::{Interpreter, Retry, Tally};
-use docshape::plan::{Choice, Plan, compile, written};
+use docshape::compile::{Choice, compile};
+use docshape::engine::{CallTrace, Interpreter, RetryCause};
+use docshape::plan::{Plan, written};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target, Transaction};
 use tokio::time::Instant;
@@ -49,7 +50,7 @@ struct Ran {
     /// The result, or the words of the failure.
     result: Result<String, String>,
     sent: Vec<Document>,
-    tally: Tally,
+    trace: CallTrace,
     milliseconds: u128,
 }
 
@@ -75,11 +76,11 @@ async fn run(steps: &str, script: impl Fn(usize, &Document) -> Result<Document, 
     let start = Instant::now();
     let mut interpreter = Interpreter::new(&server, "db");
     let result = interpreter.run(&plan.arms[0].operations[operation], &mut frame).await;
-    let tally = interpreter.tally;
+    let trace = interpreter.trace;
     Ran {
         result: result.map(|value| written(&value)).map_err(|halt| halt.to_string()),
         sent: server.sent.take(),
-        tally,
+        trace,
         milliseconds: start.elapsed().as_millis(),
     }
 }
@@ -117,20 +118,20 @@ async fn while_goes_on_as_long_as_its_condition_holds() {
     assert_eq!(ran.result.as_deref(), Ok("[2, 1, 0]"));
     let asked: Vec<_> = ran.sent.iter().map(|find| find.get_document("filter").unwrap().get("_id").unwrap()).collect();
     assert_eq!(asked, [&bson::bson!(2), &bson::bson!(1), &bson::bson!(0)]);
-    assert_eq!((ran.tally.round_trips, ran.milliseconds), (3, 6));
+    assert_eq!((ran.trace.round_trips, ran.milliseconds), (3, 6));
 }
 
 #[tokio::test(start_paused = true)]
 async fn while_ends_by_return_and_by_its_bound() {
     let endless = |bound: &str| format!("- {{ while: true{bound}, do: [{{ deleteOne: posts, filter: {{}} }}] }}");
     let nothing = |_: usize, _: &Document| Ok(doc! { "ok": 1, "n": 0 });
-    let ran = run(&endless(", turns: 5"), nothing).await;
-    assert_eq!(ran.result, Err("while true: 5 turns were not enough".to_owned()));
+    let ran = run(&endless(", max_iterations: 5"), nothing).await;
+    assert_eq!(ran.result, Err("while true: 5 iterations were not enough".to_owned()));
     assert_eq!((ran.sent.len(), ran.milliseconds), (5, 10));
     assert_eq!(run(&endless(""), nothing).await.sent.len(), 1_000);
 
     // The last turn that is allowed may be the last one.
-    let counted = "- let: { n: 0 }\n- { while: n < 5, turns: 5, do: [{ let: { n: n + 1 } }] }\n- return: n";
+    let counted = "- let: { n: 0 }\n- { while: n < 5, max_iterations: 5, do: [{ let: { n: n + 1 } }] }\n- return: n";
     assert_eq!(run(counted, nothing).await.result.as_deref(), Ok("5"));
     let returns = "- while: true\n  do: [{ deleteOne: posts, filter: {} }, { if: reply.deleted == 0, then: [{ return: not_found() }] }]";
     let ran = run(returns, nothing).await;
@@ -147,11 +148,11 @@ async fn again_inside_of_while_begins_the_retry_around_it_again() {
       do:
         - { findOne: posts, filter: {} }
         - let: { n: n + 1 }
-        - again: reply.seen == 1
+        - retry_if: reply.seen == 1
 - return: n";
     let ran = run(steps, |n, _| row(doc! { "seen": i32::from(n < 2) })).await;
     assert_eq!(ran.result.as_deref(), Ok("2"));
-    assert_eq!((ran.tally.retries, ran.sent.len()), (vec![Retry::Again, Retry::Again], 4));
+    assert_eq!((ran.trace.retries, ran.sent.len()), (vec![RetryCause::Condition, RetryCause::Condition], 4));
 }
 
 const TRY: &str = "\
@@ -177,7 +178,7 @@ async fn what_is_caught_leads_to_its_steps_and_keeps_the_variables() {
     assert_eq!((caught.result.as_deref(), caught.sent.len(), caught.milliseconds), (Ok("10"), 2, 4));
     let set = caught.sent[1].get_array("updates").unwrap()[0].as_document().unwrap().get_document("u").unwrap();
     assert_eq!(set, &doc! { "$set": { "n": 1 } });
-    assert_eq!((caught.tally.round_trips, caught.tally.retries), (2, vec![]));
+    assert_eq!((caught.trace.round_trips, caught.trace.retries), (2, vec![]));
 
     let other = run(TRY, |_, _| Err(refusal(112))).await;
     assert_eq!(other.result, Err("insertOne posts: refused with 112".to_owned()));
@@ -199,7 +200,7 @@ async fn size_is_caught_whoever_says_it_and_a_named_code_goes_first() {
     assert_eq!(ran.result.as_deref(), Ok("10"));
     // Not caught, a refusal for size is a result.
     let ran = run(&TRY.replace("size:", "7:"), |_, _| Err(refusal(17419))).await;
-    assert_eq!(ran.result.as_deref(), Ok("refused(\"size\")"));
+    assert_eq!(ran.result.as_deref(), Ok("rejected(\"size\")"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -247,7 +248,7 @@ async fn an_ordered_bulk_write_sends_neighbours_of_one_kind_together() {
     let wanted = "{deleted: 1, errors: [], id: 11, inserted: 2, matched: 1, modified: 2}";
     assert_eq!(ran.result.as_deref(), Ok(wanted));
     assert_eq!(messages(&ran), pairs(&[("insert", 1), ("update", 3), ("delete", 1), ("insert", 1)]));
-    assert_eq!((ran.tally.round_trips, ran.milliseconds), (4, 8));
+    assert_eq!((ran.trace.round_trips, ran.milliseconds), (4, 8));
     assert_eq!(ran.sent[0], doc! { "insert": "posts", "ordered": true, "documents": [{ "_id": 7 }] });
     assert_eq!(
         ran.sent[2],
@@ -256,7 +257,7 @@ async fn an_ordered_bulk_write_sends_neighbours_of_one_kind_together() {
     let update = doc! { "q": { "_id": 11 }, "u": { "$inc": { "n": 1 } }, "upsert": true, "multi": false };
     assert_eq!(ran.sent[1].get_array("updates").unwrap()[1].as_document(), Some(&update));
     // Others can see what the first three commands did before the fourth: 2 ms to 8 ms.
-    assert_eq!(ran.tally.inconsistent(), Some(Duration::from_millis(6)));
+    assert_eq!(ran.trace.inconsistency_window(), Some(Duration::from_millis(6)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -305,7 +306,7 @@ async fn a_bulk_write_without_requests_sends_nothing_and_a_large_one_is_split() 
     let ran = run(&of("[]"), all).await;
     assert_eq!((ran.result.as_deref(), ran.sent.len()), (Ok("not_found()"), 0));
     let ran = run(&of("range(0, 100001)"), all).await;
-    assert_eq!(ran.result.as_deref(), Ok("done()"));
+    assert_eq!(ran.result.as_deref(), Ok("ok()"));
     assert_eq!(messages(&ran), pairs(&[("insert", 100_000), ("insert", 1)]));
 }
 
@@ -313,7 +314,7 @@ async fn a_bulk_write_without_requests_sends_nothing_and_a_large_one_is_split() 
 async fn a_bulk_write_that_is_refused_whole_fails_as_any_command() {
     let steps = "- retry: { errors: [112], attempts: 2 }\n  do: { bulkWrite: posts, requests: [{ deleteOne: { filter: {} } }] }";
     let ran = run(steps, |n, _| if n == 0 { Err(refusal(112)) } else { Ok(doc! { "ok": 1, "n": 1 }) }).await;
-    assert_eq!((ran.tally.retries, ran.sent.len()), (vec![Retry::Code(112)], 2));
+    assert_eq!((ran.trace.retries, ran.sent.len()), (vec![RetryCause::Code(112)], 2));
 }
 
 const TRANSACTION: &str = "\
@@ -322,7 +323,7 @@ const TRANSACTION: &str = "\
     - let: { n: n + 1 }
     - { updateOne: posts, filter: { _id: 1 }, update: { $set: { n: <n> } } }
     - if: reply.matched == 0
-      then: [{ abort: refused(\"none\") }]
+      then: [{ abort: rejected(\"none\") }]
     - if: reply.modified == 0
       then: [{ return: same() }]
     - { insertOne: posts, document: { _id: <n> } }
@@ -355,8 +356,8 @@ async fn a_transaction_commits_and_its_writes_are_one() {
     let ran = run(TRANSACTION, |_, command| all_well(name_of(command))).await;
     assert_eq!(ran.result.as_deref(), Ok("1"));
     assert_eq!(names(&ran), ["update", "insert", "commit", "find"]);
-    assert_eq!((ran.tally.round_trips, ran.milliseconds), (4, 8));
-    assert_eq!((ran.tally.inconsistent(), ran.tally.retries), (None, vec![]));
+    assert_eq!((ran.trace.round_trips, ran.milliseconds), (4, 8));
+    assert_eq!((ran.trace.inconsistency_window(), ran.trace.retries), (None, vec![]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -377,8 +378,8 @@ async fn return_commits_and_abort_takes_back() {
     let same = run(TRANSACTION, |_, _| Ok(doc! { "ok": 1, "n": 1, "nModified": 0 })).await;
     assert_eq!((same.result.as_deref(), names(&same)), (Ok("same()"), vec!["update", "commit"]));
     let none = run(TRANSACTION, |_, _| Ok(doc! { "ok": 1, "n": 0, "nModified": 0 })).await;
-    assert_eq!((none.result.as_deref(), names(&none)), (Ok("refused(\"none\")"), vec!["update", "abort"]));
-    assert_eq!(none.tally.round_trips, 2);
+    assert_eq!((none.result.as_deref(), names(&none)), (Ok("rejected(\"none\")"), vec!["update", "abort"]));
+    assert_eq!(none.trace.round_trips, 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -391,7 +392,7 @@ async fn a_transient_error_begins_again_so_many_times_and_others_fail() {
     // The variables are those of the first attempt.
     assert_eq!(ran.result.as_deref(), Ok("1"));
     assert_eq!(names(&ran), ["update", "insert", "abort", "update", "insert", "commit", "find"]);
-    assert_eq!((ran.tally.round_trips, ran.tally.retries), (7, vec![Retry::Transaction]));
+    assert_eq!((ran.trace.round_trips, ran.trace.retries), (7, vec![RetryCause::Transaction]));
 
     let always = |_: usize, command: &Document| match name_of(command) {
         "insert" => Err(labelled(112, "TransientTransactionError")),
@@ -399,7 +400,7 @@ async fn a_transient_error_begins_again_so_many_times_and_others_fail() {
     };
     let ran = run(TRANSACTION, always).await;
     assert_eq!(ran.result, Err("insertOne posts: refused with 112".to_owned()));
-    assert_eq!((ran.sent.len(), ran.tally.retries.len()), (9, 2));
+    assert_eq!((ran.sent.len(), ran.trace.retries.len()), (9, 2));
 
     let plain = |_: usize, command: &Document| match name_of(command) {
         "insert" => Err(refusal(112)),
@@ -416,7 +417,7 @@ async fn a_commit_of_unknown_result_is_sent_again() {
     };
     let ran = run(TRANSACTION, unknown).await;
     assert_eq!(names(&ran), ["update", "insert", "commit", "commit", "find"]);
-    assert_eq!((ran.result.as_deref(), ran.tally.retries), (Ok("1"), vec![Retry::Commit]));
+    assert_eq!((ran.result.as_deref(), ran.trace.retries), (Ok("1"), vec![RetryCause::Commit]));
     let refused = |_: usize, command: &Document| match name_of(command) {
         "commit" => Err(refusal(251)),
         name => all_well(name),
@@ -431,9 +432,12 @@ async fn again_around_a_transaction_takes_it_back_first() {
   do:
     - transaction:
         - { updateOne: posts, filter: {}, update: { $set: { n: 1 } } }
-        - again: reply.modified == 0
+        - retry_if: reply.modified == 0
     - { deleteOne: posts, filter: {} }";
     let ran = run(steps, |n, _| Ok(doc! { "ok": 1, "n": 1, "nModified": i32::from(n > 0) })).await;
     assert_eq!(names(&ran), ["update", "abort", "update", "commit", "delete"]);
-    assert_eq!((ran.tally.retries.clone(), ran.tally.inconsistent()), (vec![Retry::Again], Some(ANSWER)));
+    assert_eq!(
+        (ran.trace.retries.clone(), ran.trace.inconsistency_window()),
+        (vec![RetryCause::Condition], Some(ANSWER))
+    );
 }

@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docshape::engine::{Stop, Window};
-use docshape::plan::{Choice, Plan};
+use docshape::compile::Choice;
+use docshape::engine::{StopFlag, Window};
+use docshape::plan::Plan;
 use docshape::report::VerificationReport;
-use docshape::results::verification::{Phase, StrategyFindings, Verification};
+use docshape::results::verification::{StrategyFindings, Verification, VerifyPhase};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::namespace::database_name;
 use docshape::server::{ReplyKind, Target};
-use docshape::verify::{Settings, Verifier};
+use docshape::verify::{Verifier, VerifySettings};
 use harness::{Bench, bench, choice, plan};
 
 const SHELVES: &str = include_str!("valid/shelves.yaml");
@@ -23,9 +24,9 @@ const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
 
 async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
     let command = "docshape verify it".to_owned();
-    let settings = Settings { id: id.to_owned(), command, calls, workers: 16, timeout: Duration::from_secs(10) };
+    let settings = VerifySettings { id: id.to_owned(), command, calls, clients: 16, timeout: Duration::from_secs(10) };
     let target = bench.client(settings.connections()).await;
-    let verifier = Verifier { plan, settings, target: &target, progress: &|_, _| {}, stop: Stop::default() };
+    let verifier = Verifier { plan, settings, target: &target, progress: &|_, _| {}, stop: StopFlag::default() };
     verifier.run().await.unwrap()
 }
 
@@ -53,7 +54,7 @@ fn told(verification: &Verification) -> String {
 }
 
 /// Whether a phase of a strategy found nothing.
-fn is_clean(strategy: &StrategyFindings, phase: Phase) -> bool {
+fn is_clean(strategy: &StrategyFindings, phase: VerifyPhase) -> bool {
     strategy.phases.iter().find(|found| found.phase == phase).unwrap().is_clean()
 }
 
@@ -78,14 +79,14 @@ async fn a_page_off_by_one_and_a_missing_sort_are_told_so_that_one_sees_the_mist
     assert!(!verification.passes());
     let words = told(&verification);
     for strategy in &verification.strategies[1..] {
-        assert!(!is_clean(strategy, Phase::Sequential), "{words}");
+        assert!(!is_clean(strategy, VerifyPhase::Sequential), "{words}");
     }
     let of = |name: &str| {
         let start = words.find(&format!("{name}, one by one: call ")).unwrap_or_else(|| panic!("{name}: {words}"));
         words[start..].split("\n\n").next().unwrap().to_owned()
     };
     for (name, hint) in [
-        ("off_by_one", "5 elements on both sides; what came begins 1 later in the same order"),
+        ("off_by_one", "5 elements on both sides; the actual list starts 1 later in the same order"),
         ("unsorted", "the same 5 elements in another order"),
         ("shapeless", "actual    {_id: "),
     ] {
@@ -107,7 +108,7 @@ async fn a_control_that_loses_writes_is_caught_and_counted_and_one_that_does_not
     let verification = shelves(&["linked", "forgetful", "harmless"]).await;
     let [linked, forgetful, harmless] = verification.strategies.as_slice() else { panic!() };
     assert!(linked.is_clean() && harmless.is_clean() && !verification.passes());
-    assert!(is_clean(forgetful, Phase::Sequential), "alone it does nothing wrong");
+    assert!(is_clean(forgetful, VerifyPhase::Sequential), "alone it does nothing wrong");
     let lost = &forgetful.phases[2].audits[0];
     assert!(lost.anomalies() > 10 && (lost.found as i64) < lost.expected[0], "{lost:?}");
     let words = told(&verification);
@@ -123,7 +124,7 @@ async fn a_loop_that_does_not_end_fails_the_call_and_names_the_step() {
     let words = told(&verification);
     assert!(!verification.passes());
     assert!(
-        words.contains("endless, one by one: call ") && words.contains("while true: 3 turns were not enough"),
+        words.contains("endless, one by one: call ") && words.contains("while true: 3 iterations were not enough"),
         "{words}"
     );
 }
@@ -190,7 +191,7 @@ async fn the_catalogue_passes_and_its_controls_are_caught() {
         let choice = Choice { mix: Some("verify".into()), strategies, seed: 7, ..Choice::default() };
         let plan = plan(&text, &choice);
         let verification = verified(&bench, &plan, 400, "cat").await;
-        assert_eq!(verification.uncalled, Vec::<String>::new(), "{}", path.display());
+        assert_eq!(verification.not_covered, Vec::<String>::new(), "{}", path.display());
         if !verification.passes() {
             failed.push_str(&told(&verification));
         }

@@ -112,7 +112,7 @@ fn entity(plan: &Plan, name: &str) -> Option<usize> {
 
 fn document(plan: &Plan, entity: usize, ordinal: u64) -> Document {
     let Value::Record(record) = plan.data.whole(entity, ordinal) else { unreachable!("whole gives records") };
-    Document::try_from(record.document().document()).expect("a sound document")
+    Document::try_from(record.document().expect("a record").document()).expect("a sound document")
 }
 
 fn text(document: &Document, name: &str) -> String {
@@ -227,7 +227,7 @@ fn by_author(name: &str) -> Document {
 }
 
 /// Makes as many calls, so many at once.
-pub async fn slice(database: &Database, calls: &Calls, workers: usize, make: Make, draws: &RefCell<Draws>) {
+pub async fn slice(database: &Database, calls: &Calls, clients: usize, make: Make, draws: &RefCell<Draws>) {
     let left = Cell::new(calls.len());
     let worker = async || {
         while left.get() > 0 {
@@ -242,7 +242,7 @@ pub async fn slice(database: &Database, calls: &Calls, workers: usize, make: Mak
             driver::send(database, bytes, kind).await;
         }
     };
-    join_all((0..workers).map(|_| worker())).await;
+    join_all((0..clients).map(|_| worker())).await;
 }
 
 /// What a command consists of, without what differs from call to call: names, kinds of values, and lists by their elements.

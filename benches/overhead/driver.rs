@@ -11,17 +11,17 @@ use mongodb::Database;
 use super::recording::{Calls, Recorded};
 
 /// A client like that of the harness.
-pub async fn client(uri: &str, workers: u32) -> mongodb::Client {
+pub async fn client(uri: &str, clients: u32) -> mongodb::Client {
     let mut options = mongodb::options::ClientOptions::parse(uri).await.expect("our own uri");
-    options.min_pool_size = Some(workers);
-    options.max_pool_size = Some(workers);
+    options.min_pool_size = Some(clients);
+    options.max_pool_size = Some(clients);
     options.retry_reads = Some(false);
     options.retry_writes = Some(false);
     mongodb::Client::with_options(options).expect("a client")
 }
 
 /// Makes the calls, so many at once.
-pub async fn slice(database: &Database, calls: &Calls, workers: usize) {
+pub async fn slice(database: &Database, calls: &Calls, clients: usize) {
     let next = Cell::new(0);
     let worker = async || {
         while let Some(call) = calls.get(next.replace(next.get() + 1)) {
@@ -30,7 +30,7 @@ pub async fn slice(database: &Database, calls: &Calls, workers: usize) {
             }
         }
     };
-    join_all((0..workers).map(|_| worker())).await;
+    join_all((0..clients).map(|_| worker())).await;
 }
 
 /// Sends a command and drops its reply.

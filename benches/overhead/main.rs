@@ -20,12 +20,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use bson::{Document, RawDocumentBuf, rawdoc};
 use docshape::cli::catalogue::SCENARIOS;
-use docshape::engine::{Job, LoadThread, Loader, Slice, Stop};
+use docshape::engine::{Job, Load, LoadThread, Loader, Slice};
 use docshape::plan::Plan;
 use docshape::record::Recorder;
 use docshape::server::client::MongoTarget;
@@ -114,11 +113,11 @@ async fn run(arguments: &Arguments) {
         "", "", ""
     );
     println!(
-        "calls       workers  harness   by hand     ready   sockets     >= 0.95   >= 0.95     >= 0.65   harness  by hand    ready  sockets     <= 1.10   <= 1.10"
+        "calls       clients  harness   by hand     ready   sockets     >= 0.95   >= 0.95     >= 0.65   harness  by hand    ready  sockets     <= 1.10   <= 1.10"
     );
     for workload in workloads().iter().filter(|workload| arguments.choose(workload.name)) {
-        for workers in [1, 8] {
-            compare(&server, workload, workers, (slices, if quick { 10 } else { workload.calls })).await;
+        for clients in [1, 8] {
+            compare(&server, workload, clients, (slices, if quick { 10 } else { workload.calls })).await;
         }
     }
     if arguments.choose("load") {
@@ -138,9 +137,9 @@ async fn fresh(target: &MongoTarget, database: &str, plan: &Plan) -> f64 {
     begun.elapsed().as_secs_f64()
 }
 
-async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (slices, calls): (usize, u64)) {
+async fn compare(server: &EmbeddedMongod, workload: &Workload, clients: usize, (slices, calls): (usize, u64)) {
     let plan = plan(workload.text, workload.mix);
-    let target = MongoTarget::connect(&server.uri(), workers as u32).await.expect("a client");
+    let target = MongoTarget::connect(&server.uri(), clients as u32).await.expect("a client");
     target.warm().await.expect("its connections");
     for database in ["rehearsal", "harness", "by-hand", "ready", "socket"] {
         fresh(&target, database, &plan).await;
@@ -148,28 +147,28 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
     let by_hand = match by_hand::make(workload.name) {
         Some(make) => {
             same_shapes(&target, &plan, make).await;
-            Some(by_hand_side(server.uri(), workers, make, &plan))
+            Some(by_hand_side(server.uri(), clients, make, &plan))
         }
         None => None,
     };
-    let (ready, socket) = (ready_side(server.uri(), workers), socket_side(server.uri(), workers));
-    let thread = LoadThread::start(server.uri(), workers as u32).await.expect("a load thread");
+    let (ready, socket) = (ready_side(server.uri(), clients), socket_side(server.uri(), clients));
+    let thread = LoadThread::start(server.uri(), clients as u32).await.expect("a load thread");
     let mut recorder = Recorder::new(plan.operations.len(), TIMEOUT);
     let mut sides = Sides::default();
-    let calls = calls * workers as u64;
+    let calls = calls * clients as u64;
     // The first two slices warm up.
     for slice in 0..slices as u64 + 2 {
         let range = slice * calls..(slice + 1) * calls;
-        let commands = Arc::new(recording::record(&target, &plan, range.clone(), workers).await);
+        let commands = Arc::new(recording::record(&target, &plan, range.clone(), clients).await);
         // Who begins changes from slice to slice.
         for place in 0..4 {
             match (slice + place) % 4 {
                 0 => {
                     let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
-                    let job = Job { slice: slice_of(&plan, range.clone(), workers), recorder, intervals };
+                    let job = Job { slice: slice_of(&plan, range.clone(), clients), recorder, intervals };
                     let result = thread.run(job).await.expect("the load thread");
                     assert!(result.fatal.is_none(), "{:?}", result.fatal);
-                    let cpu = result.computing.expect("Linux knows the time of a thread").as_secs_f64();
+                    let cpu = result.cpu_time.expect("Linux knows the time of a thread").as_secs_f64();
                     sides.harness.push(Speed { rate: calls as f64 / result.seconds, cpu: cpu * 1e6 / calls as f64 });
                     recorder = result.recorder;
                 }
@@ -186,7 +185,7 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, workers: usize, (
     for side in [&mut sides.harness, &mut sides.by_hand, &mut sides.ready, &mut sides.sockets] {
         side.drain(..side.len().min(2));
     }
-    print_row(workload.name, workers, &sides);
+    print_row(workload.name, clients, &sides);
 }
 
 /// Panics unless the loop written by hand makes commands like those of the harness, and no others.
@@ -200,52 +199,38 @@ async fn same_shapes(target: &MongoTarget, plan: &Plan, make: Make) {
     assert_eq!(by_hand, harness, "the loop written by hand makes other calls");
 }
 
-fn by_hand_side(uri: String, workers: usize, make: Make, plan: &Plan) -> Side {
+fn by_hand_side(uri: String, clients: usize, make: Make, plan: &Plan) -> Side {
     let draws = Draws::new(plan);
-    let state = async move || (driver::client(&uri, workers as u32).await.database("by-hand"), RefCell::new(draws));
+    let state = async move || (driver::client(&uri, clients as u32).await.database("by-hand"), RefCell::new(draws));
     Side::start("by hand", state, async move |(database, draws): &mut (Database, RefCell<Draws>), calls: &Calls| {
-        by_hand::slice(database, calls, workers, make, draws).await
+        by_hand::slice(database, calls, clients, make, draws).await
     })
 }
 
-fn ready_side(uri: String, workers: usize) -> Side {
-    let state = async move || driver::client(&uri, workers as u32).await.database("ready");
+fn ready_side(uri: String, clients: usize) -> Side {
+    let state = async move || driver::client(&uri, clients as u32).await.database("ready");
     Side::start("ready", state, async move |database: &mut Database, calls: &Calls| {
-        driver::slice(database, calls, workers).await
+        driver::slice(database, calls, clients).await
     })
 }
 
-fn socket_side(uri: String, workers: usize) -> Side {
-    let make = async move || Sockets::connect(&uri, workers).await;
+fn socket_side(uri: String, clients: usize) -> Side {
+    let make = async move || Sockets::connect(&uri, clients).await;
     Side::start("sockets", make, async |sockets: &mut Sockets, calls: &Calls| sockets.slice("socket", calls).await)
 }
 
-fn slice_of(plan: &Arc<Plan>, calls: Range<u64>, workers: usize) -> Slice {
-    Slice {
-        plan: Arc::clone(plan),
-        arm: 0,
-        database: "harness".into(),
-        seed: plan.round_seed(0),
-        next: Arc::new(AtomicU64::new(calls.start)),
-        end: calls.end,
-        length: None,
-        due: None,
-        workers,
-        timeout: TIMEOUT,
-        stop: Stop::default(),
-        interval: tokio::time::Instant::now(),
-        every: Duration::from_secs(1),
-    }
+fn slice_of(plan: &Arc<Plan>, calls: Range<u64>, clients: usize) -> Slice {
+    Slice { timeout: TIMEOUT, ..Slice::new(plan, "harness", Load::closed(calls), clients) }
 }
 
-fn print_row(name: &str, workers: usize, sides: &Sides) {
+fn print_row(name: &str, clients: usize, sides: &Sides) {
     let Sides { harness, by_hand, ready, sockets } = sides;
     let column = |speeds: &[Speed], of: fn(&Speed) -> f64, decimals| number(speeds.iter().map(of).collect(), decimals);
     let ratio = |other: &[Speed], of: fn(&Speed) -> f64| {
         number(harness.iter().zip(other).map(|(a, b)| of(a) / of(b)).collect(), 3)
     };
     println!(
-        "{name:<11} {workers:>7} {:>8} {:>9} {:>9} {:>9} {:>11} {:>9} {:>11} {:>9} {:>8} {:>8} {:>8} {:>11} {:>9}",
+        "{name:<11} {clients:>7} {:>8} {:>9} {:>9} {:>9} {:>11} {:>9} {:>11} {:>9} {:>8} {:>8} {:>8} {:>11} {:>9}",
         column(harness, rate, 0),
         column(by_hand, rate, 0),
         column(ready, rate, 0),
@@ -284,7 +269,7 @@ async fn load_speed(server: &EmbeddedMongod, quick: bool) {
     let target = MongoTarget::connect(&server.uri(), 1).await.expect("a client");
     let documents: Vec<RawDocumentBuf> = (0..POINTS)
         .map(|ordinal| match plan.data.whole(0, ordinal) {
-            docshape::plan::Value::Record(record) => record.document().document().to_owned(),
+            docshape::plan::Value::Record(record) => record.document().expect("a record").document().to_owned(),
             _ => unreachable!("whole gives records"),
         })
         .collect();

@@ -50,7 +50,7 @@ fn hurried(command: &RawDocumentBuf) -> RawDocumentBuf {
 }
 
 /// Makes the calls of the reference on a database of its own, and gives the commands that they sent.
-pub async fn record(target: &MongoTarget, plan: &Plan, calls: Range<u64>, workers: usize) -> Calls {
+pub async fn record(target: &MongoTarget, plan: &Plan, calls: Range<u64>, clients: usize) -> Calls {
     let one = async |index| {
         let recording = Recording { target, commands: RefCell::default() };
         let (operation, mut frame) = plan.draw(plan.round_seed(0), index, 0).expect("a sound scenario");
@@ -58,5 +58,5 @@ pub async fn record(target: &MongoTarget, plan: &Plan, calls: Range<u64>, worker
         Interpreter::new(&recording, "rehearsal").run(program, &mut frame).await.expect("a call");
         recording.commands.into_inner()
     };
-    stream::iter(calls.map(one)).buffered(workers).collect().await
+    stream::iter(calls.map(one)).buffered(clients).collect().await
 }

@@ -29,10 +29,10 @@ struct Connection {
 
 impl Sockets {
     /// Connects to the server of an address `mongodb://HOST:PORT/...`.
-    pub async fn connect(uri: &str, workers: usize) -> Sockets {
+    pub async fn connect(uri: &str, clients: usize) -> Sockets {
         let address = uri.trim_start_matches("mongodb://").split('/').next().expect("our own uri");
         let mut connections = Vec::new();
-        for _ in 0..workers {
+        for _ in 0..clients {
             let stream = TcpStream::connect(address).await.expect("the server");
             stream.set_nodelay(true).expect("an open socket");
             connections.push(Connection { stream, buffer: Vec::new() });
@@ -44,7 +44,7 @@ impl Sockets {
     pub async fn slice(&mut self, database: &str, calls: &Calls) {
         let next = Cell::new(0);
         let next = &next;
-        let workers = self.connections.iter_mut().map(async |connection| {
+        let clients = self.connections.iter_mut().map(async |connection| {
             while let Some(call) = calls.get(next.replace(next.get() + 1)) {
                 for recorded in call {
                     let mut command = recorded.command.clone();
@@ -53,7 +53,7 @@ impl Sockets {
                 }
             }
         });
-        join_all(workers).await;
+        join_all(clients).await;
     }
 }
 

@@ -1,6 +1,7 @@
 //! The plan of a scenario that a benchmark runs.
 
-use docshape::plan::{Choice, Plan, compile};
+use docshape::compile::{Choice, compile};
+use docshape::plan::Plan;
 use docshape::scenario::{Diagnostics, Source, read};
 
 /// Compiles a scenario that is part of this repository, and panics with its diagnostics where that is not possible.

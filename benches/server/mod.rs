@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use docshape::cli::descriptor;
+use docshape::cli::file_limit;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
 
 /// Starts the `mongod` that `docshape run` would take; without one this ends the benchmark with the words of `run`.
 pub async fn start() -> EmbeddedMongod {
-    descriptor::raise_limit();
+    file_limit::raise_limit();
     let value = |name| std::env::var_os(name);
     let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
     let program = locate(None, value("DOCSHAPE_MONGOD").as_deref(), home.as_deref(), value("PATH").as_deref());

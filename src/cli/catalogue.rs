@@ -1,4 +1,4 @@
-//! The scenarios inside this program, and how the user's word leads to one of them or to a file.
+//! The built-in scenarios, and the lookup of a scenario by name or file.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub const SCENARIOS: [(&str, &str); 7] = [
 /// # Errors
 /// When there is no such scenario, or its file cannot be read.
 pub fn open(name_or_path: &str) -> Result<Source, CliError> {
-    let from_file = || Source::load(name_or_path).map_err(|error| CliError::usage(error.to_string()));
+    let from_file = || Source::load(name_or_path).map_err(CliError::from);
     if is_path(name_or_path) {
         return from_file();
     }
@@ -43,8 +43,8 @@ fn unknown(word: &str) -> CliError {
     let nearest = suggest(word, SCENARIOS.iter().map(|(name, _)| *name));
     let guess = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
     CliError::usage(format!(
-        "there is no scenario `{word}`, neither built in nor as a file here: {guess}`docshape list` names those built \
-         in; a scenario of your own is named by its file, such as ./{word}.yaml"
+        "unknown scenario `{word}`: {guess}`docshape list` prints the built-in ones; name a scenario of your own by its \
+         file, for example ./{word}.yaml"
     ))
 }
 

@@ -1,15 +1,16 @@
 //! `docshape check`.
 
-use crate::plan::{self, Choice, Plan};
+use crate::compile::Choice;
+use crate::plan::Plan;
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 
 use super::argument::CheckArguments;
 use super::catalogue;
 use super::exit::{CliError, Exit};
 use super::output;
-use super::scenario::{already_told, tell};
+use super::scenario::{already_printed, print_diagnostics};
 
-/// Tells all problems of all files, and one line on each that has no errors.
+/// Prints all problems of all files, and a summary of each valid one.
 ///
 /// # Errors
 /// When a file cannot be read or has errors; only after all files have been checked.
@@ -23,8 +24,8 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
         }
     }
     match (unreadable.is_empty(), broken) {
-        (true, false) => Ok(Exit::Fine),
-        (true, true) => Err(already_told()),
+        (true, false) => Ok(Exit::Success),
+        (true, true) => Err(already_printed()),
         (false, _) => Err(CliError::usage(unreadable.join("\n  and: "))),
     }
 }
@@ -34,7 +35,7 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     let mut diagnostics = Diagnostics::new();
     let scenario = scenario::read(source, &mut diagnostics);
     let plan = scenario.as_ref().and_then(|scenario| compile_all_mixes(scenario, &mut diagnostics));
-    tell(&diagnostics, source);
+    print_diagnostics(&diagnostics, source);
     match (scenario, plan, diagnostics.has_errors()) {
         (Some(scenario), Some(plan), false) => {
             output::print(&format!("{}: {}\n", source.path, summary(&scenario, &plan)))?;
@@ -50,7 +51,7 @@ fn compile_all_mixes(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Opti
     choices.extend(scenario.mixes.iter().map(|mix| Choice { mix: Some(mix.name.value.clone()), ..Choice::default() }));
     let mut plans = choices.iter().map(|choice| {
         // A choice error cannot be: the mix is one of the scenario's.
-        plan::compile(scenario, choice, diagnostics).ok().flatten()
+        crate::compile::compile(scenario, choice, diagnostics).ok().flatten()
     });
     let plain = plans.next().flatten();
     plans.for_each(drop);

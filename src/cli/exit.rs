@@ -1,41 +1,46 @@
-//! How the program ends.
+//! Exit codes, and the errors that lead to them.
 
+use std::error::Error;
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
+
+use crate::error::{ErrorKind, KindedError};
 
 /// The exit codes, as `--help` shows them.
 pub const EXIT_CODES: &str = "Exit codes:
-    0  fine
-    1  the run finished, and a check that was asked for failed
-    2  bad arguments or scenario
-    3  the server is unreachable, was refused or got lost
-    4  the run finished and is not valid
-  130  interrupted; the results of finished rounds were saved";
+    0  success
+    1  a requested check failed
+    2  invalid arguments, scenario or file
+    3  server or I/O error
+    4  invalid run
+  130  interrupted; results of complete rounds are saved";
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Fine.
-    Fine,
-    /// The run finished, and a check that was asked for failed.
+    /// The command did its work.
+    Success,
+    /// A requested check failed: a threshold, a comparison, a verification.
     CheckFailed,
-    /// Bad arguments, a bad scenario, or files that cannot be read or written.
+    /// Arguments, a scenario or a file that was named are invalid.
     Usage,
-    /// The server is unreachable, was refused or got lost.
-    Server,
-    /// The run finished and is not valid.
+    /// The server, the disk or the machine failed.
+    Failure,
+    /// The run ended, and its numbers must not be used.
     Invalid,
-    /// The user stopped it.
+    /// The user interrupted it.
     Interrupted,
 }
 
 impl Exit {
-    /// The number that the shell sees.
+    /// Returns the number that the shell sees.
     pub fn code(self) -> u8 {
         match self {
-            Exit::Fine => 0,
+            Exit::Success => 0,
             Exit::CheckFailed => 1,
             Exit::Usage => 2,
-            Exit::Server => 3,
+            Exit::Failure => 3,
             Exit::Invalid => 4,
             Exit::Interrupted => 130,
         }
@@ -48,36 +53,74 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do its work: what to tell the user, once, and the exit code.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct CliError {
     /// The exit code.
     pub exit: Exit,
-    /// One paragraph that names the culprit and the next step; empty when everything has been said already.
+    /// One paragraph that names the culprit and the next step; empty when everything has been printed already.
     pub message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl CliError {
-    /// Bad arguments, a bad scenario, or files that cannot be read or written.
-    pub fn usage(message: impl Into<String>) -> CliError {
-        CliError { exit: Exit::Usage, message: message.into() }
+    /// An error without a source.
+    pub fn new(exit: Exit, message: impl Into<String>) -> CliError {
+        CliError { exit, message: message.into(), source: None }
     }
 
-    /// The server is unreachable, was refused or got lost.
-    pub fn server(message: impl Into<String>) -> CliError {
-        CliError { exit: Exit::Server, message: message.into() }
+    /// Arguments, a scenario or a file that was named are invalid.
+    pub fn usage(message: impl Into<String>) -> CliError {
+        CliError::new(Exit::Usage, message)
     }
+
+    /// The server, the disk or the machine failed.
+    pub fn failure(message: impl Into<String>) -> CliError {
+        CliError::new(Exit::Failure, message)
+    }
+
+    /// Adds what else the user should know.
+    pub fn with(self, addition: &str) -> CliError {
+        CliError { message: format!("{}; {addition}", self.message), ..self }
+    }
+}
+
+impl<E: KindedError> From<E> for CliError {
+    fn from(error: E) -> CliError {
+        let exit = match error.kind() {
+            ErrorKind::Input => Exit::Usage,
+            ErrorKind::Environment => Exit::Failure,
+            ErrorKind::Interrupted => Exit::Interrupted,
+        };
+        CliError { exit, message: error.to_string(), source: Some(Box::new(error)) }
+    }
+}
+
+/// Returns the error for a file that cannot be written.
+pub fn write_error(path: &Path, error: &io::Error) -> CliError {
+    CliError::failure(format!("cannot write {}: {error}; free space or choose another --out", path.display()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use crate::results;
+
     use super::*;
 
     #[test]
-    fn the_table_in_the_help_has_every_code() {
-        let exits = [Exit::Fine, Exit::CheckFailed, Exit::Usage, Exit::Server, Exit::Invalid, Exit::Interrupted];
-        let told: Vec<u8> = EXIT_CODES.lines().skip(1).map(|line| line[..5].trim().parse().unwrap()).collect();
-        assert_eq!(told, exits.map(Exit::code));
+    fn help_has_every_exit_code() {
+        let exits = [Exit::Success, Exit::CheckFailed, Exit::Usage, Exit::Failure, Exit::Invalid, Exit::Interrupted];
+        let shown: Vec<u8> = EXIT_CODES.lines().skip(1).map(|line| line[..5].trim().parse().unwrap()).collect();
+        assert_eq!(shown, exits.map(Exit::code));
+    }
+
+    #[test]
+    fn errors_keep_their_source_and_get_an_exit_code() {
+        let error = CliError::from(results::load(Path::new("no/such/run")).unwrap_err());
+        assert_eq!(error.exit, Exit::Usage);
+        assert!(error.source().unwrap().to_string().contains("no/such/run"), "{error}");
     }
 }

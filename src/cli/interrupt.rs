@@ -1,12 +1,14 @@
-//! Ctrl-C and its kin.
+//! Ctrl-C and other signals that stop docshape.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::exit::CliError;
+
 /// The signals that ask docshape to end: from the terminal, from another process, from a terminal that closes.
 ///
-/// From its making on they end the process no more: whoever makes it must wait for them.
+/// Once installed, they no longer end the process: the owner must wait for them.
 #[derive(Debug)]
 pub struct Interrupt {
     interrupt: Signal,
@@ -22,7 +24,11 @@ impl Interrupt {
     ///
     /// # Errors
     /// When the system refuses a handler.
-    pub fn listen() -> io::Result<Interrupt> {
+    pub fn listen() -> Result<Interrupt, CliError> {
+        Interrupt::install().map_err(|error| CliError::failure(format!("cannot handle signals: {error}")))
+    }
+
+    fn install() -> io::Result<Interrupt> {
         Ok(Interrupt {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::scenario::{self, Diagnostics, Source, Strategy};
+use crate::scenario::{self, Diagnostics, Source, StrategyDefinition};
 
 use super::catalogue::SCENARIOS;
 use super::exit::{CliError, Exit};
@@ -17,18 +17,18 @@ pub fn list() -> Result<Exit, CliError> {
     let mut lines = String::new();
     for (name, text) in SCENARIOS {
         let scenario = scenario::read(&Source::new(name, text), &mut Diagnostics::new());
-        let scenario = scenario.ok_or_else(|| CliError::usage(format!("the built-in scenario {name} is damaged")))?;
+        let scenario = scenario.ok_or_else(|| CliError::failure(format!("the built-in scenario {name} is damaged")))?;
         let _ =
             writeln!(lines, "{name:width$}  {}\n{:width$}  {}", scenario.title, "", strategies(&scenario.strategies));
     }
     output::print(&lines)?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
-/// Those that a plain run compares, and how many there are besides.
-fn strategies(all: &[Strategy]) -> String {
-    let is_default = |strategy: &&Strategy| strategy.is_default.as_ref().is_some_and(|flag| flag.value);
-    let (compared, others): (Vec<&Strategy>, Vec<&Strategy>) = all.iter().partition(is_default);
+/// Returns the strategies of a plain run, and the number of others.
+fn strategies(all: &[StrategyDefinition]) -> String {
+    let is_default = |strategy: &&StrategyDefinition| strategy.is_default.as_ref().is_some_and(|flag| flag.value);
+    let (compared, others): (Vec<&StrategyDefinition>, Vec<&StrategyDefinition>) = all.iter().partition(is_default);
     let names: Vec<&str> = compared.iter().map(|strategy| strategy.name.value.as_str()).collect();
     let controls = others.iter().filter(|strategy| strategy.is_unsafe).count();
     let more = others.len() - controls;

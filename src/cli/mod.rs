@@ -3,85 +3,62 @@
 pub mod argument;
 pub mod capacity;
 pub mod catalogue;
-pub mod descriptor;
+pub mod file_limit;
 pub mod interrupt;
 pub mod output;
-pub mod preset;
 pub mod progress;
 pub mod run;
 pub mod scenario;
 pub mod server;
+pub mod show;
 
 mod check;
+mod command_line;
 pub mod compare;
-mod course;
 mod exit;
-mod latency_log;
 mod list;
-mod record;
 mod report;
-mod resume;
 mod selftest;
 mod session;
-mod show;
 mod summary;
-mod threshold;
 mod value;
 mod verify;
-mod window;
 
 use std::path::Path;
 
 use crate::server::embedded::exec_mongod;
 
-pub use argument::{Arguments, Command, RunArguments};
 use argument::{ExecMongodArguments, ServerCommand};
+pub use command_line::{Arguments, CliCommand};
 pub use exit::{CliError, EXIT_CODES, Exit};
 
-/// Does what the command line says. To be called on the main thread, for the embedded server's sake.
+/// Runs the command. Must be called on the main thread, with which the embedded server ends.
 ///
 /// # Errors
-/// One for `main` to report, with the exit code.
+/// The error to print, with its exit code.
 pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
     match arguments.command {
-        Command::Run(arguments) => {
-            check_threads(&arguments)?;
-            run::run(*arguments)
-        }
-        Command::Capacity(arguments) => {
-            check_threads(&arguments.as_run())?;
-            capacity::capacity(arguments)
-        }
-        Command::Selftest(arguments) => selftest::selftest(&arguments),
-        Command::Verify(arguments) => verify::verify(&arguments),
-        Command::Check(arguments) => check::check(&arguments),
-        Command::Show(arguments) => show::show(&arguments),
-        Command::List => list::list(),
-        Command::Compare(arguments) => compare::compare(&arguments),
-        Command::Report(arguments) => report::report(&arguments),
-        Command::Summary(arguments) => summary::summary(&arguments),
-        Command::Server(ServerCommand::Start(arguments)) => server::start(&arguments),
-        Command::ExecMongod(arguments) => become_mongod(&arguments),
+        CliCommand::Run(arguments) => run::run(*arguments),
+        CliCommand::Capacity(arguments) => capacity::capacity(&arguments),
+        CliCommand::Selftest(arguments) => selftest::selftest(&arguments),
+        CliCommand::Verify(arguments) => verify::verify(&arguments),
+        CliCommand::Check(arguments) => check::check(&arguments),
+        CliCommand::Show(arguments) => show::show(&arguments),
+        CliCommand::List => list::list(),
+        CliCommand::Compare(arguments) => compare::compare(&arguments),
+        CliCommand::Report(arguments) => report::report(&arguments),
+        CliCommand::Summary(arguments) => summary::summary(&arguments),
+        CliCommand::Server(ServerCommand::Start(arguments)) => server::start(&arguments),
+        CliCommand::ExecMongod(arguments) => become_mongod(&arguments),
     }
 }
 
-/// Tells the user why a command could not do its work, unless that has been told.
+/// Prints why a command failed, unless that has been printed already.
 pub fn report_error(error: &CliError) {
     if !error.message.is_empty() {
         let red = anstyle::AnsiColor::Red.on_default().bold();
-        output::tell(&format!("{red}error{red:#}: {error}\n"));
+        output::message(&format!("{red}error{red:#}: {error}\n"));
     }
-}
-
-fn check_threads(arguments: &RunArguments) -> Result<(), CliError> {
-    let (workers, threads) = (arguments.workers(), arguments.threads);
-    if threads <= workers {
-        return Ok(());
-    }
-    Err(CliError::usage(format!(
-        "--threads {threads} is more than --workers {workers}, and every thread needs a worker: give at least --workers \
-         {threads}, or at most --threads {workers}"
-    )))
 }
 
 fn become_mongod(arguments: &ExecMongodArguments) -> Result<Exit, CliError> {
@@ -90,5 +67,5 @@ fn become_mongod(arguments: &ExecMongodArguments) -> Result<Exit, CliError> {
     };
     let program = Path::new(program);
     let error = exec_mongod(arguments.parent, program, rest);
-    Err(CliError::server(format!("{} cannot be started: {error}", program.display())))
+    Err(CliError::failure(format!("{} cannot be started: {error}", program.display())))
 }

@@ -7,8 +7,7 @@ use crate::report::{CSV_FILE, HTML_FILE, Html, Json, Markdown, Picture, Renderer
 use crate::results::{self, RunRecord};
 
 use super::argument::{ReportArguments, ReportFormat};
-use super::course::unwritten;
-use super::exit::{CliError, Exit};
+use super::exit::{CliError, Exit, write_error};
 use super::output;
 
 /// The name of the Markdown report in a run's folder.
@@ -19,29 +18,29 @@ const REPORT_FILE: &str = "report.md";
 /// # Errors
 /// When the run cannot be read or the report cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
-    let record = results::load(&arguments.run).map_err(|error| CliError::usage(error.to_string()))?;
+    let record = results::load(&arguments.run)?;
     let mut report = Report::new(&record).in_folder(&arguments.run.display().to_string());
     if let Some(folder) = &arguments.out {
-        files(&record, &report.with_files(), folder)?;
-        return Ok(Exit::Fine);
+        write_files(&record, &report.with_files(), folder)?;
+        return Ok(Exit::Success);
     }
-    // What is printed has no pictures beside it.
+    // A printed report has no pictures next to it.
     if arguments.format == ReportFormat::Terminal && arguments.run.join(HTML_FILE).is_file() {
         report = report.with_files();
     }
     output::print(&render(&record, &report, arguments.format))?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 /// Writes the page, the Markdown report with its pictures, and the table of what was measured.
 ///
 /// # Errors
 /// When the folder cannot be made or does not take them.
-pub fn files(record: &RunRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
-    fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
+pub fn write_files(record: &RunRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
+    fs::create_dir_all(folder).map_err(|error| write_error(folder, &error))?;
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(|error| unwritten(&path, &error))
+        fs::write(&path, text).map_err(|error| write_error(&path, &error))
     };
     Picture::all(report).iter().try_for_each(|picture| write(picture.file, &picture.text))?;
     write(HTML_FILE, &written(&Html, report))?;

@@ -1,10 +1,11 @@
-//! From the user's word to a scenario that can run, with all problems told on the way.
+//! From an argument to a scenario that can run; prints all problems.
 
-use crate::plan::{self, Choice, ChoiceError, Plan};
+use crate::compile::{Choice, ChoiceError};
+use crate::plan::Plan;
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 
 use super::catalogue;
-use super::exit::{CliError, Exit};
+use super::exit::CliError;
 use super::output;
 
 /// A scenario without errors.
@@ -21,7 +22,7 @@ pub struct Ready {
 /// Opens, reads and compiles a scenario. Warnings are shown, and so are errors before they end the command.
 ///
 /// # Errors
-/// When the scenario cannot be opened or has errors, or the choice names what it does not have.
+/// When the scenario cannot be opened or has errors, or the choice names something unknown.
 pub fn prepare(name_or_path: &str, choice: &Choice) -> Result<Ready, CliError> {
     prepare_source(catalogue::open(name_or_path)?, choice)
 }
@@ -29,27 +30,24 @@ pub fn prepare(name_or_path: &str, choice: &Choice) -> Result<Ready, CliError> {
 /// The same for a text that is there already.
 ///
 /// # Errors
-/// When the scenario has errors, or the choice names what it does not have.
+/// When the scenario has errors, or the choice names something unknown.
 pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError> {
     let mut diagnostics = Diagnostics::new();
     let scenario = scenario::read(&source, &mut diagnostics);
-    let compiled = scenario.as_ref().map(|scenario| plan::compile(scenario, choice, &mut diagnostics));
-    tell(&diagnostics, &source);
+    let compiled = scenario.as_ref().map(|scenario| crate::compile::compile(scenario, choice, &mut diagnostics));
+    print_diagnostics(&diagnostics, &source);
     if diagnostics.has_errors() {
-        return Err(already_told());
+        return Err(already_printed());
     }
     match (scenario, compiled) {
         (Some(scenario), Some(Ok(Some(plan)))) => Ok(Ready { source, scenario, plan }),
         (_, Some(Err(error))) => Err(not_offered(&source, &error)),
-        _ => Err(CliError::usage(format!(
-            "{} cannot run, though nothing is wrong with it that could be told",
-            source.path
-        ))),
+        _ => Err(CliError::usage(format!("{} cannot run, for an unknown reason; please report this", source.path))),
     }
 }
 
-/// Shows problems, each once: a mistake in steps that several strategies share through `like` is found in each of them.
-pub fn tell(diagnostics: &Diagnostics, source: &Source) {
+/// Prints problems, each once: a mistake in steps that several strategies share through `like` is found in each of them.
+pub fn print_diagnostics(diagnostics: &Diagnostics, source: &Source) {
     let mut distinct = Diagnostics::new();
     for diagnostic in diagnostics.iter() {
         if !distinct.iter().any(|known| known == diagnostic) {
@@ -57,13 +55,13 @@ pub fn tell(diagnostics: &Diagnostics, source: &Source) {
         }
     }
     if !distinct.is_empty() {
-        output::tell(&distinct.render(source, true));
+        output::message(&distinct.render(source, true));
     }
 }
 
-/// The error of a scenario whose problems have been shown.
-pub fn already_told() -> CliError {
-    CliError { exit: Exit::Usage, message: String::new() }
+/// Returns the error of a scenario whose problems are printed.
+pub fn already_printed() -> CliError {
+    CliError::usage("")
 }
 
 fn not_offered(source: &Source, error: &ChoiceError) -> CliError {

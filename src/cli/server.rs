@@ -24,7 +24,7 @@ impl ServerArguments {
     /// # Errors
     /// When there is no `mongod` to start.
     pub fn choice(&self) -> Result<ServerChoice, CliError> {
-        // What stands on the command line weighs more than what the environment happens to hold.
+        // The command line takes precedence over the environment.
         let from_environment = || match self.embedded.mongod {
             Some(_) => None,
             None => std::env::var("MONGODB_URI").ok().and_then(|text| text.parse().ok()),
@@ -45,24 +45,38 @@ impl EmbeddedArguments {
         let value = |name| std::env::var_os(name);
         let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
         let program = locate(
-            self.mongod.as_deref(),
+            self.mongod.as_deref().map(|path| ("--mongod", path)),
             value("DOCSHAPE_MONGOD").as_deref(),
             home.as_deref(),
             value("PATH").as_deref(),
         );
-        let program = program.map_err(|error| CliError::server(error.to_string()))?;
-        let mut options = EmbeddedOptions::new(program, launcher()?, std::env::temp_dir());
+        let mut options = EmbeddedOptions::new(program?, launcher()?, std::env::temp_dir());
         options.cache_gb = self.cache_gb();
         Ok(options)
     }
 }
 
-/// The program that starts the server is this one.
-fn launcher() -> Result<PathBuf, CliError> {
-    std::env::current_exe().map_err(|error| CliError::server(format!("docshape cannot find its own program: {error}")))
+impl ServerChoice {
+    /// Returns the error of a command that is quit without cleanup; `saved` says where results are.
+    pub fn quit_error(&self, id: &str, saved: &str) -> CliError {
+        let mut parts = vec!["quit without cleanup".to_owned()];
+        parts.extend((!saved.is_empty()).then(|| saved.to_owned()));
+        parts.extend(match self {
+            ServerChoice::Embedded(_) => None,
+            ServerChoice::Uri(_) => {
+                Some(format!("drop databases named docshape_..._{id}... that are left on the server"))
+            }
+        });
+        CliError::new(Exit::Interrupted, parts.join("; "))
+    }
 }
 
-/// Starts the embedded server, prints its URI, and keeps it until it is told to end.
+/// The program that starts the server is this one.
+fn launcher() -> Result<PathBuf, CliError> {
+    std::env::current_exe().map_err(|error| CliError::failure(format!("cannot find the program of docshape: {error}")))
+}
+
+/// Starts the embedded server, prints its URI, and keeps it until a signal arrives.
 ///
 /// # Errors
 /// When the server does not start, or ends by itself.
@@ -71,21 +85,23 @@ pub fn start(arguments: &StartArguments) -> Result<Exit, CliError> {
     options.port = arguments.port;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     // This is the main thread, as the server's life requires.
-    runtime.map_err(|error| CliError::server(format!("cannot wait for a server: {error}")))?.block_on(keep(&options))
+    runtime.map_err(|error| CliError::failure(format!("cannot wait for a server: {error}")))?.block_on(keep(&options))
 }
 
 async fn keep(options: &EmbeddedOptions) -> Result<Exit, CliError> {
-    let failed = |error: &dyn std::error::Error| CliError::server(error.to_string());
-    let mut interrupt = Interrupt::listen().map_err(|error| failed(&error))?;
+    let mut interrupt = Interrupt::listen()?;
     let mut server = tokio::select! {
-        started = EmbeddedMongod::start(options) => started.map_err(|error| failed(&error))?,
+        started = EmbeddedMongod::start(options) => started?,
         () = interrupt.arrived() => return Ok(Exit::Interrupted),
     };
     output::print(&format!("{}\n", server.uri()))?;
     let folder = server.folder().display().to_string();
-    output::tell(&format!("MongoDB {} runs with its data in {folder}; Ctrl-C ends it\n", server.version()));
+    output::message(&format!(
+        "MongoDB {} is running with its data in {folder}; press Ctrl-C to stop it\n",
+        server.version()
+    ));
     tokio::select! {
-        error = server.exited() => Err(failed(&error)),
-        () = interrupt.arrived() => server.stop().map(|()| Exit::Fine).map_err(|error| failed(&error)),
+        error = server.exited() => Err(error.into()),
+        () = interrupt.arrived() => Ok(server.stop().map(|()| Exit::Success)?),
     }
 }

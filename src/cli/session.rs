@@ -1,12 +1,12 @@
-//! A server for the length of one command: started or found, and left in good order whatever happens.
+//! A server for one command: started or found, and cleaned up in every case.
 
-use crate::engine::{Generators, LoadThread, Stop, share};
-use crate::server::client::{ConnectError, MongoTarget};
+use crate::engine::{LoadThread, LoadThreads, StopFlag, split_clients};
+use crate::server::client::MongoTarget;
+use crate::server::deployment::Deployment;
 use crate::server::embedded::EmbeddedMongod;
-use crate::server::facts::{self, ServerFacts};
 
-use super::descriptor;
 use super::exit::{CliError, Exit};
+use super::file_limit;
 use super::interrupt::Interrupt;
 use super::output;
 use super::server::ServerChoice;
@@ -16,72 +16,71 @@ pub struct Session {
     /// A client for everything but the calls that are measured.
     pub target: MongoTarget,
     /// What server it is.
-    pub facts: ServerFacts,
+    pub facts: Deployment,
     /// Whether docshape started it.
     pub embedded: bool,
     /// Set when the user wants to stop.
-    pub stop: Stop,
+    pub stop: StopFlag,
     uri: String,
 }
 
 impl Session {
-    /// Does some work with a server. To be called on the main thread, as the embedded server's life requires. `at_once` is
-    /// the error for a user who does not wait for the work to end in good order.
+    /// Does some work with a server. To be called on the main thread, as the embedded server's life requires. `quit` is
+    /// the error for a user who does not wait for the cleanup.
     ///
     /// # Errors
     /// When there is no usable server, or the work's own.
     pub fn run(
         choice: ServerChoice,
-        at_once: CliError,
+        quit: CliError,
         work: impl AsyncFnOnce(Session) -> Result<Exit, CliError>,
     ) -> Result<Exit, CliError> {
-        descriptor::raise_limit();
+        file_limit::raise_limit();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| CliError::server(format!("cannot start: {error}")))?;
+        let runtime = runtime.map_err(|error| CliError::failure(format!("cannot start: {error}")))?;
         let result = runtime.block_on(async {
-            let stop = Stop::default();
-            let interrupt = Interrupt::listen().map_err(|error| CliError::server(error.to_string()))?;
+            let stop = StopFlag::default();
+            let interrupt = Interrupt::listen()?;
             tokio::select! {
                 result = with_server(choice, &stop, work) => result,
                 // What is given up here is dropped, the embedded server and its folder with it.
-                () = watch(interrupt, &stop) => Err(at_once),
+                () = watch(interrupt, &stop) => Err(quit),
             }
         });
         runtime.shutdown_background();
         result
     }
 
-    /// Load threads with so many connections together, all open.
+    /// Starts load threads that share the clients' connections, all open.
     ///
     /// # Errors
     /// When a thread or a connection cannot be made.
-    pub async fn generators(&self, workers: u64, threads: u64) -> Result<Generators<MongoTarget>, CliError> {
-        descriptor::check(workers, threads)?;
+    pub async fn load_threads(&self, clients: u64, threads: u64) -> Result<LoadThreads<MongoTarget>, CliError> {
+        file_limit::check(clients, threads)?;
         let mut all = Vec::new();
-        for workers in share(workers as usize, threads as usize) {
-            all.push(self.load_thread(workers as u32).await?);
+        for clients in split_clients(clients as usize, threads as usize) {
+            all.push(self.load_thread(clients as u32).await?);
         }
-        Ok(Generators::Threads(all))
+        Ok(LoadThreads::Threads(all))
     }
 
-    /// A load thread with so many connections, all open.
+    /// Starts a load thread; all its connections are open.
     ///
     /// # Errors
     /// When it or a connection cannot be made.
     pub async fn load_thread(&self, connections: u32) -> Result<LoadThread, CliError> {
-        let starting =
-            async { LoadThread::start(self.uri.clone(), connections).await.map_err(|error| server_error(&error)) };
+        let starting = async { Ok(LoadThread::start(self.uri.clone(), connections).await?) };
         unless_stopped(&self.stop, starting).await
     }
 
-    /// A client of its own with so many connections, all open, for the current thread.
+    /// Connects a client for the current thread; all its connections are open.
     ///
     /// # Errors
     /// When it cannot connect.
     pub async fn client(&self, connections: u32) -> Result<MongoTarget, CliError> {
         let connecting = async {
-            let target = MongoTarget::connect(&self.uri, connections).await.map_err(|error| server_error(&error))?;
-            target.warm().await.map_err(|error| server_error(&error))?;
+            let target = MongoTarget::connect(&self.uri, connections).await?;
+            target.warm().await?;
             Ok(target)
         };
         unless_stopped(&self.stop, connecting).await
@@ -91,58 +90,61 @@ impl Session {
 /// Starts or finds the server, and ends the embedded one whatever happens.
 async fn with_server(
     choice: ServerChoice,
-    stop: &Stop,
+    stop: &StopFlag,
     work: impl AsyncFnOnce(Session) -> Result<Exit, CliError>,
 ) -> Result<Exit, CliError> {
     match choice {
-        ServerChoice::Uri(uri) => work(connect(uri.reveal(), (false, stop)).await?).await,
+        ServerChoice::Uri(uri) => {
+            let session = connect(uri.reveal(), (false, stop)).await.map_err(with_embedded_hint)?;
+            work(session).await
+        }
         ServerChoice::Embedded(options) => {
-            let starting = async { EmbeddedMongod::start(&options).await.map_err(|error| server_error(&error)) };
+            let starting = async { Ok(EmbeddedMongod::start(&options).await?) };
             let mut server = unless_stopped(stop, starting).await?;
             let result = async { work(connect(&server.uri(), (true, stop)).await?).await }.await;
             let result = result.map_err(|error| with_end_of(&mut server, error));
-            let stopped = server.stop().map_err(|error| CliError::server(error.to_string()));
+            let stopped = server.stop().map_err(CliError::from);
             result.and_then(|exit| stopped.map(|()| exit))
         }
     }
 }
 
-async fn connect(uri: &str, (embedded, stop): (bool, &Stop)) -> Result<Session, CliError> {
+async fn connect(uri: &str, (embedded, stop): (bool, &StopFlag)) -> Result<Session, CliError> {
     let connecting = async {
-        let target = MongoTarget::connect(uri, 1).await.map_err(|error| match error {
-            ConnectError::InvalidUri { .. } => CliError::usage(error.to_string()),
-            ConnectError::Driver { .. } => server_error(&error),
-        })?;
-        let facts = facts::gather(&target).await.map_err(|error| server_error(&error))?;
+        let target = MongoTarget::connect(uri, 1).await?;
+        let facts = Deployment::read(&target).await?;
         Ok(Session { target, facts, embedded, stop: stop.clone(), uri: uri.to_owned() })
     };
     unless_stopped(stop, connecting).await
 }
 
-/// For work without a loop that looks at `stop`: it is given up.
-async fn unless_stopped<R>(stop: &Stop, work: impl Future<Output = Result<R, CliError>>) -> Result<R, CliError> {
-    tokio::select! {
-        result = work => result,
-        () = stop.asked() => Err(CliError { exit: Exit::Interrupted, message: "interrupted before the first call".into() }),
+fn with_embedded_hint(error: CliError) -> CliError {
+    match error.exit {
+        Exit::Interrupted => error,
+        _ => error.with("omit --uri and MONGODB_URI to use an embedded server"),
     }
 }
 
-fn server_error(error: &dyn std::error::Error) -> CliError {
-    CliError::server(error.to_string())
+/// Abandons work that does not check `stop` itself.
+async fn unless_stopped<R>(stop: &StopFlag, work: impl Future<Output = Result<R, CliError>>) -> Result<R, CliError> {
+    tokio::select! {
+        result = work => result,
+        () = stop.wait() => Err(CliError::new(Exit::Interrupted, "interrupted before the first call")),
+    }
 }
 
-/// A server of our own that ended by itself is the reason of whatever went wrong with it.
+/// Adds that the embedded server ended by itself, which explains every other error.
 fn with_end_of(server: &mut EmbeddedMongod, error: CliError) -> CliError {
     match server.ended() {
-        Some(ended) => CliError { message: format!("{}; {ended}", error.message), ..error },
+        Some(ended) => error.with(&ended.to_string()),
         None => error,
     }
 }
 
-/// The first signal asks the engine to end in good order; after the second there is no waiting for it.
-async fn watch(mut interrupt: Interrupt, stop: &Stop) {
+/// The first signal asks the engine to stop after cleanup; the second does not wait for it.
+async fn watch(mut interrupt: Interrupt, stop: &StopFlag) {
     interrupt.arrived().await;
     stop.set();
-    output::tell("\nending; once more to end at once\n");
+    output::message("\nstopping after cleanup; press Ctrl-C again to quit immediately\n");
     interrupt.arrived().await;
 }

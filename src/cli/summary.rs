@@ -12,21 +12,21 @@ use super::output;
 /// Prints one page over the runs in a folder's subfolders, in the order of their names.
 ///
 /// # Errors
-/// When the folder holds no run, or a run cannot be read.
+/// When the folder contains no run, or a run cannot be read.
 pub fn summary(arguments: &SummaryArguments) -> Result<Exit, CliError> {
     let runs = runs_in(&arguments.folder)?;
     let mut reports = Vec::new();
     for (name, folder) in &runs {
-        let record = results::load(folder).map_err(|error| CliError::usage(error.to_string()))?;
+        let record = results::load(folder)?;
         reports.push((name.as_str(), Report::new(&record)));
     }
     let mut page = String::new();
     let _ = Summary::new(reports.iter().map(|(name, report)| (*name, report)).collect()).render(&mut page);
     output::print(&page)?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
-/// Name and path of every subfolder that holds a run.
+/// Returns name and path of every subfolder with a run.
 fn runs_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, CliError> {
     let shown = folder.display();
     let unreadable = |error: std::io::Error| CliError::usage(format!("cannot read the folder {shown}: {error}"));
@@ -42,7 +42,7 @@ fn runs_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, CliError> {
     match runs.is_empty() {
         false => Ok(runs),
         true => Err(CliError::usage(format!(
-            "no folder in {shown} holds a {RUN_FILE}: name the folder whose subfolders are runs, such as the one that \
+            "no folder in {shown} contains a {RUN_FILE}: name the folder whose subfolders are runs, such as the one that \
              scripts/publish-results.sh writes"
         ))),
     }

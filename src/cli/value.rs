@@ -1,14 +1,14 @@
-//! How the values of the command line are read.
+//! Parsers of command-line values.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A connection string. It may hold a password, so that it has no `Display` and its `Debug` tells nothing.
+/// A connection string. It may contain a password, so it has no `Display`, and its `Debug` is empty.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConnectionString(String);
 
 impl ConnectionString {
-    /// The text, for the driver only.
+    /// Returns the text, for the driver only.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -25,7 +25,7 @@ impl FromStr for ConnectionString {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim() {
-            "" => Err("it is empty: leave it out for an embedded server".to_owned()),
+            "" => Err("empty URI; omit it to use an embedded server".to_owned()),
             text => Ok(ConnectionString(text.to_owned())),
         }
     }
@@ -34,7 +34,7 @@ impl FromStr for ConnectionString {
 /// A name, which is not empty.
 pub(super) fn name(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err("a name is empty".to_owned()),
+        "" => Err("empty name".to_owned()),
         name => Ok(name.to_owned()),
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn name(text: &str) -> Result<String, String> {
 pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
-        _ => Err("write it as name=value, such as posts=1000".to_owned()),
+        _ => Err("expected name=value, such as posts=1000".to_owned()),
     }
 }
 
@@ -51,15 +51,15 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
 pub(super) fn count<const MAX: u64>(text: &str) -> Result<u64, String> {
     match text.trim().parse() {
         Ok(number) if (1..=MAX).contains(&number) => Ok(number),
-        _ => Err(format!("it takes a whole number from 1 to {MAX}")),
+        _ => Err(format!("expected a whole number from 1 to {MAX}")),
     }
 }
 
-/// Rounds in which something can be claimed.
+/// Enough rounds for a verdict.
 pub(super) fn rounds(text: &str) -> Result<u64, String> {
     match text.trim().parse() {
         Ok(number) if (6..=100).contains(&number) => Ok(number),
-        _ => Err("it takes a whole number from 6 to 100".to_owned()),
+        _ => Err("expected a whole number from 6 to 100".to_owned()),
     }
 }
 
@@ -73,21 +73,21 @@ pub(super) fn percent<const MAX: u8>(text: &str) -> Result<f64, String> {
     };
     match (plain.parse::<f64>(), nearest) {
         (Ok(percent), Some(nearest)) if percent == nearest => Ok(percent / 100.0),
-        (_, Some(nearest)) => Err(format!("it takes a percentage from 0 to {MAX}; the nearest is {}", nearest + 0.0)),
-        (_, None) => Err(format!("it takes a percentage from 0 to {MAX}, such as 2 or 0.5")),
+        (_, Some(nearest)) => Err(format!("expected a percentage from 0 to {MAX}; nearest: {}", nearest + 0.0)),
+        (_, None) => Err(format!("expected a percentage from 0 to {MAX}, such as 2 or 0.5")),
     }
 }
 
 /// Any seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
-    text.trim().parse().map_err(|_| format!("it takes a whole number from 0 to {}", u64::MAX))
+    text.trim().parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 /// A port.
 pub(super) fn port(text: &str) -> Result<u16, String> {
     match text.trim().parse() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!("it takes a whole number from 1 to {}", u16::MAX)),
+        _ => Err(format!("expected a whole number from 1 to {}", u16::MAX)),
     }
 }
 
@@ -95,14 +95,14 @@ pub(super) fn port(text: &str) -> Result<u16, String> {
 pub(super) fn cache_size(text: &str) -> Result<f64, String> {
     match text.trim().parse() {
         Ok(gb) if (0.25..=10_000.0).contains(&gb) => Ok(gb),
-        _ => Err("it takes a number of GB from 0.25 to 10000".to_owned()),
+        _ => Err("expected a number of GB from 0.25 to 10000".to_owned()),
     }
 }
 
 /// A rate of calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
-    /// So many per second.
+    /// Calls per second.
     PerSecond(f64),
     /// Half of what the slowest strategy can do.
     Auto,
@@ -114,14 +114,14 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
         "auto" => Ok(Rate::Auto),
         number => match number.parse() {
             Ok(rate) if (0.001..=1_000_000.0).contains(&rate) => Ok(Rate::PerSecond(rate)),
-            _ => Err("it takes calls per second from 0.001 to 1000000, such as 500, or auto".to_owned()),
+            _ => Err("expected calls per second from 0.001 to 1000000, such as 500, or auto".to_owned()),
         },
     }
 }
 
 /// A length of time from a millisecond to a day: a number and its unit.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    const WANTED: &str = "it takes a time from 1ms to 24h: a number with ms, s, m or h, such as 500ms, 3s or 2m";
+    const EXPECTED: &str = "expected a time from 1ms to 24h: a number with ms, s, m or h, such as 500ms, 3s or 2m";
     let text = text.trim();
     let digits = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
     let unit = match text[digits..].trim() {
@@ -129,11 +129,11 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(WANTED.to_owned()),
+        _ => return Err(EXPECTED.to_owned()),
     };
     match text[..digits].parse::<f64>().map(|number| number * unit) {
         Ok(seconds) if (0.001..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err(WANTED.to_owned()),
+        _ => Err(EXPECTED.to_owned()),
     }
 }
 
@@ -152,10 +152,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_outside_their_range_are_refused() {
+    fn numbers_outside_their_range_are_rejected() {
         assert_eq!(count::<10>("10"), Ok(10));
         for text in ["0", "-1", "11", "x", "1.5", "99999999999999999999"] {
-            assert_eq!(count::<10>(text), Err("it takes a whole number from 1 to 10".into()), "{text}");
+            assert_eq!(count::<10>(text), Err("expected a whole number from 1 to 10".into()), "{text}");
         }
         assert_eq!(cache_size("0.25"), Ok(0.25));
         for text in ["0.2", "NaN", "inf", "-1", "big"] {
@@ -174,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn percentages_are_shares_and_others_are_led_to_the_nearest() {
+    fn percentages_become_shares() {
         for (text, share) in [("2", 0.02), ("0.5 %", 0.005), ("0", 0.0), ("50", 0.5)] {
             assert_eq!(percent::<50>(text), Ok(share), "{text}");
         }
         for (text, nearest) in [("51", "50"), ("-1", "0"), ("1,5", "1.5"), ("inf", "50")] {
-            let told = percent::<50>(text).unwrap_err();
-            assert_eq!(told, format!("it takes a percentage from 0 to 50; the nearest is {nearest}"), "{text}");
+            let error = percent::<50>(text).unwrap_err();
+            assert_eq!(error, format!("expected a percentage from 0 to 50; nearest: {nearest}"), "{text}");
         }
         for text in ["", "%", "two", "NaN", "1.2.3"] {
             assert!(percent::<50>(text).unwrap_err().ends_with("such as 2 or 0.5"), "{text}");

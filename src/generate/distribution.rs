@@ -7,26 +7,26 @@ use super::Stream;
 /// The largest mean of a distribution of counts.
 pub(super) const LARGEST_MEAN: f64 = 1e6;
 
-/// A distribution that cannot be.
+/// Why a distribution is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DistributionError {
     /// Nothing to draw from.
-    #[error("there is nothing to draw from: it has no records")]
+    #[error("nothing to draw from: it has no records")]
     Empty,
-    /// A number that makes no sense for it.
-    #[error("{name} cannot be {value}: {wanted}")]
+    /// A number out of its range.
+    #[error("invalid {name}: expected {expected}, found {value}")]
     Parameter {
         /// Which number.
         name: &'static str,
         /// What it was.
         value: String,
         /// What it may be.
-        wanted: &'static str,
+        expected: &'static str,
     },
 }
 
-pub(super) fn parameter(name: &'static str, value: impl ToString, wanted: &'static str) -> DistributionError {
-    DistributionError::Parameter { name, value: value.to_string(), wanted }
+pub(super) fn parameter(name: &'static str, value: impl ToString, expected: &'static str) -> DistributionError {
+    DistributionError::Parameter { name, value: value.to_string(), expected }
 }
 
 /// An int from `a` to `b`, both included.
@@ -35,7 +35,7 @@ pub(super) fn parameter(name: &'static str, value: impl ToString, wanted: &'stat
 /// When `a` is above `b`.
 pub fn uniform_int(stream: &mut Stream, a: i64, b: i64) -> Result<i64, DistributionError> {
     if a > b {
-        return Err(parameter("the first end of uniform", a, "it may not be above the second"));
+        return Err(parameter("lower bound of uniform", a, "at most the upper bound"));
     }
     let span = (i128::from(b) - i128::from(a) + 1) as u128;
     let offset = match u64::try_from(span) {
@@ -51,7 +51,7 @@ pub fn uniform_int(stream: &mut Stream, a: i64, b: i64) -> Result<i64, Distribut
 /// When `a` is above `b`, or one of them is not finite.
 pub fn uniform_float(stream: &mut Stream, a: f64, b: f64) -> Result<f64, DistributionError> {
     if !(a <= b && a.is_finite() && b.is_finite()) {
-        return Err(parameter("the first end of uniform", a, "it may not be above the second"));
+        return Err(parameter("lower bound of uniform", a, "at most the upper bound"));
     }
     let unit = stream.unit();
     // Weighted, because b - a overflows for extreme ends; its rounding may not lead beyond them.
@@ -64,7 +64,7 @@ pub fn uniform_float(stream: &mut Stream, a: f64, b: f64) -> Result<f64, Distrib
 /// When the deviation is negative or a number is not finite.
 pub fn normal(stream: &mut Stream, mean: f64, deviation: f64) -> Result<f64, DistributionError> {
     let law = rand_distr::Normal::new(mean, deviation).ok().filter(|_| deviation >= 0.0 && mean.is_finite());
-    let law = law.ok_or_else(|| parameter("the deviation of normal", deviation, "it is a number >= 0"))?;
+    let law = law.ok_or_else(|| parameter("deviation of normal", deviation, "a number >= 0"))?;
     Ok(law.sample(stream))
 }
 
@@ -77,7 +77,7 @@ pub fn poisson(stream: &mut Stream, mean: f64) -> Result<u64, DistributionError>
         return Ok(0);
     }
     let law = rand_distr::Poisson::new(mean).ok().filter(|_| mean <= LARGEST_MEAN);
-    let law = law.ok_or_else(|| parameter("the mean of poisson_count", mean, "it is a number from 0 to 1,000,000"))?;
+    let law = law.ok_or_else(|| parameter("mean of poisson_count", mean, "a number from 0 to 1,000,000"))?;
     Ok(law.sample(stream) as u64)
 }
 

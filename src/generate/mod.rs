@@ -1,5 +1,5 @@
-//! Seeded data: every value is a pure function of (seed, label, ordinal), so that any worker can make record 712 or
-//! call 90,001 without having made those before.
+//! Seeded data: every value is a pure function of (seed, label, ordinal), so that any client can make record 712 or
+//! call 90,001 without making the ones before.
 
 mod distribution;
 mod identifier;

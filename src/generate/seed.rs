@@ -12,7 +12,7 @@ pub struct Seed(u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(u64);
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), begun at a point that (seed, label, ordinal) determine.
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), started at a point that (seed, label, ordinal) determine.
 ///
 /// The same on every platform and in every version of docshape: published runs can be repeated. Not for secrets.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ fn pick(stream: &mut Stream, list: &[&'static str]) -> &'static str {
     list[stream.below(list.len() as u64) as usize]
 }
 
-/// So many words, a space between them.
+/// Returns `n` words, a space between them.
 pub fn words(stream: &mut Stream, n: usize) -> String {
     let mut made = String::with_capacity(n * 7);
     for word in 0..n {

@@ -11,7 +11,7 @@ pub const DEFAULT_EXPONENT: f64 = 0.99;
 /// Beyond this exponent rank 0 has all the probability that a double can express.
 const LARGEST_EXPONENT: f64 = 64.0;
 
-/// The largest count of [`ZipfCount`] is so many times its mean.
+/// The largest count of [`ZipfCount`], as a multiple of its mean.
 const COUNT_REACH: f64 = 10.0;
 
 /// Ranks from 0 up to, not including, n, where rank k is drawn in proportion to (k + 1)^-exponent.
@@ -31,7 +31,7 @@ impl Zipf {
         if n == 0 {
             return Err(DistributionError::Empty);
         }
-        let wrong = || parameter("the exponent of zipf", exponent, "it is a number >= 0, such as 0.99");
+        let wrong = || parameter("exponent of zipf", exponent, "a number >= 0");
         if !exponent.is_finite() {
             return Err(wrong());
         }
@@ -65,7 +65,7 @@ impl ZipfCount {
     /// When the mean is below 0, or above a million.
     pub fn new(mean: f64) -> Result<ZipfCount, DistributionError> {
         if !(0.0..=LARGEST_MEAN).contains(&mean) {
-            return Err(parameter("the mean of zipf_count", mean, "it is a number from 0 to 1,000,000"));
+            return Err(parameter("mean of zipf_count", mean, "a number from 0 to 1,000,000"));
         }
         if mean == 0.0 {
             return Ok(ZipfCount { ranks: None });
@@ -85,7 +85,7 @@ fn largest(mean: f64) -> u64 {
     (mean * COUNT_REACH).ceil() as u64
 }
 
-/// The exponent with which so many counts, from 0 up, have this mean.
+/// Returns the exponent with which `counts` counts, from 0 up, have this mean.
 fn exponent(mean: f64, counts: u64) -> f64 {
     // The mean falls as the exponent grows; at 0 it is half of the largest count, far above the one asked for.
     let (mut low, mut high) = (0.0, LARGEST_EXPONENT);
@@ -96,7 +96,7 @@ fn exponent(mean: f64, counts: u64) -> f64 {
     (low + high) / 2.0
 }
 
-/// The mean of so many counts, from 0 up, where k has a weight of (k + 1)^-exponent.
+/// Returns the mean of `counts` counts, from 0 up, where k has a weight of (k + 1)^-exponent.
 fn expected(counts: u64, exponent: f64) -> f64 {
     power_sum(counts, exponent - 1.0) / power_sum(counts, exponent) - 1.0
 }
@@ -141,18 +141,18 @@ mod tests {
             }
             let total: f64 = (1..=n).map(|k| (k as f64).powf(-exponent)).sum();
             for (rank, count) in seen.iter().enumerate() {
-                let wanted = draws as f64 * ((rank + 1) as f64).powf(-exponent) / total;
-                let spread = 5.0 * wanted.sqrt();
+                let expected_count = draws as f64 * ((rank + 1) as f64).powf(-exponent) / total;
+                let spread = 5.0 * expected_count.sqrt();
                 assert!(
-                    (f64::from(*count) - wanted).abs() < spread,
-                    "{exponent}, rank {rank}: {count} instead of {wanted}"
+                    (f64::from(*count) - expected_count).abs() < spread,
+                    "{exponent}, rank {rank}: {count} instead of {expected_count}"
                 );
             }
         }
     }
 
     #[test]
-    fn zipf_refuses_nonsense() {
+    fn rejects_invalid_exponents() {
         assert_eq!(Zipf::new(0, 1.0).unwrap_err(), DistributionError::Empty);
         assert!(Zipf::new(10, -0.5).is_err());
         assert!(Zipf::new(10, f64::NAN).is_err());
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn zipf_count_refuses_nonsense() {
+    fn rejects_invalid_means() {
         for mean in [-1.0, f64::NAN, f64::INFINITY, 1e9] {
             assert!(ZipfCount::new(mean).is_err(), "{mean}");
         }

@@ -2,16 +2,7 @@
 
 use bson::RawDocumentBuf;
 
-use crate::scenario::{self, CommandWord, Diagnostics, Spanned};
-
-use super::command::{CommandCompiler, Concerns};
-use super::document;
-use super::expression::{EvalError, Expression, Frame};
-use super::resolve::{entity_of, resolve};
-use super::scope::{Origin, Scope};
-use super::template::Template;
-use super::value::Value;
-use super::writer::Writer;
+use super::{EvalError, Expression, Frame, Template, Value, Writer};
 
 /// Many writes, ready to be bound.
 #[derive(Debug)]
@@ -24,15 +15,17 @@ pub struct Bulk {
     pub errors: Vec<i32>,
     /// The slot of `as`.
     pub alias: Option<usize>,
-    collection: Template,
+    /// The collection.
+    pub(crate) collection: Template,
     /// None inside of a transaction, which has its own.
-    write_concern: Option<Value>,
-    requests: Vec<Request>,
+    pub(crate) write_concern: Option<Value>,
+    /// The writes, in order.
+    pub(crate) requests: Vec<Request>,
 }
 
 /// One write, or one per element of a list.
 #[derive(Debug)]
-enum Request {
+pub(crate) enum Request {
     One(RequestKind, Template),
     Each { slot: usize, list: Expression, item: Box<Request> },
 }
@@ -69,9 +62,9 @@ impl Bulk {
     pub fn head(&self, kind: RequestKind, frame: &mut Frame) -> Result<RawDocumentBuf, EvalError> {
         let (mut writer, open) = Writer::new();
         self.collection.write(kind.name(), &mut writer, frame)?;
-        writer.value("ordered", &Value::Bool(self.ordered));
+        writer.value("ordered", &Value::Bool(self.ordered))?;
         if let Some(concern) = &self.write_concern {
-            writer.value("writeConcern", concern);
+            writer.value("writeConcern", concern)?;
         }
         Ok(writer.finish(open))
     }
@@ -87,7 +80,7 @@ impl Bulk {
     }
 
     /// Whether it is more than one command, as far as is known.
-    pub(super) fn is_several(&self) -> bool {
+    pub(crate) fn is_several(&self) -> bool {
         let mut kinds = self.requests.iter().map(Request::kind);
         let first = kinds.next();
         kinds.any(|kind| Some(kind) != first)
@@ -107,7 +100,7 @@ impl Request {
             Request::One(kind, template) => bound.push((*kind, template.bind(frame)?)),
             Request::Each { slot, list, item } => {
                 let list = list.evaluate(frame)?;
-                let wrong = || EvalError::new(format!("a list is wanted, not {}", list.kind()));
+                let wrong = || EvalError::new(format!("expected a list, found {}", list.kind()));
                 for element in list.items().ok_or_else(wrong)? {
                     frame.set(*slot, element);
                     item.bind(frame, bound)?;
@@ -115,56 +108,5 @@ impl Request {
             }
         }
         Ok(())
-    }
-}
-
-/// Compiles a `bulkWrite` without its `as`; `None` when there were problems.
-pub(super) fn compile(
-    collection: &Spanned<String>,
-    requests: &[scenario::Request],
-    (ordered, errors): (bool, &[i32]),
-    concerns: Option<&Concerns>,
-    scope: &mut Scope,
-    diagnostics: &mut Diagnostics,
-) -> Option<Bulk> {
-    let name = document::compile_text(&collection.value, collection.span, false, scope, diagnostics);
-    let requests: Vec<_> =
-        requests.iter().map(|request| compile_request(request, collection, scope, diagnostics)).collect();
-    Some(Bulk {
-        label: format!("bulkWrite {}", collection.value),
-        ordered,
-        errors: errors.to_vec(),
-        alias: None,
-        collection: name?,
-        write_concern: concerns.map(Concerns::write_concern),
-        requests: requests.into_iter().collect::<Option<Vec<_>>>()?,
-    })
-}
-
-fn compile_request(
-    request: &scenario::Request,
-    collection: &Spanned<String>,
-    scope: &mut Scope,
-    diagnostics: &mut Diagnostics,
-) -> Option<Request> {
-    match request {
-        scenario::Request::One { word, options } => {
-            let compiler = CommandCompiler { word: word.value, collection, options, scope, diagnostics };
-            let template = compiler.part()?;
-            let kind = match word.value {
-                CommandWord::InsertOne => RequestKind::Insert,
-                CommandWord::DeleteOne | CommandWord::DeleteMany => RequestKind::Delete,
-                _ => RequestKind::Update,
-            };
-            Some(Request::One(kind, template))
-        }
-        scenario::Request::Each { name, list, item } => {
-            let list = resolve(list, scope, diagnostics);
-            let entity = list.as_ref().and_then(|list| entity_of(list, scope));
-            let slot = scope.push(&name.value, Origin::Let, entity);
-            let item = compile_request(item, collection, scope, diagnostics);
-            scope.pop();
-            Some(Request::Each { slot, list: list?, item: Box::new(item?) })
-        }
     }
 }

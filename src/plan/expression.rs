@@ -8,24 +8,7 @@ use std::sync::Arc;
 
 use crate::generate::{Label, Seed, Stream};
 
-use super::function::Function;
-use super::generator::Generator;
-use super::record::Data;
-use super::value::Value;
-
-/// Why an expression has no value.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{message}")]
-pub struct EvalError {
-    message: String,
-}
-
-impl EvalError {
-    /// An error with these words.
-    pub fn new(message: impl Into<String>) -> EvalError {
-        EvalError { message: message.into() }
-    }
-}
+use super::{Data, EvalError, Value, function::Function, generator::GeneratorCall};
 
 /// The variables of one evaluation, and what generators need to know.
 #[derive(Debug)]
@@ -39,14 +22,14 @@ pub struct Frame {
     /// The instant that `clock()` gives, in milliseconds since the epoch.
     pub now: i64,
     slots: Vec<Value>,
-    /// Counts the turns of enclosing `map`s and the like, so that a generator inside draws anew in each.
-    turn: u64,
+    /// Identifies the iteration of enclosing `map`s and the like, so that a generator inside draws anew in each.
+    iteration: u64,
 }
 
 impl Frame {
     /// A frame whose slots are all null.
     pub fn new(data: &Arc<Data>, seed: Seed, ordinal: u64, slots: usize) -> Frame {
-        Frame { data: Arc::clone(data), seed, ordinal, now: 0, slots: vec![Value::Null; slots], turn: 0 }
+        Frame { data: Arc::clone(data), seed, ordinal, now: 0, slots: vec![Value::Null; slots], iteration: 0 }
     }
 
     /// The value in a slot.
@@ -79,7 +62,7 @@ impl Frame {
 
     /// The random stream of the generator with this label.
     pub fn stream(&self, label: Label) -> Stream {
-        let seed = if self.turn == 0 { self.seed } else { self.seed.derive(label, self.turn) };
+        let seed = if self.iteration == 0 { self.seed } else { self.seed.derive(label, self.iteration) };
         Stream::new(seed, label, self.ordinal)
     }
 }
@@ -120,8 +103,8 @@ pub enum Expression {
     /// A function over values.
     Call(Function, Vec<Expression>),
     /// A generator.
-    Generate(Box<Generator>),
-    /// `list.map(x, body)` and its kin.
+    Generate(Box<GeneratorCall>),
+    /// `list.map(x, body)` and the other loops.
     Each(Box<Each>),
 }
 
@@ -176,8 +159,8 @@ impl Expression {
             Expression::Constant(value) => value.clone(),
             Expression::Slot(slot) => frame.slot(*slot).clone(),
             Expression::Field(operand, name) => match &**operand {
-                Expression::Slot(slot) => frame.slot(*slot).get(name).unwrap_or(Value::Null),
-                other => other.evaluate(frame)?.get(name).unwrap_or(Value::Null),
+                Expression::Slot(slot) => frame.slot(*slot).field(name)?,
+                other => other.evaluate(frame)?.field(name)?,
             },
             Expression::Index(operand, index) => {
                 let (operand, index) = (operand.evaluate(frame)?, index.evaluate(frame)?);
@@ -189,11 +172,14 @@ impl Expression {
                 let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
                 operator.apply(&a, &b)?
             }
-            Expression::Equal(wanted, a, b) => Value::Bool((a.evaluate(frame)? == b.evaluate(frame)?) == *wanted),
-            Expression::Compare(wanted, a, b) => {
+            Expression::Equal(expected, a, b) => {
                 let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
-                let order = a.compare(&b).ok_or_else(|| uncomparable(&a, &b))?;
-                Value::Bool(wanted.contains(&order))
+                Value::Bool(a.equals(&b)? == *expected)
+            }
+            Expression::Compare(orders, a, b) => {
+                let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
+                let order = a.compare(&b)?.ok_or_else(|| uncomparable(&a, &b))?;
+                Value::Bool(orders.contains(&order))
             }
             Expression::In(item, list) => contains(&item.evaluate(frame)?, &list.evaluate(frame)?)?,
             Expression::And(a, b) => Value::Bool(truth(&a.evaluate(frame)?)? && truth(&b.evaluate(frame)?)?),
@@ -207,7 +193,7 @@ impl Expression {
             }
             Expression::Map(entries) => map(entries, frame)?,
             Expression::Call(function, arguments) => call(function, arguments, frame)?,
-            Expression::Generate(generator) => generator.draw(frame)?,
+            Expression::Generate(call) => call.draw(frame)?,
             Expression::Each(each) => each.evaluate(frame)?,
         })
     }
@@ -229,7 +215,7 @@ impl Expression {
                 Expression::Conditional(parts) => parts.iter().any(|part| part.any(test)),
                 Expression::List(items) | Expression::Call(_, items) => items.iter().any(|item| item.any(test)),
                 Expression::Map(entries) => entries.iter().any(|(key, value)| key.any(test) || value.any(test)),
-                Expression::Generate(generator) => inside(&generator.parts()),
+                Expression::Generate(call) => call.parts().any(|part| part.any(test)),
                 Expression::Each(each) => inside(&[&each.list, &each.body]),
             }
     }
@@ -249,7 +235,7 @@ fn call(function: &Function, arguments: &[Expression], frame: &mut Frame) -> Res
     for (value, argument) in values.iter_mut().zip(arguments) {
         *value = argument.evaluate(frame)?;
     }
-    (function.body)(&values[..arguments.len()]).map_err(|words| EvalError::new(format!("{}: {words}", function.name)))
+    (function.body)(&values[..arguments.len()]).map_err(|error| EvalError::new(format!("{}: {error}", function.name)))
 }
 
 fn map(entries: &[(Expression, Expression)], frame: &mut Frame) -> Result<Value, EvalError> {
@@ -257,7 +243,9 @@ fn map(entries: &[(Expression, Expression)], frame: &mut Frame) -> Result<Value,
     for (key, value) in entries {
         match key.evaluate(frame)? {
             Value::Text(key) => made.push((key, value.evaluate(frame)?)),
-            other => return Err(EvalError::new(format!("a key of a map must be a string, not {}", other.kind()))),
+            other => {
+                return Err(EvalError::new(format!("expected a string as the key of a map, found {}", other.kind())));
+            }
         }
     }
     Ok(Value::Map(made.into()))
@@ -266,12 +254,12 @@ fn map(entries: &[(Expression, Expression)], frame: &mut Frame) -> Result<Value,
 impl Each {
     fn evaluate(&self, frame: &mut Frame) -> Result<Value, EvalError> {
         let list = self.list.evaluate(frame)?;
-        let items = list.items().ok_or_else(|| EvalError::new(format!("a loop needs a list, not {}", list.kind())))?;
-        let outer = frame.turn;
+        let items = list.items().ok_or_else(|| EvalError::new(format!("expected a list, found {}", list.kind())))?;
+        let outer = frame.iteration;
         let mut made = Vec::new();
         let mut verdict = self.kind == EachKind::All;
-        for (turn, item) in items.enumerate() {
-            frame.turn = outer.wrapping_mul(1_000_003).wrapping_add(turn as u64 + 1);
+        for (iteration, item) in items.enumerate() {
+            frame.iteration = outer.wrapping_mul(1_000_003).wrapping_add(iteration as u64 + 1);
             frame.set(self.slot, item.clone());
             let value = self.body.evaluate(frame)?;
             match self.kind {
@@ -282,7 +270,7 @@ impl Each {
                 EachKind::Exists => verdict = verdict || truth(&value)?,
             }
         }
-        frame.turn = outer;
+        frame.iteration = outer;
         Ok(match self.kind {
             EachKind::Map | EachKind::Filter => Value::list(made),
             EachKind::All | EachKind::Exists => Value::Bool(verdict),
@@ -297,7 +285,7 @@ impl Each {
 pub fn truth(value: &Value) -> Result<bool, EvalError> {
     match value {
         Value::Bool(b) => Ok(*b),
-        other => Err(EvalError::new(format!("a condition must be a bool, not {}", other.kind()))),
+        other => Err(EvalError::new(format!("expected a bool, found {}", other.kind()))),
     }
 }
 
@@ -312,8 +300,8 @@ fn negate(value: &Value) -> Result<Value, EvalError> {
 fn element(operand: &Value, index: &Value) -> Result<Value, EvalError> {
     match (operand, index) {
         (_, Value::Int(position)) => Ok(operand.at(*position).unwrap_or(Value::Null)),
-        (_, Value::Text(name)) => Ok(operand.get(name).unwrap_or(Value::Null)),
-        _ => Err(EvalError::new(format!("{} is not indexed by {}", operand.kind(), index.kind()))),
+        (_, Value::Text(name)) => operand.field(name),
+        _ => Err(EvalError::new(format!("cannot index {} by {}", operand.kind(), index.kind()))),
     }
 }
 
@@ -322,12 +310,17 @@ fn contains(item: &Value, list: &Value) -> Result<Value, EvalError> {
         let found = matches!(item, Value::Text(key) if entries.iter().any(|(name, _)| name == key));
         return Ok(Value::Bool(found));
     }
-    let mut items = list.items().ok_or_else(|| mismatch("in", item, list))?;
-    Ok(Value::Bool(items.any(|other| other == *item)))
+    let items = list.items().ok_or_else(|| mismatch("in", item, list))?;
+    for other in items {
+        if other.equals(item)? {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
 }
 
 fn uncomparable(a: &Value, b: &Value) -> EvalError {
-    EvalError::new(format!("{} and {} have no order", a.kind(), b.kind()))
+    EvalError::new(format!("cannot compare {} with {}", a.kind(), b.kind()))
 }
 
 fn instant(result: Option<i64>) -> Result<i64, EvalError> {
@@ -398,8 +391,8 @@ impl Operator {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::trial::{any_value, evaluate, expression};
     use super::*;
+    use crate::compile::fixture::{any_value, evaluate, expression};
 
     fn value(text: &str) -> Result<Value, String> {
         let expression = expression(text).unwrap_or_else(|| panic!("{text}"));
@@ -419,7 +412,7 @@ mod tests {
 
     #[test]
     fn operators_keep_the_rules_of_numbers_and_kinds() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("7 / 2", "3"),
             ("-7 % 3", "-1"),
             ("7.0 / 2.0", "3.5"),
@@ -434,13 +427,13 @@ mod tests {
             ("{'a': 1, 'b': 2} == {'b': 2, 'a': 1.0}", "true"),
             ("{'a': b}['a'] + b", "10"),
         ] {
-            assert_eq!(value(text), value(wanted), "{text}");
+            assert_eq!(value(text), value(expected), "{text}");
         }
     }
 
     #[test]
     fn loops_run_over_lists() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("[1, 2, 3].map(x, x * b)", "[5, 10, 15]"),
             ("[1, 2, 3].filter(x, x > 1)", "[2, 3]"),
             ("[1, 2].all(x, x > 0) && ![1, 2].all(x, x > 1) && [].all(x, false)", "true"),
@@ -448,30 +441,30 @@ mod tests {
             ("[[1], [2, 3]].map(x, x.map(y, y + size(x)))", "[[2], [4, 5]]"),
             ("range(0, 3).map(b, b) + [b]", "[0, 1, 2, 5]"),
         ] {
-            assert_eq!(value(text), value(wanted), "{text}");
+            assert_eq!(value(text), value(expected), "{text}");
         }
     }
 
     #[test]
     fn errors_name_the_kinds() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("1 + 1.5", "`+` does not apply to an int and a double"),
-            ("c < 1", "a string and an int have no order"),
-            ("a < 1", "null and an int have no order"),
-            ("a ? 1 : 2", "a condition must be a bool, not null"),
+            ("c < 1", "cannot compare a string with an int"),
+            ("a < 1", "cannot compare null with an int"),
+            ("a ? 1 : 2", "expected a bool, found null"),
             ("1 / 0", "division by zero"),
             ("9223372036854775807 + 1", "int overflow"),
             ("timestamp(9223372036854775807) + 1", "date overflow"),
-            ("b.map(x, x)", "a loop needs a list, not an int"),
+            ("b.map(x, x)", "expected a list, found an int"),
             ("-c", "`-` does not apply to a string"),
             ("1 in 2", "`in` does not apply to an int and an int"),
         ] {
-            assert_eq!(value(text), Err(wanted.to_owned()), "{text}");
+            assert_eq!(value(text), Err(expected.to_owned()), "{text}");
         }
     }
 
     #[test]
-    fn a_generator_inside_a_loop_draws_anew_in_every_turn_and_alike_every_time() {
+    fn a_generator_inside_a_loop_draws_anew_in_every_iteration_and_alike_every_time() {
         let expression = expression("range(0, 50).map(i, uniform(0, 1000000))").unwrap();
         let drawn = evaluate(&expression, &[]).unwrap();
         let mut numbers: Vec<String> = drawn.items().unwrap().map(|value| format!("{value:?}")).collect();
@@ -511,7 +504,7 @@ mod tests {
                 "double",
                 "timestamp",
                 "outcome",
-                "refused",
+                "rejected",
                 "join",
             ]);
             let pairs = prop::sample::select(vec![

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::value::{Outcome, Value};
 
-/// A function by name. The words of its errors follow its name.
+/// A function. Messages of its errors follow its name.
 #[derive(Clone, Copy)]
 pub struct Function {
     /// Its name in expressions.
@@ -27,7 +27,6 @@ impl std::fmt::Debug for Function {
 pub const FUNCTIONS: &[Function] = &[
     Function { name: "chunks", arity: (2, 2), body: chunks },
     Function { name: "contains", arity: (2, 2), body: |a| texts(a, |text, part| text.contains(part)) },
-    Function { name: "done", arity: (0, 0), body: |_| Ok(Value::Outcome(Outcome::Done)) },
     Function { name: "double", arity: (1, 1), body: double },
     Function { name: "endsWith", arity: (2, 2), body: |a| texts(a, |text, end| text.ends_with(end)) },
     Function { name: "flatten", arity: (1, 1), body: flatten },
@@ -37,10 +36,11 @@ pub const FUNCTIONS: &[Function] = &[
     Function { name: "merge", arity: (2, 2), body: merge },
     Function { name: "not_found", arity: (0, 0), body: |_| Ok(Value::Outcome(Outcome::NotFound)) },
     Function { name: "object", arity: (2, 2), body: object },
+    Function { name: "ok", arity: (0, 0), body: |_| Ok(Value::Outcome(Outcome::Ok)) },
     Function { name: "outcome", arity: (1, 1), body: |a| outcome(&a[0]) },
     Function { name: "pluck", arity: (2, 2), body: pluck },
     Function { name: "range", arity: (2, 2), body: range },
-    Function { name: "refused", arity: (1, 1), body: refused },
+    Function { name: "rejected", arity: (1, 1), body: rejected },
     Function { name: "reorder", arity: (3, 3), body: reorder },
     Function { name: "reverse", arity: (1, 1), body: reverse },
     Function { name: "same", arity: (0, 0), body: |_| Ok(Value::Outcome(Outcome::Same)) },
@@ -60,20 +60,20 @@ pub fn find(name: &str) -> Option<Function> {
 }
 
 fn items(value: &Value) -> Result<Vec<Value>, String> {
-    Ok(value.items().ok_or_else(|| format!("needs a list, not {}", value.kind()))?.collect())
+    Ok(value.items().ok_or_else(|| format!("expected a list, found {}", value.kind()))?.collect())
 }
 
 fn as_int(value: &Value) -> Result<i64, String> {
     match value {
         Value::Int(i) => Ok(*i),
-        other => Err(format!("needs an int, not {}", other.kind())),
+        other => Err(format!("expected an int, found {}", other.kind())),
     }
 }
 
 fn as_text(value: &Value) -> Result<&Arc<str>, String> {
     match value {
         Value::Text(text) => Ok(text),
-        other => Err(format!("needs a string, not {}", other.kind())),
+        other => Err(format!("expected a string, found {}", other.kind())),
     }
 }
 
@@ -85,16 +85,16 @@ fn texts(arguments: &[Value], test: fn(&str, &str) -> bool) -> Result<Value, Str
 fn pluck(arguments: &[Value]) -> Result<Value, String> {
     let name = as_text(&arguments[1])?;
     if let Value::Array(raw) = &arguments[0] {
-        return Ok(Value::list(raw.pluck(name)));
+        return Ok(Value::list(raw.pluck(name)?));
     }
-    let list = arguments[0].items().ok_or_else(|| format!("needs a list, not {}", arguments[0].kind()))?;
-    Ok(Value::list(list.map(|item| item.get(name).unwrap_or(Value::Null)).collect()))
+    let list = arguments[0].items().ok_or_else(|| format!("expected a list, found {}", arguments[0].kind()))?;
+    Ok(Value::list(list.map(|item| item.field(name)).collect::<Result<_, _>>()?))
 }
 
 /// Parts of `length` elements or bytes, the last one shorter, as `{ number, size, items }`, numbered from 1.
 fn chunks(arguments: &[Value]) -> Result<Value, String> {
     let length = usize::try_from(as_int(&arguments[1])?).ok().filter(|length| *length > 0);
-    let length = length.ok_or("needs a length above 0")?;
+    let length = length.ok_or("expected a length above 0")?;
     let parts: Vec<(usize, Value)> = match &arguments[0] {
         Value::Binary(subtype, bytes) => {
             bytes.chunks(length).map(|part| (part.len(), Value::Binary(*subtype, Arc::from(part)))).collect()
@@ -129,7 +129,7 @@ fn reverse(arguments: &[Value]) -> Result<Value, String> {
 /// From `start` up to, not including, `end`; negative positions count from the end; outside is cut off.
 fn slice(arguments: &[Value]) -> Result<Value, String> {
     let length =
-        arguments[0].len().ok_or_else(|| format!("needs a list, text or bytes, not {}", arguments[0].kind()))?;
+        arguments[0].len().ok_or_else(|| format!("expected a list, text or bytes, found {}", arguments[0].kind()))?;
     let place = |position: i64| {
         let position = if position < 0 { position.saturating_add(length as i64) } else { position };
         position.clamp(0, length as i64) as usize
@@ -150,7 +150,7 @@ fn sum(arguments: &[Value]) -> Result<Value, String> {
             (Value::Int(a), Value::Int(b)) => Value::Int(a.checked_add(*b).ok_or("int overflow")?),
             (Value::Int(0), Value::Double(b)) => Value::Double(*b),
             (Value::Double(a), Value::Double(b)) => Value::Double(a + b),
-            (_, other) => return Err(format!("needs numbers of one kind, not {}", other.kind())),
+            (_, other) => return Err(format!("expected numbers of one kind, found {}", other.kind())),
         };
     }
     Ok(total)
@@ -174,7 +174,7 @@ fn sort_by(arguments: &[Value]) -> Result<Value, String> {
     }
     let mut rows: Vec<(Vec<Value>, Value)> = Vec::new();
     for item in items(&arguments[0])? {
-        let row_keys = keys.iter().map(|(_, name)| item.get(name).unwrap_or(Value::Null)).collect();
+        let row_keys = keys.iter().map(|(_, name)| item.field(name)?.referenced()).collect::<Result<_, _>>()?;
         rows.push((row_keys, item));
     }
     rows.sort_by(|(a, _), (b, _)| {
@@ -190,18 +190,28 @@ fn sort_by(arguments: &[Value]) -> Result<Value, String> {
 /// The rows of a list in the order that a list of keys gives: `reorder(rows, field, keys)`.
 fn reorder(arguments: &[Value]) -> Result<Value, String> {
     let name = as_text(&arguments[1])?;
-    let rows: Vec<(Value, Value)> =
-        items(&arguments[0])?.into_iter().map(|row| (row.get(name).unwrap_or(Value::Null), row)).collect();
-    let ordered = items(&arguments[2])?
-        .into_iter()
-        .filter_map(|key| rows.iter().find(|(row_key, _)| *row_key == key).map(|(_, row)| row.clone()));
-    Ok(Value::list(ordered.collect()))
+    let rows = items(&arguments[0])?;
+    let row_keys = rows.iter().map(|row| row.field(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut ordered = Vec::new();
+    for key in items(&arguments[2])? {
+        ordered.extend(position(&row_keys, &key)?.map(|position| rows[position].clone()));
+    }
+    Ok(Value::list(ordered))
 }
 
 /// The position of an element, or -1.
 fn index_of(arguments: &[Value]) -> Result<Value, String> {
-    let position = items(&arguments[0])?.iter().position(|item| *item == arguments[1]);
+    let position = position(&items(&arguments[0])?, &arguments[1])?;
     Ok(Value::Int(position.map_or(-1, |position| position as i64)))
+}
+
+fn position(items: &[Value], expected: &Value) -> Result<Option<usize>, String> {
+    for (position, item) in items.iter().enumerate() {
+        if item.equals(expected)? {
+            return Ok(Some(position));
+        }
+    }
+    Ok(None)
 }
 
 fn object(arguments: &[Value]) -> Result<Value, String> {
@@ -217,11 +227,11 @@ fn object(arguments: &[Value]) -> Result<Value, String> {
 fn merge(arguments: &[Value]) -> Result<Value, String> {
     for argument in arguments {
         if !matches!(argument, Value::Null | Value::Document(_) | Value::Map(_) | Value::Record(_)) {
-            return Err(format!("needs documents, not {}", argument.kind()));
+            return Err(format!("expected documents, found {}", argument.kind()));
         }
     }
-    let later = arguments[1].entries();
-    let mut merged = arguments[0].entries();
+    let later = arguments[1].content()?.entries();
+    let mut merged = arguments[0].content()?.entries();
     merged.retain(|(key, _)| !later.iter().any(|(other, _)| other == key));
     merged.extend(later);
     Ok(Value::Map(merged.into()))
@@ -232,13 +242,13 @@ fn merge(arguments: &[Value]) -> Result<Value, String> {
 /// # Errors
 /// When this is no write's reply.
 pub fn outcome(reply: &Value) -> Result<Value, String> {
-    let count = |name: &str| match reply.get(name) {
-        Some(Value::Int(count)) => Ok(count),
-        _ => Err(format!("needs a write's reply, not {}", reply.kind())),
+    let count = |name: &str| match reply.field(name)? {
+        Value::Int(count) => Ok(count),
+        _ => Err(format!("expected a write's reply, found {}", reply.kind())),
     };
-    let upserted = reply.get("upserted_id").is_some_and(|id| !id.is_null());
+    let upserted = !reply.field("upserted_id")?.is_null();
     Ok(Value::Outcome(if upserted || count("inserted")? > 0 || count("deleted")? > 0 || count("modified")? > 0 {
-        Outcome::Done
+        Outcome::Ok
     } else if count("matched")? > 0 {
         Outcome::Same
     } else {
@@ -246,8 +256,8 @@ pub fn outcome(reply: &Value) -> Result<Value, String> {
     }))
 }
 
-fn refused(arguments: &[Value]) -> Result<Value, String> {
-    Ok(Value::Outcome(Outcome::Refused(Arc::clone(as_text(&arguments[0])?))))
+fn rejected(arguments: &[Value]) -> Result<Value, String> {
+    Ok(Value::Outcome(Outcome::Rejected(Arc::clone(as_text(&arguments[0])?))))
 }
 
 fn size(arguments: &[Value]) -> Result<Value, String> {
@@ -268,7 +278,7 @@ fn join(arguments: &[Value]) -> Result<Value, String> {
         for item in &list {
             match item {
                 Value::Binary(_, bytes) => joined.extend_from_slice(bytes),
-                other => return Err(format!("needs bytes only, not {}", other.kind())),
+                other => return Err(format!("expected bytes only, found {}", other.kind())),
             }
         }
         return Ok(Value::Binary(*subtype, joined.into()));
@@ -279,7 +289,7 @@ fn join(arguments: &[Value]) -> Result<Value, String> {
 }
 
 fn string(arguments: &[Value]) -> Result<Value, String> {
-    Ok(Value::Text(match arguments[0].referenced() {
+    Ok(Value::Text(match arguments[0].referenced()? {
         Value::Text(text) => text,
         Value::Int(i) => i.to_string().into(),
         Value::Double(d) => d.to_string().into(),
@@ -298,7 +308,7 @@ fn int(arguments: &[Value]) -> Result<Value, String> {
     match &arguments[0] {
         Value::Int(i) => Ok(Value::Int(*i)),
         Value::Double(d) if d.abs() < 9.0e18 => Ok(Value::Int(*d as i64)),
-        Value::Text(text) => text.parse().map(Value::Int).map_err(|_| format!("{text:?} is no int")),
+        Value::Text(text) => text.parse().map(Value::Int).map_err(|_| format!("invalid int {text:?}")),
         Value::Date(millis) => Ok(Value::Int(*millis)),
         other => Err(format!("does not apply to {}", other.kind())),
     }
@@ -308,7 +318,7 @@ fn double(arguments: &[Value]) -> Result<Value, String> {
     match &arguments[0] {
         Value::Int(i) => Ok(Value::Double(*i as f64)),
         Value::Double(d) => Ok(Value::Double(*d)),
-        Value::Text(text) => text.parse().map(Value::Double).map_err(|_| format!("{text:?} is no number")),
+        Value::Text(text) => text.parse().map(Value::Double).map_err(|_| format!("invalid number {text:?}")),
         other => Err(format!("does not apply to {}", other.kind())),
     }
 }
@@ -318,7 +328,7 @@ fn timestamp(arguments: &[Value]) -> Result<Value, String> {
         Value::Date(millis) | Value::Int(millis) => Ok(Value::Date(*millis)),
         Value::Text(text) => bson::DateTime::parse_rfc3339_str(&**text)
             .map(|date| Value::Date(date.timestamp_millis()))
-            .map_err(|_| format!("{text:?} is no RFC 3339 time such as 2026-01-31T12:00:00Z")),
+            .map_err(|_| format!("invalid time {text:?}, for example 2026-01-31T12:00:00Z")),
         other => Err(format!("does not apply to {}", other.kind())),
     }
 }
@@ -327,8 +337,8 @@ fn timestamp(arguments: &[Value]) -> Result<Value, String> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::trial::{any_value, evaluate, expression, raw};
     use super::*;
+    use crate::compile::fixture::{any_value, evaluate, expression, raw};
 
     fn value(text: &str) -> Result<Value, String> {
         let expression = expression(text).unwrap_or_else(|| panic!("{text}"));
@@ -336,11 +346,11 @@ mod tests {
     }
 
     fn call(name: &str, arguments: &[Value]) -> Value {
-        (find(name).unwrap().body)(arguments).unwrap_or_else(|words| panic!("{name}: {words}"))
+        (find(name).unwrap().body)(arguments).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     #[test]
-    fn functions_are_sorted_and_each_stands_once() {
+    fn functions_are_sorted_and_unique() {
         assert!(FUNCTIONS.windows(2).all(|pair| pair[0].name < pair[1].name));
     }
 
@@ -354,7 +364,7 @@ mod tests {
 
     #[test]
     fn functions_do_what_the_documentation_says() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("pluck([{'n': 1}, {}], 'n')", "[1, null]"),
             (
                 "chunks([1, 2, 3], 2)",
@@ -390,24 +400,24 @@ mod tests {
             ("size('é') + size([1, 2]) + size({'a': 1}) + size(null)", "4"),
             ("outcome({'matched': 1, 'modified': 0, 'inserted': 0, 'deleted': 0})", "same()"),
             ("outcome({'matched': 0, 'modified': 0, 'inserted': 0, 'deleted': 0})", "not_found()"),
-            ("outcome({'matched': 0, 'modified': 0, 'inserted': 0, 'deleted': 0, 'upserted_id': 5})", "done()"),
+            ("outcome({'matched': 0, 'modified': 0, 'inserted': 0, 'deleted': 0, 'upserted_id': 5})", "ok()"),
         ] {
-            assert_eq!(value(text), value(wanted), "{text}");
+            assert_eq!(value(text), value(expected), "{text}");
         }
     }
 
     #[test]
-    fn functions_name_themselves_when_they_refuse() {
-        for (text, wanted) in [
-            ("chunks([1], 0)", "chunks: needs a length above 0"),
-            ("merge(1, {})", "merge: needs documents, not an int"),
+    fn errors_name_the_function() {
+        for (text, expected) in [
+            ("chunks([1], 0)", "chunks: expected a length above 0"),
+            ("merge(1, {})", "merge: expected documents, found an int"),
             ("object(['a'], [])", "object: has 1 keys and 0 values"),
-            ("outcome(1)", "outcome: needs a write's reply, not an int"),
+            ("outcome(1)", "outcome: expected a write's reply, found an int"),
             ("sum([9223372036854775807, 1])", "sum: int overflow"),
             ("range(0, 99999999)", "range: is longer than 10,000,000"),
-            ("int('x')", "int: \"x\" is no int"),
+            ("int('x')", "int: invalid int \"x\""),
         ] {
-            assert_eq!(value(text), Err(wanted.to_owned()), "{text}");
+            assert_eq!(value(text), Err(expected.to_owned()), "{text}");
         }
     }
 
@@ -435,7 +445,7 @@ mod tests {
             for field in ["a", "b", "c"] {
                 let plucked = call("pluck", &[list.clone(), Value::text(field)]);
                 prop_assert_eq!(format!("{:?}", raw(&plucked)), format!("{:?}", raw(&call("pluck", &[raw(&list), Value::text(field)]))));
-                prop_assert_eq!(format!("{:?}", raw(&plucked)), format!("{:?}", raw(&list.get(field).unwrap())));
+                prop_assert_eq!(format!("{:?}", raw(&plucked)), format!("{:?}", raw(&list.field(field).unwrap())));
             }
         }
 
@@ -445,14 +455,14 @@ mod tests {
             let list = Value::list(rows);
             let sorted: Vec<Value> = by(&["a", "b"], &list).items().unwrap().collect();
             prop_assert_eq!(Some(sorted.len()), list.len());
-            let keys = |row: &Value| (row.get("a").unwrap(), row.get("b").unwrap());
+            let keys = |row: &Value| (row.field("a").unwrap(), row.field("b").unwrap());
             for pair in sorted.windows(2) {
                 let (one, two) = (keys(&pair[0]), keys(&pair[1]));
                 prop_assert_ne!(one.0.sort_order(&two.0).then(one.1.sort_order(&two.1)), Ordering::Greater);
             }
-            let mut numbers: Vec<_> = list.items().unwrap().map(|row| as_int(&row.get("b").unwrap()).unwrap()).collect();
+            let mut numbers: Vec<_> = list.items().unwrap().map(|row| as_int(&row.field("b").unwrap()).unwrap()).collect();
             numbers.sort_unstable_by(|one, two| two.cmp(one));
-            let down: Vec<_> = by(&["-b"], &list).items().unwrap().map(|row| as_int(&row.get("b").unwrap()).unwrap()).collect();
+            let down: Vec<_> = by(&["-b"], &list).items().unwrap().map(|row| as_int(&row.field("b").unwrap()).unwrap()).collect();
             prop_assert_eq!(down, numbers);
         }
 
@@ -460,17 +470,17 @@ mod tests {
         fn chunks_slices_and_reverses_lose_nothing(items in prop::collection::vec(0_i64..99, 0..30), n in 1_i64..9, at in -40_i64..40) {
             let list = Value::list(items.iter().copied().map(Value::Int).collect());
             let parts = call("chunks", &[list.clone(), Value::Int(n)]);
-            prop_assert_eq!(&call("flatten", &[parts.get("items").unwrap()]), &list);
+            prop_assert_eq!(&call("flatten", &[parts.field("items").unwrap()]), &list);
             for part in parts.items().unwrap() {
-                prop_assert!(part.get("size").unwrap().compare(&Value::Int(n)) != Some(Ordering::Greater));
-                prop_assert_eq!(part.get("size"), part.get("items").and_then(|items| items.get("size")));
+                prop_assert!(part.field("size").unwrap().compare(&Value::Int(n)) != Ok(Some(Ordering::Greater)));
+                prop_assert_eq!(part.field("size"), part.field("items").and_then(|items| items.field("size")));
             }
             let (head, tail) = (call("slice", &[list.clone(), Value::Int(0), Value::Int(at)]), call("slice", &[list.clone(), Value::Int(at)]));
             prop_assert_eq!(&call("flatten", &[Value::list(vec![head, tail])]), &list);
             let twice = call("reverse", &[call("reverse", std::slice::from_ref(&list))]);
             prop_assert_eq!(&twice, &list);
             let bytes = Value::Binary(0, items.iter().map(|item| *item as u8).collect());
-            let parts = call("chunks", &[bytes.clone(), Value::Int(n)]).get("items").unwrap();
+            let parts = call("chunks", &[bytes.clone(), Value::Int(n)]).field("items").unwrap();
             if !items.is_empty() {
                 prop_assert_eq!(call("join", &[parts]), bytes);
             }
@@ -480,9 +490,9 @@ mod tests {
         fn reorder_gives_the_rows_of_the_keys_in_their_order(keys in Just((0_i64..20).collect::<Vec<_>>()).prop_shuffle(), n in 0_usize..20) {
             let row = |key: &i64| Value::Map(Arc::new([(Arc::from("k"), Value::Int(*key))]));
             let rows = Value::list(keys.iter().map(row).collect());
-            let wanted: Vec<Value> = keys.iter().rev().take(n).copied().map(Value::Int).collect();
-            let ordered = call("reorder", &[raw(&rows), Value::text("k"), Value::list(wanted.clone())]);
-            prop_assert_eq!(ordered.get("k").unwrap(), Value::list(wanted));
+            let expected: Vec<Value> = keys.iter().rev().take(n).copied().map(Value::Int).collect();
+            let ordered = call("reorder", &[raw(&rows), Value::text("k"), Value::list(expected.clone())]);
+            prop_assert_eq!(ordered.field("k").unwrap(), Value::list(expected));
         }
     }
 }

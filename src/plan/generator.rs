@@ -5,101 +5,222 @@ use std::sync::{Arc, OnceLock};
 
 use crate::generate::{self, Label, Stream, Zipf, ZipfCount};
 
-use super::expression::{EvalError, Expression, Frame};
-use super::past::PastCalls;
-use super::record::{Data, NEW};
-use super::value::Value;
+use super::{Data, EvalError, Expression, Frame, Value, call_id::FIRST_NEW_RECORD, operation::EarlierCalls};
 
-/// A generator and the label of its stream.
+/// One way to call a generator. A generator that is called in several ways has a row of [`GENERATORS`] for each.
 #[derive(Debug)]
 pub struct Generator {
-    /// Tells this place of the scenario from all others.
+    /// The name in expressions.
+    pub name: &'static str,
+    /// What it takes. A generator of an entity's records takes the entity first.
+    pub parameters: &'static [Parameter],
+    draw: fn(&GeneratorCall, &mut Frame) -> Result<Value, EvalError>,
+}
+
+/// A parameter of a generator.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The name in [`Generator::usage`].
+    pub name: &'static str,
+    /// What may be given for it.
+    pub kind: ParameterKind,
+}
+
+/// What may be given for a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// Any expression, evaluated at each draw.
+    Value,
+    /// A number that is known before the run.
+    Constant,
+    /// The name of an entity.
+    Entity,
+    /// An entity and one of its fields: `comment.parent`.
+    EntityField,
+    /// The name of a field, in quotes.
+    Field,
+    /// The name of an operation defined above.
+    Operation,
+}
+
+/// What was given for a parameter.
+#[derive(Debug)]
+pub enum GeneratorArgument {
+    /// For [`ParameterKind::Value`].
+    Value(Expression),
+    /// For [`ParameterKind::Constant`].
+    Constant(f64),
+    /// For [`ParameterKind::Entity`].
+    Entity(usize),
+    /// For [`ParameterKind::EntityField`].
+    EntityField(usize, Arc<str>),
+    /// For [`ParameterKind::Field`].
+    Field(Arc<str>),
+    /// For [`ParameterKind::Operation`].
+    Operation(Arc<EarlierCalls>),
+}
+
+/// A generator with its arguments, at one place of the scenario.
+#[derive(Debug)]
+pub struct GeneratorCall {
+    /// The generator.
+    pub generator: &'static Generator,
+    /// Sets the random stream of this place apart from all others.
     pub label: Label,
-    /// What is drawn.
-    pub kind: GeneratorKind,
+    /// An argument per parameter.
+    pub arguments: Vec<GeneratorArgument>,
+    zipf: OnceLock<Zipf>,
+    zipf_count: OnceLock<ZipfCount>,
+    referrers: OnceLock<Referrers>,
 }
 
 /// Records that referred to a record, by its ordinal.
 type Referrers = HashMap<u64, Vec<u64>>;
 
-/// What is drawn.
-#[derive(Debug)]
-pub enum GeneratorKind {
-    /// `uniform(a, b)`, both ends included.
-    Uniform(Expression, Expression),
-    /// `uniform(entity)` and `uniform(entity, from, to)`, both ends included.
-    UniformRecord(usize, Option<(Expression, Expression)>),
-    /// `zipf(entity, exponent)`: record 0 is the most popular.
-    Zipf(usize, f64, OnceLock<Zipf>),
-    /// `latest(entity)`: Zipf counted back from the newest loaded record.
-    Latest(usize, OnceLock<Zipf>),
-    /// `hotspot(entity, records, percent)`: so many percent of the draws fall on the first so many records.
-    Hotspot(usize, Expression, Expression),
-    /// `normal(mean, deviation)`
-    Normal(Expression, Expression),
-    /// `zipf_count(mean)`
-    ZipfCount(f64, OnceLock<ZipfCount>),
-    /// `poisson_count(mean)`
-    PoissonCount(Expression),
-    /// `oid()`
-    ObjectId,
-    /// `uuid()`
-    Uuid,
-    /// `words(n)`
-    Words(Expression),
-    /// `text(bytes)`
-    Text(Expression),
-    /// `bytes(n)`
-    Bytes(Expression),
-    /// `full_name()` and `full_name(n)`: one of `n` different names.
-    FullName(Option<Expression>),
-    /// `city()`
-    City,
-    /// `ip()`
-    Ip,
-    /// `date_between(a, b)`
-    DateBetween(Expression, Expression),
-    /// `one_of(list)`
-    OneOf(Expression),
-    /// `new(entity)`: a record that only this call makes.
-    New(usize),
-    /// `sample(entity, n)`: `n` different records.
-    SampleRecords(usize, Expression),
-    /// `sample(list, n)`: `n` different elements.
-    SampleList(Expression, Expression),
-    /// `record(entity, i)`
-    Record(usize, Expression),
-    /// `all(entity)`: whole, in order.
-    All(usize),
-    /// `chain(record, field)`: the record, what its field points at, and so on to the root.
-    Chain(Expression, Arc<str>),
-    /// `referrers(entity.field, record)`: the loaded records of the entity whose field points at the record.
-    Referrers(usize, Arc<str>, Expression, OnceLock<Referrers>),
-    /// `clock()`
-    Clock,
-    /// `earlier(operation)`: the arguments of a call before this one.
-    Earlier(Arc<PastCalls>),
+/// All generators: a row for each way to call one.
+pub const GENERATORS: &[Generator] = &[
+    generator("uniform", &[value("a"), value("b")], uniform),
+    generator("uniform", &[ENTITY], |call, frame| {
+        let last = frame.data.entities[call.records()?].len() as i64 - 1;
+        uniform_record(call, 0, last, frame)
+    }),
+    generator("uniform", &[ENTITY, value("from"), value("to")], |call, frame| {
+        let (from, to) = (call.int(1, frame)?, call.int(2, frame)?);
+        uniform_record(call, from, to, frame)
+    }),
+    generator("zipf", &[ENTITY], |call, frame| zipf(call, generate::DEFAULT_EXPONENT, frame)),
+    generator("zipf", &[ENTITY, constant("exponent")], |call, frame| zipf(call, call.number(1, frame)?, frame)),
+    generator("latest", &[ENTITY], latest),
+    generator("hotspot", &[ENTITY, value("records"), value("percent")], hotspot),
+    generator("normal", &[value("mean"), value("deviation")], |call, frame| {
+        let (mean, deviation) = (call.number(0, frame)?, call.number(1, frame)?);
+        generate::normal(&mut call.stream(frame), mean, deviation).map(Value::Double).map_err(wrong)
+    }),
+    generator("zipf_count", &[constant("mean")], |call, frame| {
+        let mean = call.number(0, frame)?;
+        let law = once(&call.zipf_count, || ZipfCount::new(mean).map_err(wrong))?;
+        Ok(Value::Int(law.sample(&mut call.stream(frame)) as i64))
+    }),
+    generator("poisson_count", &[value("mean")], |call, frame| {
+        let mean = call.number(0, frame)?;
+        let count = generate::poisson(&mut call.stream(frame), mean).map_err(wrong)?;
+        Ok(Value::Int(count as i64))
+    }),
+    generator("oid", &[], |call, frame| {
+        let id = generate::object_id(frame.seed, call.label, frame.ordinal);
+        Ok(Value::ObjectId(bson::oid::ObjectId::from_bytes(id)))
+    }),
+    generator("uuid", &[], |call, frame| Ok(Value::Binary(4, Arc::from(generate::uuid(&mut call.stream(frame)))))),
+    generator("words", &[value("n")], |call, frame| {
+        let n = call.length(0, frame)?;
+        Ok(Value::Text(generate::words(&mut call.stream(frame), n).into()))
+    }),
+    generator("text", &[value("bytes")], |call, frame| {
+        let bytes = call.length(0, frame)?;
+        Ok(Value::Text(generate::text(&mut call.stream(frame), bytes).into()))
+    }),
+    generator("bytes", &[value("n")], |call, frame| {
+        let n = call.length(0, frame)?;
+        Ok(Value::Binary(0, generate::bytes(&mut call.stream(frame), n).into()))
+    }),
+    generator("full_name", &[], |call, frame| Ok(Value::Text(generate::full_name(&mut call.stream(frame)).into()))),
+    generator("full_name", &[value("n")], |call, frame| {
+        let n = call.length(0, frame)?.max(1) as u64;
+        Ok(Value::Text(generate::full_name_of(call.stream(frame).below(n)).into()))
+    }),
+    generator("city", &[], |call, frame| Ok(Value::text(generate::city(&mut call.stream(frame))))),
+    generator("ip", &[], |call, frame| Ok(Value::Text(generate::ip(&mut call.stream(frame)).into()))),
+    generator("date_between", &[value("a"), value("b")], date_between),
+    generator("one_of", &[value("list")], one_of),
+    // A record that only this call makes.
+    generator("new", &[ENTITY], |call, frame| Ok(frame.data.whole(call.records()?, FIRST_NEW_RECORD + frame.ordinal))),
+    generator("sample", &[ENTITY, value("n")], |call, frame| {
+        let (entity, n) = (call.records()?, call.length(1, frame)?);
+        let chosen = distinct(frame.data.entities[entity].len(), n, &mut call.stream(frame))?;
+        Ok(Value::list(chosen.into_iter().map(|ordinal| frame.data.reference(entity, ordinal)).collect()))
+    }),
+    generator("sample", &[value("list"), value("n")], |call, frame| {
+        let (list, n) = (call.list(0, frame)?, call.length(1, frame)?);
+        let chosen = distinct(list.len() as u64, n, &mut call.stream(frame))?;
+        Ok(Value::list(chosen.into_iter().map(|position| list[position as usize].clone()).collect()))
+    }),
+    generator("record", &[ENTITY, value("i")], record),
+    generator("all", &[ENTITY], |call, frame| {
+        let entity = call.records()?;
+        let ordinals = 0..frame.data.entities[entity].len();
+        Ok(Value::list(ordinals.map(|ordinal| frame.data.whole(entity, ordinal)).collect()))
+    }),
+    // The record, the one that its field points at, and so on to the root.
+    generator("chain", &[value("record"), Parameter { name: "'field'", kind: ParameterKind::Field }], chain),
+    // The loaded records of the entity whose field points at the record.
+    generator(
+        "referrers",
+        &[Parameter { name: "entity.field", kind: ParameterKind::EntityField }, value("record")],
+        referrers,
+    ),
+    generator("clock", &[], |_, frame| Ok(Value::Date(frame.now))),
+    generator("earlier", &[Parameter { name: "operation", kind: ParameterKind::Operation }], |call, frame| match call
+        .arguments
+        .as_slice()
+    {
+        [GeneratorArgument::Operation(calls)] => calls.draw(frame, &mut call.stream(frame)),
+        _ => Err(EvalError::new("earlier: expected an operation")),
+    }),
+];
+
+type Draw = fn(&GeneratorCall, &mut Frame) -> Result<Value, EvalError>;
+
+const fn generator(name: &'static str, parameters: &'static [Parameter], draw: Draw) -> Generator {
+    Generator { name, parameters, draw }
+}
+
+const ENTITY: Parameter = Parameter { name: "entity", kind: ParameterKind::Entity };
+
+const fn value(name: &'static str) -> Parameter {
+    Parameter { name, kind: ParameterKind::Value }
+}
+
+const fn constant(name: &'static str) -> Parameter {
+    Parameter { name, kind: ParameterKind::Constant }
 }
 
 impl Generator {
-    /// The entity, when this is `all(entity)`.
-    pub fn all(&self) -> Option<usize> {
-        match self.kind {
-            GeneratorKind::All(entity) => Some(entity),
+    /// Returns how it is called: `zipf(entity, exponent)`.
+    pub fn usage(&self) -> String {
+        let parameters: Vec<&str> = self.parameters.iter().map(|parameter| parameter.name).collect();
+        format!("{}({})", self.name, parameters.join(", "))
+    }
+}
+
+impl GeneratorCall {
+    /// Creates a call with its own stream.
+    pub fn new(generator: &'static Generator, label: Label, arguments: Vec<GeneratorArgument>) -> GeneratorCall {
+        let (zipf, zipf_count, referrers) = Default::default();
+        GeneratorCall { generator, label, arguments, zipf, zipf_count, referrers }
+    }
+
+    /// Returns the entity whose records are drawn; `None` when it draws something else.
+    pub fn entity(&self) -> Option<usize> {
+        match self.arguments.first() {
+            Some(GeneratorArgument::Entity(entity) | GeneratorArgument::EntityField(entity, _)) => Some(*entity),
             _ => None,
         }
     }
 
-    /// The expressions inside.
-    pub fn parts(&self) -> Vec<&Expression> {
-        use GeneratorKind::*;
-        match &self.kind {
-            Uniform(a, b) | Normal(a, b) | DateBetween(a, b) | SampleList(a, b) | Hotspot(_, a, b) => vec![a, b],
-            UniformRecord(_, Some((a, b))) => vec![a, b],
-            PoissonCount(a) | Words(a) | Text(a) | Bytes(a) | FullName(Some(a)) | OneOf(a) => vec![a],
-            SampleRecords(_, a) | Record(_, a) | Chain(a, _) | Referrers(_, _, a, _) => vec![a],
-            _ => Vec::new(),
+    /// Returns the calls that `earlier` draws from.
+    pub fn earlier_calls(&self) -> Option<&EarlierCalls> {
+        match self.arguments.first() {
+            Some(GeneratorArgument::Operation(calls)) => Some(calls),
+            _ => None,
         }
+    }
+
+    /// Returns the expressions inside.
+    pub fn parts(&self) -> impl Iterator<Item = &Expression> {
+        self.arguments.iter().filter_map(|argument| match argument {
+            GeneratorArgument::Value(expression) => Some(expression),
+            _ => None,
+        })
     }
 
     /// Draws a value.
@@ -107,142 +228,52 @@ impl Generator {
     /// # Errors
     /// When an argument is of the wrong kind, or there is nothing to draw from.
     pub fn draw(&self, frame: &mut Frame) -> Result<Value, EvalError> {
-        use GeneratorKind::*;
-        match &self.kind {
-            Uniform(a, b) => {
-                let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
-                uniform(&mut frame.stream(self.label), &a, &b)
-            }
-            UniformRecord(entity, range) => {
-                let range = range.as_ref().map(|(a, b)| Ok((int(a, frame)?, int(b, frame)?))).transpose()?;
-                uniform_record(&frame.data, *entity, range, &mut frame.stream(self.label))
-            }
-            Zipf(entity, exponent, law) => {
-                let law = zipf_law(law, &frame.data, *entity, *exponent)?;
-                let rank = law.sample(&mut frame.stream(self.label));
-                Ok(frame.data.reference(*entity, rank))
-            }
-            Latest(entity, law) => {
-                let law = zipf_law(law, &frame.data, *entity, generate::DEFAULT_EXPONENT)?;
-                let rank = law.sample(&mut frame.stream(self.label));
-                Ok(frame.data.reference(*entity, frame.data.entities[*entity].len() - 1 - rank))
-            }
-            Hotspot(entity, records, percent) => {
-                let (records, percent) = (int(records, frame)?, number(percent, frame)?);
-                hotspot(&frame.data, *entity, (records, percent), &mut frame.stream(self.label))
-            }
-            Normal(mean, deviation) => {
-                let (mean, deviation) = (number(mean, frame)?, number(deviation, frame)?);
-                generate::normal(&mut frame.stream(self.label), mean, deviation).map(Value::Double).map_err(wrong)
-            }
-            ZipfCount(mean, law) => {
-                let law = match law.get() {
-                    Some(law) => law,
-                    None => {
-                        let made = generate::ZipfCount::new(*mean).map_err(wrong)?;
-                        law.get_or_init(|| made)
-                    }
-                };
-                Ok(Value::Int(law.sample(&mut frame.stream(self.label)) as i64))
-            }
-            PoissonCount(mean) => {
-                let mean = number(mean, frame)?;
-                let count = generate::poisson(&mut frame.stream(self.label), mean).map_err(wrong)?;
-                Ok(Value::Int(count as i64))
-            }
-            New(entity) => Ok(frame.data.whole(*entity, NEW + frame.ordinal)),
-            SampleRecords(entity, n) => {
-                let n = length(n, frame)?;
-                let data = Arc::clone(&frame.data);
-                let chosen = distinct(data.entities[*entity].len(), n, &mut frame.stream(self.label))?;
-                Ok(Value::list(chosen.into_iter().map(|ordinal| data.reference(*entity, ordinal)).collect()))
-            }
-            SampleList(list, n) => {
-                let (list, n) = (list_of(list, frame)?, length(n, frame)?);
-                let chosen = distinct(list.len() as u64, n, &mut frame.stream(self.label))?;
-                Ok(Value::list(chosen.into_iter().map(|position| list[position as usize].clone()).collect()))
-            }
-            OneOf(list) => {
-                let list = list_of(list, frame)?;
-                if list.is_empty() {
-                    return Err(EvalError::new("one_of: the list is empty"));
-                }
-                Ok(list[frame.stream(self.label).below(list.len() as u64) as usize].clone())
-            }
-            Record(entity, position) => {
-                let position = int(position, frame)?;
-                let ordinal = u64::try_from(position)
-                    .ok()
-                    .filter(|at| *at < frame.data.entities[*entity].len().max(frame.ordinal));
-                ordinal.map(|ordinal| frame.data.reference(*entity, ordinal)).ok_or_else(|| {
-                    EvalError::new(format!("record: `{}` has no record {position}", frame.data.entities[*entity].name))
-                })
-            }
-            All(entity) => {
-                let data = &frame.data;
-                Ok(Value::list((0..data.entities[*entity].len()).map(|at| data.whole(*entity, at)).collect()))
-            }
-            Chain(start, field) => chain(start.evaluate(frame)?, field).map(Value::list),
-            Referrers(entity, field, record, index) => {
-                let Value::Record(record) = record.evaluate(frame)? else {
-                    return Err(EvalError::new("referrers: needs a record"));
-                };
-                let index = index.get_or_init(|| inverse(&frame.data, *entity, field));
-                let found = index.get(&record.ordinal()).map_or(&[][..], Vec::as_slice);
-                Ok(Value::list(found.iter().map(|ordinal| frame.data.reference(*entity, *ordinal)).collect()))
-            }
-            Clock => Ok(Value::Date(frame.now)),
-            Earlier(calls) => calls.draw(frame, &mut frame.stream(self.label)),
-            ObjectId | Uuid | Words(_) | Text(_) | Bytes(_) | FullName(_) | City | Ip | DateBetween(..) => {
-                self.scalar(frame)
-            }
+        (self.generator.draw)(self, frame)
+    }
+
+    fn stream(&self, frame: &Frame) -> Stream {
+        frame.stream(self.label)
+    }
+
+    fn records(&self) -> Result<usize, EvalError> {
+        self.entity().ok_or_else(|| EvalError::new("expected an entity"))
+    }
+
+    fn value(&self, position: usize, frame: &mut Frame) -> Result<Value, EvalError> {
+        match &self.arguments[position] {
+            GeneratorArgument::Value(expression) => expression.evaluate(frame),
+            GeneratorArgument::Constant(number) => Ok(Value::Double(*number)),
+            other => Err(EvalError::new(format!("{}: expected a value, found {other:?}", self.generator.name))),
         }
     }
 
-    /// The generators of plain scalars.
-    fn scalar(&self, frame: &mut Frame) -> Result<Value, EvalError> {
-        use GeneratorKind::*;
-        Ok(match &self.kind {
-            ObjectId => Value::ObjectId(bson::oid::ObjectId::from_bytes(generate::object_id(
-                frame.seed,
-                self.label,
-                frame.ordinal,
-            ))),
-            Uuid => Value::Binary(4, Arc::from(generate::uuid(&mut frame.stream(self.label)))),
-            Words(n) => {
-                let n = length(n, frame)?;
-                Value::Text(generate::words(&mut frame.stream(self.label), n).into())
-            }
-            Text(bytes) => {
-                let bytes = length(bytes, frame)?;
-                Value::Text(generate::text(&mut frame.stream(self.label), bytes).into())
-            }
-            Bytes(n) => {
-                let n = length(n, frame)?;
-                Value::Binary(0, generate::bytes(&mut frame.stream(self.label), n).into())
-            }
-            FullName(None) => Value::Text(generate::full_name(&mut frame.stream(self.label)).into()),
-            FullName(Some(n)) => {
-                let n = length(n, frame)?.max(1) as u64;
-                Value::Text(generate::full_name_of(frame.stream(self.label).below(n)).into())
-            }
-            City => Value::text(generate::city(&mut frame.stream(self.label))),
-            Ip => Value::Text(generate::ip(&mut frame.stream(self.label)).into()),
-            DateBetween(a, b) => match (a.evaluate(frame)?, b.evaluate(frame)?) {
-                (Value::Date(a), Value::Date(b)) => {
-                    let drawn = generate::uniform_int(&mut frame.stream(self.label), a, b);
-                    Value::Date(drawn.map_err(wrong)?)
-                }
-                (a, b) => {
-                    return Err(EvalError::new(format!(
-                        "date_between: needs two dates, not {} and {}",
-                        a.kind(),
-                        b.kind()
-                    )));
-                }
-            },
-            _ => Value::Null,
-        })
+    fn int(&self, position: usize, frame: &mut Frame) -> Result<i64, EvalError> {
+        match self.value(position, frame)? {
+            Value::Int(i) => Ok(i),
+            other => Err(EvalError::new(format!("{}: expected an int, found {}", self.generator.name, other.kind()))),
+        }
+    }
+
+    fn length(&self, position: usize, frame: &mut Frame) -> Result<usize, EvalError> {
+        let length = self.int(position, frame)?;
+        usize::try_from(length)
+            .map_err(|_| EvalError::new(format!("{}: expected a length >= 0, found {length}", self.generator.name)))
+    }
+
+    fn number(&self, position: usize, frame: &mut Frame) -> Result<f64, EvalError> {
+        match self.value(position, frame)? {
+            Value::Int(i) => Ok(i as f64),
+            Value::Double(d) => Ok(d),
+            other => Err(EvalError::new(format!("{}: expected a number, found {}", self.generator.name, other.kind()))),
+        }
+    }
+
+    fn list(&self, position: usize, frame: &mut Frame) -> Result<Vec<Value>, EvalError> {
+        let value = self.value(position, frame)?;
+        match value.items() {
+            Some(items) => Ok(items.collect()),
+            None => Err(EvalError::new(format!("{}: expected a list, found {}", self.generator.name, value.kind()))),
+        }
     }
 }
 
@@ -250,87 +281,113 @@ fn wrong(error: impl std::fmt::Display) -> EvalError {
     EvalError::new(error.to_string())
 }
 
-fn int(expression: &Expression, frame: &mut Frame) -> Result<i64, EvalError> {
-    match expression.evaluate(frame)? {
-        Value::Int(i) => Ok(i),
-        other => Err(EvalError::new(format!("a generator needs an int, not {}", other.kind()))),
+/// Returns what the cell has, made by the first call.
+fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, EvalError>) -> Result<&T, EvalError> {
+    match cell.get() {
+        Some(made) => Ok(made),
+        None => {
+            let made = make()?;
+            Ok(cell.get_or_init(|| made))
+        }
     }
 }
 
-fn length(expression: &Expression, frame: &mut Frame) -> Result<usize, EvalError> {
-    let length = int(expression, frame)?;
-    usize::try_from(length).map_err(|_| EvalError::new(format!("a generator needs a length >= 0, not {length}")))
-}
-
-fn number(expression: &Expression, frame: &mut Frame) -> Result<f64, EvalError> {
-    match expression.evaluate(frame)? {
-        Value::Int(i) => Ok(i as f64),
-        Value::Double(d) => Ok(d),
-        other => Err(EvalError::new(format!("a generator needs a number, not {}", other.kind()))),
-    }
-}
-
-fn list_of(expression: &Expression, frame: &mut Frame) -> Result<Vec<Value>, EvalError> {
-    let value = expression.evaluate(frame)?;
-    match value.items() {
-        Some(items) => Ok(items.collect()),
-        None => Err(EvalError::new(format!("a generator needs a list, not {}", value.kind()))),
-    }
-}
-
-fn uniform(stream: &mut Stream, a: &Value, b: &Value) -> Result<Value, EvalError> {
-    match (a, b) {
+/// Both ends included.
+fn uniform(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    let (a, b) = (call.value(0, frame)?, call.value(1, frame)?);
+    let stream = &mut call.stream(frame);
+    match (&a, &b) {
         (Value::Int(a), Value::Int(b)) => generate::uniform_int(stream, *a, *b).map(Value::Int).map_err(wrong),
         (Value::Double(a), Value::Double(b)) => {
             generate::uniform_float(stream, *a, *b).map(Value::Double).map_err(wrong)
         }
-        _ => Err(EvalError::new(format!("uniform: needs two ints or two doubles, not {} and {}", a.kind(), b.kind()))),
+        _ => Err(EvalError::new(format!(
+            "uniform: expected two ints or two doubles, found {} and {}",
+            a.kind(),
+            b.kind()
+        ))),
     }
 }
 
-fn uniform_record(
-    data: &Arc<Data>,
-    entity: usize,
-    range: Option<(i64, i64)>,
-    stream: &mut Stream,
-) -> Result<Value, EvalError> {
-    let loaded = data.entities[entity].len() as i64;
-    let (from, to) = range.unwrap_or((0, loaded - 1));
+/// Both ends included.
+fn uniform_record(call: &GeneratorCall, from: i64, to: i64, frame: &mut Frame) -> Result<Value, EvalError> {
+    let entity = call.records()?;
+    let loaded = frame.data.entities[entity].len() as i64;
     if from < 0 || to >= loaded || from > to {
-        let name = &data.entities[entity].name;
-        return Err(EvalError::new(format!("uniform: `{name}` has {loaded} records, none from {from} to {to}")));
-    }
-    let ordinal = generate::uniform_int(stream, from, to).map_err(wrong)?;
-    Ok(data.reference(entity, ordinal as u64))
-}
-
-fn hotspot(data: &Arc<Data>, entity: usize, hot: (i64, f64), stream: &mut Stream) -> Result<Value, EvalError> {
-    let loaded = data.entities[entity].len();
-    let (records, percent) = hot;
-    if loaded == 0 || records < 1 || records as u64 > loaded || !(0.0..=100.0).contains(&percent) {
-        let name = &data.entities[entity].name;
+        let name = &frame.data.entities[entity].name;
         return Err(EvalError::new(format!(
-            "hotspot: {percent} % of the draws on {records} of {loaded} records of `{name}` is not possible"
+            "uniform: expected a range within the {loaded} records of `{name}`, found {from} to {to}"
         )));
     }
-    let bound = if stream.unit() * 100.0 < percent { records as u64 } else { loaded };
-    Ok(data.reference(entity, stream.below(bound)))
+    let ordinal = generate::uniform_int(&mut call.stream(frame), from, to).map_err(wrong)?;
+    Ok(frame.data.reference(entity, ordinal as u64))
 }
 
-fn zipf_law<'a>(law: &'a OnceLock<Zipf>, data: &Data, entity: usize, exponent: f64) -> Result<&'a Zipf, EvalError> {
-    if let Some(law) = law.get() {
-        return Ok(law);
-    }
+/// Record 0 is the most popular.
+fn zipf(call: &GeneratorCall, exponent: f64, frame: &mut Frame) -> Result<Value, EvalError> {
+    let entity = call.records()?;
+    let rank = zipf_law(call, entity, exponent, &frame.data)?.sample(&mut call.stream(frame));
+    Ok(frame.data.reference(entity, rank))
+}
+
+/// Zipf, counted back from the newest loaded record.
+fn latest(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    let entity = call.records()?;
+    let rank = zipf_law(call, entity, generate::DEFAULT_EXPONENT, &frame.data)?.sample(&mut call.stream(frame));
+    Ok(frame.data.reference(entity, frame.data.entities[entity].len() - 1 - rank))
+}
+
+fn zipf_law<'c>(call: &'c GeneratorCall, entity: usize, exponent: f64, data: &Data) -> Result<&'c Zipf, EvalError> {
     let entity = &data.entities[entity];
-    let made = Zipf::new(entity.len(), exponent)
-        .map_err(|error| EvalError::new(format!("drawing from `{}`: {error}", entity.name)))?;
-    Ok(law.get_or_init(|| made))
+    let failed = |error| EvalError::new(format!("drawing from `{}`: {error}", entity.name));
+    once(&call.zipf, || Zipf::new(entity.len(), exponent).map_err(failed))
+}
+
+/// A percentage of the draws picks one of the first records, the others pick any.
+fn hotspot(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    let (entity, records, percent) = (call.records()?, call.int(1, frame)?, call.number(2, frame)?);
+    let loaded = frame.data.entities[entity].len();
+    if loaded == 0 || records < 1 || records as u64 > loaded || !(0.0..=100.0).contains(&percent) {
+        let name = &frame.data.entities[entity].name;
+        return Err(EvalError::new(format!(
+            "hotspot: cannot give {percent} % of the draws to {records} of {loaded} records of `{name}`"
+        )));
+    }
+    let mut stream = call.stream(frame);
+    let bound = if stream.unit() * 100.0 < percent { records as u64 } else { loaded };
+    Ok(frame.data.reference(entity, stream.below(bound)))
+}
+
+fn date_between(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    match (call.value(0, frame)?, call.value(1, frame)?) {
+        (Value::Date(a), Value::Date(b)) => {
+            generate::uniform_int(&mut call.stream(frame), a, b).map(Value::Date).map_err(wrong)
+        }
+        (a, b) => Err(EvalError::new(format!("date_between: expected two dates, found {} and {}", a.kind(), b.kind()))),
+    }
+}
+
+fn one_of(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    let list = call.list(0, frame)?;
+    if list.is_empty() {
+        return Err(EvalError::new("one_of: the list is empty"));
+    }
+    Ok(list[call.stream(frame).below(list.len() as u64) as usize].clone())
+}
+
+fn record(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    let (entity, position) = (call.records()?, call.int(1, frame)?);
+    let known = &frame.data.entities[entity];
+    match u64::try_from(position).ok().filter(|ordinal| *ordinal < known.len().max(frame.ordinal)) {
+        Some(ordinal) => Ok(frame.data.reference(entity, ordinal)),
+        None => Err(EvalError::new(format!("record: `{}` has no record {position}", known.name))),
+    }
 }
 
 /// `n` different numbers below `bound`, in the order drawn.
 fn distinct(bound: u64, n: usize, stream: &mut Stream) -> Result<Vec<u64>, EvalError> {
     if n as u64 > bound {
-        return Err(EvalError::new(format!("sample: {n} different ones of {bound} are not possible")));
+        return Err(EvalError::new(format!("sample: cannot draw {n} different elements of {bound}")));
     }
     let mut seen = HashSet::with_capacity(n);
     let mut chosen = Vec::with_capacity(n);
@@ -344,28 +401,43 @@ fn distinct(bound: u64, n: usize, stream: &mut Stream) -> Result<Vec<u64>, EvalE
     Ok(chosen)
 }
 
-fn chain(start: Value, field: &str) -> Result<Vec<Value>, EvalError> {
+fn chain(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     /// No tree is that deep; a record that leads back to itself would never end.
     const DEEPEST: usize = 10_000;
+    let [_, GeneratorArgument::Field(field)] = call.arguments.as_slice() else {
+        return Err(EvalError::new("chain: expected a field"));
+    };
     let mut links = Vec::new();
-    let mut next = Some(start);
+    let mut next = Some(call.value(0, frame)?);
     while let Some(Value::Record(record)) = next {
         if links.len() == DEEPEST {
             return Err(EvalError::new(format!(
-                "chain: `{field}` leads on beyond {DEEPEST} records, perhaps in a circle"
+                "chain: `{field}` does not end after {DEEPEST} records; is it cyclic?"
             )));
         }
-        next = record.get(field);
+        next = record.get(field)?;
         links.push(Value::Record(record));
     }
-    Ok(links)
+    Ok(Value::list(links))
 }
 
-fn inverse(data: &Arc<Data>, entity: usize, field: &str) -> Referrers {
+fn referrers(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    let [GeneratorArgument::EntityField(entity, field), _] = call.arguments.as_slice() else {
+        return Err(EvalError::new("referrers: expected a field of an entity"));
+    };
+    let Value::Record(record) = call.value(1, frame)? else {
+        return Err(EvalError::new("referrers: expected a record"));
+    };
+    let index = once(&call.referrers, || index_references(&frame.data, *entity, field))?;
+    let found = index.get(&record.ordinal()).map_or(&[][..], Vec::as_slice);
+    Ok(Value::list(found.iter().map(|ordinal| frame.data.reference(*entity, *ordinal)).collect()))
+}
+
+fn index_references(data: &Arc<Data>, entity: usize, field: &str) -> Result<Referrers, EvalError> {
     let mut index = Referrers::new();
     for ordinal in 0..data.entities[entity].len() {
         let Value::Record(record) = data.reference(entity, ordinal) else { continue };
-        let value = record.get(field).unwrap_or(Value::Null);
+        let value = record.get(field)?.unwrap_or(Value::Null);
         let targets: Vec<Value> = match value.items() {
             Some(items) => items.collect(),
             None => vec![value.clone()],
@@ -376,15 +448,15 @@ fn inverse(data: &Arc<Data>, entity: usize, field: &str) -> Referrers {
             }
         }
     }
-    index
+    Ok(index)
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::trial::{evaluate, expression, plan};
     use super::*;
+    use crate::compile::fixture::{evaluate, expression, plan};
     use crate::generate::Seed;
 
     #[test]
@@ -411,16 +483,24 @@ mod tests {
     }
 
     #[test]
-    fn generators_refuse_what_cannot_be_drawn() {
-        for (text, wanted) in [
-            ("words(-1)", "a generator needs a length >= 0, not -1"),
+    fn generators_are_documented_as_they_are_called() {
+        let documentation = include_str!("../../docs/format.md");
+        for generator in GENERATORS {
+            assert!(documentation.contains(&format!("`{}`", generator.usage())), "{}", generator.usage());
+        }
+    }
+
+    #[test]
+    fn draw_reports_why_it_cannot() {
+        for (text, expected) in [
+            ("words(-1)", "words: expected a length >= 0, found -1"),
             ("one_of([])", "one_of: the list is empty"),
-            ("sample([1, 2], 3)", "sample: 3 different ones of 2 are not possible"),
-            ("uniform(1, 2.0)", "uniform: needs two ints or two doubles, not an int and a double"),
-            ("date_between(1, 2)", "date_between: needs two dates, not an int and an int"),
+            ("sample([1, 2], 3)", "sample: cannot draw 3 different elements of 2"),
+            ("uniform(1, 2.0)", "uniform: expected two ints or two doubles, found an int and a double"),
+            ("date_between(1, 2)", "date_between: expected two dates, found an int and an int"),
         ] {
             let expression = expression(text).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!(evaluate(&expression, &[]).unwrap_err().to_string(), wanted, "{text}");
+            assert_eq!(evaluate(&expression, &[]).unwrap_err().to_string(), expected, "{text}");
         }
     }
 

@@ -1,64 +1,37 @@
 //! What will run: a scenario with every name resolved, every document compiled and every choice made.
 
-mod audit;
-mod bulk;
-mod choice;
-mod claim;
-mod command;
-mod compile;
-mod document;
-mod entity;
-mod expression;
-mod extended;
-mod function;
-mod generator;
-mod generator_call;
-mod inherit;
-mod parameter;
-mod past;
-mod program;
-mod raw;
-mod record;
-mod rehearsal;
-mod reply;
-mod resolve;
-mod scope;
+pub(crate) mod audit;
+pub(crate) mod bulk;
+pub mod call_id;
+pub(crate) mod data;
+pub(crate) mod expression;
+pub(crate) mod function;
+pub(crate) mod generator;
+pub(crate) mod operation;
+pub(crate) mod program;
+pub(crate) mod raw;
 mod shape;
-mod skeleton;
-mod slip;
-mod steps;
-mod strategy;
-mod syntax;
-mod template;
-#[cfg(test)]
-mod trial;
-mod value;
-mod writer;
-mod writes;
+pub(crate) mod skeleton;
+pub(crate) mod template;
+pub(crate) mod value;
+pub(crate) mod writer;
 
 use std::sync::Arc;
 
-pub use crate::scenario::Caught;
-
-use crate::generate::{Label, Seed, Stream};
+use crate::generate::{Label, Seed};
 
 pub use audit::{Audit, OutcomeCounts};
 pub use bulk::{Bulk, RequestKind};
-pub use choice::{Choice, ChoiceError};
-pub use command::Concerns;
-pub use compile::compile;
-pub(crate) use document::path_length;
-pub use expression::{EvalError, Expression, Frame, truth};
+pub use data::{Data, Entity};
+pub use expression::{Expression, Frame, truth};
 pub use function::{find as find_function, outcome};
-pub use inherit::inherit;
-pub use past::alone;
-pub use program::{Command, Implicit, Program, ReplyShape, Step};
+pub use operation::{Argument, Mix, Operation};
+pub use program::{Caught, Command, Concerns, Implicit, Program, ReplyShape, Step};
 pub use raw::Raw;
-pub use record::{Data, Entity};
-pub use shape::{Shape, canonical_rows, written};
+pub use shape::{Shape, written};
 pub use skeleton::Skeleton;
 pub use template::Template;
-pub use value::{Outcome, Value};
+pub use value::{EvalError, LogicalRecord, Outcome, Value};
 pub use writer::{Writer, index_key};
 
 /// A scenario, resolved. Immutable: the engine only reads it.
@@ -80,44 +53,10 @@ pub struct Plan {
     pub operations: Vec<Operation>,
     /// How often each operation is called.
     pub mix: Arc<Mix>,
-    /// The strategies that run, the reference first.
+    /// The strategies that run, the baseline first.
     pub arms: Vec<Arm>,
     /// What every command carries.
     pub concerns: Concerns,
-}
-
-/// A logical operation.
-#[derive(Debug)]
-pub struct Operation {
-    /// Its name.
-    pub name: Arc<str>,
-    /// The arguments, each with its slot, in order.
-    pub arguments: Arc<[Argument]>,
-    /// The type of its result; none when it only acts.
-    pub returns: Option<Shape>,
-    /// Over its arguments: calls with equal values (or with an element in common, when it is a list) keep their order
-    /// when equivalence is verified.
-    pub serial: Option<Expression>,
-}
-
-/// An argument of an operation.
-#[derive(Debug)]
-pub struct Argument {
-    /// Its name.
-    pub name: Arc<str>,
-    /// Its slot in the frames of every strategy.
-    pub slot: usize,
-    /// How it is drawn.
-    pub value: Expression,
-}
-
-/// The shares of the operations.
-#[derive(Debug, Clone)]
-pub struct Mix {
-    /// Its name.
-    pub name: String,
-    /// A weight >= 0 per operation, in the operations' order.
-    pub weights: Vec<f64>,
 }
 
 /// One strategy, resolved.
@@ -129,7 +68,7 @@ pub struct Arm {
     pub about: String,
     /// A negative control: measured, left out of verdicts.
     pub is_unsafe: bool,
-    /// The reference a second time: whatever difference it shows is noise.
+    /// The baseline a second time: any difference from it is noise.
     pub is_control: bool,
     /// Its collections.
     pub collections: Vec<Collection>,
@@ -176,22 +115,6 @@ pub enum LoopOver {
     List(Expression),
 }
 
-impl Mix {
-    /// The operation of call `index`.
-    pub fn draw(&self, seed: Seed, index: u64) -> usize {
-        const LABEL: Label = Label::new("mix");
-        let total: f64 = self.weights.iter().sum();
-        let mut left = Stream::new(seed, LABEL, index).unit() * total;
-        for (operation, weight) in self.weights.iter().enumerate() {
-            left -= weight;
-            if left < 0.0 {
-                return operation;
-            }
-        }
-        self.weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(0)
-    }
-}
-
 impl Plan {
     /// The seed of a round's calls. The data are the same in every round.
     pub fn round_seed(&self, round: u64) -> Seed {
@@ -217,18 +140,23 @@ impl Plan {
         let mut frame = Frame::new(&self.data, seed, index, slots);
         frame.now = self.data.call_instant(index);
         for argument in self.operations[operation].arguments.iter() {
-            let value = argument.value.evaluate(&mut frame).map_err(|error| {
+            let value = argument.value.evaluate(&mut frame).and_then(drawn).map_err(|error| {
                 let operation = &self.operations[operation].name;
                 EvalError::new(format!("argument `{}` of `{operation}`: {error}", argument.name))
             })?;
-            // An application has what it inserts at hand: making it is not part of what a strategy costs.
-            if let Value::Record(record) = &value
-                && record.is_whole()
-            {
-                record.prepare();
-            }
             frame.set(argument.slot, value);
         }
         Ok(frame)
     }
+}
+
+/// Draws the fields of a new record: an application has what it inserts at hand, so that making it is not part of what
+/// a strategy costs.
+fn drawn(value: Value) -> Result<Value, EvalError> {
+    if let Value::Record(record) = &value
+        && record.is_whole()
+    {
+        record.draw()?;
+    }
+    Ok(value)
 }

@@ -1,13 +1,10 @@
 //! The steps of an operation, resolved: what the engine interprets.
 
-use crate::scenario::Caught;
+use std::sync::Arc;
 
-use super::bulk::Bulk;
-use super::expression::Expression;
-use super::skeleton::Skeleton;
-use super::template::Template;
+use super::{Bulk, Expression, Skeleton, Template, Value};
 
-/// The steps that stand for one operation (or load, or state) of one strategy.
+/// The steps of one operation (or load, or state) of one strategy.
 #[derive(Debug)]
 pub struct Program {
     /// What is done, in order.
@@ -16,7 +13,7 @@ pub struct Program {
     pub slots: usize,
     /// The slot of `reply`.
     pub reply: usize,
-    /// What it gives when no `return` is reached.
+    /// The result when no `return` is reached.
     pub implicit: Implicit,
     /// Whether one call may send more than one write, so that others can see a state between them.
     pub writes_again: bool,
@@ -31,8 +28,8 @@ pub enum Implicit {
     Reply,
     /// `outcome(reply)` of the only write, which is the last step.
     Outcome,
-    /// `done()`.
-    Done,
+    /// `ok()`.
+    Ok,
 }
 
 /// One step.
@@ -68,12 +65,12 @@ pub enum Step {
         label: String,
         /// A bool.
         condition: Expression,
-        /// The most turns.
-        turns: u32,
-        /// Per turn.
+        /// The most iterations.
+        max_iterations: u32,
+        /// Per iteration.
         body: Vec<Step>,
     },
-    /// Attempts until one ends without a listed error and without `again`.
+    /// Attempts until one ends without a listed error and without `retry_if`.
     Retry {
         /// Server error codes that begin the next attempt.
         errors: Vec<i32>,
@@ -90,7 +87,7 @@ pub enum Step {
         catches: Vec<(Caught, Vec<Step>)>,
     },
     /// Begins the next attempt when true.
-    Again(Expression),
+    RetryIf(Expression),
     /// Steps that the server does all or none of.
     Transaction {
         /// The most attempts.
@@ -102,6 +99,102 @@ pub enum Step {
     Abort(Expression),
     /// Ends the operation with a result.
     Return(Expression),
+}
+
+impl Step {
+    /// Returns the steps inside, in groups: the two ways of an `if`, the body of a loop.
+    pub fn bodies(&self) -> Vec<&[Step]> {
+        match self {
+            Step::Command(_) | Step::Bulk(_) | Step::Let(_) | Step::RetryIf(_) | Step::Abort(_) | Step::Return(_) => {
+                Vec::new()
+            }
+            Step::If { then, otherwise, .. } => vec![then, otherwise],
+            Step::ForEach { body, .. }
+            | Step::While { body, .. }
+            | Step::Retry { body, .. }
+            | Step::Transaction { body, .. } => vec![body],
+            Step::Try { body, catches } => {
+                std::iter::once(body).chain(catches.iter().map(|(_, steps)| steps)).map(Vec::as_slice).collect()
+            }
+        }
+    }
+
+    /// Returns how many steps send writes: this one, or those inside.
+    fn writes(&self) -> usize {
+        let own = match self {
+            Step::Command(command) => usize::from(command.writes),
+            Step::Bulk(_) => 1,
+            Step::Let(_)
+            | Step::If { .. }
+            | Step::ForEach { .. }
+            | Step::While { .. }
+            | Step::Retry { .. }
+            | Step::Try { .. }
+            | Step::RetryIf(_)
+            | Step::Transaction { .. }
+            | Step::Abort(_)
+            | Step::Return(_) => 0,
+        };
+        own + self.bodies().into_iter().map(writes).sum::<usize>()
+    }
+
+    /// Returns the most writes that one run of it sends; a write in a loop is several. What a `retry` repeats counts
+    /// once: an attempt begins again where its write did nothing.
+    fn most_writes(&self) -> usize {
+        let mut inside = self.bodies().into_iter().map(most_writes);
+        match self {
+            Step::Command(command) => usize::from(command.changes),
+            Step::Bulk(bulk) => 1 + usize::from(bulk.is_several()),
+            Step::If { .. } => inside.max().unwrap_or(0),
+            Step::ForEach { .. } | Step::While { .. } => 2 * inside.sum::<usize>(),
+            // Others see its writes all at once, when it commits.
+            Step::Transaction { .. } => inside.sum::<usize>().min(1),
+            Step::Try { .. } => inside.next().unwrap_or(0) + inside.max().unwrap_or(0),
+            Step::Retry { .. } | Step::Let(_) | Step::RetryIf(_) | Step::Abort(_) | Step::Return(_) => inside.sum(),
+        }
+    }
+}
+
+/// Returns how many of the steps send writes, nested ones included.
+pub(crate) fn writes(steps: &[Step]) -> usize {
+    steps.iter().map(Step::writes).sum()
+}
+
+/// Returns the most writes that one run of the steps sends, as far as is known before it.
+pub(crate) fn most_writes(steps: &[Step]) -> usize {
+    steps.iter().map(Step::most_writes).sum()
+}
+
+/// What a `catch` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caught {
+    /// A server error of this code.
+    Code(i32),
+    /// `size`: a document or message is too large, whether the server or the driver says so.
+    Size,
+}
+
+/// Read and write concern that every command carries, since raw commands ignore the client's defaults.
+#[derive(Debug, Clone)]
+pub struct Concerns {
+    /// `w` of every write.
+    pub write: String,
+    /// `level` of every read.
+    pub read: String,
+}
+
+impl Default for Concerns {
+    /// The server's own defaults since MongoDB 5.0.
+    fn default() -> Concerns {
+        Concerns { write: "majority".into(), read: "local".into() }
+    }
+}
+
+impl Concerns {
+    /// The value of `writeConcern`.
+    pub(crate) fn write_concern(&self) -> Value {
+        Value::Map(Arc::new([(Arc::from("w"), Value::text(&self.write))]))
+    }
 }
 
 /// A server command, ready to be bound.
@@ -117,9 +210,9 @@ pub struct Command {
     pub reply: ReplyShape,
     /// The slot of `as`.
     pub alias: Option<usize>,
-    /// Whether it changes data, as far as its word tells: a raw command is taken for one that does.
+    /// Whether its kind changes data; a raw command is assumed to.
     pub writes: bool,
-    /// Whether it changes data, raw commands that only read told apart.
+    /// Whether it changes data; unlike `writes`, it is false of raw commands that only read.
     pub changes: bool,
 }
 
@@ -152,5 +245,15 @@ impl ReplyShape {
     /// Whether the command has a cursor.
     pub fn is_cursor(self) -> bool {
         matches!(self, ReplyShape::Documents | ReplyShape::First | ReplyShape::Count)
+    }
+
+    /// Whether a program that ends with it gives `outcome(reply)`.
+    pub(crate) fn has_outcome(self) -> bool {
+        matches!(self, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete)
+    }
+
+    /// Whether it is the reply of an insert, update or delete, whose fields are known.
+    pub fn is_write(self) -> bool {
+        self.has_outcome() || self == ReplyShape::Bulk
     }
 }

@@ -10,9 +10,9 @@ use bson::oid::ObjectId;
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
 
-use super::value::Value;
+use super::value::{EvalError, Value};
 
-/// One document or array inside a larger buffer, whoever made that. Cloning copies a pointer.
+/// One document or array inside a larger buffer. Cloning copies a pointer.
 #[derive(Clone)]
 pub struct Raw {
     buffer: Arc<dyn AsRef<RawDocument> + Send + Sync>,
@@ -28,14 +28,14 @@ impl fmt::Debug for Raw {
 
 /// One element of a document: its type byte, its key and its value's bytes.
 #[derive(Debug, Clone, Copy)]
-struct Element<'r> {
+struct RawElement<'r> {
     kind: u8,
     key: &'r [u8],
     value: &'r [u8],
 }
 
 /// The elements of a document's bytes; malformed bytes end them.
-struct Elements<'r> {
+struct RawElements<'r> {
     rest: &'r [u8],
 }
 
@@ -90,29 +90,29 @@ fn value_length(kind: u8, bytes: &[u8]) -> Option<usize> {
     })
 }
 
-impl<'r> Elements<'r> {
-    fn of(document: &'r [u8]) -> Elements<'r> {
-        Elements { rest: document.get(4..).unwrap_or_default() }
+impl<'r> RawElements<'r> {
+    fn of(document: &'r [u8]) -> RawElements<'r> {
+        RawElements { rest: document.get(4..).unwrap_or_default() }
     }
 }
 
-impl<'r> Iterator for Elements<'r> {
-    type Item = Element<'r>;
+impl<'r> Iterator for RawElements<'r> {
+    type Item = RawElement<'r>;
 
-    fn next(&mut self) -> Option<Element<'r>> {
+    fn next(&mut self) -> Option<RawElement<'r>> {
         let (&kind, after) = self.rest.split_first()?;
         let key = c_string(after)?;
         let value = value_length(kind, &after[key..])?;
-        let element = Element { kind, key: &after[..key - 1], value: after.get(key..key + value)? };
+        let element = RawElement { kind, key: &after[..key - 1], value: after.get(key..key + value)? };
         self.rest = &after[key + value..];
         Some(element)
     }
 }
 
 /// The field `key` of an element that holds a document.
-fn field_of<'r>(element: Element<'r>, key: &str) -> Option<Element<'r>> {
+fn field_of<'r>(element: RawElement<'r>, key: &str) -> Option<RawElement<'r>> {
     let holds = matches!(element.kind, DOCUMENT | ARRAY);
-    Elements::of(if holds { element.value } else { &[] }).find(|field| field.key == key.as_bytes())
+    RawElements::of(if holds { element.value } else { &[] }).find(|field| field.key == key.as_bytes())
 }
 
 impl Raw {
@@ -138,7 +138,7 @@ impl Raw {
 
     /// How many elements.
     pub fn len(&self) -> usize {
-        Elements::of(self.bytes()).count()
+        RawElements::of(self.bytes()).count()
     }
 
     /// Whether there are none.
@@ -148,35 +148,38 @@ impl Raw {
 
     /// A field's value; `None` when it is missing.
     pub fn get(&self, key: &str) -> Option<Value> {
-        let found = Elements::of(self.bytes()).find(|element| element.key == key.as_bytes())?;
+        let found = RawElements::of(self.bytes()).find(|element| element.key == key.as_bytes())?;
         Some(self.value(found))
     }
 
     /// A field's type byte and the bytes of its value; `None` when it is missing.
     pub fn element(&self, key: &str) -> Option<(u8, &[u8])> {
-        let found = Elements::of(self.bytes()).find(|element| element.key == key.as_bytes())?;
+        let found = RawElements::of(self.bytes()).find(|element| element.key == key.as_bytes())?;
         Some((found.kind, found.value))
     }
 
     /// The keys and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
-        Elements::of(self.bytes())
+        RawElements::of(self.bytes())
             .filter_map(|element| Some((std::str::from_utf8(element.key).ok()?, self.value(element))))
     }
 
     /// The values alone.
     pub fn items(&self) -> impl Iterator<Item = Value> {
-        Elements::of(self.bytes()).map(|element| self.value(element))
+        RawElements::of(self.bytes()).map(|element| self.value(element))
     }
 
     /// The field `key` of every document inside; null where it is missing. A list inside maps, as everywhere.
-    pub fn pluck(&self, key: &str) -> Vec<Value> {
-        let field = |element: Element<'_>| match field_of(element, key) {
-            _ if element.kind == ARRAY => self.value(element).get(key).unwrap_or(Value::Null),
-            Some(found) => self.value(found),
-            None => Value::Null,
+    ///
+    /// # Errors
+    /// None: documents hold no records. It is the error of [`Value::get`].
+    pub fn pluck(&self, key: &str) -> Result<Vec<Value>, EvalError> {
+        let field = |element: RawElement<'_>| match field_of(element, key) {
+            _ if element.kind == ARRAY => self.value(element).field(key),
+            Some(found) => Ok(self.value(found)),
+            None => Ok(Value::Null),
         };
-        Elements::of(self.bytes()).map(field).collect()
+        RawElements::of(self.bytes()).map(field).collect()
     }
 
     /// The part of this buffer that `inner`, found inside it, occupies.
@@ -185,7 +188,7 @@ impl Raw {
         Raw { buffer: Arc::clone(&self.buffer), start, end: start + inner.len() }
     }
 
-    fn value(&self, element: Element<'_>) -> Value {
+    fn value(&self, element: RawElement<'_>) -> Value {
         let bytes = element.value;
         let known = match element.kind {
             NULL | UNDEFINED => Some(Value::Null),
@@ -206,7 +209,7 @@ impl Raw {
 }
 
 /// The rare types go through the driver's decoder.
-fn other(element: Element<'_>) -> Value {
+fn other(element: RawElement<'_>) -> Value {
     let mut bytes = Vec::with_capacity(element.value.len() + 8);
     let length = element.value.len() as u32 + 7;
     bytes.extend_from_slice(&length.to_le_bytes());
@@ -249,10 +252,10 @@ mod tests {
         for (key, value) in &document {
             let read = raw.get(key).unwrap();
             let (mut writer, open) = crate::plan::Writer::new();
-            writer.value(key, &read);
+            writer.value(key, &read).unwrap();
             let written = bson::Document::try_from(&*writer.finish(open)).unwrap();
-            let wanted = if *value == Bson::Undefined { &Bson::Null } else { value };
-            assert_eq!(written.get(key), Some(wanted), "{key}");
+            let expected = if *value == Bson::Undefined { &Bson::Null } else { value };
+            assert_eq!(written.get(key), Some(expected), "{key}");
         }
         assert!(raw.get("missing").is_none());
     }
@@ -261,7 +264,7 @@ mod tests {
     fn cut_off_bytes_end_the_walk() {
         let whole = RawDocumentBuf::try_from(&everything()).unwrap();
         for length in 0..whole.as_bytes().len() {
-            let count = Elements::of(&whole.as_bytes()[..length]).count();
+            let count = RawElements::of(&whole.as_bytes()[..length]).count();
             assert!(count <= everything().len());
         }
     }
@@ -271,6 +274,6 @@ mod tests {
         let document = doc! { "rows": [{ "a": 1 }, { "b": 2 }, { "x": 0, "a": "t" }, 5] };
         let rows = Raw::new(RawDocumentBuf::try_from(&document).unwrap()).get("rows").unwrap();
         let Value::Array(rows) = rows else { panic!("an array") };
-        assert_eq!(rows.pluck("a"), [Value::Int(1), Value::Null, Value::text("t"), Value::Null]);
+        assert_eq!(rows.pluck("a").unwrap(), [Value::Int(1), Value::Null, Value::text("t"), Value::Null]);
     }
 }

@@ -5,22 +5,23 @@ use std::slice::Iter;
 use bson::RawDocumentBuf;
 use bson::spec::ElementType;
 
-use super::expression::{EvalError, Frame};
-use super::template::{Entry, Item, Key, Path, Template, write_entry};
-use super::writer::{Writer, index_key};
+use super::{
+    EvalError, Frame, Template, Writer, index_key,
+    template::{DocumentPart, Item, Key, Path, write_entry},
+};
 
 /// A document with holes.
 #[derive(Debug)]
 pub enum Skeleton {
     /// Its parts, in order.
-    Parts(Vec<Part>),
+    Parts(Vec<SkeletonPart>),
     /// A document that is known as a whole only when it is bound.
     Whole(Template),
 }
 
 /// A part of a document.
 #[derive(Debug)]
-pub enum Part {
+pub enum SkeletonPart {
     /// Elements, or the beginnings of elements, that are the same in every call.
     Known(Vec<u8>),
     /// A key and its value.
@@ -30,7 +31,7 @@ pub enum Part {
     /// The end of it.
     Close,
     /// Whatever else there is in a document.
-    Entry(Entry),
+    Entry(DocumentPart),
 }
 
 impl Skeleton {
@@ -63,81 +64,96 @@ impl Skeleton {
 }
 
 /// Writes parts up to the end of the open document.
-fn write(parts: &mut Iter<'_, Part>, writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
+fn write(parts: &mut Iter<'_, SkeletonPart>, writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
     while let Some(part) = parts.next() {
         match part {
-            Part::Known(bytes) => writer.copy(bytes),
-            Part::Slot(key, path) => path.write(key, writer, frame)?,
-            Part::Open => {
+            SkeletonPart::Known(bytes) => writer.copy(bytes),
+            SkeletonPart::Slot(key, path) => path.write(key, writer, frame)?,
+            SkeletonPart::Open => {
                 let open = writer.open();
                 write(parts, writer, frame)?;
                 writer.end(open);
             }
-            Part::Close => break,
-            Part::Entry(entry) => write_entry(entry, writer, frame)?,
+            SkeletonPart::Close => break,
+            SkeletonPart::Entry(entry) => write_entry(entry, writer, frame)?,
         }
     }
     Ok(())
 }
 
-fn flatten(entry: Entry, parts: &mut Vec<Part>) {
+fn flatten(entry: DocumentPart, parts: &mut Vec<SkeletonPart>) {
     match entry {
-        Entry::Field(Key::Fixed(key), value) => flatten_field(key, value, parts),
-        other => parts.push(Part::Entry(other)),
+        DocumentPart::Field(Key::Fixed(key), value) => flatten_field(key, value, parts),
+        other => parts.push(SkeletonPart::Entry(other)),
     }
 }
 
-fn flatten_field(key: Box<str>, value: Template, parts: &mut Vec<Part>) {
+fn flatten_field(key: Box<str>, value: Template, parts: &mut Vec<SkeletonPart>) {
     match value {
-        Template::Constant(value) => know(parts, |writer| writer.value(&key, &value)),
-        Template::Slot(path) => parts.push(Part::Slot(key, path)),
+        Template::Constant(value) => {
+            if know(parts, |writer| writer.value(&key, &value)).is_err() {
+                parts.push(SkeletonPart::Entry(DocumentPart::Field(Key::Fixed(key), Template::Constant(value))));
+            }
+        }
+        Template::Slot(path) => parts.push(SkeletonPart::Slot(key, path)),
         Template::Document(entries) => {
-            know(parts, |writer| writer.header(ElementType::EmbeddedDocument, &key));
-            parts.push(Part::Open);
+            open(parts, ElementType::EmbeddedDocument, &key);
             entries.into_iter().for_each(|entry| flatten(entry, parts));
-            parts.push(Part::Close);
+            parts.push(SkeletonPart::Close);
         }
         Template::Array(items) if items.iter().all(|item| matches!(item, Item::One(_))) => {
-            know(parts, |writer| writer.header(ElementType::Array, &key));
-            parts.push(Part::Open);
+            open(parts, ElementType::Array, &key);
             for (position, item) in items.into_iter().enumerate() {
                 let Item::One(item) = item else { unreachable!("they were looked at") };
                 index_key(position, |key| flatten_field(key.into(), item, parts));
             }
-            parts.push(Part::Close);
+            parts.push(SkeletonPart::Close);
         }
         value @ (Template::Text(_) | Template::Array(_)) => {
-            parts.push(Part::Entry(Entry::Field(Key::Fixed(key), value)));
+            parts.push(SkeletonPart::Entry(DocumentPart::Field(Key::Fixed(key), value)));
         }
     }
 }
 
+fn open(parts: &mut Vec<SkeletonPart>, kind: ElementType, key: &str) {
+    // A header has no value that could fail.
+    let _ = know(parts, |writer| {
+        writer.header(kind, key);
+        Ok(())
+    });
+    parts.push(SkeletonPart::Open);
+}
+
 /// Adds bytes to the last run, or begins one.
-fn know(parts: &mut Vec<Part>, write: impl FnOnce(&mut Writer)) {
+fn know(
+    parts: &mut Vec<SkeletonPart>,
+    write: impl FnOnce(&mut Writer) -> Result<(), EvalError>,
+) -> Result<(), EvalError> {
     let (mut writer, _) = Writer::new();
     let before = writer.bytes().len();
-    write(&mut writer);
+    write(&mut writer)?;
     let known = &writer.bytes()[before..];
     match parts.last_mut() {
-        Some(Part::Known(run)) => run.extend_from_slice(known),
-        _ => parts.push(Part::Known(known.to_vec())),
+        Some(SkeletonPart::Known(run)) => run.extend_from_slice(known),
+        _ => parts.push(SkeletonPart::Known(known.to_vec())),
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::{plan, skeleton};
     use super::*;
+    use crate::compile::fixture::{plan, skeleton};
 
     fn forms(command: &str) -> Vec<&'static str> {
         let plan = plan("{ thing: \"record(thing, 4)\", l: [1, 2] }", command);
         let Skeleton::Parts(parts) = skeleton(&plan) else { return vec!["whole"] };
-        let form = |part: &Part| match part {
-            Part::Known(_) => "known",
-            Part::Slot(..) => "slot",
-            Part::Open => "open",
-            Part::Close => "close",
-            Part::Entry(_) => "entry",
+        let form = |part: &SkeletonPart| match part {
+            SkeletonPart::Known(_) => "known",
+            SkeletonPart::Slot(..) => "slot",
+            SkeletonPart::Open => "open",
+            SkeletonPart::Close => "close",
+            SkeletonPart::Entry(_) => "entry",
         };
         parts.iter().map(form).collect()
     }

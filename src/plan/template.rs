@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use bson::RawDocumentBuf;
 
-use super::expression::{EvalError, Expression, Frame};
-use super::raw::Raw;
-use super::value::Value;
-use super::writer::{Writer, index_key};
+use super::{EvalError, Expression, Frame, Raw, Value, Writer, index_key};
 
 /// A BSON value with slots.
 #[derive(Debug)]
@@ -19,7 +16,7 @@ pub enum Template {
     /// Text with slots inside.
     Text(Vec<Piece>),
     /// A document.
-    Document(Vec<Entry>),
+    Document(Vec<DocumentPart>),
     /// An array.
     Array(Vec<Item>),
 }
@@ -27,17 +24,17 @@ pub enum Template {
 /// A variable or parameter, and the fields that lead from it to the value.
 #[derive(Debug, Clone)]
 pub struct Path {
-    pub(super) base: Base,
-    pub(super) fields: Vec<Arc<str>>,
-    pub(super) written: Arc<str>,
+    pub(crate) base: Base,
+    pub(crate) fields: Vec<Arc<str>>,
+    pub(crate) written: Arc<str>,
     /// Null means that nothing was found, rather than that null is meant.
-    pub(super) found: bool,
+    pub(crate) found: bool,
     /// In a pipeline a text that begins with `$` would be read as a field.
-    pub(super) guarded: bool,
+    pub(crate) guarded: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Base {
+pub(crate) enum Base {
     Slot(usize),
     Constant(Value),
 }
@@ -53,7 +50,7 @@ pub enum Piece {
 
 /// A part of a document.
 #[derive(Debug)]
-pub enum Entry {
+pub enum DocumentPart {
     /// A key and its value.
     Field(Key, Template),
     /// A key and its value before a `...`: written only when the document spread there has no such key.
@@ -99,10 +96,10 @@ impl Path {
         };
         let mut value = match self.fields.first() {
             None => base.clone(),
-            Some(first) => base.get(first).ok_or_else(|| self.missing(first))?,
+            Some(first) => base.get(first)?.ok_or_else(|| self.missing(first))?,
         };
         for field in self.fields.iter().skip(1) {
-            value = value.get(field).ok_or_else(|| self.missing(field))?;
+            value = value.get(field)?.ok_or_else(|| self.missing(field))?;
         }
         if self.found && self.fields.is_empty() && value.is_null() {
             return Err(EvalError::new(format!(
@@ -119,8 +116,8 @@ impl Path {
         }
     }
 
-    /// Writes the value under a key. A field of a document is copied as it stands there, type and all.
-    pub(super) fn write(&self, key: &str, writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
+    /// Writes the value under a key. A field of a document is copied byte by byte, type and all.
+    pub(crate) fn write(&self, key: &str, writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
         if let (Base::Slot(slot), [field], false) = (&self.base, self.fields.as_slice(), self.guarded)
             && let Value::Document(raw) = frame.slot(*slot)
         {
@@ -128,8 +125,7 @@ impl Path {
             writer.element(key, kind, value);
             return Ok(());
         }
-        writer.value(key, &self.value(frame)?);
-        Ok(())
+        writer.value(key, &self.value(frame)?)
     }
 
     fn missing(&self, field: &str) -> EvalError {
@@ -157,19 +153,19 @@ impl Template {
                 Value::Document(raw) => Ok(raw.document().to_owned()),
                 Value::Record(record) => {
                     let (mut writer, open) = Writer::new();
-                    record.write(&mut writer);
+                    record.write(&mut writer)?;
                     Ok(writer.finish(open))
                 }
                 map @ Value::Map(_) => {
                     let (mut writer, open) = Writer::new();
                     for (key, value) in map.entries() {
-                        writer.value(&key, &value);
+                        writer.value(&key, &value)?;
                     }
                     Ok(writer.finish(open))
                 }
-                other => Err(EvalError::new(format!("a document is wanted, not {}", other.kind()))),
+                other => Err(EvalError::new(format!("expected a document, found {}", other.kind()))),
             },
-            _ => Err(EvalError::new("a document is wanted here")),
+            _ => Err(EvalError::new("expected a document")),
         }
     }
 
@@ -179,7 +175,7 @@ impl Template {
     /// When a slot has no value.
     pub fn write(&self, key: &str, writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
         match self {
-            Template::Constant(value) => writer.value(key, value),
+            Template::Constant(value) => writer.value(key, value)?,
             Template::Slot(path) => path.write(key, writer, frame)?,
             Template::Text(pieces) => writer.text(key, &text_of(pieces, frame)?),
             Template::Document(entries) => {
@@ -205,17 +201,17 @@ impl Template {
         self.write("items", &mut writer, frame)?;
         let bound = Raw::new(writer.finish(open));
         let items = bound.get("items").unwrap_or(Value::Null);
-        let items = items.items().ok_or_else(|| EvalError::new("a list of documents is wanted here"))?;
+        let items = items.items().ok_or_else(|| EvalError::new("expected a list of documents"))?;
         items
             .map(|item| match item {
                 Value::Document(raw) => Ok(raw.document().to_owned()),
-                other => Err(EvalError::new(format!("a list of documents is wanted, but it has {}", other.kind()))),
+                other => Err(EvalError::new(format!("expected a list of documents, found {} in it", other.kind()))),
             })
             .collect()
     }
 }
 
-fn write_entries(entries: &[Entry], writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
+fn write_entries(entries: &[DocumentPart], writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
     entries.iter().try_for_each(|entry| write_entry(entry, writer, frame))
 }
 
@@ -223,14 +219,14 @@ fn write_entries(entries: &[Entry], writer: &mut Writer, frame: &mut Frame) -> R
 ///
 /// # Errors
 /// When a slot has no value.
-pub fn write_entry(entry: &Entry, writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
+pub fn write_entry(entry: &DocumentPart, writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
     match entry {
-        Entry::Field(Key::Fixed(key), value) => value.write(key, writer, frame)?,
-        Entry::Field(Key::Text(pieces), value) => {
+        DocumentPart::Field(Key::Fixed(key), value) => value.write(key, writer, frame)?,
+        DocumentPart::Field(Key::Text(pieces), value) => {
             let key = text_of(pieces, frame)?;
             value.write(&key, writer, frame)?;
         }
-        Entry::Unless(key, value, path) => {
+        DocumentPart::Unless(key, value, path) => {
             let key = match key {
                 Key::Fixed(key) => std::borrow::Cow::Borrowed(&**key),
                 Key::Text(pieces) => text_of(pieces, frame)?.into(),
@@ -239,17 +235,13 @@ pub fn write_entry(entry: &Entry, writer: &mut Writer, frame: &mut Frame) -> Res
                 value.write(&key, writer, frame)?;
             }
         }
-        Entry::Spread(path, hidden) => spread(path, hidden, writer, frame)?,
+        DocumentPart::Spread(path, hidden) => spread(path, hidden, writer, frame)?,
     }
     Ok(())
 }
 
 fn spread_value(path: &Path, frame: &Frame) -> Result<Value, EvalError> {
-    Ok(match path.value(frame)? {
-        // A spread takes the fields of a reference too: what is written then is the record's content.
-        Value::Record(record) => Value::Document(record.document()),
-        other => other,
-    })
+    path.value(frame)?.content()
 }
 
 fn spread(path: &Path, hidden: &[Box<str>], writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
@@ -262,12 +254,16 @@ fn spread(path: &Path, hidden: &[Box<str>], writer: &mut Writer, frame: &Frame) 
         Value::Document(_) | Value::Map(_) => {
             for (key, field) in value.entries() {
                 if !hidden.iter().any(|name| **name == *key) {
-                    writer.value(&key, &field);
+                    writer.value(&key, &field)?;
                 }
             }
         }
         other => {
-            return Err(EvalError::new(format!("`...: <{}>` needs a document, not {}", path.written, other.kind())));
+            return Err(EvalError::new(format!(
+                "`...: <{}>` expected a document, found {}",
+                path.written,
+                other.kind()
+            )));
         }
     }
     Ok(())
@@ -283,8 +279,9 @@ fn write_items(items: &[Item], writer: &mut Writer, frame: &mut Frame) -> Result
             }
             Item::Each { slot, list, item } => {
                 let list = list.evaluate(frame)?;
-                let elements =
-                    list.items().ok_or_else(|| EvalError::new(format!("forEach needs a list, not {}", list.kind())))?;
+                let elements = list
+                    .items()
+                    .ok_or_else(|| EvalError::new(format!("forEach: expected a list, found {}", list.kind())))?;
                 for element in elements {
                     frame.set(*slot, element);
                     index_key(position, |key| item.write(key, writer, frame))?;
@@ -303,7 +300,7 @@ fn text_of(pieces: &[Piece], frame: &Frame) -> Result<String, EvalError> {
         match piece {
             Piece::Literal(literal) => text.push_str(literal),
             Piece::Slot(path) => {
-                let value = path.value(frame)?.referenced();
+                let value = path.value(frame)?.referenced()?;
                 let written = match &value {
                     Value::Text(part) => {
                         text.push_str(part);
@@ -314,7 +311,7 @@ fn text_of(pieces: &[Piece], frame: &Frame) -> Result<String, EvalError> {
                     Value::ObjectId(id) => write!(text, "{id}"),
                     other => {
                         return Err(EvalError::new(format!(
-                            "`<{}>` is {}: inside a text only a string, int, bool or id can stand",
+                            "`<{}>` is {}: expected a string, int, bool or id inside a text",
                             path.written,
                             other.kind()
                         )));
@@ -335,8 +332,8 @@ mod tests {
     use bson::doc;
     use proptest::prelude::*;
 
-    use super::super::trial::{any_value, bound, bson_of, frame, plan, skeleton};
     use super::*;
+    use crate::compile::fixture::{any_value, bound, bson_of, frame, plan, skeleton};
 
     fn command(arguments: &str, command: &str) -> Result<bson::Document, String> {
         bound(&plan(arguments, &format!("{{ command: {command} }}"))).map_err(|error| error.to_string())
@@ -348,10 +345,10 @@ mod tests {
             "{ thing: \"record(thing, 4)\", t: \"'x'\" }",
             "{ a: <thing>, b: <thing._id>, c: [<t>, 1, <limit>], k_<t>_<limit>: \"<t>-<thing>\", d: { e: \"a < b > c\" }, f: \"<1>\" }",
         );
-        let wanted = doc! {
+        let expected = doc! {
             "a": 4, "b": 4, "c": ["x", 1, 7], "k_x_7": "x-4", "d": { "e": "a < b > c" }, "f": "<1>",
         };
-        assert_eq!(made, Ok(wanted));
+        assert_eq!(made, Ok(expected));
     }
 
     #[test]
@@ -387,12 +384,12 @@ mod tests {
             "{}",
             "{ a: { $oid: \"65f000000000000000000001\" }, b: { $date: 2024-01-01T00:00:00Z }, c: { $date: 5 }, d: { $numberLong: \"5\" }, e: { $numberDecimal: \"0.10\" }, f: { $minKey: 1 }, g: 5, h: 5000000000 }",
         );
-        let wanted = doc! {
+        let expected = doc! {
             "a": bson::oid::ObjectId::parse_str("65f000000000000000000001").unwrap(),
             "b": bson::DateTime::from_millis(1_704_067_200_000), "c": bson::DateTime::from_millis(5), "d": 5_i64,
             "e": "0.10".parse::<bson::Decimal128>().unwrap(), "f": bson::Bson::MinKey, "g": 5_i32, "h": 5_000_000_000_i64,
         };
-        assert_eq!(made, Ok(wanted));
+        assert_eq!(made, Ok(expected));
     }
 
     #[test]
@@ -402,8 +399,8 @@ mod tests {
         assert_eq!(command("{ n: \"{'y': 1}\" }", "{ a: <n.x> }"), Err(missing.into()));
         let nothing = "`<reply>` is null: nothing was found (assign it with `let` where null is meant)";
         assert_eq!(command("{}", "{ a: <reply> }"), Err(nothing.into()));
-        assert_eq!(command("{ n: 1 }", "{ ...: <n> }"), Err("`...: <n>` needs a document, not an int".into()));
-        let text = "`<n>` is a list: inside a text only a string, int, bool or id can stand";
+        assert_eq!(command("{ n: 1 }", "{ ...: <n> }"), Err("`...: <n>` expected a document, found an int".into()));
+        let text = "`<n>` is a list: expected a string, int, bool or id inside a text";
         assert_eq!(command("{ n: [1] }", "{ a: x<n> }"), Err(text.into()));
     }
 
@@ -429,10 +426,10 @@ mod tests {
             }
             let bound = skeleton(&plan).bind(&mut frame).unwrap();
             let (x, y) = (bson_of(&x), bson_of(&y));
-            let mut wanted = doc! { "a": x.clone(), "b": [1, y.clone(), { "c": x }] };
-            wanted.insert(format!("k_{t}"), doc! { "d": y, "e": true });
-            wanted.insert("f", t);
-            prop_assert_eq!(bound, RawDocumentBuf::try_from(&wanted).unwrap());
+            let mut expected = doc! { "a": x.clone(), "b": [1, y.clone(), { "c": x }] };
+            expected.insert(format!("k_{t}"), doc! { "d": y, "e": true });
+            expected.insert("f", t);
+            prop_assert_eq!(bound, RawDocumentBuf::try_from(&expected).unwrap());
         }
     }
 }

@@ -6,8 +6,71 @@ use std::sync::Arc;
 
 use bson::oid::ObjectId;
 
-use super::raw::Raw;
-use super::record::Record;
+use super::{Raw, Writer};
+
+/// Why an expression or a record has no value.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct EvalError {
+    message: Box<str>,
+}
+
+impl EvalError {
+    /// Creates an error with this message.
+    pub fn new(message: impl Into<Box<str>>) -> EvalError {
+        EvalError { message: message.into() }
+    }
+}
+
+impl From<EvalError> for String {
+    fn from(error: EvalError) -> String {
+        error.message.into()
+    }
+}
+
+/// A logical record, as values know it. Its fields are drawn when they are asked for, which can fail.
+pub trait LogicalRecord: fmt::Debug + Send + Sync {
+    /// Whether it was made here (written whole) rather than pointed at (written as its `_id`).
+    fn is_whole(&self) -> bool;
+
+    /// Returns the position of its entity in the scenario.
+    fn entity(&self) -> usize;
+
+    /// Returns its number among all records of the entity.
+    fn ordinal(&self) -> u64;
+
+    /// Returns a field, the children by their name, the parent by its entity's name, `index` or `number`.
+    ///
+    /// # Errors
+    /// When the field cannot be drawn.
+    fn get(&self, name: &str) -> Result<Option<Value>, EvalError>;
+
+    /// Draws all fields that are not drawn yet.
+    ///
+    /// # Errors
+    /// When one cannot be drawn.
+    fn draw(&self) -> Result<(), EvalError>;
+
+    /// Writes its own fields, in order; children are not part of it.
+    ///
+    /// # Errors
+    /// As [`LogicalRecord::draw`].
+    fn write(&self, writer: &mut Writer) -> Result<(), EvalError>;
+
+    /// Returns its own fields as a document.
+    ///
+    /// # Errors
+    /// As [`LogicalRecord::draw`].
+    fn document(&self) -> Result<Raw, EvalError>;
+
+    /// Returns its `_id`; null when the entity has none.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    fn id(&self) -> Result<Value, EvalError> {
+        Ok(self.get("_id")?.unwrap_or(Value::Null))
+    }
+}
 
 /// A value of a scenario variable. Cloning copies at most a pointer and a count.
 #[derive(Debug, Clone)]
@@ -39,31 +102,31 @@ pub enum Value {
     /// A map made by an expression, in order.
     Map(Arc<[(Arc<str>, Value)]>),
     /// A logical record: whole where it was made, a reference where it is pointed at.
-    Record(Arc<Record>),
-    /// What an operation came to.
+    Record(Arc<dyn LogicalRecord>),
+    /// The outcome of an operation.
     Outcome(Outcome),
 }
 
-/// What an operation came to, other than a value.
+/// The result of an operation that is not a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// `done()`
-    Done,
+    /// `ok()`
+    Ok,
     /// `same()`: nothing had to change.
     Same,
     /// `not_found()`
     NotFound,
-    /// `refused("reason")`
-    Refused(Arc<str>),
+    /// `rejected("reason")`
+    Rejected(Arc<str>),
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Done => out.write_str("done()"),
+            Outcome::Ok => out.write_str("ok()"),
             Outcome::Same => out.write_str("same()"),
             Outcome::NotFound => out.write_str("not_found()"),
-            Outcome::Refused(reason) => write!(out, "refused({reason:?})"),
+            Outcome::Rejected(reason) => write!(out, "rejected({reason:?})"),
         }
     }
 }
@@ -79,19 +142,39 @@ impl Value {
         Value::List(items.into())
     }
 
-    /// A field of a document, map or record; over a list the fields of its elements, or its length for `size`.
+    /// Returns a field of a document, map or record; over a list the fields of its elements, or its length for `size`.
     /// `None` when it is missing, null when a list has it nowhere.
-    pub fn get(&self, name: &str) -> Option<Value> {
-        match self {
+    ///
+    /// # Errors
+    /// When the field of a record cannot be drawn.
+    pub fn get(&self, name: &str) -> Result<Option<Value>, EvalError> {
+        Ok(match self {
             Value::Document(raw) => raw.get(name),
             Value::Map(entries) => entries.iter().find(|(key, _)| **key == *name).map(|(_, value)| value.clone()),
-            Value::Record(record) => record.get(name),
+            Value::Record(record) => return record.get(name),
             Value::List(_) | Value::Array(_) if name == "size" => self.len().map(|len| Value::Int(len as i64)),
             Value::List(_) | Value::Array(_) => {
-                Some(Value::list(self.items()?.map(|item| item.get(name).unwrap_or(Value::Null)).collect()))
+                let fields = self.items().into_iter().flatten().map(|item| item.field(name));
+                Some(Value::list(fields.collect::<Result<_, _>>()?))
             }
             _ => None,
+        })
+    }
+
+    /// Returns a field of a document or map, which needs no drawing; `None` for any other value.
+    pub fn plain_field(&self, name: &str) -> Option<Value> {
+        match self {
+            Value::Document(_) | Value::Map(_) => self.get(name).ok().flatten(),
+            _ => None,
         }
+    }
+
+    /// Returns what [`Value::get`] does, null when it is missing.
+    ///
+    /// # Errors
+    /// As [`Value::get`].
+    pub fn field(&self, name: &str) -> Result<Value, EvalError> {
+        Ok(self.get(name)?.unwrap_or(Value::Null))
     }
 
     /// An element by position; `None` outside or when this is no list.
@@ -133,7 +216,7 @@ impl Value {
         matches!(self, Value::Null)
     }
 
-    /// The kind of value, in the words of diagnostics.
+    /// Returns the kind of value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -152,36 +235,79 @@ impl Value {
         }
     }
 
-    /// A reference is compared and written as its `_id`; anything else as itself.
-    pub fn referenced(&self) -> Value {
+    /// Returns what is compared and written: of a reference its `_id`, of a whole record its document.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub fn referenced(&self) -> Result<Value, EvalError> {
         match self {
             Value::Record(record) if !record.is_whole() => record.id(),
-            Value::Record(record) => Value::Document(record.document()),
-            other => other.clone(),
+            other => other.content(),
         }
     }
 
-    /// Order of two numbers, strings, dates, ids or bools; `None` where they have none.
-    pub fn compare(&self, other: &Value) -> Option<Ordering> {
-        match (self.referenced(), other.referenced()) {
-            (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
-            (Value::Int(a), Value::Double(b)) => against_double(a, b),
-            (Value::Double(a), Value::Int(b)) => against_double(b, a).map(Ordering::reverse),
-            (Value::Double(a), Value::Double(b)) => a.partial_cmp(&b),
-            (Value::Text(a), Value::Text(b)) => Some(a.cmp(&b)),
-            (Value::Date(a), Value::Date(b)) => Some(a.cmp(&b)),
-            (Value::ObjectId(a), Value::ObjectId(b)) => Some(a.cmp(&b)),
-            (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(&b)),
-            (Value::Binary(_, a), Value::Binary(_, b)) => Some(a.cmp(&b)),
+    /// Returns what a spread writes: of any record its document.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub fn content(&self) -> Result<Value, EvalError> {
+        match self {
+            Value::Record(record) => record.document().map(Value::Document),
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// Compares two numbers, strings, dates, ids or bools; `None` where they have no order.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub fn compare(&self, other: &Value) -> Result<Option<Ordering>, EvalError> {
+        Ok(self.referenced()?.order(&other.referenced()?))
+    }
+
+    fn order(&self, other: &Value) -> Option<Ordering> {
+        match (self, other) {
+            (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+            (Value::Int(a), Value::Double(b)) => against_double(*a, *b),
+            (Value::Double(a), Value::Int(b)) => against_double(*b, *a).map(Ordering::reverse),
+            (Value::Double(a), Value::Double(b)) => a.partial_cmp(b),
+            (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
+            (Value::Date(a), Value::Date(b)) => Some(a.cmp(b)),
+            (Value::ObjectId(a), Value::ObjectId(b)) => Some(a.cmp(b)),
+            (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
+            (Value::Binary(_, a), Value::Binary(_, b)) => Some(a.cmp(b)),
             (Value::Null, Value::Null) => Some(Ordering::Equal),
             _ => None,
         }
     }
 
-    /// A total order for sorting, whatever the values: by kind as MongoDB has it, null first, then by value.
+    /// Compares by value: 1 equals 1.0, a reference equals its `_id`, raw BSON equals what an expression made.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub fn equals(&self, other: &Value) -> Result<bool, EvalError> {
+        match (self.referenced()?, other.referenced()?) {
+            (Value::Other(a), Value::Other(b)) => Ok(a == b),
+            (Value::Outcome(a), Value::Outcome(b)) => Ok(a == b),
+            (a @ (Value::List(_) | Value::Array(_)), b @ (Value::List(_) | Value::Array(_))) => {
+                let mut pairs = a.items().into_iter().flatten().zip(b.items().into_iter().flatten());
+                Ok(a.len() == b.len() && all(&mut pairs, |(a, b)| a.equals(&b))?)
+            }
+            (a @ (Value::Map(_) | Value::Document(_)), b @ (Value::Map(_) | Value::Document(_))) => {
+                let has = |(key, value): (Arc<str>, Value)| match b.get(&key)? {
+                    Some(other) => value.equals(&other),
+                    None => Ok(false),
+                };
+                Ok(a.len() == b.len() && all(&mut a.entries().into_iter(), has)?)
+            }
+            (a, b) => Ok(a.order(&b) == Some(Ordering::Equal)),
+        }
+    }
+
+    /// Orders any two values that are not records: by kind as MongoDB has it, null first, then by value.
     pub fn sort_order(&self, other: &Value) -> Ordering {
-        let (a, b) = (self.referenced(), other.referenced());
-        a.rank().cmp(&b.rank()).then_with(|| a.compare(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()).reverse()))
+        let by_value = || self.order(other).unwrap_or_else(|| self.is_nan().cmp(&other.is_nan()).reverse());
+        self.rank().cmp(&other.rank()).then_with(by_value)
     }
 
     fn rank(&self) -> u8 {
@@ -221,30 +347,29 @@ fn against_double(int: i64, double: f64) -> Option<Ordering> {
     })
 }
 
-/// Equality by value: 1 equals 1.0, a reference equals its `_id`, raw BSON equals what an expression made.
+/// Whether a test passes for all items, up to the first for which it does not.
+fn all<T>(items: &mut dyn Iterator<Item = T>, test: impl Fn(T) -> Result<bool, EvalError>) -> Result<bool, EvalError> {
+    for item in items {
+        if !test(item)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// As [`Value::equals`]; a record that cannot be drawn equals nothing.
 impl PartialEq for Value {
     fn eq(&self, other: &Value) -> bool {
-        match (self.referenced(), other.referenced()) {
-            (Value::Other(a), Value::Other(b)) => a == b,
-            (Value::Outcome(a), Value::Outcome(b)) => a == b,
-            (a @ (Value::List(_) | Value::Array(_)), b @ (Value::List(_) | Value::Array(_))) => {
-                a.len() == b.len() && a.items().into_iter().flatten().eq(b.items().into_iter().flatten())
-            }
-            (a @ (Value::Map(_) | Value::Document(_)), b @ (Value::Map(_) | Value::Document(_))) => {
-                a.len() == b.len() && a.entries().iter().all(|(key, value)| b.get(key).as_ref() == Some(value))
-            }
-            (a, b) => a.compare(&b) == Some(Ordering::Equal),
-        }
+        self.equals(other).unwrap_or(false)
     }
 }
 
 impl Value {
-    /// The keys and values of a document, map or whole record; empty for anything else.
+    /// Returns the keys and values of a document or map; nothing for any other value.
     pub fn entries(&self) -> Vec<(Arc<str>, Value)> {
         match self {
             Value::Map(entries) => entries.to_vec(),
             Value::Document(raw) => raw.iter().map(|(key, value)| (Arc::from(key), value)).collect(),
-            Value::Record(record) => Value::Document(record.document()).entries(),
             _ => Vec::new(),
         }
     }
@@ -254,34 +379,34 @@ impl Value {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::trial::{any_value, raw};
     use super::*;
+    use crate::compile::fixture::{any_value, raw};
 
     #[test]
     fn ints_and_doubles_are_compared_exactly() {
         let (big, next) = (1_i64 << 53, (1_i64 << 53) + 1);
-        assert_eq!(Value::Int(next).compare(&Value::Double(big as f64)), Some(Ordering::Greater));
-        assert_eq!(Value::Double(big as f64).compare(&Value::Int(next)), Some(Ordering::Less));
+        assert_eq!(Value::Int(next).order(&Value::Double(big as f64)), Some(Ordering::Greater));
+        assert_eq!(Value::Double(big as f64).order(&Value::Int(next)), Some(Ordering::Less));
         assert_eq!(Value::Int(1), Value::Double(1.0));
-        assert_eq!(Value::Int(-1).compare(&Value::Double(-0.5)), Some(Ordering::Less));
-        assert_eq!(Value::Int(i64::MAX).compare(&Value::Double(9.3e18)), Some(Ordering::Less));
-        assert_eq!(Value::Int(i64::MIN).compare(&Value::Double(f64::NEG_INFINITY)), Some(Ordering::Greater));
-        assert_eq!(Value::Int(0).compare(&Value::Double(f64::NAN)), None);
+        assert_eq!(Value::Int(-1).order(&Value::Double(-0.5)), Some(Ordering::Less));
+        assert_eq!(Value::Int(i64::MAX).order(&Value::Double(9.3e18)), Some(Ordering::Less));
+        assert_eq!(Value::Int(i64::MIN).order(&Value::Double(f64::NEG_INFINITY)), Some(Ordering::Greater));
+        assert_eq!(Value::Int(0).order(&Value::Double(f64::NAN)), None);
     }
 
     #[test]
     fn a_field_of_a_list_maps_and_size_is_its_length() {
         let row = |n: i64| Value::Map(Arc::new([(Arc::from("n"), Value::Int(n)), (Arc::from("size"), Value::Int(9))]));
         let list = Value::list(vec![row(1), Value::Null, row(3)]);
-        let wanted = Value::list(vec![Value::Int(1), Value::Null, Value::Int(3)]);
+        let expected = Value::list(vec![Value::Int(1), Value::Null, Value::Int(3)]);
         for list in [list.clone(), raw(&list)] {
-            assert_eq!(list.get("n"), Some(wanted.clone()));
-            assert_eq!(list.get("size"), Some(Value::Int(3)));
+            assert_eq!(list.get("n"), Ok(Some(expected.clone())));
+            assert_eq!(list.get("size"), Ok(Some(Value::Int(3))));
             assert_eq!(list.at(1), Some(Value::Null));
             assert_eq!((list.at(3), list.at(-1)), (None, None));
         }
-        assert_eq!(row(1).get("size"), Some(Value::Int(9)));
-        assert_eq!(Value::Null.get("n"), None);
+        assert_eq!(row(1).get("size"), Ok(Some(Value::Int(9))));
+        assert_eq!(Value::Null.get("n"), Ok(None));
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use bson::RawDocumentBuf;
 use bson::spec::ElementType;
 
-use super::value::Value;
+use super::value::{EvalError, Value};
 
 /// A document under construction.
 #[derive(Debug)]
@@ -97,16 +97,24 @@ impl Writer {
         self.bytes.extend_from_slice(value);
     }
 
+    /// A null element.
+    pub fn null(&mut self, key: &str) {
+        self.header(ElementType::Null, key);
+    }
+
     /// A string element.
     pub fn text(&mut self, key: &str, text: &str) {
         self.header(ElementType::String, key);
         self.string(text);
     }
 
-    /// Any value; a reference as its `_id`, a whole record as its document, an outcome as null.
-    pub fn value(&mut self, key: &str, value: &Value) {
+    /// Writes any value; a reference as its `_id`, a whole record as its document, an outcome as null.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub fn value(&mut self, key: &str, value: &Value) -> Result<(), EvalError> {
         match value {
-            Value::Null | Value::Outcome(_) => self.header(ElementType::Null, key),
+            Value::Null | Value::Outcome(_) => self.null(key),
             Value::Bool(b) => {
                 self.header(ElementType::Boolean, key);
                 self.bytes.push(u8::from(*b));
@@ -140,24 +148,32 @@ impl Writer {
                 self.header(ElementType::Array, key);
                 self.bytes.extend_from_slice(raw.bytes());
             }
-            Value::List(items) => self.list(key, items),
+            Value::List(items) => {
+                let open = self.begin_array(key);
+                for (position, item) in items.iter().enumerate() {
+                    index_key(position, |key| self.value(key, item))?;
+                }
+                self.end(open);
+            }
             Value::Map(entries) => {
                 let open = self.begin_document(key);
                 for (name, item) in entries.iter() {
-                    self.value(name, item);
+                    self.value(name, item)?;
                 }
                 self.end(open);
             }
             Value::Record(record) if record.is_whole() => {
                 let open = self.begin_document(key);
-                record.write(self);
+                record.write(self)?;
                 self.end(open);
             }
-            Value::Record(record) => self.value(key, &record.id()),
+            Value::Record(record) => self.value(key, &record.id()?)?,
         }
+        Ok(())
     }
 
-    fn int(&mut self, key: &str, int: i64) {
+    /// Writes an int, as an int32 where it fits.
+    pub fn int(&mut self, key: &str, int: i64) {
         match i32::try_from(int) {
             Ok(small) => {
                 self.header(ElementType::Int32, key);
@@ -168,14 +184,6 @@ impl Writer {
                 self.bytes.extend_from_slice(&int.to_le_bytes());
             }
         }
-    }
-
-    fn list(&mut self, key: &str, items: &[Value]) {
-        let open = self.begin_array(key);
-        for (position, item) in items.iter().enumerate() {
-            index_key(position, |key| self.value(key, item));
-        }
-        self.end(open);
     }
 
     /// The rare scalars go through the driver's encoder.
@@ -214,21 +222,21 @@ mod tests {
     use bson::RawDocumentBuf as Raw;
     use proptest::prelude::*;
 
-    use super::super::trial::{any_value, bson_of};
     use super::*;
+    use crate::compile::fixture::{any_value, bson_of};
 
     proptest! {
         #[test]
         fn writes_the_bytes_that_the_driver_writes(values in prop::collection::vec(any_value(), 0..6)) {
             let (mut writer, open) = Writer::new();
-            let mut wanted = bson::Document::new();
+            let mut expected = bson::Document::new();
             for (position, value) in values.iter().enumerate() {
                 let key = format!("k{position}");
-                writer.value(&key, value);
-                wanted.insert(key, bson_of(value));
+                writer.value(&key, value).unwrap();
+                expected.insert(key, bson_of(value));
             }
             let written = writer.finish(open);
-            prop_assert_eq!(written, Raw::try_from(&wanted).unwrap());
+            prop_assert_eq!(written, Raw::try_from(&expected).unwrap());
         }
 
         #[test]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Significant decimal digits: values are kept to within 0.1 %.
 const DIGITS: u8 = 3;
 
-/// The bounds that a timeout may lead to, in nanoseconds.
+/// The bounds that timeouts lead to, in nanoseconds.
 const BOUNDS: RangeInclusive<u64> = 60_000_000_000..=u64::MAX / 2;
 
 /// No run has more calls; below it, sums of counts cannot overflow.
@@ -22,7 +22,7 @@ const MOST: u64 = 1 << 48;
 
 /// Nanoseconds, 1 ns up to a fixed bound, 3 significant digits: 216 KiB for a bound of 60 s.
 ///
-/// The sum is kept exactly beside the histogram, so that means carry no rounding.
+/// The sum is kept exactly, so that means are not rounded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatencyHistogram {
     inner: Histogram<u64>,
@@ -44,7 +44,7 @@ impl LatencyHistogram {
         LatencyHistogram { inner, sum: 0, saturated: 0 }
     }
 
-    /// Records a value; one above the bound is recorded as the bound, and counted.
+    /// Records a value. One above the bound is recorded as the bound and counted as saturated.
     pub fn record(&mut self, nanoseconds: u64) {
         let bound = self.inner.high();
         self.inner.saturating_record(nanoseconds.min(bound));
@@ -54,7 +54,7 @@ impl LatencyHistogram {
         }
     }
 
-    /// Adds all values of another histogram; what is above this one's bound is recorded as the bound, and counted.
+    /// Adds all values of another histogram, those above this one's bound as [`LatencyHistogram::record`] does.
     pub fn merge(&mut self, other: &LatencyHistogram) {
         self.sum = self.sum.saturating_add(other.sum);
         let bound = self.inner.high();
@@ -68,7 +68,7 @@ impl LatencyHistogram {
             self.inner.saturating_record_n(value.min(bound), count);
             above = above.saturating_add(if value > bound { count } else { 0 });
         }
-        // What was above the other's bound stands there at that bound, and so is among these.
+        // Values above the other's bound were recorded there as that bound, so they are among these.
         self.saturated = self.saturated.saturating_add(above.max(other.saturated));
     }
 
@@ -77,24 +77,24 @@ impl LatencyHistogram {
         self.inner.count_between(0, nanoseconds)
     }
 
-    /// Forgets all values, keeping the memory.
+    /// Removes all values and keeps the memory.
     pub fn clear(&mut self) {
         self.inner.reset();
         self.sum = 0;
         self.saturated = 0;
     }
 
-    /// How many values.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         self.inner.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.inner.is_empty()
     }
 
-    /// How many values were above the bound.
+    /// The number of values above the bound.
     pub fn saturated(&self) -> u64 {
         self.saturated
     }
@@ -131,11 +131,11 @@ impl LatencyHistogram {
         BASE64.encode(bytes)
     }
 
-    /// Reads [`LatencyHistogram::to_base64`]. The text holds neither the count of values above the bound, which is 0
-    /// then, nor the exact sum, which is that of the histogram's own, rounded values.
+    /// Reads [`LatencyHistogram::to_base64`]. The text contains neither the number of saturated values, which becomes 0,
+    /// nor the exact sum, which becomes that of the rounded values.
     ///
     /// # Errors
-    /// When the text is anything else, or a histogram of other digits or bounds than docshape's.
+    /// When the text is not a histogram with docshape's digits and bounds.
     pub fn from_base64(text: &str) -> Result<LatencyHistogram, HistogramError> {
         let bytes = BASE64.decode(text).map_err(|error| HistogramError(error.to_string()))?;
         let plain = inflate(&bytes)?;
@@ -144,8 +144,9 @@ impl LatencyHistogram {
             .map_err(|error| HistogramError(error.to_string()))?;
         if inner.sigfig() != DIGITS || inner.low() != 1 || !BOUNDS.contains(&inner.high()) {
             let (digits, low, high) = (inner.sigfig(), inner.low(), inner.high());
-            let words = format!("it has {digits} digits from {low} to {high}, not {DIGITS} from 1 ns to 60 s or more");
-            return Err(HistogramError(words));
+            let message =
+                format!("it has {digits} digits from {low} to {high}, not {DIGITS} from 1 ns to 60 s or more");
+            return Err(HistogramError(message));
         }
         if inner.len() > MOST {
             return Err(HistogramError("it counts more values than any run can make".to_owned()));
@@ -157,7 +158,7 @@ impl LatencyHistogram {
         Ok(LatencyHistogram { inner, sum, saturated: 0 })
     }
 
-    /// The smallest and largest sum in nanoseconds that values counted like this can have.
+    /// The smallest and the largest sum in nanoseconds that the values can have.
     pub fn sums(&self) -> RangeInclusive<u128> {
         let sum = |of: &dyn Fn(u64) -> u64| {
             let values = self.inner.iter_recorded();
@@ -169,15 +170,15 @@ impl LatencyHistogram {
     }
 }
 
-/// Undoes the deflation of a histogram, and refuses what would make the library's reader take gigabytes or panic.
+/// Inflates a histogram and rejects what would make the library's reader allocate gigabytes or panic.
 fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
-    /// What a deflated histogram begins with: a mark, then its length in 4 bytes.
+    /// The first bytes of a deflated histogram, which its length (4 bytes) follows.
     const MARK: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
     /// Mark, length of the counts, offset, digits, low, high, ratio.
     const HEADER: usize = 40;
     /// Twice the counts of the widest bounds, 9 bytes each.
     const LONGEST: u64 = 1 << 20;
-    let wrong = |words: &str| HistogramError(words.to_owned());
+    let wrong = |message: &str| HistogramError(message.to_owned());
     let deflated = bytes.get(8..).filter(|_| bytes.starts_with(&MARK));
     let deflated = deflated.ok_or_else(|| wrong("it is not in the deflated V2 form"))?;
     let mut plain = Vec::new();
@@ -187,14 +188,14 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     if stated.and_then(|length| usize::try_from(length).ok()?.checked_add(HEADER)) != Some(plain.len()) {
         return Err(wrong("its length is not the one that it states"));
     }
-    // The form of the one number without an opposite, which the reader would negate.
+    // The encoding of `i64::MIN`, which the reader would negate.
     if plain[HEADER..].windows(9).any(|bytes| bytes == [0xff; 9]) {
         return Err(wrong("one of its counts is impossible"));
     }
     Ok(plain)
 }
 
-/// A finished histogram as its base64 text, about a hundredth of the size; so it is kept and so it stands on disk.
+/// A finished histogram as its base64 text, in memory and on disk: about a hundredth of the size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct StoredHistogram(String);
@@ -207,11 +208,11 @@ impl StoredHistogram {
 
     /// The histogram, as [`LatencyHistogram::from_base64`] gives it.
     pub fn open(&self) -> LatencyHistogram {
-        LatencyHistogram::from_base64(&self.0).expect("stored histograms are made or checked here")
+        LatencyHistogram::from_base64(&self.0).expect("checked when created")
     }
 }
 
-/// Text that is no histogram is refused when it is read.
+/// Rejects text that is not a histogram.
 impl<'de> Deserialize<'de> for StoredHistogram {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<StoredHistogram, D::Error> {
         let text = String::deserialize(deserializer)?;
@@ -282,8 +283,8 @@ mod tests {
         for (low, high, digits) in
             [(1, 60_000_000_000, 2), (1, 1_000_000, 3), (1_000, 60_000_000_000, 3), (1, u64::MAX, 3)]
         {
-            let words = format!("it has {digits} digits from {low} to {high}");
-            assert!(error(low, high, digits).contains(&words), "{words}");
+            let message = format!("it has {digits} digits from {low} to {high}");
+            assert!(error(low, high, digits).contains(&message), "{message}");
         }
     }
 

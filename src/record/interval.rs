@@ -1,4 +1,4 @@
-//! Histograms of intervals, which go back to where they came from.
+//! Histograms of intervals, whose memory returns to the recorder.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -10,26 +10,26 @@ use super::LatencyHistogram;
 pub(super) struct Spares(Arc<Mutex<Vec<LatencyHistogram>>>);
 
 impl Spares {
-    /// A spare, or a copy of `empty` where all are on their way.
+    /// Takes a spare, or a copy of `empty` when there is none.
     #[cold]
     pub(super) fn take(&self, empty: &LatencyHistogram) -> LatencyHistogram {
         let spare = self.0.lock().ok().and_then(|mut spares| spares.pop());
         spare.unwrap_or_else(|| empty.clone())
     }
 
-    /// Hands out a histogram that will be a spare when it is dropped.
+    /// Lends a histogram that becomes a spare when it is dropped.
     pub(super) fn lend(&self, histogram: LatencyHistogram) -> IntervalHistogram {
         IntervalHistogram { histogram: Some(histogram), home: self.clone() }
     }
 
-    /// How many are at hand.
+    /// The number of spares.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.0.lock().map_or(0, |spares| spares.len())
     }
 }
 
-/// The service times of one operation in one interval. Its memory goes back to the recorder when it is dropped.
+/// The times of one operation in one interval. Its memory returns to the recorder when it is dropped.
 #[derive(Debug)]
 pub struct IntervalHistogram {
     /// Taken only when dropped.
@@ -41,14 +41,14 @@ impl Deref for IntervalHistogram {
     type Target = LatencyHistogram;
 
     fn deref(&self) -> &LatencyHistogram {
-        self.histogram.as_ref().expect("it is there until it is dropped")
+        self.histogram.as_ref().expect("taken only on drop")
     }
 }
 
 impl Drop for IntervalHistogram {
     fn drop(&mut self) {
         let Some(mut histogram) = self.histogram.take() else { return };
-        // It is cleared where it is dropped, so that the load thread finds it ready.
+        // Cleared here, so that the load thread finds it ready.
         histogram.clear();
         if let Ok(mut spares) = self.home.0.lock() {
             spares.push(histogram);

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use crate::results::{Answer, CapacityRecord, SearchRecord};
+use crate::results::{CapacityRecord, SearchOutcome, SearchRecord};
 use crate::stats::capacity::over_rounds;
 
+use super::escape::escape;
 use super::format::{NOTHING, count, counted, listed, plain, three, time, wrap};
-use super::markdown::escape;
-use super::table::{Cell, Column, Group, Table, Tone};
+use super::table::Tone;
+use super::terminal::layout::{Cell, Column, Group, Table};
 
 /// What the searches say, strategy by strategy.
 #[derive(Debug)]
@@ -73,6 +74,7 @@ impl CapacityReport<'_> {
     fn table(&self) -> Table {
         let column = |heading: &str, text: &dyn Fn(&Row) -> String| Column {
             heading: heading.into(),
+            is_text: false,
             cells: self.rows.iter().map(|row| Cell::new(text(row))).collect(),
         };
         let measure = self.record.objective.split('<').next().unwrap_or_default();
@@ -150,20 +152,20 @@ fn row(record: &CapacityRecord, strategy: usize) -> Row {
 }
 
 fn rate_of(search: &SearchRecord) -> Option<f64> {
-    match search.answer {
-        Answer::Found(rate) => Some(rate),
-        Answer::NoneDownTo(_) | Answer::AllUpTo(_) => None,
+    match search.outcome {
+        SearchOutcome::Found(rate) => Some(rate),
+        SearchOutcome::NoneDownTo(_) | SearchOutcome::AllUpTo(_) => None,
     }
 }
 
 /// Why some searches found no rate.
 fn remark(name: &str, searches: &[&SearchRecord]) -> Option<String> {
-    let rounds = |wanted: &dyn Fn(&Answer) -> Option<f64>| {
-        let held = searches.iter().filter_map(|search| Some((search.round + 1, wanted(&search.answer)?)));
+    let rounds = |wanted: &dyn Fn(&SearchOutcome) -> Option<f64>| {
+        let held = searches.iter().filter_map(|search| Some((search.round + 1, wanted(&search.outcome)?)));
         held.map(|(round, rate)| format!("round {round} ({} calls/s)", three(rate))).collect::<Vec<_>>()
     };
-    let none = rounds(&|answer| if let Answer::NoneDownTo(rate) = answer { Some(*rate) } else { None });
-    let all = rounds(&|answer| if let Answer::AllUpTo(rate) = answer { Some(*rate) } else { None });
+    let none = rounds(&|answer| if let SearchOutcome::NoneDownTo(rate) = answer { Some(*rate) } else { None });
+    let all = rounds(&|answer| if let SearchOutcome::AllUpTo(rate) = answer { Some(*rate) } else { None });
     let mut parts = Vec::new();
     if !none.is_empty() {
         parts.push(format!("no rate that could be judged kept the objective in {}", listed(&none)));

@@ -1,30 +1,31 @@
-//! The scenario's claims, and what the run says of them.
+//! The claims of the scenario and their results.
 
+use crate::record::{Metric, MetricUse};
 use crate::results::{ClaimRecord, Relation, RunRecord, Than};
-use crate::stats::{self, DEAD_ZONE, Doubt, Finding, Ruling};
+use crate::stats::{self, ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason};
 
-use super::answers::Answer;
-use super::format::{bytes, count, listed, percent, plain, three, time};
-use super::words::Speaker;
+use super::evaluation::Evaluation;
+use super::format::{bytes, count, interval, listed, percent, plain, three, time};
+use super::verdict_text::VerdictText;
 
-/// A claim in a report.
+/// A claim and its result.
 #[derive(Debug, Clone)]
 pub struct ClaimView {
-    /// What it is called by.
+    /// Its id.
     pub id: String,
-    /// It in a sentence.
+    /// The claim in a sentence.
     pub says: String,
-    /// Where it comes from, when the scenario tells.
+    /// Where it comes from.
     pub source: Option<String>,
-    /// What of the run decides it: a metric, and of which operation.
+    /// The metric and the operation that decide it.
     pub measure: String,
-    /// How the strategy's is said to compare.
+    /// The expected comparison.
     pub expected: String,
-    /// Whether it holds.
+    /// The result.
     pub verdict: ClaimVerdict,
-    /// The numbers, and why nothing is decided where that is so.
+    /// The numbers, and why they decide nothing.
     pub found: String,
-    /// The number that decides it, so that a reader is led there.
+    /// The number that decides it, for links.
     pub cell: ClaimCell,
 }
 
@@ -33,25 +34,25 @@ pub struct ClaimView {
 pub struct ClaimCell {
     /// The metric, as the scenario names it.
     pub metric: String,
-    /// The operation; `None` for what is of the whole run.
+    /// The operation; `None` for a number of the whole run.
     pub operation: Option<String>,
     /// The strategy.
     pub strategy: String,
 }
 
-/// Whether a claim holds.
+/// The result of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimVerdict {
-    /// It does.
+    /// It is true in this run.
     Confirmed,
-    /// The opposite does.
+    /// The opposite is true.
     Refuted,
-    /// The run cannot tell.
+    /// The run does not decide it.
     Undecided,
 }
 
 impl ClaimVerdict {
-    /// It in a word.
+    /// The result in a word.
     pub fn word(self) -> &'static str {
         match self {
             ClaimVerdict::Confirmed => "confirmed",
@@ -60,7 +61,7 @@ impl ClaimVerdict {
         }
     }
 
-    /// It in a character.
+    /// The result as a character.
     pub fn mark(self) -> &'static str {
         match self {
             ClaimVerdict::Confirmed => "✓",
@@ -71,54 +72,43 @@ impl ClaimVerdict {
 }
 
 /// How claims are decided, for below the table.
-pub(super) const HOW: &str = "×: the first in relation to the second; the 95 % interval in brackets decides when it does not hold \
-                              1. For a mean against the reference it is the report's; else it is a t interval over the rounds' \
-                              ratios, for this pair alone. Counts are per call, from the cost pass; below or above are those \
-                              that differ by more than 2 %.";
+pub(super) const HOW: &str = "×: the first divided by the second. A 95 % CI that excludes 1 decides: the report's own for a mean \
+                              against the baseline, else a t interval over the rounds' ratios, for this pair alone. Counts are \
+                              per call, from the measurement of own costs; they are below or above when they differ by more than 2 %.";
 
-/// What the run says of each claim.
-pub(super) fn claims(record: &RunRecord, answers: &[Answer], speaker: &Speaker) -> Vec<ClaimView> {
+/// The result of each claim.
+pub(super) fn claims(record: &RunRecord, run: &Evaluation) -> Vec<ClaimView> {
+    let text = &VerdictText { strategies: &run.strategies };
     let comparison = |operation: usize, strategy: usize| {
-        let answer = answers.iter().find(|answer| answer.operation == Some(operation))?;
-        answer.comparison(strategy).cloned()
+        let compared = run.comparisons.iter().find(|one| one.operation == Some(operation))?;
+        compared.with_baseline(strategy).cloned()
     };
-    let findings = stats::findings(record, &comparison);
-    let view = |(claim, finding): (&ClaimRecord, Finding)| ClaimView {
+    let results = stats::claim_results(record, &comparison);
+    let view = |(claim, result): (&ClaimRecord, ClaimResult)| ClaimView {
         id: plain(&claim.id),
         says: plain(&claim.says),
         source: claim.source.as_deref().map(plain),
         measure: measure(claim),
         expected: expected(claim),
-        verdict: match finding.ruling {
-            Ruling::Confirmed => ClaimVerdict::Confirmed,
-            Ruling::Refuted => ClaimVerdict::Refuted,
-            Ruling::Undecided(_) => ClaimVerdict::Undecided,
+        verdict: match result.outcome {
+            ClaimOutcome::Confirmed => ClaimVerdict::Confirmed,
+            ClaimOutcome::Refuted => ClaimVerdict::Refuted,
+            ClaimOutcome::Undecided(_) => ClaimVerdict::Undecided,
         },
-        found: found(record, claim, &finding, speaker),
+        found: found(record, claim, &result, text),
         cell: ClaimCell {
             metric: plain(&claim.metric),
             operation: claim.operation.as_deref().map(plain),
             strategy: plain(&claim.strategy),
         },
     };
-    record.claims.iter().zip(findings).map(view).collect()
-}
-
-/// A metric for people.
-fn label(metric: &str) -> String {
-    match metric {
-        "mean" => "mean time".into(),
-        "throughput" => "calls per second".into(),
-        "docs_examined" => "documents examined".into(),
-        "oplog_bytes" => "bytes in the oplog".into(),
-        "storage_bytes" => "bytes of collections and indexes".into(),
-        other => plain(other).replace('_', " "),
-    }
+    record.claims.iter().zip(results).map(view).collect()
 }
 
 fn measure(claim: &ClaimRecord) -> String {
     let operation = claim.operation.as_deref().map_or(String::new(), |name| format!(" of {}", plain(name)));
-    format!("{}{operation}", label(&claim.metric))
+    let metric = Metric::named(&claim.metric, MetricUse::Claim);
+    format!("{}{operation}", metric.map_or_else(|| plain(&claim.metric), Metric::label))
 }
 
 fn expected(claim: &ClaimRecord) -> String {
@@ -136,26 +126,28 @@ fn expected(claim: &ClaimRecord) -> String {
 
 /// A number of a metric.
 fn value(metric: &str, value: f64) -> String {
-    match metric {
-        "p50" | "p99" | "mean" => time(value),
-        "bytes_out" | "oplog_bytes" | "storage_bytes" => bytes(value),
-        _ if value.fract() == 0.0 && value >= 0.0 => count(value as u64),
-        _ => three(value),
+    match Metric::named(metric, MetricUse::Claim) {
+        Some(Metric::Time(_) | Metric::Max) => time(value),
+        Some(Metric::StorageBytes) => bytes(value),
+        Some(Metric::Counter(counter)) => counter.text(value),
+        Some(Metric::Throughput | Metric::Failed | Metric::RoundTrips) | None => {
+            if value.fract() == 0.0 && value >= 0.0 { count(value as u64) } else { three(value) }
+        }
     }
 }
 
-fn found(record: &RunRecord, claim: &ClaimRecord, finding: &Finding, speaker: &Speaker) -> String {
-    let doubt = match &finding.ruling {
-        Ruling::Undecided(doubt) => Some(why(record, doubt, speaker)),
+fn found(record: &RunRecord, claim: &ClaimRecord, result: &ClaimResult, text: &VerdictText) -> String {
+    let doubt = match &result.outcome {
+        ClaimOutcome::Undecided(doubt) => Some(why(record, doubt, text)),
         _ => None,
     };
     let of = |strategy: &str, number: f64| format!("{} {}", plain(strategy), value(&claim.metric, number));
-    let mut numbers: Vec<String> = finding.value.map(|value| of(&claim.strategy, value)).into_iter().collect();
-    if let (Some(against), Than::Strategy(name)) = (finding.against, &claim.than) {
+    let mut numbers: Vec<String> = result.value.map(|value| of(&claim.strategy, value)).into_iter().collect();
+    if let (Some(against), Than::Strategy(name)) = (result.against, &claim.than) {
         numbers.push(of(name, against));
     }
-    let ratio = finding.ratio.map(|ratio| match finding.interval {
-        Some(interval) => format!("× {} ({} to {})", three(ratio), three(interval.low), three(interval.high)),
+    let ratio = result.ratio.map(|ratio| match result.interval {
+        Some(bounds) => format!("× {} (95 % CI {})", three(ratio), interval(bounds.low, bounds.high)),
         None => format!("× {}", three(ratio)),
     });
     numbers.extend(ratio);
@@ -163,31 +155,33 @@ fn found(record: &RunRecord, claim: &ClaimRecord, finding: &Finding, speaker: &S
     doubt.into_iter().chain(numbers).collect::<Vec<_>>().join(": ")
 }
 
-fn why(record: &RunRecord, doubt: &Doubt, speaker: &Speaker) -> String {
+fn why(record: &RunRecord, doubt: &UndecidedReason, text: &VerdictText) -> String {
     match doubt {
-        Doubt::Absent(names) => {
+        UndecidedReason::NotInRun(names) => {
             let names: Vec<String> = names.iter().map(|name| plain(name)).collect();
             let are = if names.len() == 1 { "is" } else { "are" };
             format!("{} {are} not part of this run", listed(&names))
         }
-        Doubt::Void => "the run is not valid".into(),
-        Doubt::Smoke => "the preset smoke only shows that everything runs".into(),
-        Doubt::Incomparable(reason) => speaker.reason(*reason),
-        Doubt::FewCalls => "too few calls per round lie beyond the quantile".into(),
-        Doubt::Untold => "this run has no such number".into(),
-        Doubt::Unflushed => "files were read without a flush and lag behind".into(),
-        Doubt::Paced => "calls fell due at a rate, which is the throughput of all".into(),
-        Doubt::Unclear => "the interval holds 1".into(),
-        Doubt::Noise => format!("within noise ({}, or what the control shows)", percent(record.settings.noise)),
-        Doubt::Close => format!("the difference is below {}", percent(DEAD_ZONE)),
-        Doubt::Unknown => "this build does not know how to decide it".into(),
+        UndecidedReason::InvalidRun => "the run is invalid".into(),
+        UndecidedReason::SmokePreset => "the preset smoke only checks that everything runs".into(),
+        UndecidedReason::NotComparable(reason) => text.reason(*reason),
+        UndecidedReason::FewCalls => "too few calls per round exceed the percentile".into(),
+        UndecidedReason::NotReported => "this run has no such number".into(),
+        UndecidedReason::NotCheckpointed => "files were read without a checkpoint and lag behind".into(),
+        UndecidedReason::OpenLoad => "with open load the rate is the throughput of every strategy".into(),
+        UndecidedReason::IncludesOne => "its 95 % CI includes 1".into(),
+        UndecidedReason::WithinNoise => {
+            format!("within noise ({}, or what the repeat shows)", percent(record.settings.noise))
+        }
+        UndecidedReason::WithinDeadZone => format!("the difference is below {}", percent(DEAD_ZONE)),
+        UndecidedReason::UnknownMetric => "this version has no such metric".into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Markdown, Renderer, Report, Terminal};
+    use crate::report::Report;
     use crate::stats::sample;
 
     fn claimed(rounds: u64) -> RunRecord {
@@ -215,31 +209,22 @@ mod tests {
     }
 
     #[test]
-    fn every_report_shows_claims_with_verdict_and_numbers() {
+    fn claims_have_a_result_and_numbers() {
         let report = Report::new(&claimed(8));
         let said = |claim: &ClaimView| format!("{} {}: {}", claim.id, claim.verdict.word(), claim.found);
-        insta::assert_snapshot!(report.scenario_claims.iter().map(said).collect::<Vec<_>>().join("\n"));
-        let mut text = String::new();
-        Terminal { width: 100, colour: false }.render(&report, &mut text).unwrap();
-        let section = text.split("\nClaims\n").nth(1).unwrap().split("\n\n").next().unwrap();
-        insta::assert_snapshot!("claims_terminal", section);
-        assert!(section.lines().all(|line| line.chars().count() <= 100), "{section}");
-        let mut text = String::new();
-        Markdown.render(&report, &mut text).unwrap();
-        let section = text.split("## Claims of the scenario\n").nth(1).unwrap().split("\n## ").next().unwrap();
-        insta::assert_snapshot!("claims_markdown", section);
+        insta::assert_snapshot!(report.claims.iter().map(said).collect::<Vec<_>>().join("\n"));
     }
 
     #[test]
-    fn few_rounds_decide_counts_alone_and_void_runs_nothing() {
+    fn few_rounds_decide_counts_and_invalid_runs_nothing() {
         let verdicts = |run: &RunRecord| -> Vec<ClaimVerdict> {
-            Report::new(run).scenario_claims.iter().map(|claim| claim.verdict).collect()
+            Report::new(run).claims.iter().map(|claim| claim.verdict).collect()
         };
         use ClaimVerdict::{Refuted, Undecided};
         let mut run = claimed(2);
         assert_eq!(verdicts(&run), [Undecided, Refuted, Undecided, Undecided, Undecided, Refuted]);
         run.rounds[0].cells[0].connections_created = 1;
         assert_eq!(verdicts(&run), [Undecided; 6]);
-        assert_eq!(verdicts(&claimed(0))[1], Refuted, "the cost pass comes before the first round");
+        assert_eq!(verdicts(&claimed(0))[1], Refuted, "own costs are measured before the first round");
     }
 }

@@ -10,7 +10,7 @@ use crate::record::StoredHistogram;
 use crate::results::{
     CellRecord, CollectionSizes, OpenRecord, OperationRecord, OutcomeRecord, RunRecord, SliceRecord, TimesRecord,
 };
-use crate::stats::{self, Distribution, succeeded};
+use crate::stats::{self, Distribution};
 
 use super::format::plain;
 
@@ -88,7 +88,7 @@ impl Table<'_> {
         let record = self.record;
         let count = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
         let (arm, is_control) = match record.strategies.get(place.arm) {
-            Some(strategy) => (strategy.name.as_str(), strategy.control),
+            Some(strategy) => (strategy.name.as_str(), strategy.is_repeat),
             None => ("", false),
         };
         // The control's calls are those of the reference.
@@ -184,7 +184,7 @@ impl Table<'_> {
 
     /// Numbers of one operation, or of all.
     fn operations(&mut self, place: Place<'_>, operations: &[&OperationRecord]) -> csv::Result<()> {
-        let tally = stats::tally(operations.iter().copied());
+        let tally = stats::outcome_totals(operations.iter().copied());
         self.rows(
             place,
             [
@@ -193,24 +193,23 @@ impl Table<'_> {
                 ("above_bound", "", "calls", tally.saturated as f64),
             ],
         )?;
-        for (metric, unit, counts) in [
-            ("outcome", "calls", &tally.outcomes),
-            ("error", "calls", &tally.errors),
-            ("retry", "attempts", &tally.retries),
-        ] {
+        let outcomes = tally.outcomes.iter().map(|(outcome, count)| (outcome.to_string(), *count)).collect();
+        for (metric, unit, counts) in
+            [("outcome", "calls", &outcomes), ("error", "calls", &tally.errors), ("retry", "attempts", &tally.retries)]
+        {
             self.rows(place, counts.iter().map(|(item, count)| (metric, item.as_str(), unit, *count as f64)))?;
         }
         let successes: Vec<&OutcomeRecord> = operations
             .iter()
             .flat_map(|operation| &operation.outcomes)
-            .filter(|outcome| succeeded(&outcome.outcome))
+            .filter(|outcome| outcome.outcome.is_success())
             .collect();
         let service: Vec<&StoredHistogram> = successes.iter().map(|outcome| &outcome.service).collect();
         self.times(place, "service", &service, stats::service_mean(operations.iter().copied()))?;
         let response: Vec<&TimesRecord> = successes.iter().filter_map(|outcome| outcome.response.as_ref()).collect();
         let histograms: Vec<&StoredHistogram> = response.iter().map(|times| &times.histogram).collect();
         self.times(place, "response", &histograms, stats::response_mean(operations.iter().copied()))?;
-        let inconsistent: Vec<&TimesRecord> = operations.iter().filter_map(|one| one.inconsistent.as_ref()).collect();
+        let inconsistent: Vec<&TimesRecord> = operations.iter().filter_map(|one| one.inconsistency.as_ref()).collect();
         let histograms: Vec<&StoredHistogram> = inconsistent.iter().map(|times| &times.histogram).collect();
         self.times(place, "inconsistent", &histograms, mean_of(&inconsistent))
     }
@@ -287,7 +286,7 @@ impl Table<'_> {
     /// The cost pass, which belongs to no round.
     fn cost_pass(&mut self) -> csv::Result<()> {
         let record = self.record;
-        for cost in record.costs.iter().filter(|cost| cost.calls > 0) {
+        for cost in record.own_costs.iter().filter(|cost| cost.calls > 0) {
             let Some(arm) = record.strategies.iter().position(|strategy| strategy.name == cost.strategy) else {
                 continue;
             };
@@ -404,11 +403,11 @@ mod tests {
     #[test]
     fn the_control_is_an_arm_of_the_reference() {
         let mut run = sample::run(1);
-        (run.strategies[2].name, run.strategies[2].control) = ("embedded(A/A)".into(), true);
+        (run.strategies[2].name, run.strategies[2].is_repeat) = ("embedded (repeat)".into(), true);
         let found = rows(&run, &[("strategy", "embedded"), ("metric", "throughput")]);
         assert_eq!(
             found.iter().map(|row| [&row[4], &row[6]]).collect::<Vec<_>>(),
-            [["embedded", "false"], ["embedded(A/A)", "true"]]
+            [["embedded", "false"], ["embedded (repeat)", "true"]]
         );
     }
 

@@ -102,6 +102,11 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
+/// The bounds of an interval.
+pub(super) fn interval(low: f64, high: f64) -> String {
+    format!("{}-{}", three(low), three(high))
+}
+
 /// Whether a character steers a terminal, turns the direction of writing, is there without being seen, or is none.
 pub(super) fn steers(c: char) -> bool {
     c.is_control()

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser};
 use serde_json::{Value, json};
 
+use crate::record::CallOutcome;
 use crate::results::{
     AuditRecord, ClaimRecord, OutcomeRecord, RUN_FILE, Relation, RunRecord, SliceRecord, Status, Than, load, save,
 };
@@ -82,7 +83,6 @@ fn run(text: &str) -> RunRecord {
     run.mix.name = own();
     run.mix.weights[0].0 = own();
     run.parameters[0] = (own(), text.into());
-    run.settings.preset = own();
     run.settings.write_concern = own();
     run.settings.thresholds = vec![own(), format!("{text}.read_post.p50<9ms")];
     run.warnings = vec![own()];
@@ -100,8 +100,8 @@ fn run(text: &str) -> RunRecord {
         relation: Relation::Below,
         than: Than::Strategy(own()),
     }];
-    run.costs.iter_mut().filter(|cost| cost.operation == "add_comment").for_each(|cost| cost.operation = own());
-    run.costs.iter_mut().filter(|cost| cost.strategy == "linked").for_each(|cost| cost.strategy = own());
+    run.own_costs.iter_mut().filter(|cost| cost.operation == "add_comment").for_each(|cost| cost.operation = own());
+    run.own_costs.iter_mut().filter(|cost| cost.strategy == "linked").for_each(|cost| cost.strategy = own());
     for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
         cell.slices = (1..5).map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice) }).collect();
         cell.audits = vec![AuditRecord { audit: own(), found: 2, expected: [0, 0], example: Some(own()) }];
@@ -112,7 +112,7 @@ fn run(text: &str) -> RunRecord {
         cell.growth.iter_mut().for_each(|sample| (sample.label, sample.collection) = (own(), own()));
         let operation = &mut cell.operations[0];
         let outcome = operation.outcomes[0].clone();
-        operation.outcomes.push(OutcomeRecord { outcome: format!("refused: {text}"), ..outcome });
+        operation.outcomes.push(OutcomeRecord { outcome: CallOutcome::Rejected(text.into()), ..outcome });
         operation.errors.insert(own(), 1);
         operation.messages.insert(own(), own());
         operation.retries.insert(own(), 1);

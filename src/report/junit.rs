@@ -10,7 +10,8 @@ pub struct Junit;
 
 impl Renderer for Junit {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
-        let doubts: Vec<&str> = report.status.iter().chain(&report.void).map(String::as_str).collect();
+        let doubts: Vec<&str> =
+            report.headline.incomplete.iter().chain(&report.headline.invalid).map(String::as_str).collect();
         let validity = ("the run is valid and complete".to_owned(), doubts.join(" "));
         let thresholds = report.thresholds.iter().map(|threshold| {
             let failure = if threshold.has_passed { String::new() } else { format!("found: {}", threshold.found) };
@@ -19,7 +20,7 @@ impl Renderer for Junit {
         let cases: Vec<(String, String)> = std::iter::once(validity).chain(thresholds).collect();
         let failures = cases.iter().filter(|(_, failure)| !failure.is_empty()).count();
         let counts = format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\"", cases.len());
-        let suite = escape(&report.scenario);
+        let suite = escape(&report.headline.scenario);
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
         writeln!(out, "<testsuites name=\"docshape\" {counts}>")?;
         writeln!(out, "  <testsuite name=\"{suite}\" {counts} skipped=\"0\">")?;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::claims::ClaimView;
+use super::escape::escape;
 use super::format::counted;
-use super::markdown::escape;
 use super::{ClaimVerdict, HTML_FILE, Report};
 
 /// Reports with the folders that hold them, relative to the page.
@@ -15,17 +15,19 @@ pub struct Summary<'r> {
 }
 
 /// What is told of how the runs were measured: once where all agree, else in a table.
-const MEASURED: [&str; 10] = [
+const MEASURED: [&str; 12] = [
     "docshape",
     "preset",
     "rounds",
     "measured",
     "load",
-    "equivalence",
+    "clients",
+    "load threads",
+    "verification",
     "write concern",
     "server",
     "cache",
-    "load made on",
+    "client machine",
 ];
 
 impl<'r> Summary<'r> {
@@ -48,9 +50,7 @@ impl<'r> Summary<'r> {
     }
 
     fn claims_of(&self) -> impl Iterator<Item = (&'r str, &'r Report, &'r ClaimView)> {
-        self.runs
-            .iter()
-            .flat_map(|(folder, report)| report.scenario_claims.iter().map(|claim| (*folder, *report, claim)))
+        self.runs.iter().flat_map(|(folder, report)| report.claims.iter().map(|claim| (*folder, *report, claim)))
     }
 
     fn counts(&self) -> String {
@@ -67,12 +67,12 @@ impl<'r> Summary<'r> {
     fn verdicts(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(out, "## Verdicts\n\n| scenario | question | answer |\n|---|---|---|")?;
         self.runs.iter().try_for_each(|(folder, report)| {
-            let answer = match (report.is_void(), &report.status) {
-                (true, _) => "this run is not valid".to_owned(),
+            let answer = match (report.is_invalid(), &report.headline.incomplete) {
+                (true, _) => "this run is invalid".to_owned(),
                 (false, Some(status)) => escape(status),
-                (false, None) => escape(&report.verdict.join(" ")),
+                (false, None) => escape(&report.headline.sentences.join(" ")),
             };
-            let (name, title) = (escape(&report.scenario), escape(&report.title));
+            let (name, title) = (escape(&report.headline.scenario), escape(&report.headline.title));
             writeln!(out, "| [{name}](<{folder}/report.md>) ([page](<{folder}/{HTML_FILE}>)) | {title} | {answer} |")
         })
     }
@@ -85,7 +85,7 @@ impl<'r> Summary<'r> {
         writeln!(out, "| scenario | claim | verdict | found |\n|---|---|---|---|")?;
         self.claims_of().try_for_each(|(folder, report, claim)| {
             let source = claim.source.as_ref().map_or(String::new(), |source| format!(" ({})", escape(source)));
-            let (name, says, found) = (escape(&report.scenario), escape(&claim.says), escape(&claim.found));
+            let (name, says, found) = (escape(&report.headline.scenario), escape(&claim.says), escape(&claim.found));
             let id = escape(&claim.id);
             let verdict = format!("{} **{}**", claim.verdict.mark(), claim.verdict.word());
             writeln!(out, "| [{name}](<{folder}/report.md>) {id} | {says}{source} | {verdict} | {found} |")
@@ -97,7 +97,7 @@ impl<'r> Summary<'r> {
             let wanted = MEASURED.into_iter();
             // Of settings that have one name, the first is docshape's own, and the second what the server says.
             let first =
-                |name| report.measured.iter().find(|(key, _)| key == name).map(|(_, value)| (name, value.clone()));
+                |name| report.settings.iter().find(|(key, _)| key == name).map(|(_, value)| (name, value.clone()));
             wanted.filter_map(first).collect()
         };
         let all: Vec<BTreeMap<&str, String>> = self.runs.iter().map(|(_, report)| of(report)).collect();
@@ -115,19 +115,20 @@ impl<'r> Summary<'r> {
         self.runs.iter().zip(&all).try_for_each(|((_, report), pairs)| {
             let values: Vec<String> =
                 others.iter().map(|name| pairs.get(name).map_or(String::new(), |v| escape(v))).collect();
-            writeln!(out, "| {} | {} |", escape(&report.scenario), values.join(" | "))
+            writeln!(out, "| {} | {} |", escape(&report.headline.scenario), values.join(" | "))
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::results::Preset;
     use crate::stats::sample;
 
     use super::*;
 
     fn summary(reports: &[Report]) -> String {
-        let runs = reports.iter().map(|report| (report.scenario.as_str(), report)).collect();
+        let runs = reports.iter().map(|report| (report.headline.scenario.as_str(), report)).collect();
         let mut text = String::new();
         Summary::new(runs).render(&mut text).unwrap();
         text
@@ -137,7 +138,7 @@ mod tests {
     fn runs_claims_and_what_differs_between_runs_have_rows() {
         let mut runs = [sample::run(8), sample::run(8)];
         runs[1].scenario.name = "other".into();
-        runs[1].settings.preset = "full".into();
+        runs[1].settings.preset = Preset::Full;
         insta::assert_snapshot!(summary(&runs.map(|run| Report::new(&run))));
     }
 

@@ -1,174 +1,489 @@
-//! Tables for a terminal: right-aligned columns in groups, stacked where they do not fit side by side.
+//! Tables of cells: what a report shows, without how any form writes it.
+//!
+//! A table is long: a row has the thing that it is about (its group, such as an operation), its name (such as a strategy) and a
+//! cell per column. [`Table::grid`] gives the rows and columns that one form shows, with the names side by side where
+//! [`Table::side_by_side`] asks for it; JSON has a record per row. A [`Measure`] is a column together with how to get its cell,
+//! so that a new number is one line in the list of its section.
 
-use std::fmt;
+use std::collections::{HashMap, HashSet};
 
-use anstyle::{AnsiColor, Style};
+use serde_json::Value;
 
-/// How a cell looks where colour is wanted.
+use super::format::NOTHING;
+
+/// The forms that show something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
-    Plain,
-    Strong,
-    Faint,
-    Good,
-    Bad,
-}
+pub struct Forms(u8);
 
-impl Tone {
-    /// The text in this tone.
-    pub(super) fn paint(self, text: &str, colour: bool) -> String {
-        let style = match self {
-            Tone::Plain => return text.to_owned(),
-            Tone::Strong => Style::new().bold(),
-            Tone::Faint => Style::new().dimmed(),
-            Tone::Good => AnsiColor::Green.on_default().bold(),
-            Tone::Bad => AnsiColor::Red.on_default().bold(),
-        };
-        match colour && !text.is_empty() {
-            true => format!("{style}{text}{style:#}"),
-            false => text.to_owned(),
-        }
+impl Forms {
+    /// The text on a terminal: compact.
+    pub const TERMINAL: Forms = Forms(1);
+    /// Markdown.
+    pub const MARKDOWN: Forms = Forms(2);
+    /// The page.
+    pub const HTML: Forms = Forms(4);
+    /// The report as data.
+    pub const JSON: Forms = Forms(8);
+    /// Every form.
+    pub const ALL: Forms = Forms(15);
+    /// Every form that people read.
+    pub const READ: Forms = Forms(7);
+    /// Every form with room for details.
+    pub const DETAILED: Forms = Forms(14);
+    /// The forms that are documents.
+    pub const DOCUMENT: Forms = Forms(6);
+
+    /// These forms and others.
+    pub const fn and(self, other: Forms) -> Forms {
+        Forms(self.0 | other.0)
+    }
+
+    /// Whether all of some forms are among these.
+    pub const fn contains(self, other: Forms) -> bool {
+        self.0 & other.0 == other.0
     }
 }
 
-/// One text of a table.
-#[derive(Debug, Clone)]
-pub(super) struct Cell {
-    pub(super) text: String,
-    pub(super) tone: Tone,
+/// How a text looks where a form has colours or weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    /// As everything else.
+    #[default]
+    Plain,
+    /// Emphasised.
+    Strong,
+    /// Less important.
+    Faint,
+    /// Better.
+    Good,
+    /// Worse, or wrong.
+    Bad,
+    /// The best of its row.
+    Best,
+}
+
+/// A cell: its text and the value behind it. Texts are single lines without control characters, but not escaped for any form.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cell {
+    /// The text.
+    pub text: String,
+    /// What is written smaller after the text, such as an interval.
+    pub remark: String,
+    /// What a screen reader says before the text.
+    pub spoken: &'static str,
+    /// How it looks.
+    pub tone: Tone,
+    /// The id of the row with the details.
+    pub link: Option<String>,
+    /// The value in JSON; without one it is the text in columns of texts and `null` in others.
+    pub value: Option<Value>,
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::text(text)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::text(text)
+    }
 }
 
 impl Cell {
-    pub(super) fn new(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), tone: Tone::Plain }
+    /// A cell without a text.
+    pub const BLANK: Cell =
+        Cell { text: String::new(), remark: String::new(), spoken: "", tone: Tone::Plain, link: None, value: None };
+
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), ..Cell::default() }
     }
 
-    pub(super) fn tone(self, tone: Tone) -> Cell {
+    /// A number and how it is written; a dash without one.
+    pub fn number(value: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
+        let cell = Cell::text(value.map_or_else(|| NOTHING.to_owned(), text));
+        cell.with_value(value.map_or(Value::Null, Value::from))
+    }
+
+    /// A whole number and how it is written; a dash without one.
+    pub fn whole(value: Option<u64>, text: impl Fn(f64) -> String) -> Cell {
+        let cell = Cell::number(value.map(|value| value as f64), text);
+        cell.with_value(value.map_or(Value::Null, Value::from))
+    }
+
+    /// A value for JSON alone.
+    pub fn value(value: impl Into<Value>) -> Cell {
+        Cell::default().with_value(value)
+    }
+
+    /// The same cell with this value in JSON.
+    #[must_use]
+    pub fn with_value(self, value: impl Into<Value>) -> Cell {
+        Cell { value: Some(value.into()), ..self }
+    }
+
+    /// The same cell in this tone.
+    #[must_use]
+    pub fn tone(self, tone: Tone) -> Cell {
         Cell { tone, ..self }
     }
 
-    fn width(&self) -> usize {
-        self.text.chars().count()
+    /// The same cell with a remark.
+    #[must_use]
+    pub fn remark(self, remark: impl Into<String>) -> Cell {
+        Cell { remark: remark.into(), ..self }
+    }
+
+    /// The same cell with a link to a row.
+    #[must_use]
+    pub fn link(self, link: Option<String>) -> Cell {
+        Cell { link, ..self }
+    }
+
+    /// The text and the remark on one line.
+    pub fn line(&self) -> String {
+        let gap = if self.text.is_empty() || self.remark.is_empty() { "" } else { " " };
+        format!("{}{gap}{}", self.text, self.remark)
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text.is_empty() && self.remark.is_empty()
     }
 }
 
-/// A column: its heading and a cell per row.
-#[derive(Debug)]
-pub(super) struct Column {
-    pub(super) heading: String,
-    pub(super) cells: Vec<Cell>,
+/// What the values of a column are in JSON; numbers and texts may be `null`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A text.
+    Text,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// A list of numbers.
+    Numbers,
+    /// Numbers or texts by name.
+    Map,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name in JSON.
+    pub key: &'static str,
+    /// Its heading for people.
+    pub heading: String,
+    /// What its values are, in a sentence or two.
+    pub about: &'static str,
+    /// What they are in JSON.
+    pub kind: Kind,
+    /// The forms that show it.
+    pub forms: Forms,
 }
 
 impl Column {
-    fn width(&self) -> usize {
-        let widest = self.cells.iter().map(Cell::width).max().unwrap_or(0);
-        widest.max(self.heading.chars().count())
+    /// A column of texts.
+    pub fn text(key: &'static str, heading: impl Into<String>, about: &'static str) -> Column {
+        Column { key, heading: heading.into(), about, kind: Kind::Text, forms: Forms::ALL }
     }
 }
 
-/// Columns that stay together, under a heading of their own unless it is empty.
+/// A column and how a row's item gives its cell.
 #[derive(Debug)]
-pub(super) struct Group {
-    pub(super) heading: String,
-    pub(super) columns: Vec<Column>,
+pub struct Measure<T> {
+    column: Column,
+    cell: fn(&T) -> Cell,
 }
 
-impl Group {
-    fn inner(&self) -> usize {
-        self.columns.iter().map(Column::width).sum::<usize>() + GAP * self.columns.len().saturating_sub(1)
+impl<T> Measure<T> {
+    /// A column of numbers that every form shows.
+    pub fn new(key: &'static str, heading: impl Into<String>, about: &'static str, cell: fn(&T) -> Cell) -> Measure<T> {
+        Measure { column: Column { kind: Kind::Number, ..Column::text(key, heading, about) }, cell }
     }
 
-    /// A heading of its own has a stroke behind it.
-    fn width(&self) -> usize {
-        let heading = if self.heading.is_empty() { 0 } else { self.heading.chars().count() + 2 };
-        self.inner().max(heading)
+    /// The same with other values than numbers.
+    #[must_use]
+    pub fn of(mut self, kind: Kind) -> Measure<T> {
+        self.column.kind = kind;
+        self
+    }
+
+    /// The same in these forms alone.
+    #[must_use]
+    pub fn only(mut self, forms: Forms) -> Measure<T> {
+        self.column.forms = forms;
+        self
     }
 }
 
-/// Row names, and groups of columns.
-#[derive(Debug)]
-pub(super) struct Table {
-    pub(super) names: Vec<Cell>,
-    pub(super) groups: Vec<Group>,
+/// A row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The thing that the row and its neighbours are about; blank where a table has no groups.
+    pub group: Cell,
+    /// Its name.
+    pub name: Cell,
+    /// A cell per column.
+    pub cells: Vec<Cell>,
+    /// The series whose colour it has and with which it is switched off.
+    pub series: Option<usize>,
+    /// By which links find it.
+    pub id: Option<String>,
+    /// The forms that show it.
+    pub forms: Forms,
 }
 
-const GAP: usize = 2;
-const GROUP_GAP: usize = 3;
+impl Row {
+    /// A row of this name in every form.
+    pub fn new(name: impl Into<Cell>) -> Row {
+        let (group, cells) = (Cell::default(), Vec::new());
+        Row { group, name: name.into(), cells, series: None, id: None, forms: Forms::ALL }
+    }
+
+    /// The same in a group.
+    #[must_use]
+    pub fn group(self, group: impl Into<Cell>) -> Row {
+        Row { group: group.into(), ..self }
+    }
+
+    /// The same in the colour of a series.
+    #[must_use]
+    pub fn series(self, series: usize) -> Row {
+        Row { series: Some(series), ..self }
+    }
+
+    /// The same where links find it.
+    #[must_use]
+    pub fn id(self, id: Option<String>) -> Row {
+        Row { id, ..self }
+    }
+
+    /// The same in these forms alone.
+    #[must_use]
+    pub fn only(self, forms: Forms) -> Row {
+        Row { forms, ..self }
+    }
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its name in JSON.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// What the groups are; `None` where there are none.
+    pub group: Option<Column>,
+    /// What the rows are named by.
+    pub name: Column,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows; those of a group follow each other.
+    pub rows: Vec<Row>,
+    /// The forms in which the names of a group stand side by side.
+    pub side_by_side: Forms,
+    /// Whether rows are entries: a name, and its cells as lines of text.
+    pub is_list: bool,
+    /// Whether the page folds it.
+    pub is_folded: bool,
+    /// The forms that show it.
+    pub forms: Forms,
+}
 
 impl Table {
-    /// Writes it, as many groups side by side as fit into the width.
-    pub(super) fn write(&self, out: &mut dyn fmt::Write, width: usize, colour: bool) -> fmt::Result {
-        let names = self.names.iter().map(Cell::width).max().unwrap_or(0);
-        let mut rest = self.groups.as_slice();
-        while !rest.is_empty() {
-            let (stack, later) = rest.split_at(fitting(rest, width.saturating_sub(names)));
-            self.write_stack(out, stack, names, colour)?;
-            rest = later;
-            if !rest.is_empty() {
-                writeln!(out)?;
-            }
+    /// A table with rows of these items, in every form.
+    pub fn new<T>(
+        id: &'static str,
+        title: impl Into<String>,
+        name: Column,
+        metrics: &[Measure<T>],
+        rows: impl IntoIterator<Item = (Row, T)>,
+    ) -> Table {
+        let cells = |item: &T| metrics.iter().map(|metric| (metric.cell)(item)).collect();
+        Table {
+            id,
+            title: title.into(),
+            group: None,
+            name,
+            columns: metrics.iter().map(|metric| metric.column.clone()).collect(),
+            rows: rows.into_iter().map(|(row, item)| Row { cells: cells(&item), ..row }).collect(),
+            side_by_side: Forms(0),
+            is_list: false,
+            is_folded: false,
+            forms: Forms::ALL,
         }
-        Ok(())
     }
 
-    fn write_stack(&self, out: &mut dyn fmt::Write, stack: &[Group], names: usize, colour: bool) -> fmt::Result {
-        if stack.iter().any(|group| !group.heading.is_empty()) {
-            let mut line = " ".repeat(names);
-            for group in stack {
-                let stroke = group.width().saturating_sub(group.heading.chars().count() + 1);
-                let heading = Tone::Strong.paint(&group.heading, colour);
-                let stroke = Tone::Faint.paint(&"─".repeat(stroke), colour);
-                line.push_str(&format!("{:GROUP_GAP$}{heading} {stroke}", ""));
+    /// The same with groups.
+    #[must_use]
+    pub fn grouped(self, group: Column) -> Table {
+        Table { group: Some(group), ..self }
+    }
+
+    /// The same with the names of a group side by side in some forms.
+    #[must_use]
+    pub fn side_by_side(self, forms: Forms) -> Table {
+        Table { side_by_side: forms, ..self }
+    }
+
+    /// The same as a list of entries.
+    #[must_use]
+    pub fn list(self) -> Table {
+        Table { is_list: true, ..self }
+    }
+
+    /// The same folded on the page.
+    #[must_use]
+    pub fn folded(self) -> Table {
+        Table { is_folded: true, ..self }
+    }
+
+    /// The same in these forms alone.
+    #[must_use]
+    pub fn only(self, forms: Forms) -> Table {
+        Table { forms, ..self }
+    }
+
+    /// The rows and columns that a form shows; `None` without rows.
+    pub fn grid(&self, form: Forms) -> Option<Grid<'_>> {
+        let rows: Vec<&Row> = self.rows.iter().filter(|row| row.forms.contains(form)).collect();
+        if rows.is_empty() || !self.forms.contains(form) {
+            return None;
+        }
+        let is_side_by_side = self.side_by_side.contains(form);
+        Some(if is_side_by_side { self.beside(&rows, form) } else { self.below(&rows, form) })
+    }
+
+    /// The columns of a form that have a text in some of the rows.
+    fn shown(&self, rows: &[&Row], form: Forms) -> Vec<usize> {
+        let has_text = |place: usize| rows.iter().any(|row| row.cells.get(place).is_some_and(|cell| !cell.is_blank()));
+        let is_shown = |place: &usize| self.columns[*place].forms.contains(form) && has_text(*place);
+        (0..self.columns.len()).filter(is_shown).collect()
+    }
+
+    fn below(&self, rows: &[&Row], form: Forms) -> Grid<'_> {
+        let shown = self.shown(rows, form);
+        let mut lines = Vec::new();
+        let mut group: Option<&Cell> = None;
+        for row in self.rows.iter().filter(|row| row.forms.contains(form)) {
+            if group != Some(&row.group) && self.group.is_some() {
+                let own = || rows.iter().filter(|other| other.group == row.group);
+                let series = row.series.filter(|series| own().all(|other| other.series == Some(*series)));
+                lines.push(Line { is_heading: true, name: &row.group, series, id: None, cells: Vec::new() });
+                group = Some(&row.group);
             }
-            writeln!(out, "{}", line.trim_end())?;
+            let cells = shown.iter().map(|place| row.cells.get(*place)).collect();
+            lines.push(Line { is_heading: false, name: &row.name, series: row.series, id: row.id.as_deref(), cells });
         }
-        let heading = |column: &Column| Cell::new(&column.heading).tone(Tone::Faint);
-        let line = Line { names, stack, colour };
-        line.write(out, &Cell::new(""), &heading)?;
-        for (row, name) in self.names.iter().enumerate() {
-            let cell = |column: &Column| column.cells.get(row).cloned().unwrap_or_else(|| Cell::new(""));
-            line.write(out, name, &cell)?;
+        let columns = shown.into_iter().map(|place| &self.columns[place]).collect();
+        Grid { corner: &self.name, blocks: vec![Block { heading: None, series: None, columns }], lines }
+    }
+
+    fn beside<'t>(&'t self, rows: &[&'t Row], form: Forms) -> Grid<'t> {
+        let all = || self.rows.iter().filter(|row| row.forms.contains(form));
+        let (mut names, mut groups): (Vec<&Row>, Vec<&Row>) = (Vec::new(), Vec::new());
+        let mut at: HashMap<(&str, &str), &Row> = HashMap::with_capacity(rows.len());
+        let mut known = HashSet::new();
+        for row in all() {
+            if known.insert(row.name.text.as_str()) {
+                names.push(row);
+            }
+            if groups.last().is_none_or(|last| last.group.text != row.group.text) {
+                groups.push(row);
+            }
+            at.insert((&row.group.text, &row.name.text), row);
         }
-        Ok(())
+        let shown = names.iter().map(|name| {
+            let own: Vec<&Row> = rows.iter().copied().filter(|row| row.name.text == name.name.text).collect();
+            self.shown(&own, form)
+        });
+        let shown: Vec<Vec<usize>> = shown.collect();
+        let line = |first: &'t Row| {
+            let own = |name: &Row| at.get(&(first.group.text.as_str(), name.name.text.as_str())).copied();
+            let cells = names.iter().zip(&shown).flat_map(|(name, places)| {
+                let row = own(name);
+                places.iter().map(move |place| row.and_then(|row| row.cells.get(*place)))
+            });
+            Line { is_heading: false, name: &first.group, series: None, id: None, cells: cells.collect() }
+        };
+        let lines = groups.into_iter().map(line).collect();
+        let blocks = names.iter().zip(&shown).map(|(row, places)| Block {
+            heading: Some(&row.name),
+            series: row.series,
+            columns: places.iter().map(|place| &self.columns[*place]).collect(),
+        });
+        let blocks = blocks.filter(|block| !block.columns.is_empty()).collect();
+        Grid { corner: self.group.as_ref().unwrap_or(&self.name), blocks, lines }
+    }
+
+    /// The rows as JSON records.
+    pub fn records(&self) -> Value {
+        let rows = self.rows.iter().filter(|row| row.forms.contains(Forms::JSON));
+        let record = |row: &Row| {
+            let group = self.group.iter().map(|column| (column, &row.group));
+            let named = group.chain([(&self.name, &row.name)]);
+            let cells = self.columns.iter().zip(&row.cells).filter(|(column, _)| column.forms.contains(Forms::JSON));
+            named.chain(cells).map(|(column, cell)| (column.key.to_owned(), value(column, cell))).collect()
+        };
+        Value::Array(rows.map(record).map(Value::Object).collect())
     }
 }
 
-/// How many groups fit; at least one, however narrow the terminal is.
-fn fitting(groups: &[Group], width: usize) -> usize {
-    let mut used = 0;
-    let fit = groups.iter().take_while(|group| {
-        used += GROUP_GAP + group.width();
-        used <= width
-    });
-    fit.count().max(1)
+fn value(column: &Column, cell: &Cell) -> Value {
+    match (&cell.value, column.kind) {
+        (Some(value), _) => value.clone(),
+        (None, Kind::Text) if !cell.is_blank() => Value::from(cell.text.as_str()),
+        (None, _) => Value::Null,
+    }
 }
 
-/// How the lines of one stack are laid out.
-struct Line<'s> {
-    names: usize,
-    stack: &'s [Group],
-    colour: bool,
+/// A table as one form shows it.
+#[derive(Debug)]
+pub struct Grid<'t> {
+    /// The column of the names.
+    pub corner: &'t Column,
+    /// Columns that belong together.
+    pub blocks: Vec<Block<'t>>,
+    /// The lines below the headings.
+    pub lines: Vec<Line<'t>>,
 }
 
-impl Line<'_> {
-    /// Writes a row's name and its cell of every column.
-    fn write(&self, out: &mut dyn fmt::Write, name: &Cell, cell: &dyn Fn(&Column) -> Cell) -> fmt::Result {
-        let mut line = name.tone.paint(&name.text, self.colour);
-        // Blanks are written only before a text, so that no line ends in them, with colour or without.
-        let mut blanks = self.names - name.width();
-        for group in self.stack {
-            blanks += GROUP_GAP + group.width() - group.inner();
-            for (place, column) in group.columns.iter().enumerate() {
-                let cell = cell(column);
-                blanks += if place > 0 { GAP } else { 0 } + column.width() - cell.width();
-                let text = cell.text.trim_end();
-                if !text.is_empty() {
-                    line.push_str(&" ".repeat(blanks));
-                    line.push_str(&cell.tone.paint(text, self.colour));
-                    blanks = cell.width() - text.chars().count();
-                }
-            }
-        }
-        writeln!(out, "{line}")
+/// Columns under a common heading.
+#[derive(Debug)]
+pub struct Block<'t> {
+    /// The heading; `None` where there is one block alone.
+    pub heading: Option<&'t Cell>,
+    /// The series of all its cells.
+    pub series: Option<usize>,
+    /// The columns.
+    pub columns: Vec<&'t Column>,
+}
+
+/// A line of a grid.
+#[derive(Debug)]
+pub struct Line<'t> {
+    /// Whether it is the heading of the lines after it, without cells.
+    pub is_heading: bool,
+    /// Its name.
+    pub name: &'t Cell,
+    /// The series of the whole line.
+    pub series: Option<usize>,
+    /// By which links find it.
+    pub id: Option<&'t str>,
+    /// A cell per column of all blocks, where there is one.
+    pub cells: Vec<Option<&'t Cell>>,
+}
+
+impl Grid<'_> {
+    /// The columns of all blocks with the series of their block, as [`Line::cells`] has their cells.
+    pub fn columns(&self) -> impl Iterator<Item = (Option<usize>, &Column)> {
+        self.blocks.iter().flat_map(|block| block.columns.iter().map(|column| (block.series, *column)))
+    }
+
+    /// Whether every block has columns enough that it needs a heading above theirs.
+    pub fn has_two_headings(&self) -> bool {
+        self.blocks.iter().any(|block| block.heading.is_some() && block.columns.len() > 1)
     }
 }

@@ -3,14 +3,14 @@
 use std::fmt::{self, Write};
 
 use crate::results::AuditRecord;
-use crate::results::verification::{LiveRecord, Phase, PhaseFindings, StrategyFindings, Verification};
+use crate::results::verification::{LiveRecord, PhaseFindings, StrategyFindings, Verification, VerifyPhase};
 
 use super::format::{listed, percent, wrap};
 use super::table::Tone;
 
 /// The phases and the headings of their columns.
-const PHASES: [(Phase, &str); 3] =
-    [(Phase::Sequential, "one by one"), (Phase::Ordered, "in order"), (Phase::Free, "free")];
+const PHASES: [(VerifyPhase, &str); 3] =
+    [(VerifyPhase::Sequential, "one by one"), (VerifyPhase::Ordered, "in order"), (VerifyPhase::Unordered, "free")];
 
 /// Particulars stand this far in.
 const INDENT: &str = "    ";
@@ -51,15 +51,15 @@ impl VerificationReport<'_> {
     }
 
     fn head(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verification { scenario, mix, seed, calls, workers, reference, uncalled, .. } = self.verification;
+        let Verification { scenario, mix, seed, calls, clients, baseline, not_covered, .. } = self.verification;
         let then = match self.is_concurrent() {
-            true => format!(", then by {workers} workers at once: calls of equal `serial` in order, and free"),
+            true => format!(", then by {clients} clients at once: calls of equal `serial` in order, and free"),
             false => String::new(),
         };
         let line =
-            format!("{scenario}: {calls} calls of mix {mix}, seed {seed}; one by one compared with {reference}{then}");
+            format!("{scenario}: {calls} calls of mix {mix}, seed {seed}; one by one compared with {baseline}{then}");
         self.line(out, Tone::Plain, &line)?;
-        match uncalled.as_slice() {
+        match not_covered.as_slice() {
             [] => Ok(()),
             names => {
                 let line = format!(
@@ -85,7 +85,7 @@ impl VerificationReport<'_> {
             for (phase, _) in PHASES {
                 let found = strategy.phases.iter().find(|found| found.phase == phase);
                 let (text, tone) = match found {
-                    None if strategy.refused_at.is_some() => ("too large", Tone::Faint),
+                    None if strategy.rejected_at.is_some() => ("too large", Tone::Faint),
                     None => ("-", Tone::Faint),
                     Some(found) if found.is_clean() => ("ok", Tone::Plain),
                     Some(_) if strategy.is_unsafe => ("fails", Tone::Plain),
@@ -118,7 +118,7 @@ impl VerificationReport<'_> {
                 writeln!(out, "{INDENT}{line}")?;
             }
             // What calls come to at once cannot be repeated one by one.
-            if let (Some(call), Phase::Sequential, false) = (problem.call, phase.phase, strategy.is_unsafe) {
+            if let (Some(call), VerifyPhase::Sequential, false) = (problem.call, phase.phase, strategy.is_unsafe) {
                 writeln!(out, "{INDENT}repeat    {}", self.repeat(strategy, call))?;
             }
         }
@@ -137,8 +137,8 @@ impl VerificationReport<'_> {
     }
 
     fn repeat(&self, strategy: &StrategyFindings, call: u64) -> String {
-        let Verification { command, reference, seed, .. } = self.verification;
-        format!("{command} --strategies {reference},{} --seed {seed} --call {call}", strategy.name)
+        let Verification { command, baseline, seed, .. } = self.verification;
+        format!("{command} --strategies {baseline},{} --seed {seed} --call {call}", strategy.name)
     }
 
     fn live(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -159,9 +159,9 @@ impl VerificationReport<'_> {
                 "{strategy}, {}: in {} of snapshots (at most {} rows), in {} of plain reads (at most {})",
                 record.audit,
                 share(record.snapshot.found, record.snapshot.reads),
-                record.snapshot.most,
+                record.snapshot.max,
                 share(record.plain.found, record.plain.reads),
-                record.plain.most
+                record.plain.max
             );
             for (place, part) in wrap(&line, self.width.saturating_sub(INDENT.len() + 2)).iter().enumerate() {
                 writeln!(out, "{INDENT}{}{part}", if place == 0 { "" } else { "  " })?;
@@ -183,7 +183,7 @@ impl VerificationReport<'_> {
         }
         let refused: Vec<String> = safe
             .iter()
-            .filter(|strategy| strategy.refused_at.is_some())
+            .filter(|strategy| strategy.rejected_at.is_some())
             .map(|strategy| strategy.name.clone())
             .collect();
         if !refused.is_empty() {
@@ -212,7 +212,7 @@ fn remark(strategy: &StrategyFindings, is_concurrent: bool) -> (String, Tone) {
         }
         _ => {}
     }
-    if let Some(call) = strategy.refused_at {
+    if let Some(call) = strategy.rejected_at {
         remarks.push(format!("compared up to call {call}, which it refuses for its size"));
     }
     let reordered: u64 = strategy.phases.iter().map(|phase| phase.out_of_order).sum();

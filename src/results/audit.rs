@@ -1,11 +1,11 @@
-//! What audits counted.
+//! The counts of audits.
 
 use serde::{Deserialize, Serialize};
 
 /// One audit of one strategy's data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRecord {
-    /// Its name.
+    /// The audit's name.
     pub audit: String,
     /// Rows counted.
     pub found: u64,
@@ -17,7 +17,7 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
-    /// How far the count is from what it must be: the number of anomalies.
+    /// Returns the number of anomalies: the distance of the count from the expected range.
     pub fn anomalies(&self) -> u64 {
         let [least, most] = self.expected;
         let found = i64::try_from(self.found).unwrap_or(i64::MAX);

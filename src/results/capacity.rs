@@ -28,7 +28,7 @@ pub struct SearchRecord {
     /// The strategy's position in the run.
     pub strategy: usize,
     /// How it ended.
-    pub answer: Answer,
+    pub outcome: SearchOutcome,
     /// The rates that were tried, in order.
     pub trials: Vec<TrialRecord>,
 }
@@ -36,7 +36,7 @@ pub struct SearchRecord {
 /// How a search ended; rates in calls per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum SearchOutcome {
     /// The highest rate that keeps the objective.
     Found(f64),
     /// No rate keeps it, down to this one.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{LatencyHistogram, StoredHistogram};
+use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 
 use super::audit::AuditRecord;
 
@@ -28,7 +28,7 @@ pub struct CellRecord {
     pub loaded: u64,
     /// Seconds that this took.
     pub load_seconds: f64,
-    /// Measured calls, whatever they came to.
+    /// Measured calls of all outcomes.
     pub calls: u64,
     /// Seconds that the arm's slices took together.
     pub seconds: f64,
@@ -48,8 +48,8 @@ pub struct CellRecord {
     /// How long calls waited for a connection of the pool; `None` when not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_out: Option<TimesRecord>,
-    /// How much the server's counters grew over the measured slices, docshape's own commands subtracted. What the server
-    /// does not tell is not there.
+    /// How much the server's counters grew over the measured slices, docshape's own commands subtracted; without those
+    /// that the server does not report.
     #[serde(default)]
     pub counters: BTreeMap<String, f64>,
     /// The machine while the cell was measured.
@@ -73,26 +73,25 @@ pub struct OperationRecord {
     pub calls: u64,
     /// Messages exchanged.
     pub round_trips: u64,
-    /// By outcome (`ok`, `same`, `not found`, `refused: ...`, `failed`, `skipped`) the times.
+    /// The times by outcome.
     pub outcomes: Vec<OutcomeRecord>,
     /// Failures by reason: the server's code, or a word.
     pub errors: BTreeMap<String, u64>,
-    /// The server's words for the first failure of each reason.
+    /// The server's message for the first failure of each reason.
     #[serde(default)]
     pub messages: BTreeMap<String, String>,
-    /// Attempts begun again, by cause.
+    /// Retried attempts, by cause.
     pub retries: BTreeMap<String, u64>,
-    /// Of calls that wrote more than once outside a transaction: from the first write acknowledged to the last, while
-    /// others can see a state between.
+    /// The inconsistency window of calls that wrote more than once outside a transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inconsistent: Option<TimesRecord>,
+    pub inconsistency: Option<TimesRecord>,
 }
 
-/// The calls of one operation that came to one outcome.
+/// The calls of one operation with one outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeRecord {
     /// The outcome.
-    pub outcome: String,
+    pub outcome: CallOutcome,
     /// How many.
     pub count: u64,
     /// How many took longer than the histogram's bound.
@@ -133,7 +132,7 @@ impl TimesRecord {
 
 /// Times of calls as they are judged by, see [`OutcomeRecord::headline`].
 #[derive(Debug, Clone, Copy)]
-pub struct Headline<'o> {
+pub struct HeadlineTimes<'o> {
     /// How many were above the histogram's bound.
     pub saturated: u64,
     /// Their exact sum in nanoseconds.
@@ -145,12 +144,12 @@ pub struct Headline<'o> {
 impl OutcomeRecord {
     /// The times that a strategy is judged by: in the open model from the intended start on, as users see it; in the closed
     /// model, which has no such start, the service times.
-    pub fn headline(&self) -> Headline<'_> {
+    pub fn headline(&self) -> HeadlineTimes<'_> {
         match &self.response {
             Some(TimesRecord { saturated, sum, histogram, .. }) => {
-                Headline { saturated: *saturated, sum: *sum, histogram }
+                HeadlineTimes { saturated: *saturated, sum: *sum, histogram }
             }
-            None => Headline { saturated: self.saturated, sum: self.sum, histogram: &self.service },
+            None => HeadlineTimes { saturated: self.saturated, sum: self.sum, histogram: &self.service },
         }
     }
 }
@@ -183,7 +182,7 @@ pub struct OpenRecord {
     pub queue_wait: TimesRecord,
 }
 
-/// The machine that makes the load, while a cell was measured. What the system does not tell is `None`.
+/// The machine that makes the load, while a cell was measured. What the system does not report is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineRecord {
     /// The share (0 to 1) of the processors' time that the hypervisor gave to others.

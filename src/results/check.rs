@@ -1,21 +1,18 @@
-//! Whether the numbers of a record fit together, so that whoever reads it can rely on them.
+//! Checks that the numbers of a record are consistent, so that readers can rely on them.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use crate::record::StoredHistogram;
+use crate::record::{CallOutcome, StoredHistogram};
 
-use super::{
-    CellRecord, FORMAT_VERSION, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord, RunRecord, SliceRecord,
-    TimesRecord,
-};
+use super::{CellRecord, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord, RunRecord, SliceRecord, TimesRecord};
 
-/// Finds a record that was not written like this. Says what is wrong.
+/// Finds the first inconsistency of a record.
 pub(super) fn check(record: &RunRecord) -> Result<(), String> {
-    if record.format == 0 || record.format > FORMAT_VERSION {
-        return Err(format!("there is no format {}", record.format));
-    }
     check_names(record)?;
-    let mut counts = Counts::default();
+    check_seconds("settings.timeout", record.settings.timeout)?;
+    record.settings.duration.map_or(Ok(()), |seconds| check_seconds("settings.duration", seconds))?;
+    let mut counts = CountSum::default();
     let name = |names: Option<&str>| names.unwrap_or("?").to_owned();
     for (round, this) in record.rounds.iter().enumerate() {
         check_shape(record, round, this)?;
@@ -34,7 +31,7 @@ pub(super) fn check(record: &RunRecord) -> Result<(), String> {
     Ok(())
 }
 
-/// That what is told apart by its name has one of its own, and that every operation that is spoken of is there.
+/// Checks that names are unique, and that every operation that is named exists.
 fn check_names(record: &RunRecord) -> Result<(), String> {
     let strategies: Vec<&str> = record.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
     let operations: Vec<&str> = record.operations.iter().map(String::as_str).collect();
@@ -52,14 +49,14 @@ fn check_names(record: &RunRecord) -> Result<(), String> {
         unknown("mix.weights names the operation", &operations, operation)?;
         not_negative("a weight in the mix", *weight)?;
     }
-    for cost in &record.costs {
+    for cost in &record.own_costs {
         unknown("costs names the strategy", &strategies, &cost.strategy)?;
         unknown("costs names the operation", &operations, &cost.operation)?;
     }
     Ok(())
 }
 
-/// That a round is in its place, and has a cell of every strategy with an entry of every operation.
+/// Checks that a round is in its place, and has a cell of every strategy with an entry of every operation.
 fn check_shape(record: &RunRecord, place: usize, round: &RoundRecord) -> Result<(), String> {
     let (strategies, number) = (record.strategies.len(), place + 1);
     if round.index != place as u64 {
@@ -72,12 +69,16 @@ fn check_shape(record: &RunRecord, place: usize, round: &RoundRecord) -> Result<
         return Err(format!("round {number} runs strategy {arm} in its order, and there are {strategies} from 0 on"));
     }
     for (strategy, cell) in record.strategies.iter().zip(&round.cells) {
-        let (found, wanted) = (cell.operations.len(), record.operations.len());
-        if found != wanted {
-            return Err(format!("round {number}, strategy {}: {found} of {wanted} operations", strategy.name));
+        let (found, expected) = (cell.operations.len(), record.operations.len());
+        if found != expected {
+            return Err(format!("round {number}, strategy {}: {found} of {expected} operations", strategy.name));
         }
     }
     Ok(())
+}
+
+fn check_seconds(what: &str, seconds: f64) -> Result<(), String> {
+    Duration::try_from_secs_f64(seconds).map(|_| ()).map_err(|_| format!("{what} cannot be {seconds} s"))
 }
 
 fn not_negative(what: &str, value: f64) -> Result<(), String> {
@@ -86,16 +87,16 @@ fn not_negative(what: &str, value: f64) -> Result<(), String> {
 
 /// Sums of one kind of number over a whole run, which no reader may overflow.
 #[derive(Default)]
-struct Counts(u64);
+struct CountSum(u64);
 
-impl Counts {
+impl CountSum {
     fn add(&mut self, count: u64) -> Result<(), String> {
         self.0 = self.0.checked_add(count).ok_or_else(|| format!("a count of {count} is impossible"))?;
         Ok(())
     }
 }
 
-fn check_operation(operation: &OperationRecord, counts: &mut Counts) -> Result<(), String> {
+fn check_operation(operation: &OperationRecord, counts: &mut CountSum) -> Result<(), String> {
     let others = operation.errors.values().chain(operation.retries.values()).chain([&operation.round_trips]);
     others.copied().try_for_each(|count| counts.add(count))?;
     let mut calls = 0;
@@ -104,7 +105,7 @@ fn check_operation(operation: &OperationRecord, counts: &mut Counts) -> Result<(
         counts.add(outcome.count)?;
         calls += outcome.count;
     }
-    if let Some(TimesRecord { count, histogram, .. }) = &operation.inconsistent {
+    if let Some(TimesRecord { count, histogram, .. }) = &operation.inconsistency {
         counts.add(*count)?;
         if histogram.open().count() != *count {
             return Err(format!("{count} calls that wrote more than once are stated, their histogram differs"));
@@ -120,7 +121,7 @@ fn check_outcome(outcome: &OutcomeRecord) -> Result<(), String> {
     let OutcomeRecord { outcome: name, count, saturated, sum, service, response } = outcome;
     let what = format!("outcome {name}");
     // A call that was not sent has no service time.
-    let served = if name == "skipped" { 0 } else { *count };
+    let served = if *name == CallOutcome::Skipped { 0 } else { *count };
     check_times(&what, (served, *saturated, *sum), service)?;
     match response {
         Some(times) => check_times(&what, (*count, times.saturated, times.sum), &times.histogram),
@@ -131,7 +132,7 @@ fn check_outcome(outcome: &OutcomeRecord) -> Result<(), String> {
 fn check_times(what: &str, (count, saturated, sum): (u64, u64, u64), times: &StoredHistogram) -> Result<(), String> {
     let times = times.open();
     if times.count() != count {
-        return Err(format!("the histogram of {what} holds {} calls, {count} are stated", times.count()));
+        return Err(format!("the histogram of {what} has {} calls, {count} are stated", times.count()));
     }
     if saturated > count {
         return Err(format!("{saturated} of {count} calls of {what} are stated to be above the bound"));
@@ -144,7 +145,7 @@ fn check_times(what: &str, (count, saturated, sum): (u64, u64, u64), times: &Sto
     Ok(())
 }
 
-fn check_cell(cell: &CellRecord, counts: &mut Counts) -> Result<(), String> {
+fn check_cell(cell: &CellRecord, counts: &mut CountSum) -> Result<(), String> {
     not_negative("seconds", cell.seconds)?;
     not_negative("load_seconds", cell.load_seconds)?;
     for SliceRecord { calls, seconds } in cell.slices.iter().chain(&cell.warm_up) {
@@ -166,7 +167,7 @@ fn check_all(times: &TimesRecord, what: &str) -> Result<(), String> {
     check_times(what, (times.count, times.saturated, times.sum), &times.histogram)
 }
 
-fn check_open(open: &OpenRecord, cell: &CellRecord, counts: &mut Counts) -> Result<(), String> {
+fn check_open(open: &OpenRecord, cell: &CellRecord, counts: &mut CountSum) -> Result<(), String> {
     check_all(&open.pacer_lag, "the pacer's lag")?;
     check_all(&open.queue_wait, "the wait in the queue")?;
     [open.offered, open.waiting, open.skipped].into_iter().try_for_each(|count| counts.add(count))?;
@@ -222,11 +223,11 @@ mod tests {
     #[test]
     fn numbers_of_the_open_model_must_fit_together() {
         assert_eq!(check(&open()), Ok(()));
-        let wrong = |change: &dyn Fn(&mut CellRecord), words: &str| {
+        let wrong = |change: &dyn Fn(&mut CellRecord), expected: &str| {
             let mut run = open();
             change(&mut run.rounds[0].cells[0]);
-            let told = check(&run).unwrap_err();
-            assert!(told.contains(words), "{told}");
+            let message = check(&run).unwrap_err();
+            assert!(message.contains(expected), "{message}");
         };
         let of = |change: &'static dyn Fn(&mut OpenRecord)| {
             move |cell: &mut CellRecord| cell.open.iter_mut().for_each(change)
@@ -235,18 +236,18 @@ mod tests {
         wrong(&of(&|open| open.waiting = 4), "than the 3 that fell due");
         wrong(&of(&|open| open.skipped = 3), "than the 3 that fell due");
         wrong(&of(&|open| open.queue_wait = times(&[1, 2, 3])), "than the 3 that fell due");
-        wrong(&of(&|open| open.pacer_lag.count = 9), "the pacer's lag holds 3 calls, 9 are stated");
+        wrong(&of(&|open| open.pacer_lag.count = 9), "the pacer's lag has 3 calls, 9 are stated");
         wrong(&of(&|open| open.seconds = f64::NAN), "NaN s");
-        wrong(&|cell| cell.operations[0].outcomes[0].response = Some(times(&[15])), "holds 1 calls, 2 are stated");
+        wrong(&|cell| cell.operations[0].outcomes[0].response = Some(times(&[15])), "has 1 calls, 2 are stated");
         wrong(&|cell| cell.check_out = Some(TimesRecord { sum: 50, ..times(&[1]) }), "cannot have a sum of 50 ns");
     }
 
     #[test]
     fn strategies_operations_and_rounds_must_be_those_of_the_run() {
-        let wrong = |change: &dyn Fn(&mut RunRecord), words: &str| {
+        let wrong = |change: &dyn Fn(&mut RunRecord), expected: &str| {
             let mut run = sample::run(&[5, 9]);
             change(&mut run);
-            assert_eq!(check(&run).unwrap_err(), words);
+            assert_eq!(check(&run).unwrap_err(), expected);
         };
         wrong(&|run| run.strategies.push(run.strategies[0].clone()), "two strategies are named embedded");
         wrong(&|run| run.operations.push("read".into()), "two operations are named read");
@@ -268,8 +269,8 @@ mod tests {
     fn skipped_calls_have_a_response_time_and_no_service_time() {
         let mut run = open();
         let outcome = &mut run.rounds[0].cells[0].operations[0].outcomes[0];
-        outcome.outcome = "skipped".into();
-        assert!(check(&run).unwrap_err().contains("outcome skipped holds 2 calls, 0 are stated"));
+        outcome.outcome = CallOutcome::Skipped;
+        assert!(check(&run).unwrap_err().contains("outcome skipped has 2 calls, 0 are stated"));
         let outcome = &mut run.rounds[0].cells[0].operations[0].outcomes[0];
         (outcome.service, outcome.sum) = (times(&[]).histogram, 0);
         assert_eq!(check(&run), Ok(()));

@@ -1,10 +1,10 @@
-//! What calls cost the server, apart from time.
+//! Own costs: what calls cost the server when nothing else runs.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// One operation of one strategy, alone on the server.
+/// The own cost of one operation of one strategy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CostRecord {
     /// The strategy.
@@ -15,8 +15,8 @@ pub struct CostRecord {
     pub calls: u64,
     /// Messages exchanged by all of them.
     pub round_trips: u64,
-    /// How much the server's counters grew over all of them, docshape's own commands subtracted. What the server does not
-    /// tell is not there.
+    /// How much the server's counters grew over all of them, docshape's own commands subtracted; without those that the
+    /// server does not report.
     pub counters: BTreeMap<String, f64>,
 }
 

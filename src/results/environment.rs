@@ -1,4 +1,4 @@
-//! The machine that made the load. No host or user name is read.
+//! The machine that generated the load. No host or user name is read.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ impl Environment {
         Environment { cores, ..Environment::read_below(Path::new("/")) }
     }
 
-    /// What the files below a root tell.
+    /// Reads the files below a root.
     fn read_below(root: &Path) -> Environment {
         let text = |path: &str| fs::read_to_string(root.join(path)).ok();
         let whole = |path: &str| text(path).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());

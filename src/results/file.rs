@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::error::{ErrorKind, KindedError};
+
 use serde::{Deserialize, Serialize};
 
 use super::check::check;
@@ -13,7 +15,7 @@ use super::{CAPACITY_FILE, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord};
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// The disk refused to take them.
-    #[error("cannot write {}: {source}; free space or choose another --out", path.display())]
+    #[error("cannot write {}: {source}; free space or choose another folder", path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -44,7 +46,7 @@ pub enum ResultsError {
         /// What is wrong.
         reason: String,
     },
-    /// docshape wrote it, and somebody or something changed it.
+    /// docshape wrote it, and it was changed.
     #[error("{} is damaged: {reason}; restore it from a copy, or run again", path.display())]
     Damaged {
         /// The file.
@@ -52,14 +54,14 @@ pub enum ResultsError {
         /// What is wrong.
         reason: String,
     },
-    /// A newer docshape wrote it.
-    #[error("{} was written by docshape {version} in format {format}, this build reads up to {FORMAT_VERSION}; use that version or a later one", path.display())]
-    Newer {
+    /// Another version of docshape wrote it.
+    #[error("{} was written by docshape {version} in format {format}; this build reads format {FORMAT_VERSION} only", path.display())]
+    OtherFormat {
         /// The file.
         path: PathBuf,
         /// Its format.
         format: u32,
-        /// Who wrote it.
+        /// The version that wrote it.
         version: String,
     },
 }
@@ -89,7 +91,7 @@ pub(super) fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Res
     replace(folder, &path, write).map_err(|source| ResultsError::Write { path: path.clone(), source })
 }
 
-/// Writes beside the file, and renames once all of it is on disk.
+/// Writes a temporary file in the same folder, and renames it once all of it is on disk.
 fn replace(folder: &Path, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut buffer = BufWriter::new(temporary(folder)?);
     write(&mut buffer)?;
@@ -113,7 +115,7 @@ pub(super) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder)
 }
 
-/// What every version of the format begins with: it tells whose file it is.
+/// What every version of the format begins with, to identify the file.
 #[derive(Deserialize)]
 struct Head {
     format: u32,
@@ -123,7 +125,7 @@ struct Head {
 /// Reads a run from its folder, or from the file itself.
 ///
 /// # Errors
-/// When it is missing, cut off, foreign, damaged, or from a newer version.
+/// When it is missing, cut off, foreign, damaged, or in another format.
 pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
     let path = if path.is_dir() { path.join(RUN_FILE) } else { path.to_owned() };
     let text = match fs::read(&path) {
@@ -137,8 +139,8 @@ pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
         }
         Err(error) => return Err(ResultsError::Foreign { path, reason: error.to_string() }),
     };
-    if head.format > FORMAT_VERSION {
-        return Err(ResultsError::Newer { path, format: head.format, version: head.version });
+    if head.format != FORMAT_VERSION {
+        return Err(ResultsError::OtherFormat { path, format: head.format, version: head.version });
     }
     match read(&text).and_then(|record| check(&record).map(|()| record)) {
         Ok(record) => Ok(record),
@@ -159,6 +161,19 @@ fn is_cut_off(text: &[u8], error: &serde_json::Error) -> bool {
     let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     let is_last = error.line() == lines.len() && lines.last().is_some_and(|last| error.column() >= last.len());
     error.is_syntax() && is_last
+}
+
+impl KindedError for ResultsError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            ResultsError::Write { .. } => ErrorKind::Environment,
+            ResultsError::Read { .. }
+            | ResultsError::Truncated { .. }
+            | ResultsError::Foreign { .. }
+            | ResultsError::Damaged { .. }
+            | ResultsError::OtherFormat { .. } => ErrorKind::Input,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -260,14 +275,16 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_format_names_who_can_read_it() {
+    fn another_format_names_its_writer() {
         let error = error_after(|run| {
             run["format"] = json!(7);
             run["version"] = json!("9.9.0");
             run["rounds"] = json!("in a way that is not known yet");
         });
-        assert!(matches!(error, ResultsError::Newer { format: 7, .. }), "{error}");
+        assert!(matches!(error, ResultsError::OtherFormat { format: 7, .. }), "{error}");
         assert!(error.to_string().contains("written by docshape 9.9.0 in format 7"), "{error}");
+        let old = error_after(|run| run["format"] = json!(1));
+        assert!(old.to_string().contains("in format 1; this build reads format 2 only"), "{old}");
     }
 
     #[test]
@@ -278,23 +295,22 @@ mod tests {
             assert!(matches!(error, ResultsError::Damaged { .. }), "{error}");
             error.to_string()
         };
-        for (place, value, words) in [
-            ("/settings/workers".to_owned(), json!("eight"), "\"eight\""),
-            ("/format".to_owned(), json!(0), "format 0"),
+        for (place, value, expected) in [
+            ("/settings/clients".to_owned(), json!("eight"), "\"eight\""),
             (format!("{outcome}/service"), json!("aGVsbG8="), "not a latency histogram"),
-            (format!("{outcome}/count"), json!(3), "the histogram of outcome ok holds 2 calls, 3 are stated"),
+            (format!("{outcome}/count"), json!(3), "the histogram of outcome ok has 2 calls, 3 are stated"),
             (format!("{outcome}/sum"), json!(9_999), "cannot have a sum of 9999 ns"),
             (format!("{outcome}/saturated"), json!(3), "3 of 2 calls"),
             ("/rounds/0/cells/0/operations/0/calls".to_owned(), json!(7), "its outcomes have 2 calls, 7 are stated"),
         ] {
-            let told = changed(&place, value);
-            assert!(told.contains(words), "{place}: {told}");
+            let message = changed(&place, value);
+            assert!(message.contains(expected), "{place}: {message}");
         }
         let error = error_after(|run| drop(run.as_object_mut().unwrap().remove("rounds")));
         assert!(error.to_string().contains("missing field `rounds`"), "{error}");
         let negative = changed("/rounds/0/cells/0/operations/0/retries/112", json!(-7));
-        let wanted = "rounds[0].cells[0].operations[0].retries.112: invalid value: integer `-7`, expected u64";
-        assert!(negative.contains(wanted), "{negative}");
+        let expected = "rounds[0].cells[0].operations[0].retries.112: invalid value: integer `-7`, expected u64";
+        assert!(negative.contains(expected), "{negative}");
         assert!(
             negative.contains("run.json") && negative.ends_with("restore it from a copy, or run again"),
             "{negative}"

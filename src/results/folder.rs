@@ -4,11 +4,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::error::{ErrorKind, KindedError};
+
 /// A folder that cannot hold a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// It cannot be made or written to.
-    #[error("cannot write into {}: {source}; choose another folder with --out", path.display())]
+    #[error("cannot write into {}: {source}; choose another folder", path.display())]
     Refused {
         /// The folder.
         path: PathBuf,
@@ -16,7 +18,7 @@ pub enum FolderError {
         source: io::Error,
     },
     /// There is something in it.
-    #[error("{} is not empty; choose a new folder with --out, so that no results are mixed", path.display())]
+    #[error("{} is not empty; choose a new folder, so that results are not mixed", path.display())]
     NotEmpty {
         /// The folder.
         path: PathBuf,
@@ -42,6 +44,15 @@ pub fn create(path: &Path) -> Result<bool, FolderError> {
 pub fn stamp(millis: i64) -> String {
     let seconds = millis.div_euclid(1_000) * 1_000;
     bson::DateTime::from_millis(seconds).try_to_rfc3339_string().unwrap_or_default().replace(':', "-")
+}
+
+impl KindedError for FolderError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            FolderError::Refused { .. } => ErrorKind::Environment,
+            FolderError::NotEmpty { .. } => ErrorKind::Input,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::record::LatencyHistogram;
 use super::LoadModel;
 use super::file::temporary as results_file;
 
-/// Appends intervals to a log as they are measured. Every line is handed to the system whole and at once, so that a
-/// crash loses nothing of it and leaves no half line.
+/// Appends intervals to a log as they are measured. Every line is written by one call, so that a crash leaves no half
+/// line.
 #[derive(Debug)]
 pub struct IntervalLog {
     file: File,
@@ -22,7 +22,7 @@ pub struct IntervalLog {
 
 impl IntervalLog {
     /// Begins a log; `started` is the run's beginning in seconds since the Unix epoch. In the open model it holds response
-    /// times, as they are what strategies are judged by; which times they are stands in its first line.
+    /// times, by which strategies are judged; its first line says which.
     ///
     /// # Errors
     /// When the file cannot be made, or is there already.
@@ -49,8 +49,8 @@ impl IntervalLog {
         Ok(IntervalLog { file })
     }
 
-    /// Goes on with the log of a run of which so many rounds are in its record. What is in the log of later rounds, which
-    /// will run again, is taken out, and so is a last line that was cut off. Without a log a new one is begun.
+    /// Continues the log of a run with `rounds` rounds in its record. Lines of later rounds, which will run again, are removed,
+    /// and so is an incomplete last line. Without a log a new one is started.
     ///
     /// # Errors
     /// When the file cannot be read or replaced.

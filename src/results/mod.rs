@@ -1,9 +1,8 @@
-//! What a run leaves on disk: the narrow waist between running and reading.
+//! The files of a run: what engine writes and stats reads.
 //!
 //! `run.json` holds everything that is needed to report again and to run again. It is written whole after every round.
 
 mod audit;
-pub mod baseline;
 mod capacity;
 mod cell;
 mod check;
@@ -13,17 +12,20 @@ mod environment;
 mod file;
 mod folder;
 mod hlog;
+mod preset;
 #[cfg(test)]
 mod sample;
+pub mod saved_run;
+mod settings;
 pub mod verification;
 
 use serde::{Deserialize, Serialize};
 
 pub use audit::AuditRecord;
-pub use capacity::{Answer, BatchRecord, CAPACITY_FILE, CapacityRecord, RateRecord, SearchRecord, TrialRecord};
+pub use capacity::{BatchRecord, CAPACITY_FILE, CapacityRecord, RateRecord, SearchOutcome, SearchRecord, TrialRecord};
 pub use cell::{
-    CellRecord, CollectionSizes, GrowthSample, Headline, MachineRecord, OpenRecord, OperationRecord, OutcomeRecord,
-    RoundRecord, SliceRecord, TimesRecord,
+    CellRecord, CollectionSizes, GrowthSample, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
+    OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
 };
 pub use claim::{ClaimRecord, Relation, Than};
 pub use cost::{CostRecord, QueryPlanRecord};
@@ -31,16 +33,12 @@ pub use environment::Environment;
 pub use file::{ResultsError, load, save, save_capacity};
 pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
+pub use preset::{Preset, PresetLength};
+pub use settings::{Arrivals, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 use verification::Verification;
 
 /// The version of `run.json` that this build writes.
-pub const FORMAT_VERSION: u32 = 1;
-
-/// The noise floor unless a run sets its own: differences below 2 % are hardly ever worth a change of schema.
-pub const NOISE: f64 = 0.02;
-
-/// The error budget unless a run sets its own.
-pub const ERROR_BUDGET: f64 = 0.01;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// The name of the file with all results.
 pub const RUN_FILE: &str = "run.json";
@@ -72,7 +70,7 @@ pub struct RunRecord {
     /// The mix that ran.
     pub mix: MixRecord,
     /// How it was measured.
-    pub settings: Settings,
+    pub settings: RunSettings,
     /// The server.
     pub server: ServerRecord,
     /// The machine that made the load.
@@ -91,7 +89,7 @@ pub struct RunRecord {
     pub rounds: Vec<RoundRecord>,
     /// What one call of each operation costs the server, from the cost pass; an entry per strategy and operation.
     #[serde(default)]
-    pub costs: Vec<CostRecord>,
+    pub own_costs: Vec<CostRecord>,
     /// The plans of the read steps.
     #[serde(default)]
     pub query_plans: Vec<QueryPlanRecord>,
@@ -137,93 +135,6 @@ pub struct MixRecord {
     pub weights: Vec<(String, f64)>,
 }
 
-/// How a run was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The preset that the other values started from.
-    pub preset: String,
-    /// The seed of data and calls.
-    pub seed: u64,
-    /// When calls begin.
-    #[serde(default)]
-    pub load: LoadModel,
-    /// Calls in flight: all the time in the closed model, at most in the open one.
-    pub workers: usize,
-    /// Load threads.
-    pub threads: usize,
-    /// Rounds asked for.
-    pub rounds: u64,
-    /// Slices that each window is cut into.
-    pub slices: u64,
-    /// Why cells ran whole, one after the other, and not in slices that alternate; `None` when they alternated.
-    #[serde(default)]
-    pub isolated: Option<String>,
-    /// Measured calls per arm and round; `None` until the pilot has set them, and in timed windows.
-    pub calls: Option<u64>,
-    /// Calls per arm and round that come before and are not recorded.
-    pub warmup_calls: Option<u64>,
-    /// Seconds per window when windows are timed: arms then end in different states.
-    pub duration: Option<f64>,
-    /// Seconds after which a call has failed.
-    pub timeout: f64,
-    /// `w` of every write.
-    pub write_concern: String,
-    /// `level` of every read.
-    pub read_concern: String,
-    /// Seconds that a window was to take when a pilot set its calls: an arm that takes three times as long is cut off.
-    #[serde(default)]
-    pub planned_seconds: Option<f64>,
-    /// The parameters that were set on the command line, as written there.
-    #[serde(default)]
-    pub set: Vec<(String, String)>,
-    /// Cache of the embedded server in GB; `None` with a server of the user's.
-    pub cache_gb: Option<f64>,
-    /// A ratio this close to 1 (0.02 for 2 %) is never called a difference.
-    #[serde(default = "noise")]
-    pub noise: f64,
-    /// The greatest share (0 to 1) of failed calls with which a run is valid.
-    #[serde(default = "error_budget")]
-    pub error_budget: f64,
-    /// Bounds on numbers of the run, as they were written on the command line.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub thresholds: Vec<String>,
-}
-
-fn noise() -> f64 {
-    NOISE
-}
-
-fn error_budget() -> f64 {
-    ERROR_BUDGET
-}
-
-/// When calls begin.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LoadModel {
-    /// When the worker's last call was answered.
-    #[default]
-    Closed,
-    /// At intended times.
-    Open {
-        /// Calls per second.
-        rate: f64,
-        /// How the times are drawn.
-        arrivals: Arrivals,
-    },
-}
-
-/// How the intended times of calls are drawn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Arrivals {
-    /// Independently of each other: exponential gaps.
-    #[default]
-    Poisson,
-    /// With equal gaps.
-    Uniform,
-}
-
 /// The server of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerRecord {
@@ -231,11 +142,11 @@ pub struct ServerRecord {
     pub version: String,
     /// Started by docshape, or the user's.
     pub embedded: bool,
-    /// Replica set or sharded cluster, in words.
+    /// Replica set or sharded cluster, for readers.
     pub topology: String,
     /// Storage engine, cache, host and parameters, as far as they could be read: name and value.
     pub facts: Vec<(String, String)>,
-    /// The configured cache in bytes, where the server tells.
+    /// The configured cache in bytes, where the server reports it.
     #[serde(default)]
     pub cache_bytes: Option<u64>,
 }
@@ -249,9 +160,9 @@ pub struct StrategyRecord {
     pub about: String,
     /// A negative control, left out of verdicts.
     pub is_unsafe: bool,
-    /// The reference a second time, named `<reference>(A/A)`: whatever difference it shows is noise.
+    /// The repeat of the baseline strategy, named `<baseline> (repeat)`: how far it is from the baseline is noise.
     #[serde(default)]
-    pub control: bool,
+    pub is_repeat: bool,
     /// Its collections, as they were made.
     #[serde(default)]
     pub collections: Vec<CollectionRecord>,
@@ -262,6 +173,6 @@ pub struct StrategyRecord {
 pub struct CollectionRecord {
     /// Its name.
     pub name: String,
-    /// The definitions of its indexes beside that of `_id`.
+    /// The definitions of its indexes without that of `_id`.
     pub indexes: Vec<String>,
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::record::{LatencyHistogram, StoredHistogram};
+use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 
 use super::{
     CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
-    RoundRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
+    Preset, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, Status, StrategyRecord,
 };
 
 /// One strategy, one operation, one round with these service times.
@@ -41,42 +41,21 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
             name: "embedded".into(),
             about: "In an array.".into(),
             is_unsafe: false,
-            control: false,
+            is_repeat: false,
             collections: Vec::new(),
         }],
         operations: vec!["read".into()],
         claims: Vec::new(),
         verification: None,
         rounds: vec![RoundRecord { index: 0, seed: u64::MAX, order: vec![vec![0], vec![0]], cells: vec![cell(times)] }],
-        costs: Vec::new(),
+        own_costs: Vec::new(),
         query_plans: Vec::new(),
         warnings: vec!["steal above 5 %".into()],
     }
 }
 
-fn settings() -> Settings {
-    Settings {
-        preset: "quick".into(),
-        seed: 42,
-        load: crate::results::LoadModel::Closed,
-        workers: 8,
-        threads: 1,
-        rounds: 8,
-        slices: 64,
-        isolated: None,
-        calls: Some(30_000),
-        warmup_calls: None,
-        duration: Some(2.5),
-        timeout: 10.0,
-        write_concern: "majority".into(),
-        read_concern: "majority".into(),
-        planned_seconds: None,
-        set: Vec::new(),
-        cache_gb: Some(1.0),
-        noise: crate::results::NOISE,
-        error_budget: crate::results::ERROR_BUDGET,
-        thresholds: Vec::new(),
-    }
+fn settings() -> RunSettings {
+    RunSettings { seed: 42, calls: Some(30_000), duration: Some(2.5), ..RunSettings::of(Preset::Quick) }
 }
 
 fn cell(times: &[u64]) -> CellRecord {
@@ -105,11 +84,11 @@ fn cell(times: &[u64]) -> CellRecord {
         operations: vec![OperationRecord {
             calls: count,
             round_trips: 2 * count,
-            outcomes: vec![OutcomeRecord { outcome: "ok".into(), count, saturated, sum, service, response: None }],
+            outcomes: vec![OutcomeRecord { outcome: CallOutcome::Ok, count, saturated, sum, service, response: None }],
             errors: BTreeMap::new(),
             messages: BTreeMap::new(),
             retries: BTreeMap::from([("112".into(), 7)]),
-            inconsistent: None,
+            inconsistency: None,
         }],
         before: vec![sizes.clone()],
         after: vec![sizes],

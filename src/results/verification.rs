@@ -1,10 +1,10 @@
-//! What the check of equivalence found.
+//! The findings of a verification.
 
 use serde::{Deserialize, Serialize};
 
 use super::audit::AuditRecord;
 
-/// The findings of one check.
+/// The findings of one verification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verification {
     /// The scenario's name.
@@ -13,17 +13,17 @@ pub struct Verification {
     pub mix: String,
     /// The seed of data and calls.
     pub seed: u64,
-    /// The command line that makes the check, without strategies, seed and call.
+    /// The command line that repeats it, without strategies, seed and call.
     #[serde(default)]
     pub command: String,
     /// Calls per phase and strategy.
     pub calls: u64,
-    /// Calls in flight in the concurrent phases.
-    pub workers: usize,
+    /// Clients in the concurrent phases.
+    pub clients: usize,
     /// The strategy that the others are compared with.
-    pub reference: String,
-    /// Operations that were never called.
-    pub uncalled: Vec<String>,
+    pub baseline: String,
+    /// Operations that no call covered.
+    pub not_covered: Vec<String>,
     /// One per strategy, in the plan's order.
     pub strategies: Vec<StrategyFindings>,
 }
@@ -33,46 +33,46 @@ pub struct Verification {
 pub struct StrategyFindings {
     /// Its name.
     pub name: String,
-    /// A negative control: something must be found.
+    /// An unsafe strategy: something must be found.
     pub is_unsafe: bool,
-    /// The call from which on it was not compared, because it refused one for its size.
-    pub refused_at: Option<u64>,
+    /// The call that was rejected for its size; later ones are not compared.
+    pub rejected_at: Option<u64>,
     /// The phases that it went through.
     pub phases: Vec<PhaseFindings>,
-    /// What readers saw while the free calls ran.
+    /// What live audits found during the unordered phase.
     pub live: Vec<LiveRecord>,
 }
 
-/// The phases of the check, in order.
+/// The phases, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// One call after the other, compared call by call.
+pub enum VerifyPhase {
+    /// One call at a time; results are compared call by call.
     Sequential,
-    /// Many at once, those with equal `serial` in order.
+    /// Concurrent calls; those with equal `serial` in their order.
     Ordered,
-    /// Many at once, in no order.
-    Free,
+    /// Concurrent calls in any order.
+    Unordered,
 }
 
 /// What one phase found of one strategy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseFindings {
     /// Which.
-    pub phase: Phase,
+    pub phase: VerifyPhase,
     /// What is wrong, the first of each kind.
     pub problems: Vec<Problem>,
     /// What its audits counted at the end.
     pub audits: Vec<AuditRecord>,
     /// Reads that gave the right rows in another order.
     pub out_of_order: u64,
-    /// Calls of which it is not known whether they were done.
+    /// Calls with an unknown outcome.
     pub unknown: u64,
-    /// Attempts begun again.
+    /// Retried attempts.
     pub retries: u64,
 }
 
-/// Something that must not be.
+/// A difference or error that must not be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// What, in one line.
@@ -85,30 +85,30 @@ pub struct Problem {
     pub count: u64,
 }
 
-/// What readers of one audit saw while calls ran.
+/// The counts of one live audit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveRecord {
     /// The audit.
     pub audit: String,
-    /// Readers that saw one moment of the data: what they find was really there.
-    pub snapshot: Sightings,
-    /// Readers as an application has them.
-    pub plain: Sightings,
+    /// Read in a snapshot: what it finds was really there.
+    pub snapshot: AnomalyCounts,
+    /// Read as an application would.
+    pub plain: AnomalyCounts,
 }
 
-/// How often an audit was made, and how often it found something.
+/// How often an audit ran, and how often it found anomalies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sightings {
-    /// Times that it was made.
+pub struct AnomalyCounts {
+    /// How often it ran.
     pub reads: u64,
-    /// Times that it found something.
+    /// How often it found anomalies.
     pub found: u64,
-    /// The most rows that it found at once.
-    pub most: u64,
+    /// The most rows found at once.
+    pub max: u64,
 }
 
 impl Verification {
-    /// Whether all strategies are as they should be: safe ones without a finding, negative controls with one.
+    /// Whether safe strategies have no finding and unsafe ones have one.
     pub fn passes(&self) -> bool {
         let is_good = |strategy: &StrategyFindings| match strategy.is_unsafe {
             true => strategy.is_caught(),
@@ -124,8 +124,7 @@ impl StrategyFindings {
         self.phases.iter().all(PhaseFindings::is_clean)
     }
 
-    /// Whether a negative control was found out: by what is wrong at the end, or by what a snapshot showed meanwhile, since
-    /// some anomalies heal.
+    /// Whether an unsafe strategy was caught: by its final data, or by an audit in a snapshot, since some anomalies heal.
     pub fn is_caught(&self) -> bool {
         !self.is_clean() || self.live.iter().any(|record| record.snapshot.found > 0)
     }
@@ -133,7 +132,7 @@ impl StrategyFindings {
 
 impl PhaseFindings {
     /// A phase in which nothing was found.
-    pub fn new(phase: Phase) -> PhaseFindings {
+    pub fn new(phase: VerifyPhase) -> PhaseFindings {
         PhaseFindings { phase, problems: Vec::new(), audits: Vec::new(), out_of_order: 0, unknown: 0, retries: 0 }
     }
 

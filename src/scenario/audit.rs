@@ -1,48 +1,50 @@
-//! What must hold of the stored data, whatever happened.
+//! Audits: counts of what must not exist in the stored data.
 
-use super::{Node, Spanned, Step};
+use super::{Node, Spanned, StepDefinition};
 
-/// A count of anomalies.
+/// An audit as written.
 #[derive(Debug, Clone)]
-pub struct Audit {
-    /// Its name.
+pub struct AuditDefinition {
+    /// The key under `audits`.
     pub name: Spanned<String>,
-    /// `about`: one sentence on the anomaly.
+    /// `about`: the anomaly in one sentence.
     pub about: Option<String>,
-    /// `expect`: CEL, the number of rows that there must be; 0 when not given.
+    /// `expect`: CEL, the expected number of rows, by default 0.
     pub expect: Option<Node>,
     /// `live: true`: also counted while calls run.
     pub is_live: Option<Spanned<bool>>,
-    /// How it is counted, and where.
-    pub check: Check,
+    /// The command that counts, by strategy.
+    pub check: AuditCommand,
 }
 
-/// How an audit counts, by strategy.
+/// The commands of an audit.
 #[derive(Debug, Clone)]
-pub enum Check {
-    /// The same command for the named strategies; `None`: for all of them.
-    Same(Option<Vec<Spanned<String>>>, Vec<Step>),
+pub enum AuditCommand {
+    /// One command for the named strategies, or for all of them (`None`).
+    Shared(Option<Vec<Spanned<String>>>, Vec<StepDefinition>),
     /// A command per strategy.
-    Each(Vec<(Spanned<String>, Vec<Step>)>),
+    PerStrategy(Vec<(Spanned<String>, Vec<StepDefinition>)>),
 }
 
-impl Audit {
-    /// The command for a strategy, as a single step; `None` where the audit does not apply.
-    pub fn steps(&self, strategy: &str) -> Option<&[Step]> {
+impl AuditDefinition {
+    /// Returns the command for a strategy as a single step; `None` if the audit does not apply to it.
+    pub fn steps(&self, strategy: &str) -> Option<&[StepDefinition]> {
         match &self.check {
-            Check::Same(None, steps) => Some(steps),
-            Check::Same(Some(names), steps) => names.iter().any(|name| name.value == strategy).then_some(steps),
-            Check::Each(commands) => {
+            AuditCommand::Shared(None, steps) => Some(steps),
+            AuditCommand::Shared(Some(names), steps) => {
+                names.iter().any(|name| name.value == strategy).then_some(steps)
+            }
+            AuditCommand::PerStrategy(commands) => {
                 commands.iter().find(|(name, _)| name.value == strategy).map(|(_, steps)| steps.as_slice())
             }
         }
     }
 
-    /// The strategies that it names.
+    /// Returns the strategies that the audit names.
     pub fn strategies(&self) -> Vec<&Spanned<String>> {
         match &self.check {
-            Check::Same(names, _) => names.iter().flatten().collect(),
-            Check::Each(commands) => commands.iter().map(|(name, _)| name).collect(),
+            AuditCommand::Shared(names, _) => names.iter().flatten().collect(),
+            AuditCommand::PerStrategy(commands) => commands.iter().map(|(name, _)| name).collect(),
         }
     }
 }

@@ -1,52 +1,44 @@
-//! What a scenario's author says will come out.
+//! Claims: sentences of the author that a run confirms or refutes.
+
+use crate::record::Metric;
 
 use super::Spanned;
 
-/// Metrics of the measured calls: a strategy's against another's.
-pub const TIME_METRICS: [&str; 4] = ["p50", "p99", "mean", "throughput"];
-
-/// Metrics that are counted: a strategy's against a number or another's.
-pub const COUNT_METRICS: [&str; 6] =
-    ["round_trips", "docs_examined", "keys_examined", "bytes_out", "oplog_bytes", "storage_bytes"];
-
-/// Those of [`TIME_METRICS`] and [`COUNT_METRICS`] that a strategy has as a whole, so that they name no operation.
-pub const WHOLE_METRICS: [&str; 2] = ["throughput", "storage_bytes"];
-
-/// A claim that a run confirms or refutes.
+/// A claim as written.
 #[derive(Debug, Clone)]
-pub struct Claim {
-    /// What it is called by.
+pub struct ClaimDefinition {
+    /// Unique in the scenario.
     pub id: Spanned<String>,
-    /// It in a sentence.
+    /// The claim in one sentence.
     pub says: String,
-    /// Where it comes from.
+    /// A book, an article, a manual.
     pub source: Option<String>,
-    /// One of [`TIME_METRICS`] or [`COUNT_METRICS`].
-    pub metric: Spanned<String>,
-    /// The operation; `None` for [`WHOLE_METRICS`].
+    /// The metric that decides it.
+    pub metric: Spanned<Metric>,
+    /// The operation; `None` for a metric of a whole strategy.
     pub operation: Option<Spanned<String>>,
-    /// Whose metric it is.
+    /// The strategy that the claim is about.
     pub strategy: Spanned<String>,
-    /// How it is to compare.
-    pub relation: Relation,
-    /// With what.
-    pub than: Than,
+    /// The comparison that must be true.
+    pub relation: ClaimRelation,
+    /// The other side of the comparison.
+    pub than: ClaimBound,
 }
 
-/// How a metric is to compare.
+/// A comparison of two metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
-    /// Less.
+pub enum ClaimRelation {
+    /// `below`
     Below,
-    /// More.
+    /// `above`
     Above,
-    /// The same.
+    /// `equals`
     Equals,
 }
 
-/// What a metric is compared with.
+/// The other side of a comparison.
 #[derive(Debug, Clone)]
-pub enum Than {
+pub enum ClaimBound {
     /// A number.
     Number(f64),
     /// The same metric of another strategy.

@@ -1,4 +1,4 @@
-//! All problems at once: file, span, what to do.
+//! Problems of a scenario with their place and a fix, reported all at once.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -10,29 +10,29 @@ use super::{Source, Span};
 /// How many problems are shown in full.
 const MAX_SHOWN: usize = 100;
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     /// The scenario cannot run.
     Error,
-    /// It can run; the author should know.
+    /// The scenario can run, but probably not as intended.
     Warning,
 }
 
-/// One problem: what is wrong, where, and what to do.
+/// One problem with its place and a fix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnostic {
-    /// How bad.
+    /// Whether it prevents a run.
     pub severity: Severity,
-    /// What is wrong, lower case, naming the culprit.
+    /// The problem, lower case, naming its cause.
     pub message: String,
-    /// Where.
+    /// The text that it is about.
     pub span: Span,
-    /// What to write under the place; may be empty.
+    /// The text under the span; may be empty.
     pub label: String,
-    /// A second place that belongs to the problem, with its label: for a duplicate key the first one.
+    /// A second span with its label: for a duplicate key the first occurrence.
     pub also: Option<(Span, String)>,
-    /// What to do.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Diagnostic {
         Diagnostic::of(Severity::Error, span, message.into())
     }
 
-    /// Something that the author should know.
+    /// A problem that does not keep the scenario from running.
     pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::of(Severity::Warning, span, message.into())
     }
@@ -51,21 +51,21 @@ impl Diagnostic {
         Diagnostic { severity, message, span, label: String::new(), also: None, help: None }
     }
 
-    /// Sets the words under the place.
+    /// Sets the text under the span.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = label.into();
         self
     }
 
-    /// Sets a second place and its words.
+    /// Sets a second span with its label.
     #[must_use]
     pub fn also(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
         self.also = Some((span, label.into()));
         self
     }
 
-    /// Sets what to do.
+    /// Sets the fix.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
@@ -77,10 +77,10 @@ impl Diagnostic {
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     found: Vec<Diagnostic>,
-    /// The places of the warnings, so that a file of many errors is not searched again for each.
+    /// The spans of the warnings, so that each error finds its warning without a search.
     warned: HashSet<Span>,
-    /// Where errors begin, for the same reason.
-    wrong: BTreeSet<usize>,
+    /// The offsets of the errors, for the same reason.
+    errors_at: BTreeSet<usize>,
 }
 
 impl Diagnostics {
@@ -89,7 +89,7 @@ impl Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds a problem. An error takes the place of a warning about the same text, so that one slip is told once.
+    /// Adds a problem. An error replaces a warning about the same text, so that one mistake is reported once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.severity == Severity::Warning {
             self.warned.insert(diagnostic.span);
@@ -97,9 +97,14 @@ impl Diagnostics {
             self.found.retain(|other| other.severity == Severity::Error || other.span != diagnostic.span);
         }
         if diagnostic.severity == Severity::Error {
-            self.wrong.insert(diagnostic.span.start);
+            self.errors_at.insert(diagnostic.span.start);
         }
         self.found.push(diagnostic);
+    }
+
+    /// Adds an error with its fix.
+    pub fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.push(Diagnostic::error(span, message).help(help));
     }
 
     /// Whether there is neither an error nor a warning.
@@ -107,12 +112,12 @@ impl Diagnostics {
         self.found.is_empty()
     }
 
-    /// How many errors.
+    /// The number of errors.
     pub fn errors(&self) -> usize {
         self.count(Severity::Error)
     }
 
-    /// How many warnings.
+    /// The number of warnings.
     pub fn warnings(&self) -> usize {
         self.count(Severity::Warning)
     }
@@ -126,9 +131,9 @@ impl Diagnostics {
         self.errors() > 0
     }
 
-    /// Whether an error begins within `span`.
+    /// Whether an error starts within `span`.
     pub(crate) fn has_error_within(&self, span: Span) -> bool {
-        self.wrong.range(span.start..span.end.max(span.start)).next().is_some()
+        self.errors_at.range(span.start..span.end.max(span.start)).next().is_some()
     }
 
     /// The problems in the order of their places; at one place in the order found.
@@ -138,7 +143,7 @@ impl Diagnostics {
         sorted.into_iter()
     }
 
-    /// One line on all of them: `5 problems in blog.yaml`, or `1 warning in blog.yaml` when nothing is wrong.
+    /// Counts them in one line: `5 problems in blog.yaml`, or `1 warning in blog.yaml` without errors.
     pub fn summary(&self, source: &Source) -> String {
         let (errors, warnings) = (self.errors(), self.warnings());
         let counted = |number: usize, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
@@ -151,10 +156,10 @@ impl Diagnostics {
         format!("{what} in {}", source.path)
     }
 
-    /// All problems as text, each with its place, the line itself and what to do; then the [summary](Self::summary).
+    /// Renders all problems, each with its place, its line and the fix, then the [summary](Self::summary).
     ///
-    /// Of more than 100 problems the first 100 are shown: a file with more was not meant to be a scenario, and each
-    /// costs the length of its line. Without `colour` the text is plain ASCII apart from what it quotes.
+    /// Of more than 100 problems the first 100 are shown: such a file is not a scenario, and each problem costs the
+    /// length of its line. Without `colour` the text is plain ASCII apart from quotations.
     pub fn render(&self, source: &Source, colour: bool) -> String {
         let renderer = if colour { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
         let mut text = String::new();
@@ -172,7 +177,8 @@ impl Diagnostics {
     }
 }
 
-/// The snippet holds only the lines concerned: handing over the whole text would make many problems cost its square.
+/// The rendering of one problem. The snippet contains only its lines: with the whole text, many problems would take
+/// quadratic time.
 fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source, newlines: &[usize]) -> Group<'a> {
     let text = &*source.text;
     let primary = within_one_line(text, diagnostic.span);
@@ -201,38 +207,67 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source, newlines: &[usize])
     }
 }
 
-/// The part of a span on its first line, at the borders of characters: a whole mapping is too much to show.
+/// The part of a span on its first line, at boundaries of characters: a whole mapping is too much to show.
 fn within_one_line(text: &str, span: Span) -> Range<usize> {
-    let border = |offset: usize| (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let start = border(span.start);
-    let end = border(span.end).max(start);
+    let boundary =
+        |offset: usize| (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let start = boundary(span.start);
+    let end = boundary(span.end).max(start);
     let line_end = text[start..end].find('\n').map_or(end, |newline| start + newline);
     start..start + text[start..line_end].trim_end().len()
 }
 
-/// The candidate that the author probably meant by `unknown`, if one is near enough to be worth naming.
+/// Words of earlier drafts of the format, and what they are called now.
+const RENAMED: [(&str, &str); 5] = [
+    ("again", "retry_if"),
+    ("docs_examined", "documents_examined"),
+    ("done", "ok"),
+    ("refused", "rejected"),
+    ("turns", "max_iterations"),
+];
+
+/// The candidate that the author probably meant by `unknown`, if one is near enough.
 ///
-/// Case, `_` and `-` count for nothing (`find_one` is `findOne`); else a few slips in proportion to the length; else a
-/// candidate that `unknown` begins (`insert` for `insertOne`). Of equals the first wins.
+/// A word of an earlier draft means its successor.
+/// Case, `_` and `-` are ignored (`find_one` is `findOne`). Otherwise one edit per three characters is allowed, or
+/// `unknown` is a prefix of the candidate (`insert` for `insertOne`). Of equally near ones the first wins.
 pub(crate) fn suggest<'a>(unknown: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |word: &str| -> String {
         word.chars().filter(|c| *c != '_' && *c != '-').flat_map(char::to_lowercase).take(64).collect()
     };
-    let wanted = plain(unknown);
-    let allowed = (wanted.chars().count() / 3).max(1);
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    if let Some((_, renamed)) = RENAMED.iter().find(|(old, new)| *old == unknown && candidates.contains(new)) {
+        return Some(renamed);
+    }
+    let plain_unknown = plain(unknown);
+    let limit = (plain_unknown.chars().count() / 3).max(1);
     let mut nearest: Option<(usize, &str)> = None;
     for candidate in candidates {
         let other = plain(candidate);
-        let mut distance = strsim::osa_distance(&wanted, &other);
-        if distance > allowed && wanted.len() >= 3 && other.starts_with(&wanted) {
-            distance = allowed;
+        let mut distance = strsim::osa_distance(&plain_unknown, &other);
+        if distance > limit && plain_unknown.len() >= 3 && other.starts_with(&plain_unknown) {
+            distance = limit;
         }
-        let is_near = distance <= allowed && distance < other.chars().count();
+        let is_near = distance <= limit && distance < other.chars().count();
         if is_near && nearest.is_none_or(|(best, _)| distance < best) {
             nearest = Some((distance, candidate));
         }
     }
     nearest.map(|(_, candidate)| candidate)
+}
+
+/// The help for an unknown name: the nearest known one, else all of them.
+pub(crate) fn nearest(name: &str, known: &[&str]) -> String {
+    match suggest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "no names are known here".to_owned(),
+        None => format!("expected one of {}", list_of(known)),
+    }
+}
+
+/// Names in backticks, for help texts.
+pub(crate) fn list_of(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -245,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn renders_place_line_label_and_help_in_the_order_of_the_text() {
+    fn renders_in_the_order_of_the_text() {
         let text = "name: blog\ntitel: Comments\nabout: off\n";
         let source = Source::new("blog.yaml", text);
         let mut diagnostics = Diagnostics::new();
@@ -277,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_both_places_of_a_problem_and_folds_what_lies_between() {
+    fn shows_both_places_and_folds_the_lines_between() {
         let text = "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\ng: 7\nä: 8\na: 9\n";
         let source = Source::new("twice.yaml", text);
         let mut diagnostics = Diagnostics::new();
@@ -313,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_beyond_the_text_or_inside_a_character_is_shown_all_the_same() {
+    fn spans_outside_the_text_or_inside_a_character_are_shown() {
         let source = Source::new("odd.yaml", "ä: 1");
         let mut diagnostics = Diagnostics::new();
         diagnostics.push(Diagnostic::error(Span::new(1, 2), "inside"));
@@ -326,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_changes_nothing_but_colour() {
+    fn colour_does_not_change_the_text() {
         let source = Source::new("x.yaml", "a: 1\n");
         let mut diagnostics = Diagnostics::new();
         diagnostics.push(Diagnostic::error(Span::new(0, 1), "wrong").help("right it"));
@@ -336,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_a_hundred_problems_only_their_number_is_told() {
+    fn counts_problems_beyond_a_hundred() {
         let source = Source::new("x.yaml", "a: 1\n");
         let mut diagnostics = Diagnostics::new();
         (0..103).for_each(|_| diagnostics.push(Diagnostic::error(Span::new(0, 1), "wrong")));
@@ -360,6 +395,7 @@ mod tests {
     #[test]
     fn suggests_what_was_probably_meant() {
         let words = ["insertOne", "insertMany", "findOne", "find", "updateOne", "forEach", "let", "if"];
+        assert_eq!(suggest("turns", ["while", "max_iterations"]), Some("max_iterations"));
         let cases = [
             ("updateone", Some("updateOne")),
             ("find_one", Some("findOne")),
@@ -371,8 +407,8 @@ mod tests {
             ("x", None),
             ("", None),
         ];
-        for (unknown, wanted) in cases {
-            assert_eq!(suggest(unknown, words), wanted, "{unknown}");
+        for (unknown, expected) in cases {
+            assert_eq!(suggest(unknown, words), expected, "{unknown}");
         }
     }
 }

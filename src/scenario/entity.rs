@@ -4,22 +4,22 @@ use super::{Node, Spanned};
 
 /// One kind of logical record.
 #[derive(Debug, Clone)]
-pub struct Entity {
-    /// Its name, as generators and types use it.
+pub struct EntityDefinition {
+    /// The name for generators and types.
     pub name: Spanned<String>,
-    /// `of`: the entity whose records own these.
+    /// `of`: the parent entity.
     pub parent: Option<Spanned<String>>,
-    /// `as`: the name under which a parent's record lists its children; given exactly when `parent` is.
+    /// `as`: the name of the parent's list of children; present if `parent` is.
     pub children_name: Option<Spanned<String>>,
-    /// `count`: CEL; records in all, or per parent for a child.
+    /// `count`: CEL, the number of records, per parent for a child.
     pub count: Node,
     /// `fields`, in document order.
-    pub fields: Vec<Field>,
+    pub fields: Vec<FieldDefinition>,
 }
 
 /// One field of an entity.
 #[derive(Debug, Clone)]
-pub struct Field {
+pub struct FieldDefinition {
     /// The key in the document.
     pub name: Spanned<String>,
     /// CEL: scalar text, or a list or mapping of expressions.

@@ -1,31 +1,34 @@
-//! What the user wrote: a scenario file as typed data with source spans, and no decisions.
+//! A scenario file as written: typed data with source spans.
 //!
 //! [`read`] turns YAML text into a [`Scenario`] and reports every problem of the file at once.
-//! Names, expressions and templates stay as written here; `plan` gives them meaning.
+//! Names, expressions and templates stay text here; `compile` resolves them.
 
 mod audit;
 mod claim;
 mod diagnostic;
 mod entity;
+mod keys;
 mod node;
 mod operation;
 mod read;
+#[cfg(test)]
+mod schema;
 mod source;
 mod step;
 mod strategy;
 
-pub use audit::{Audit, Check};
-pub use claim::{COUNT_METRICS, Claim, Relation, TIME_METRICS, Than, WHOLE_METRICS};
-pub(crate) use diagnostic::suggest;
+pub use audit::{AuditCommand, AuditDefinition};
+pub use claim::{ClaimBound, ClaimDefinition, ClaimRelation};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use entity::{Entity, Field};
+pub(crate) use diagnostic::{list_of, nearest, suggest};
+pub use entity::{EntityDefinition, FieldDefinition};
 pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
-pub use operation::{Mix, Operation, Weight};
+pub use operation::{MixDefinition, OperationDefinition, Weight};
 pub use read::{Outline, read};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, Span, Spanned};
-pub use step::{Caught, CommandWord, Request, Step, StepKind};
-pub use strategy::{Collection, Implementation, Strategy};
+pub use step::{CatchKey, CommandWord, RequestDefinition, StepDefinition, StepKind};
+pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
 
 /// The one version of the scenario format that this build reads (`format: 1`).
 pub const FORMAT: i64 = 1;
@@ -37,22 +40,22 @@ pub struct Scenario {
     pub name: Spanned<String>,
     /// The question, as a headline.
     pub title: String,
-    /// One or two sentences on what the application does.
+    /// What the application does, in one or two sentences.
     pub about: String,
     /// Where the question comes from: books, articles, manuals.
     pub sources: Vec<String>,
     /// `parameters`, in order: name and CEL expression.
     pub parameters: Vec<(Spanned<String>, Node)>,
     /// `entities`, in order.
-    pub entities: Vec<Entity>,
+    pub entities: Vec<EntityDefinition>,
     /// `operations`, in order.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<OperationDefinition>,
     /// `mixes`, in order; a plain run uses the one named `default`, else the first.
-    pub mixes: Vec<Mix>,
+    pub mixes: Vec<MixDefinition>,
     /// `strategies`, in order.
-    pub strategies: Vec<Strategy>,
+    pub strategies: Vec<StrategyDefinition>,
     /// `audits`, in order.
-    pub audits: Vec<Audit>,
+    pub audits: Vec<AuditDefinition>,
     /// `claims`, in order.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<ClaimDefinition>,
 }

@@ -1,13 +1,13 @@
-//! YAML as a tree with spans: order kept, nothing converted that the user did not write.
+//! YAML as a tree with spans that keeps the order and the text as written.
 
 use super::{Span, Spanned};
 
 /// A YAML node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// The text that it covers.
     pub span: Span,
-    /// What it is.
+    /// Its kind and contents.
     pub tree: Tree,
 }
 
@@ -18,7 +18,7 @@ pub enum Tree {
     Scalar(Scalar),
     /// A sequence.
     List(Vec<Node>),
-    /// A mapping in the order written; keys are scalars' text. No key occurs twice.
+    /// A mapping in the order written, without duplicate keys. A key is the text of its scalar.
     Mapping(Vec<(Spanned<String>, Node)>),
 }
 
@@ -33,7 +33,7 @@ pub enum Scalar {
     Int(i64),
     /// A plain float.
     Float(f64),
-    /// Anything else, and everything quoted. The text is unescaped.
+    /// Any other text, and all quoted text, unescaped.
     Text(String),
 }
 
@@ -43,7 +43,7 @@ impl Node {
         Node { span, tree: Tree::Scalar(scalar) }
     }
 
-    /// The text, when it is one.
+    /// The text of a text scalar.
     pub fn as_text(&self) -> Option<&str> {
         match &self.tree {
             Tree::Scalar(Scalar::Text(text)) => Some(text),
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// The elements, when it is a list.
+    /// The items of a list.
     pub fn as_list(&self) -> Option<&[Node]> {
         match &self.tree {
             Tree::List(items) => Some(items),
@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// The entries, when it is a mapping.
+    /// The entries of a mapping.
     pub fn as_mapping(&self) -> Option<&[(Spanned<String>, Node)]> {
         match &self.tree {
             Tree::Mapping(entries) => Some(entries),
@@ -72,14 +72,20 @@ impl Node {
         matches!(self.tree, Tree::Scalar(Scalar::Null))
     }
 
-    /// Whether nothing was written: null without `null` or `~`.
+    /// Whether the value is missing: null without `null` or `~`.
     pub fn is_absent(&self) -> bool {
         self.is_null() && self.span.is_empty()
     }
 
-    /// What it is, in words for a message: ``the text `abc` ``, `a list`.
+    /// Whether it is text that one slot fills, as `<post>` does.
+    pub(crate) fn is_slot(&self) -> bool {
+        self.as_text().is_some_and(|text| text.len() > 2 && text.starts_with('<') && text.ends_with('>'))
+    }
+
+    /// Describes it for diagnostics: ``the text `abc` ``, `a list`.
     pub fn describe(&self) -> String {
         match &self.tree {
+            Tree::List(items) if items.is_empty() => "an empty list".to_owned(),
             Tree::List(_) => "a list".to_owned(),
             Tree::Mapping(_) => "a mapping".to_owned(),
             Tree::Scalar(Scalar::Null) if self.span.is_empty() => "nothing".to_owned(),
@@ -92,7 +98,7 @@ impl Node {
     }
 }
 
-/// A user's text in backquotes for a message: control characters escaped, and cut when long.
+/// Quotes a user's text for a message: control characters are escaped, and long text is cut.
 pub(crate) fn quote(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut shown: String = text.chars().take(LONGEST).flat_map(show).collect();
@@ -104,4 +110,16 @@ pub(crate) fn quote(text: &str) -> String {
 
 fn show(character: char) -> Box<dyn Iterator<Item = char>> {
     if character.is_control() { Box::new(character.escape_default()) } else { Box::new(std::iter::once(character)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_the_whole_text() {
+        let is = |text: &str| Node::scalar(Scalar::Text(text.to_owned()), Span::default()).is_slot();
+        assert!(is("<post>") && is("<post.comments>"));
+        assert!(!is("<>") && !is("post") && !is("x<post>"));
+    }
 }

@@ -4,23 +4,23 @@ use super::{Node, Spanned};
 
 /// A logical operation.
 #[derive(Debug, Clone)]
-pub struct Operation {
-    /// Its name, as mixes and strategies use it.
+pub struct OperationDefinition {
+    /// The name for mixes and strategies.
     pub name: Spanned<String>,
     /// `arguments`, in order: name and CEL expression.
     pub arguments: Vec<(Spanned<String>, Node)>,
     /// `returns`: a type (`entity`, `value`, `[T]`, `{ set: T }`, `{ field: T }`); none for an operation that only acts.
     pub returns: Option<Node>,
-    /// `serial`: CEL over the arguments; calls with equal values keep their order when equivalence is verified.
+    /// `serial`: CEL of the arguments; calls with equal values keep their order in verification.
     pub serial: Option<Node>,
 }
 
 /// A named mix of operations.
 #[derive(Debug, Clone)]
-pub struct Mix {
-    /// Its name.
+pub struct MixDefinition {
+    /// The name for `--mix`.
     pub name: Spanned<String>,
-    /// `parameters` inside the mix: values that hold while this mix runs.
+    /// `parameters`: values for runs of this mix.
     pub parameters: Vec<(Spanned<String>, Node)>,
     /// The operations and their weights.
     pub weights: Vec<Weight>,

@@ -1,14 +1,14 @@
-//! The text of a scenario and places in it.
+//! The text of a scenario, and spans of it.
 
 use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
+use crate::error::{ErrorKind, KindedError};
+
 use thiserror::Error;
 
-/// The longest scenario file that is read, in bytes.
-///
-/// The largest of the catalogue has some 20 KB; a file beyond this is something else, given by mistake.
+/// The largest scenario file in bytes. Scenarios of the catalogue are below 100 KB; a larger file is a mistake.
 pub const MAX_SOURCE_BYTES: u64 = 1024 * 1024;
 
 /// Byte offsets into the scenario's text: start inclusive, end exclusive.
@@ -26,29 +26,29 @@ impl Span {
         Span { start, end }
     }
 
-    /// Whether it covers no text, as the span of a value that was not written does.
+    /// Whether it covers no text, as the span of a missing value.
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 }
 
-/// A value and where it stands.
+/// A value with its span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spanned<T> {
-    /// The value.
+    /// What was read.
     pub value: T,
-    /// Where it stands.
+    /// The text that it covers.
     pub span: Span,
 }
 
 impl<T> Spanned<T> {
-    /// `value`, standing at `span`.
+    /// A value at `span`.
     pub fn new(value: T, span: Span) -> Spanned<T> {
         Spanned { value, span }
     }
 }
 
-/// A scenario's text and the name to show for it in diagnostics.
+/// The text of a scenario with the name that diagnostics show for it.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// File path as given, or the name of a catalogue scenario.
@@ -58,7 +58,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A text that is already here, as those of the catalogue are.
+    /// A text in memory, such as a scenario of the catalogue.
     pub fn new(path: impl Into<String>, text: impl Into<Arc<str>>) -> Source {
         Source { path: path.into(), text: text.into() }
     }
@@ -71,7 +71,7 @@ impl Source {
     pub fn load(path: &str) -> Result<Source, SourceError> {
         let unreadable = |source| SourceError::Unreadable { path: path.to_owned(), source };
         let file = File::open(path).map_err(unreadable)?;
-        // The length is not asked of the file system: a device or a pipe has none.
+        // The file system does not know the length of a device or pipe.
         let mut bytes = Vec::new();
         file.take(MAX_SOURCE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         if bytes.len() as u64 > MAX_SOURCE_BYTES {
@@ -86,31 +86,39 @@ impl Source {
     }
 }
 
-/// Why a scenario's text could not be had.
+/// Why the text of a scenario could not be read.
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// The file system refused.
-    #[error("cannot read scenario file {path}: {source}; check the path, `docshape list` names the built-in scenarios")]
+    /// The file could not be opened or read.
+    #[error(
+        "cannot read scenario file {path}: {source}; check the path, or try a built-in scenario of `docshape list`"
+    )]
     Unreadable {
         /// The path as given.
         path: String,
-        /// What the file system said.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The bytes are no text.
-    #[error("scenario file {path} is not UTF-8 text (first bad byte in line {line}); save it as UTF-8")]
+    /// The file is not text.
+    #[error("scenario file {path} is not UTF-8 text (invalid byte in line {line}); save it as UTF-8")]
     NotUtf8 {
         /// The path as given.
         path: String,
-        /// The line of the first bad byte, from 1.
+        /// The line of the first invalid byte, from 1.
         line: usize,
     },
-    /// More than a scenario can be.
-    #[error("{path} is longer than 1 MiB and so no scenario file; check the path")]
+    /// The file is larger than any scenario.
+    #[error("{path} is larger than 1 MiB, the limit of scenario files; check the path")]
     TooLong {
         /// The path as given.
         path: String,
     },
+}
+
+impl KindedError for SourceError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
 }
 
 #[cfg(test)]
@@ -132,20 +140,20 @@ mod tests {
     }
 
     #[test]
-    fn names_the_line_of_the_first_byte_that_is_no_text() {
+    fn names_the_line_of_the_first_invalid_byte() {
         let error = load_bytes(b"a: 1\nb: \xff\n").unwrap_err();
-        assert!(error.to_string().contains("first bad byte in line 2"), "{error}");
+        assert!(error.to_string().contains("invalid byte in line 2"), "{error}");
     }
 
     #[test]
-    fn refuses_what_is_too_long_to_be_a_scenario() {
+    fn rejects_large_files() {
         let error = load_bytes(&vec![b'#'; MAX_SOURCE_BYTES as usize + 1]).unwrap_err();
         assert!(matches!(error, SourceError::TooLong { .. }));
         assert!(load_bytes(&vec![b'#'; MAX_SOURCE_BYTES as usize]).is_ok());
     }
 
     #[test]
-    fn a_missing_file_is_named_with_the_next_step() {
+    fn names_a_missing_file() {
         let error = Source::load("no/such/scenario.yaml").unwrap_err().to_string();
         assert!(error.contains("no/such/scenario.yaml") && error.contains("docshape list"), "{error}");
     }

@@ -1,28 +1,29 @@
-//! The step language, as written.
+//! Steps as written.
 
+use super::keys::COMMANDS;
 use super::{Node, Span, Spanned};
 
-/// One step and where it stands.
+/// A step with its place.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct StepDefinition {
     /// The whole mapping.
     pub span: Span,
-    /// What it does.
+    /// The kind with its keys.
     pub kind: StepKind,
 }
 
-/// What a step does.
+/// The kinds of steps.
 #[derive(Debug, Clone)]
 pub enum StepKind {
-    /// A CRUD command: the word's value names the collection, the other keys are its options, as templates.
+    /// A CRUD command: its value is the collection, the other keys are its options, as templates.
     Command {
         /// Which command.
         word: Spanned<CommandWord>,
         /// The collection; `<name>` inside it is replaced.
         collection: Spanned<String>,
-        /// The options in the order written, each a key that [`CommandWord::options`] allows.
+        /// The options in the order written.
         options: Vec<(Spanned<String>, Node)>,
-        /// `as`: a name that keeps the reply.
+        /// `as`: the name of the reply.
         alias: Option<Spanned<String>>,
     },
     /// `command:` any server command, as a template of the whole command document.
@@ -37,10 +38,10 @@ pub enum StepKind {
         /// The collection; `<name>` inside it is replaced.
         collection: Spanned<String>,
         /// The writes, in the order written.
-        requests: Vec<Request>,
+        requests: Vec<RequestDefinition>,
         /// Whether the first error ends it (default).
         ordered: bool,
-        /// Server error codes of single requests that are no failure.
+        /// Error codes of single requests that do not fail the call.
         errors: Vec<i32>,
         /// `as`.
         alias: Option<Spanned<String>>,
@@ -52,9 +53,9 @@ pub enum StepKind {
         /// CEL, a bool.
         condition: Node,
         /// Steps when true.
-        then: Vec<Step>,
+        then: Vec<StepDefinition>,
         /// Steps when false.
-        otherwise: Vec<Step>,
+        otherwise: Vec<StepDefinition>,
     },
     /// `forEach: { name: list } do: [...]`.
     ForEach {
@@ -63,43 +64,43 @@ pub enum StepKind {
         /// CEL, a list.
         list: Node,
         /// Steps per element.
-        body: Vec<Step>,
+        body: Vec<StepDefinition>,
     },
-    /// `while: <CEL> turns: 1000 do: [...]`.
+    /// `while: <CEL> max_iterations: 1000 do: [...]`.
     While {
         /// CEL, a bool.
         condition: Node,
-        /// At most this many turns (default 1,000).
-        turns: u32,
-        /// Steps of one turn.
-        body: Vec<Step>,
+        /// At most this many iterations (default 1,000).
+        max_iterations: u32,
+        /// Steps of one iteration.
+        body: Vec<StepDefinition>,
     },
     /// `retry: { errors, attempts } do: [...]`.
     Retry {
-        /// Server error codes that begin the next attempt.
+        /// Error codes that start the next attempt.
         errors: Vec<i32>,
         /// At most this many attempts in all (default 100).
         attempts: u32,
         /// Steps of one attempt.
-        body: Vec<Step>,
+        body: Vec<StepDefinition>,
     },
-    /// `again: <CEL>`: when true, begin the next attempt of the enclosing retry.
-    Again(Node),
+    /// `retry_if: <CEL>`: starts the next attempt of the enclosing retry if true.
+    RetryIf(Node),
     /// `try: [...] catch: { 11000: [...], size: [...] }`.
     Try {
         /// Steps that may fail.
-        body: Vec<Step>,
-        /// What is done instead, by what went wrong.
-        catches: Vec<(Caught, Vec<Step>)>,
+        body: Vec<StepDefinition>,
+        /// The steps to take instead, by error.
+        catches: Vec<(CatchKey, Vec<StepDefinition>)>,
     },
     /// `transaction: [...] attempts: 100`.
     Transaction {
         /// At most this many attempts in all (default 100).
         attempts: u32,
         /// Steps of one attempt.
-        body: Vec<Step>,
+        body: Vec<StepDefinition>,
     },
-    /// `abort: <CEL>`: takes back what the transaction did and ends the operation with this result.
+    /// `abort: <CEL>`: rolls back the transaction and ends the operation with this result.
     Abort(Node),
     /// `return: <CEL>`.
     Return(Node),
@@ -107,12 +108,12 @@ pub enum StepKind {
 
 /// One request of a `bulkWrite`, or one per element of a list.
 #[derive(Debug, Clone)]
-pub enum Request {
+pub enum RequestDefinition {
     /// `updateOne: { filter: ..., update: ... }`.
     One {
         /// Which command.
         word: Spanned<CommandWord>,
-        /// Its options, each a key that [`CommandWord::options`] allows.
+        /// The options in the order written.
         options: Vec<(Spanned<String>, Node)>,
     },
     /// `{ forEach: { name: list }, item: request }`.
@@ -122,16 +123,16 @@ pub enum Request {
         /// CEL, a list.
         list: Node,
         /// The request per element.
-        item: Box<Request>,
+        item: Box<RequestDefinition>,
     },
 }
 
-/// What a `catch` takes.
+/// An error that `catch` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caught {
+pub enum CatchKey {
     /// A server error of this code.
     Code(i32),
-    /// `size`: a document or message is too large, whoever says so.
+    /// `size`: a document or message is too large for the server or for docshape.
     Size,
 }
 
@@ -181,84 +182,17 @@ impl CommandWord {
         CommandWord::DeleteMany,
     ];
 
-    /// Every command, in the order of the format's documentation.
-    pub const ALL: [CommandWord; 15] = [
-        CommandWord::InsertOne,
-        CommandWord::InsertMany,
-        CommandWord::FindOne,
-        CommandWord::Find,
-        CommandWord::Aggregate,
-        CommandWord::CountDocuments,
-        CommandWord::Distinct,
-        CommandWord::UpdateOne,
-        CommandWord::UpdateMany,
-        CommandWord::ReplaceOne,
-        CommandWord::DeleteOne,
-        CommandWord::DeleteMany,
-        CommandWord::FindOneAndUpdate,
-        CommandWord::FindOneAndReplace,
-        CommandWord::FindOneAndDelete,
-    ];
+    /// Returns the command of this name.
+    pub fn named(name: &str) -> Option<CommandWord> {
+        COMMANDS.iter().find(|(_, keys)| keys[0].name == name).map(|(word, _)| *word)
+    }
 
-    /// The word as it stands in a scenario.
+    /// Returns the name in scenarios and in the MongoDB CRUD specification.
     pub fn name(self) -> &'static str {
-        match self {
-            CommandWord::InsertOne => "insertOne",
-            CommandWord::InsertMany => "insertMany",
-            CommandWord::FindOne => "findOne",
-            CommandWord::Find => "find",
-            CommandWord::Aggregate => "aggregate",
-            CommandWord::CountDocuments => "countDocuments",
-            CommandWord::Distinct => "distinct",
-            CommandWord::UpdateOne => "updateOne",
-            CommandWord::UpdateMany => "updateMany",
-            CommandWord::ReplaceOne => "replaceOne",
-            CommandWord::DeleteOne => "deleteOne",
-            CommandWord::DeleteMany => "deleteMany",
-            CommandWord::FindOneAndUpdate => "findOneAndUpdate",
-            CommandWord::FindOneAndReplace => "findOneAndReplace",
-            CommandWord::FindOneAndDelete => "findOneAndDelete",
-        }
+        COMMANDS[self as usize].1[0].name
     }
 
-    /// The options it takes besides the collection and `as`; those that [`CommandWord::required`] lists must be there.
-    pub fn options(self) -> &'static [&'static str] {
-        match self {
-            CommandWord::InsertOne => &["document"],
-            CommandWord::InsertMany => &["documents", "ordered"],
-            CommandWord::FindOne => &["filter", "projection", "sort", "skip", "hint"],
-            CommandWord::Find => &["filter", "projection", "sort", "skip", "limit", "batchSize", "hint"],
-            CommandWord::Aggregate => &["pipeline", "batchSize", "hint"],
-            CommandWord::CountDocuments => &["filter", "skip", "limit", "hint"],
-            CommandWord::Distinct => &["key", "filter"],
-            CommandWord::UpdateOne | CommandWord::UpdateMany => &["filter", "update", "upsert", "arrayFilters", "hint"],
-            CommandWord::ReplaceOne => &["filter", "replacement", "upsert", "hint"],
-            CommandWord::DeleteOne | CommandWord::DeleteMany => &["filter", "hint"],
-            CommandWord::FindOneAndUpdate => {
-                &["filter", "update", "projection", "sort", "upsert", "returnDocument", "arrayFilters", "hint"]
-            }
-            CommandWord::FindOneAndReplace => {
-                &["filter", "replacement", "projection", "sort", "upsert", "returnDocument", "hint"]
-            }
-            CommandWord::FindOneAndDelete => &["filter", "projection", "sort", "hint"],
-        }
-    }
-
-    /// The options that must be given.
-    pub fn required(self) -> &'static [&'static str] {
-        match self {
-            CommandWord::InsertOne => &["document"],
-            CommandWord::InsertMany => &["documents"],
-            CommandWord::Aggregate => &["pipeline"],
-            CommandWord::Distinct => &["key"],
-            CommandWord::UpdateOne | CommandWord::UpdateMany | CommandWord::FindOneAndUpdate => &["filter", "update"],
-            CommandWord::ReplaceOne | CommandWord::FindOneAndReplace => &["filter", "replacement"],
-            CommandWord::DeleteOne | CommandWord::DeleteMany | CommandWord::FindOneAndDelete => &["filter"],
-            CommandWord::FindOne | CommandWord::Find | CommandWord::CountDocuments => &[],
-        }
-    }
-
-    /// Whether it changes data.
+    /// Whether the command changes data.
     pub fn writes(self) -> bool {
         !matches!(
             self,
@@ -268,5 +202,17 @@ impl CommandWord {
                 | CommandWord::CountDocuments
                 | CommandWord::Distinct
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_in_the_order_of_their_words() {
+        for (index, (word, keys)) in COMMANDS.iter().enumerate() {
+            assert_eq!((*word as usize, CommandWord::named(keys[0].name)), (index, Some(*word)));
+        }
     }
 }

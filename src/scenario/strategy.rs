@@ -1,15 +1,15 @@
-//! How a schema does it: collections, and steps for every operation.
+//! Strategies: collections, and steps for every operation.
 
-use super::{Node, Spanned, Step};
+use super::{Node, Spanned, StepDefinition};
 
-/// One schema of a scenario.
+/// A strategy as written.
 #[derive(Debug, Clone)]
-pub struct Strategy {
-    /// Its name.
+pub struct StrategyDefinition {
+    /// The key under `strategies`.
     pub name: Spanned<String>,
     /// `about`: one sentence. Never inherited.
     pub about: Option<String>,
-    /// `like`: the strategy whose collections, load, operations and state are taken where not given here.
+    /// `like`: the strategy to inherit from.
     pub like: Option<Spanned<String>>,
     /// `unsafe: true` marks a negative control. Never inherited.
     pub is_unsafe: bool,
@@ -18,33 +18,33 @@ pub struct Strategy {
     /// `parameters` of this strategy only.
     pub parameters: Vec<(Spanned<String>, Node)>,
     /// `collections`, in order.
-    pub collections: Vec<Collection>,
-    /// `load`: steps run once after the collections are filled. `None` when not given (then inherited by `like`).
-    pub load: Option<Vec<Step>>,
+    pub collections: Vec<CollectionDefinition>,
+    /// `load`: steps that run once after the collections are filled. `None` is inherited by `like`.
+    pub load: Option<Vec<StepDefinition>>,
     /// `operations`: the steps of each.
     pub operations: Vec<Implementation>,
-    /// `state`: per entity the steps that return its logical rows.
+    /// `state`: the steps that return the logical rows of an entity.
     pub state: Vec<Implementation>,
 }
 
-/// One collection of a strategy.
+/// A collection as written.
 #[derive(Debug, Clone)]
-pub struct Collection {
-    /// Its name.
+pub struct CollectionDefinition {
+    /// The key under `collections`.
     pub name: Spanned<String>,
     /// `each`: an entity's name (scalar), or a mapping of loop names to CEL lists. `None`: starts empty.
     pub each: Option<Node>,
-    /// `document`: a template, evaluated per record of `each`; `None`: the record whole.
+    /// `document`: a template, evaluated per record of `each`; `None`: the whole record.
     pub document: Option<Node>,
     /// `indexes`: a list of key documents or `{ key, unique, ... }`; templates are allowed.
     pub indexes: Option<Node>,
 }
 
-/// The steps that stand under a name: an operation of the scenario, or an entity for `state`.
+/// The steps of an operation, or of the `state` of an entity.
 #[derive(Debug, Clone)]
 pub struct Implementation {
     /// The operation or entity.
     pub name: Spanned<String>,
-    /// What is done, in order.
-    pub steps: Vec<Step>,
+    /// The steps in order.
+    pub steps: Vec<StepDefinition>,
 }

@@ -16,6 +16,7 @@ use mongodb::raw_batch_cursor::RawBatch;
 use mongodb::{Client, ClientSession, Database};
 use tokio::time::{Instant, sleep, timeout_at};
 
+use crate::error::{ErrorKind, KindedError};
 use crate::record::LatencyHistogram;
 
 use super::pool::PoolWatch;
@@ -36,7 +37,7 @@ const KEPT_HANDLES: usize = 64;
 pub enum ConnectError {
     /// The connection string is wrong.
     #[error(
-        "the connection string is not valid: {reason}; write --uri or MONGODB_URI as \
+        "the connection string is not valid: {reason}; expected \
          mongodb://[user:password@]host:port/?options"
     )]
     InvalidUri {
@@ -46,7 +47,7 @@ pub enum ConnectError {
     /// The name in a `mongodb+srv` string did not resolve, or the driver refused its options.
     #[error("no client can be made from the connection string: {reason}")]
     Driver {
-        /// The driver's words, without credentials.
+        /// The driver's message, without credentials.
         reason: String,
     },
 }
@@ -62,17 +63,17 @@ pub enum WarmError {
         /// Why.
         failure: Failure,
     },
-    /// Fewer connections than wanted came up in time.
+    /// Fewer connections than needed were opened in time.
     #[error(
-        "only {reached} of {wanted} connections to {address} came up within {} s: does the server allow so many? \
-         (net.maxIncomingConnections, ulimit -n); fewer workers need fewer",
+        "only {reached} of {expected} connections to {address} were opened within {} s: does the server allow more? \
+         (net.maxIncomingConnections, ulimit -n); fewer clients need fewer",
         WARM_UP.as_secs()
     )]
     Incomplete {
         /// The hosts of the connection string.
         address: String,
-        /// Connections wanted.
-        wanted: usize,
+        /// Connections needed.
+        expected: usize,
         /// Connections that were open at the end.
         reached: usize,
     },
@@ -127,17 +128,17 @@ impl MongoTarget {
     pub async fn warm(&self) -> Result<(), WarmError> {
         let ping = self.run("admin", rawdoc! { "ping": 1 }, ReplyKind::Single).await;
         ping.map_err(|failure| WarmError::Ping { address: self.address(), failure })?;
-        let wanted = self.pool_size as usize;
+        let expected = self.pool_size as usize;
         let deadline = Instant::now() + WARM_UP;
         loop {
             // Where connections cannot be opened, for want of file descriptors say, the driver waits for them for ever.
             let _ = timeout_at(deadline, self.client.warm_connection_pool()).await;
             let reached = self.connections();
-            if reached >= wanted {
+            if reached >= expected {
                 return Ok(());
             }
             if Instant::now() >= deadline {
-                return Err(WarmError::Incomplete { address: self.address(), wanted, reached });
+                return Err(WarmError::Incomplete { address: self.address(), expected, reached });
             }
             sleep(Duration::from_millis(10)).await;
         }
@@ -148,7 +149,7 @@ impl MongoTarget {
         self.watch.emptiest().unwrap_or(0)
     }
 
-    /// Connections begun since [`connect`](Self::connect). It must not move during a window.
+    /// Connections opened since [`connect`](Self::connect). It must not move during a window.
     pub fn connections_created(&self) -> u64 {
         self.watch.created()
     }
@@ -253,13 +254,13 @@ async fn send(
     }
 }
 
-/// What servers and drivers tell each other in every reply, which is not what was asked for.
-const GOSSIP: [&str; 4] = ["$clusterTime", "operationTime", "electionId", "opTime"];
+/// The fields that every reply has for the driver, whatever the command.
+const CLUSTER_TIME_FIELDS: [&str; 4] = ["$clusterTime", "operationTime", "electionId", "opTime"];
 
 /// The driver has made a tree of the reply; what of it belongs to the command becomes bytes again.
 fn single(reply: bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
     let mut kept = RawDocumentBuf::new();
-    for (name, value) in reply.into_iter().filter(|(name, _)| !GOSSIP.contains(&name.as_str())) {
+    for (name, value) in reply.into_iter().filter(|(name, _)| !CLUSTER_TIME_FIELDS.contains(&name.as_str())) {
         let raw = CString::try_from(name).and_then(|name| Ok((name, RawBson::try_from(value)?)));
         let (name, value) = raw
             .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
@@ -277,7 +278,7 @@ async fn drain(mut cursor: impl Stream<Item = mongodb::error::Result<RawBatch>> 
     while let Some(batch) = cursor.next().await {
         let batch = batch.map_err(|error| failure::from_driver(&error))?;
         failure::in_reply(batch.as_raw_document())?;
-        batches.push(Batch::Read(batch));
+        batches.push(Batch::Driver(batch));
     }
     Ok(Reply::Documents(batches))
 }
@@ -295,9 +296,24 @@ fn refused_uri(uri: &str, error: &mongodb::error::Error) -> ConnectError {
     match failure.kind {
         FailureKind::Network | FailureKind::Timeout => ConnectError::Driver { reason: failure.message },
         _ => {
-            let words = failure.message.trim_start_matches("An invalid argument was provided: ");
-            ConnectError::InvalidUri { reason: words.to_owned() }
+            let reason = failure.message.trim_start_matches("An invalid argument was provided: ");
+            ConnectError::InvalidUri { reason: reason.to_owned() }
         }
+    }
+}
+
+impl KindedError for ConnectError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            ConnectError::InvalidUri { .. } => ErrorKind::Input,
+            ConnectError::Driver { .. } => ErrorKind::Environment,
+        }
+    }
+}
+
+impl KindedError for WarmError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Environment
     }
 }
 
@@ -311,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_connection_string_is_refused_with_its_reason() {
+    fn invalid_connection_strings_are_refused_with_a_reason() {
         assert!(
             refusal("localhost:27017").contains("connection string is not valid"),
             "{}",
@@ -321,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_never_shows_credentials() {
+    fn errors_never_show_credentials() {
         for uri in [
             "mongodb://ann:s3cret/x@localhost",
             "mongodb://ann:s3cret@localhost:port",
@@ -344,7 +360,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_command_beyond_the_message_limit_is_refused_before_it_is_sent() {
+    async fn oversized_commands_are_not_sent() {
         // No server is needed: port 1 refuses every connection, and the answer must not wait for one.
         let target = MongoTarget::connect("mongodb://127.0.0.1:1/?directConnection=true", 1).await.unwrap();
         let huge = rawdoc! { "insert": "x", "pad": "x".repeat(LONGEST_COMMAND) };

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, rawdoc};
 
+use crate::record::{COUNTERS, OPLOG_BYTES};
+
 use super::{Failure, ReplyKind, Target};
 
-/// Sections of `serverStatus` that hold nothing of use here; without them it takes a third of the time. Names that a
-/// release does not know do no harm.
-const LEFT_OUT: [&str; 39] = [
+/// Sections of `serverStatus` without any of the counters; without them the command takes a third of the time. A release
+/// ignores names that it does not know.
+const UNUSED_SECTIONS: [&str; 39] = [
     "asserts",
     "batchedDeletes",
     "bucketCatalog",
@@ -50,56 +52,10 @@ const LEFT_OUT: [&str; 39] = [
     "twoPhaseCommitCoordinator",
 ];
 
-/// The counters: our name with its unit, and where `serverStatus` has it. A name that occurs twice is a sum.
-const COUNTERS: [(&str, &[&str]); 39] = [
-    ("cpu_us", &["extra_info", "user_time_us"]),
-    ("cpu_us", &["extra_info", "system_time_us"]),
-    ("bytes_in", &["network", "bytesIn"]),
-    ("bytes_out", &["network", "bytesOut"]),
-    ("requests", &["network", "numRequests"]),
-    ("opcounters_insert", &["opcounters", "insert"]),
-    ("opcounters_query", &["opcounters", "query"]),
-    ("opcounters_update", &["opcounters", "update"]),
-    ("opcounters_delete", &["opcounters", "delete"]),
-    ("opcounters_getmore", &["opcounters", "getmore"]),
-    ("opcounters_command", &["opcounters", "command"]),
-    ("op_latency_reads_us", &["opLatencies", "reads", "latency"]),
-    ("op_latency_reads_ops", &["opLatencies", "reads", "ops"]),
-    ("op_latency_writes_us", &["opLatencies", "writes", "latency"]),
-    ("op_latency_writes_ops", &["opLatencies", "writes", "ops"]),
-    ("op_latency_commands_us", &["opLatencies", "commands", "latency"]),
-    ("op_latency_commands_ops", &["opLatencies", "commands", "ops"]),
-    ("documents_inserted", &["metrics", "document", "inserted"]),
-    ("documents_updated", &["metrics", "document", "updated"]),
-    ("documents_deleted", &["metrics", "document", "deleted"]),
-    ("documents_returned", &["metrics", "document", "returned"]),
-    ("documents_expired", &["metrics", "ttl", "deletedDocuments"]),
-    ("keys_examined", &["metrics", "queryExecutor", "scanned"]),
-    ("documents_examined", &["metrics", "queryExecutor", "scannedObjects"]),
-    ("collection_scans", &["metrics", "queryExecutor", "collectionScans", "total"]),
-    ("sorts_in_memory", &["metrics", "operation", "scanAndOrder"]),
-    ("write_conflicts", &["metrics", "operation", "writeConflicts"]),
-    ("cache_bytes_read", &["wiredTiger", "cache", "bytes read into cache"]),
-    ("cache_bytes_written", &["wiredTiger", "cache", "bytes written from cache"]),
-    ("journal_bytes", &["wiredTiger", "log", "log bytes written"]),
-    ("cursor_modify_calls", &["wiredTiger", "cursor", "cursor modify calls"]),
-    ("cursor_modify_bytes", &["wiredTiger", "cursor", "cursor modify value bytes modified"]),
-    ("cursor_insert_calls", &["wiredTiger", "cursor", "cursor insert calls"]),
-    ("cursor_insert_bytes", &["wiredTiger", "cursor", "cursor insert key and value bytes"]),
-    ("cursor_update_calls", &["wiredTiger", "cursor", "cursor update calls"]),
-    ("cursor_update_bytes", &["wiredTiger", "cursor", "cursor update key and value bytes"]),
-    ("transactions_started", &["transactions", "totalStarted"]),
-    ("transactions_committed", &["transactions", "totalCommitted"]),
-    ("transactions_aborted", &["transactions", "totalAborted"]),
-];
-
-/// The bytes of new oplog entries.
-pub const OPLOG_BYTES: &str = "oplog_bytes";
-
 /// The collection in `local`.
 const OPLOG: &str = "oplog.rs";
 
-/// Numbers by name. A name that is missing was not told by the server.
+/// Numbers by name, without those that the server does not report.
 pub type Counters = BTreeMap<&'static str, f64>;
 
 /// All counters at one moment.
@@ -121,8 +77,7 @@ struct Oplog {
 }
 
 impl Snapshot {
-    /// Reads the counters. What the server does not tell is left out, the oplog's size among it where the user may not
-    /// read `local`.
+    /// Reads the counters that the server reports; without the oplog's size where the user may not read `local`.
     ///
     /// # Errors
     /// When the server refuses `serverStatus`.
@@ -132,9 +87,9 @@ impl Snapshot {
             return Ok(Snapshot { numbers: Counters::new(), oplog: None });
         };
         let mut numbers = Counters::new();
-        for (name, path) in COUNTERS {
-            if let Some(number) = number_at(status, path) {
-                *numbers.entry(name).or_default() += number;
+        for counter in &COUNTERS {
+            for number in counter.paths.iter().filter_map(|path| number_at(status, path)) {
+                *numbers.entry(counter.name).or_default() += number;
             }
         }
         let oplog = match times(status) {
@@ -144,7 +99,7 @@ impl Snapshot {
         Ok(Snapshot { numbers, oplog })
     }
 
-    /// Whether the server told nothing at all.
+    /// Whether the server reports no counter.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -152,7 +107,7 @@ impl Snapshot {
     /// How much every counter grew until `later`, and whether the oplog had to be read for it, which moves counters.
     ///
     /// The oplog's growth is that of its size, which is the sum of its entries' sizes to the byte. Where old entries were
-    /// removed meanwhile, the new ones of `database` are added up; where some of those are gone, too, nobody can tell.
+    /// removed meanwhile, the new ones of `database` are added up; if some of those are gone, too, the growth is unknown.
     pub async fn growth(&self, later: &Snapshot, target: &impl Target, database: &str) -> (Counters, bool) {
         let both = self.numbers.iter().filter_map(|(name, before)| Some((*name, later.numbers.get(name)? - before)));
         let mut growth: Counters = both.collect();
@@ -170,7 +125,7 @@ impl Snapshot {
 
 fn server_status() -> RawDocumentBuf {
     let mut command = rawdoc! { "serverStatus": 1, "oplog": 1 };
-    for section in LEFT_OUT {
+    for section in UNUSED_SECTIONS {
         // None of the names holds a zero byte, which is all that is refused here.
         if let Ok(section) = <&bson::raw::CStr>::try_from(section) {
             command.append(section, 0);
@@ -179,13 +134,12 @@ fn server_status() -> RawDocumentBuf {
     command
 }
 
-fn number_at(document: &RawDocument, path: &[&str]) -> Option<f64> {
-    let (last, sections) = path.split_last()?;
-    let mut document = document;
-    for section in sections {
-        document = document.get_document(section).ok()?;
+/// The number at a path with dots between names.
+fn number_at(document: &RawDocument, path: &str) -> Option<f64> {
+    match path.split_once('.') {
+        Some((section, rest)) => number_at(document.get_document(section).ok()?, rest),
+        None => number(document.get(path).ok()??),
     }
-    number(document.get(last).ok()??)
 }
 
 fn number(value: RawBsonRef<'_>) -> Option<f64> {
@@ -203,8 +157,8 @@ fn times(status: &RawDocument) -> Option<(Timestamp, Timestamp)> {
     Some((oplog.get_timestamp("earliestOptime").ok()?, oplog.get_timestamp("latestOptime").ok()?))
 }
 
-/// The size of all documents in `local`. Of its collections only the oplog grows, and this is told without looking at
-/// storage, in a fraction of the time that `$collStats` takes.
+/// The size of all documents in `local`. Of its collections only the oplog grows, and the server knows this without looking
+/// at storage, in a fraction of the time that `$collStats` takes.
 async fn oplog_bytes(target: &impl Target) -> Option<f64> {
     let reply = target.run("local", rawdoc! { "dbStats": 1 }, ReplyKind::Single).await.ok()?;
     number(reply.batches().first()?.get("dataSize").ok()??)
@@ -251,10 +205,10 @@ mod tests {
     use super::*;
     use crate::server::Reply;
 
-    /// Says that new entries have 700 bytes.
-    struct Server;
+    /// Reports 700 bytes of new entries.
+    struct OplogServer;
 
-    impl Target for Server {
+    impl Target for OplogServer {
         async fn run(&self, database: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
             assert_eq!(database, "local");
             Ok(Reply::from(rawdoc! { "cursor": { "firstBatch": [{ "bytes": 700 }] } }))
@@ -270,7 +224,7 @@ mod tests {
     #[tokio::test]
     async fn the_oplog_grows_by_its_size_until_old_entries_go() {
         let before = snapshot(1_000.0, 1, 50);
-        let growth = async |later: &Snapshot| before.growth(later, &Server, "db").await;
+        let growth = async |later: &Snapshot| before.growth(later, &OplogServer, "db").await;
         let bytes = |bytes: f64| Counters::from([(OPLOG_BYTES, bytes)]);
         assert_eq!(growth(&snapshot(1_500.0, 1, 60)).await, (bytes(500.0), false));
         assert_eq!(growth(&snapshot(900.0, 7, 60)).await, (bytes(700.0), true));

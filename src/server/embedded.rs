@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
+use crate::error::{ErrorKind, KindedError};
+
 use bson::{RawDocumentBuf, rawdoc};
 use tokio::time::{Instant, sleep};
 
@@ -35,10 +37,9 @@ const POLL: Duration = Duration::from_millis(20);
 const PORTS: usize = 10;
 /// The status with which `mongod` ends when it cannot have the port.
 const NETWORK_ERROR: i32 = 48;
-/// The signal that leaves no time for last words.
+/// The signal after which a process can log nothing.
 const SIGKILL: i32 = 9;
-const KILLED: &str =
-    "it was killed from outside, perhaps by the system for want of memory; --cache-gb makes it smaller";
+const KILLED: &str = "it was killed from outside, perhaps because memory ran out; try a smaller cache";
 /// The smallest cache that `mongod` accepts, in GB.
 const SMALLEST_CACHE_GB: f64 = 0.25;
 
@@ -70,7 +71,7 @@ impl EmbeddedOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
     /// The cache size is outside what `mongod` accepts.
-    #[error("a cache of {gb} GB is not possible: --cache-gb takes {} to 10000", SMALLEST_CACHE_GB)]
+    #[error("a cache of {gb} GB is not possible: expected {} to 10000", SMALLEST_CACHE_GB)]
     CacheSize {
         /// What was asked for, in GB.
         gb: f64,
@@ -94,28 +95,28 @@ pub enum EmbeddedError {
         source: io::Error,
     },
     /// The program ended by itself.
-    #[error("{} ended by itself ({status}): {words}", program.display())]
+    #[error("{} ended by itself ({status}): {log}", program.display())]
     Exited {
         /// The `mongod` program.
         program: PathBuf,
         /// How it ended.
         status: ExitStatus,
         /// The last meaningful lines of its log.
-        words: String,
+        log: String,
     },
     /// It runs but did not become ready.
-    #[error("{} was not ready after {} s; its last words: {words}", program.display(), START.as_secs())]
+    #[error("{} was not ready after {} s; its log ends with: {log}", program.display(), START.as_secs())]
     NotReady {
         /// The `mongod` program.
         program: PathBuf,
         /// The last meaningful lines of its log.
-        words: String,
+        log: String,
     },
     /// Every port tried was taken by someone else.
-    #[error("no free port was found on 127.0.0.1 in {PORTS} tries: {words}")]
+    #[error("no free port was found on 127.0.0.1 in {PORTS} tries: {log}")]
     NoPort {
         /// Why the last one failed.
-        words: String,
+        log: String,
     },
     /// It answered, but not as it should.
     #[error("the embedded server refused its set-up: {0}")]
@@ -144,18 +145,18 @@ impl EmbeddedMongod {
             return Err(EmbeddedError::CacheSize { gb: options.cache_gb });
         }
         folder::sweep(&options.temp_dir);
-        let mut words = String::new();
+        let mut log = String::new();
         for attempt in 0..PORTS {
-            let wanted = options.port.filter(|_| attempt == 0).map_or_else(free_port, Ok);
-            let port = wanted.map_err(|error| EmbeddedError::NoPort { words: error.to_string() })?;
+            let port = options.port.filter(|_| attempt == 0).map_or_else(free_port, Ok);
+            let port = port.map_err(|error| EmbeddedError::NoPort { log: error.to_string() })?;
             let mut server = Self::launch(options, port)?;
             match server.become_primary().await {
                 Ok(()) => return Ok(server),
-                Err(EmbeddedError::Exited { status, words: last, .. }) if is_taken(status, &last) => words = last,
+                Err(EmbeddedError::Exited { status, log: last, .. }) if is_taken(status, &last) => log = last,
                 Err(error) => return Err(error),
             }
         }
-        Err(EmbeddedError::NoPort { words })
+        Err(EmbeddedError::NoPort { log })
     }
 
     /// The connection string, good for any client on this machine.
@@ -180,7 +181,7 @@ impl EmbeddedMongod {
 
     /// Waits until the server ends by itself, for ever if it does not, and says why it ended.
     ///
-    /// For `docshape server start`, which keeps the server until it is told to stop.
+    /// For `docshape server start`, which runs the server until the user stops it.
     pub async fn exited(&mut self) -> EmbeddedError {
         loop {
             if let Err(error) = self.still_running() {
@@ -235,7 +236,7 @@ impl EmbeddedMongod {
         Ok(())
     }
 
-    /// Sends an administrator's command; if the server died meanwhile, its own words explain more than the driver's.
+    /// Sends an administrator's command; if the server died meanwhile, its own log explains more than the driver's.
     async fn ask(&mut self, target: &MongoTarget, command: RawDocumentBuf) -> Result<RawDocumentBuf, EmbeddedError> {
         let reply = target.run("admin", command, ReplyKind::Single).await;
         if reply.is_err() {
@@ -247,8 +248,8 @@ impl EmbeddedMongod {
     async fn pause(&mut self, deadline: Instant) -> Result<(), EmbeddedError> {
         self.still_running()?;
         if Instant::now() >= deadline {
-            let words = server_log::last_words(self.folder.path());
-            return Err(EmbeddedError::NotReady { program: self.program.clone(), words });
+            let log = server_log::last_lines(self.folder.path());
+            return Err(EmbeddedError::NotReady { program: self.program.clone(), log });
         }
         sleep(POLL).await;
         Ok(())
@@ -257,13 +258,13 @@ impl EmbeddedMongod {
     fn still_running(&mut self) -> Result<(), EmbeddedError> {
         match self.child.try_wait() {
             Ok(Some(status)) => {
-                let words = match status.signal() {
+                let log = match status.signal() {
                     Some(SIGKILL) => KILLED.to_owned(),
-                    _ => server_log::last_words(self.folder.path()),
+                    _ => server_log::last_lines(self.folder.path()),
                 };
-                Err(EmbeddedError::Exited { program: self.program.clone(), status, words })
+                Err(EmbeddedError::Exited { program: self.program.clone(), status, log })
             }
-            // The child is ours, so that asking for its state cannot fail in a way that tells anything about it.
+            // The child is ours, so that a failure to read its state says nothing about it.
             Ok(None) | Err(_) => Ok(()),
         }
     }
@@ -282,10 +283,10 @@ impl Drop for EmbeddedMongod {
     }
 }
 
-/// Whether a server ended since somebody else has its port. It aborts when it has the port, which takes nothing from others as
-/// long as nobody listens, and another was faster to listen.
-fn is_taken(status: ExitStatus, words: &str) -> bool {
-    status.code() == Some(NETWORK_ERROR) || words.contains("Address already in use")
+/// Whether a server ended because another process has its port: it could not bind the port, or bound it and could not
+/// listen.
+fn is_taken(status: ExitStatus, log: &str) -> bool {
+    status.code() == Some(NETWORK_ERROR) || log.contains("Address already in use")
 }
 
 fn free_port() -> io::Result<u16> {
@@ -294,4 +295,10 @@ fn free_port() -> io::Result<u16> {
 
 fn writable(hello: &RawDocumentBuf) -> bool {
     hello.get_bool("isWritablePrimary").unwrap_or(false)
+}
+
+impl KindedError for EmbeddedError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Environment
+    }
 }

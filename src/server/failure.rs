@@ -206,8 +206,8 @@ mod tests {
             "ok": 1.0,
         };
         assert!(in_writes_reply(&reply).is_ok());
-        let told: Vec<_> = write_errors(&reply).into_iter().map(|(index, failure)| (index, failure.code())).collect();
-        assert_eq!(told, [(2, Some(11000)), (5, Some(121))]);
+        let found: Vec<_> = write_errors(&reply).into_iter().map(|(index, failure)| (index, failure.code())).collect();
+        assert_eq!(found, [(2, Some(11000)), (5, Some(121))]);
         assert!(write_errors(&rawdoc! { "n": 1, "ok": 1.0 }).is_empty());
         let waiting = rawdoc! { "n": 1, "writeConcernError": { "code": 64, "errmsg": "waiting" }, "ok": 1.0 };
         assert_eq!(in_writes_reply(&waiting).unwrap_err().code(), Some(64));

@@ -24,7 +24,7 @@ impl Folder {
     pub(super) fn create(parent: &Path) -> io::Result<Self> {
         let parent = std::path::absolute(parent)?;
         let pid = std::process::id();
-        // It gets its real name only when it is locked, so that nobody can take it for an abandoned one.
+        // It gets its real name only when it is locked, so that it never looks abandoned.
         let fresh = tempfile::Builder::new().prefix(&format!(".{PREFIX}{pid}-")).tempdir_in(&parent)?;
         let mut owner = File::create(fresh.path().join(OWNER))?;
         owner.lock()?;
@@ -51,12 +51,12 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nobody is left to hear of a failure; the next start tries again.
+        // A failure cannot be reported any more; the next start tries again.
         let _ = self.remove();
     }
 }
 
-/// Removes the folders in `parent` whose owners are dead. What cannot be judged or removed is left alone.
+/// Removes the folders in `parent` whose owners are dead. A folder that cannot be judged or removed stays.
 pub(super) fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
@@ -70,8 +70,8 @@ pub(super) fn sweep(parent: &Path) {
 /// Whether this is a folder of ours that no living process holds.
 fn abandoned(folder: &Path) -> bool {
     let owner = folder.join(OWNER);
-    let is = |path: &Path, wanted: fn(&fs::FileType) -> bool| {
-        path.symlink_metadata().is_ok_and(|metadata| wanted(&metadata.file_type()))
+    let is = |path: &Path, is_kind: fn(&fs::FileType) -> bool| {
+        path.symlink_metadata().is_ok_and(|metadata| is_kind(&metadata.file_type()))
     };
     // Links are not followed: in a shared temporary folder others may put them there.
     is(folder, fs::FileType::is_dir)

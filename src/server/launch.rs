@@ -31,7 +31,7 @@ fn arguments(options: &EmbeddedOptions, folder: &Path, port: u16) -> Vec<OsStrin
         "--nounixsocket",
         "--oplogSize=4096",
         "--setParameter=ttlMonitorSleepSecs=1",
-        // Its collector wakes up every second and writes, which is noise for whoever measures.
+        // Its collector wakes up every second and writes, which is noise in a measurement.
         "--setParameter=diagnosticDataCollectionEnabled=false",
         // An entry in the oplog every ten seconds that no call made.
         "--setParameter=writePeriodicNoops=false",
@@ -56,7 +56,7 @@ pub fn exec_mongod(parent_pid: u32, program: &Path, arguments: &[OsString]) -> i
         return error;
     }
     if u32::try_from(nix::unistd::getppid().as_raw()) != Ok(parent_pid) {
-        return io::Error::other(format!("process {parent_pid}, which wanted the server, is gone"));
+        return io::Error::other(format!("the parent process {parent_pid} is gone"));
     }
     Command::new(program).args(arguments).exec()
 }
@@ -68,5 +68,5 @@ fn die_with_parent() -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn die_with_parent() -> io::Result<()> {
-    Err(io::Error::other("only Linux can end the embedded server together with docshape; use --uri"))
+    Err(io::Error::other("only Linux can end the embedded server together with docshape; use a server of your own"))
 }

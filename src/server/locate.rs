@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::error::{ErrorKind, KindedError};
+
 /// Where `scripts/install-mongod.sh` puts its program, below the data home.
 const INSTALLED: &str = "docshape/mongod/6.0.5/mongod";
 
@@ -19,12 +21,12 @@ pub enum LocateError {
         path: PathBuf,
     },
     /// None was named, installed or on the path.
-    #[error("no mongod was found (--mongod, DOCSHAPE_MONGOD, the installed one, PATH); {}", WAYS)]
+    #[error("no mongod was found (DOCSHAPE_MONGOD, the installed one, PATH); {}", WAYS)]
     Missing,
 }
 
 const WAYS: &str = "to get a server: run scripts/install-mongod.sh, or run docshape with one in \
-                    containers (`docker compose run --rm docshape run SCENARIO`), or name any replica set or sharded cluster with --uri";
+                    containers (`docker compose run --rm docshape run SCENARIO`), or use any replica set or sharded cluster with MONGODB_URI";
 
 /// The folder for a user's data, from the values of `XDG_DATA_HOME` and `HOME`; a relative one does not count.
 pub fn data_home(xdg_data_home: Option<&OsStr>, home: Option<&OsStr>) -> Option<PathBuf> {
@@ -32,19 +34,18 @@ pub fn data_home(xdg_data_home: Option<&OsStr>, home: Option<&OsStr>) -> Option<
     xdg.or_else(|| home.filter(|home| !home.is_empty()).map(|home| Path::new(home).join(".local/share")))
 }
 
-/// Finds the program: the first of the `--mongod` option, the value of `DOCSHAPE_MONGOD` (empty counts as unset), the
+/// Finds the program: the first of the command line's (with the option's name), the value of `DOCSHAPE_MONGOD` (empty counts as unset), the
 /// one installed below `data_home`, and `mongod` in the folders of the value of `PATH`.
 ///
 /// A program that was named and cannot be run is an error, never a reason to take another one.
 pub fn locate(
-    mongod_flag: Option<&Path>,
+    argument: Option<(&'static str, &Path)>,
     env_value: Option<&OsStr>,
     data_home: Option<&Path>,
     path_value: Option<&OsStr>,
 ) -> Result<PathBuf, LocateError> {
     let env_path = env_value.filter(|value| !value.is_empty()).map(Path::new);
-    let named = [("--mongod", mongod_flag), ("DOCSHAPE_MONGOD", env_path)];
-    if let Some((origin, path)) = named.into_iter().find_map(|(origin, path)| Some((origin, path?))) {
+    if let Some((origin, path)) = argument.or(env_path.map(|path| ("DOCSHAPE_MONGOD", path))) {
         return usable(path).ok_or_else(|| LocateError::NotAProgram { origin, path: path.to_owned() });
     }
     let installed = data_home.and_then(|folder| usable(&folder.join(INSTALLED)));
@@ -63,6 +64,12 @@ fn usable(path: &Path) -> Option<PathBuf> {
     let metadata = path.metadata().ok()?;
     let runnable = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
     runnable.then(|| std::path::absolute(path).ok())?
+}
+
+impl KindedError for LocateError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Environment
+    }
 }
 
 #[cfg(test)]
@@ -86,11 +93,11 @@ mod tests {
         let installed = program(folder.path().join(INSTALLED));
         let on_path = program(folder.path().join("bin/mongod"));
         let path_value = format!("/nonexistent::{}", folder.path().join("bin").display());
-        let find = |flag: Option<&Path>, variable: &str, home: Option<&Path>| {
-            locate(flag, Some(OsStr::new(variable)), home, Some(OsStr::new(&path_value))).unwrap()
+        let find = |argument: Option<(&'static str, &Path)>, variable: &str, home: Option<&Path>| {
+            locate(argument, Some(OsStr::new(variable)), home, Some(OsStr::new(&path_value))).unwrap()
         };
         let variable_text = variable.to_str().unwrap();
-        assert_eq!(find(Some(&flag), variable_text, Some(folder.path())), flag);
+        assert_eq!(find(Some(("--mongod", &flag)), variable_text, Some(folder.path())), flag);
         assert_eq!(find(None, variable_text, Some(folder.path())), variable);
         assert_eq!(find(None, "", Some(folder.path())), installed);
         assert_eq!(find(None, "", None), on_path);
@@ -102,7 +109,7 @@ mod tests {
         program(folder.path().join(INSTALLED));
         let plain = folder.path().join("plain");
         fs::write(&plain, "text").unwrap();
-        let text = locate(Some(&plain), None, Some(folder.path()), None).unwrap_err().to_string();
+        let text = locate(Some(("--mongod", &plain)), None, Some(folder.path()), None).unwrap_err().to_string();
         assert!(text.starts_with("--mongod names") && text.contains("plain"), "{text}");
         let text =
             locate(None, Some(OsStr::new("/nonexistent/mongod")), Some(folder.path()), None).unwrap_err().to_string();
@@ -112,7 +119,7 @@ mod tests {
     #[test]
     fn when_there_is_none_the_three_ways_are_named() {
         let text = locate(None, None, None, None).unwrap_err().to_string();
-        for way in ["scripts/install-mongod.sh", "docker compose run", "--uri"] {
+        for way in ["scripts/install-mongod.sh", "docker compose run", "MONGODB_URI"] {
             assert!(text.contains(way), "{text}");
         }
     }

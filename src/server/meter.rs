@@ -6,7 +6,7 @@ use super::{Failure, Target};
 /// Pairs of snapshots from which it is known what a pair costs by itself.
 const IDLE_PAIRS: usize = 10;
 
-/// Reads the counters around pieces of work. A server that does not tell them makes every piece unknown; that never is a
+/// Reads the counters around pieces of work. Without them the cost of every piece is unknown; that never is a
 /// reason to end a run.
 #[derive(Debug)]
 pub struct Meter {
@@ -19,7 +19,7 @@ pub struct Meter {
 /// The growth over some pieces of work.
 #[derive(Debug, Clone, Default)]
 pub struct Usage {
-    /// The sums as read, of what was told for every piece; `None` before the first.
+    /// The sums as read, of the counters known for every piece; `None` before the first.
     sums: Option<Counters>,
     /// How many pairs of snapshots they come from.
     pairs: u64,
@@ -34,19 +34,19 @@ impl Meter {
         }
     }
 
-    /// Something was sent to the server that no piece of work is to be charged for.
-    pub fn disturbed(&mut self) {
+    /// Forgets the last snapshot, because commands were sent that belong to no piece of work.
+    pub fn invalidate(&mut self) {
         self.last = None;
     }
 
-    /// A piece of work is about to begin. Where the last one's end was just read, that is its beginning.
+    /// Starts a piece of work. The snapshot at the end of the last one serves, if nothing was sent since.
     pub async fn begin(&mut self, target: &impl Target) {
         if self.idle.is_some() && self.last.is_none() {
             self.last = Snapshot::read(target).await.ok();
         }
     }
 
-    /// A piece of work on this database is over.
+    /// Ends a piece of work on this database.
     pub async fn end(&mut self, target: &impl Target, database: &str, usage: &mut Usage) {
         let before = self.last.take();
         let after = if before.is_some() { Snapshot::read(target).await.ok() } else { None };
@@ -56,7 +56,7 @@ impl Meter {
         self.last = (!is_read).then_some(after);
     }
 
-    /// What the work cost: what was read, less what the snapshots themselves add, and never below 0.
+    /// Returns the cost of the work: the growth that was read less that of the snapshots themselves, never below 0.
     pub fn cost(&self, usage: &Usage) -> Counters {
         let Some(idle) = &self.idle else { return Counters::new() };
         let pairs = usage.pairs as f64;
@@ -86,7 +86,7 @@ impl Usage {
 async fn idle(target: &impl Target) -> Result<(Counters, Snapshot), Failure> {
     let mut last = Snapshot::read(target).await?;
     let mut grown: Vec<Counters> = Vec::new();
-    // A server that tells nothing is not asked again.
+    // A server without counters is not asked again.
     for _ in 0..if last.is_empty() { 0 } else { IDLE_PAIRS } {
         let next = Snapshot::read(target).await?;
         grown.push(last.growth(&next, target, "").await.0);
@@ -110,15 +110,15 @@ mod tests {
     use super::*;
     use crate::server::{FailureKind, Reply, ReplyKind};
 
-    /// Tells of 7 requests more at every look, and of those that were made.
-    struct Server {
+    /// Counts 7 requests more at every snapshot, and those that were made.
+    struct CountingServer {
         requests: Cell<i64>,
         looks: Cell<u64>,
         /// From this look on, it refuses.
         refuses: u64,
     }
 
-    impl Target for Server {
+    impl Target for CountingServer {
         async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
             self.looks.set(self.looks.get() + 1);
             if self.looks.get() >= self.refuses {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     async fn measured(refuses: u64) -> (Counters, u64) {
-        let server = Server { requests: Cell::new(0), looks: Cell::new(0), refuses };
+        let server = CountingServer { requests: Cell::new(0), looks: Cell::new(0), refuses };
         let mut meter = Meter::new(&server).await;
         let mut usage = Usage::default();
         for work in [100, 20] {
@@ -139,7 +139,7 @@ mod tests {
             server.requests.set(server.requests.get() + work);
             meter.end(&server, "db", &mut usage).await;
         }
-        meter.disturbed();
+        meter.invalidate();
         server.requests.set(server.requests.get() + 1_000);
         meter.begin(&server).await;
         server.requests.set(server.requests.get() + 3);

@@ -2,15 +2,15 @@
 
 pub mod client;
 pub mod counters;
+pub mod deployment;
 pub mod embedded;
-pub mod facts;
 mod failure;
 mod folder;
-pub mod idle;
 mod launch;
 mod locate;
 pub mod meter;
 pub mod namespace;
+pub mod noop;
 mod pool;
 mod server_log;
 mod session;
@@ -31,39 +31,39 @@ pub use write_counts::{WriteCounts, count};
 pub enum ReplyKind {
     /// A cursor (`find`, `aggregate`, `listIndexes`...): sent so that its batches stay raw, and drained to the end.
     Cursor,
-    /// A write of several requests: its reply is handed over even where the server refused some of them, for
+    /// A write of several requests: its reply is returned even if some of them failed, for
     /// [`Reply::write_errors`].
     Writes,
-    /// A write of which only the counts are wanted.
+    /// A write of which only the counts matter.
     Counts,
     /// One small document (`count`, `findAndModify`, `ping`...).
     Single,
 }
 
-/// Everything the server answered to one command.
+/// The whole reply to one command.
 #[derive(Debug)]
 pub enum Reply {
     /// The whole reply documents, one for a single reply, one per batch of a cursor (`cursor.firstBatch`, then
     /// `cursor.nextBatch`).
     Documents(Vec<Batch>),
-    /// What a write came to. A target may answer with the document all the same.
+    /// The counts of a write. A target may return the document instead.
     Counts(WriteCounts),
 }
 
-/// One reply document, whoever holds its bytes: those of a cursor's batch are the driver's, which only lends them.
+/// One reply document. The bytes of a cursor's batch belong to the driver.
 #[derive(Debug)]
 pub enum Batch {
-    /// Bytes of our own.
-    Made(RawDocumentBuf),
-    /// The driver's.
-    Read(RawBatch),
+    /// Our own bytes.
+    Owned(RawDocumentBuf),
+    /// The driver's bytes.
+    Driver(RawBatch),
 }
 
 impl AsRef<RawDocument> for Batch {
     fn as_ref(&self) -> &RawDocument {
         match self {
-            Batch::Made(document) => document,
-            Batch::Read(batch) => batch.as_raw_document(),
+            Batch::Owned(document) => document,
+            Batch::Driver(batch) => batch.as_raw_document(),
         }
     }
 }
@@ -78,7 +78,7 @@ impl Deref for Batch {
 
 impl From<RawDocumentBuf> for Reply {
     fn from(document: RawDocumentBuf) -> Reply {
-        Reply::Documents(vec![Batch::Made(document)])
+        Reply::Documents(vec![Batch::Owned(document)])
     }
 }
 
@@ -99,7 +99,7 @@ impl Reply {
         }
     }
 
-    /// The requests of a write that the server refused: their positions in the command, and why.
+    /// The failed requests of a write: their positions in the command, and why.
     pub fn write_errors(&self) -> Vec<(usize, Failure)> {
         self.batches().first().map_or_else(Vec::new, |reply| failure::write_errors(reply))
     }
@@ -112,7 +112,7 @@ impl Reply {
         }
     }
 
-    /// What a write came to; all zero for other replies.
+    /// The counts of a write; all zero for other replies.
     pub fn into_counts(self) -> WriteCounts {
         match self {
             Reply::Documents(batches) => {
@@ -133,20 +133,20 @@ impl Reply {
     /// The reply of a command that has one; empty without any.
     pub fn into_document(self) -> RawDocumentBuf {
         match self.into_batches().pop() {
-            Some(Batch::Made(document)) => document,
-            Some(read) => read.to_owned(),
+            Some(Batch::Owned(document)) => document,
+            Some(Batch::Driver(batch)) => batch.as_raw_document().to_owned(),
             None => RawDocumentBuf::new(),
         }
     }
 }
 
-/// Why a command did not do what it was sent for.
+/// Why a command failed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// What failed, as far as a caller must tell cases apart.
+    /// The case, as far as callers distinguish.
     pub kind: FailureKind,
-    /// The server's or driver's words, without credentials.
+    /// The message of the server or driver, without credentials.
     pub message: String,
     /// Error labels such as `TransientTransactionError`.
     pub labels: Vec<String>,
@@ -162,9 +162,9 @@ pub enum FailureKind {
     TooLarge,
     /// The connection broke or could not be made: whether the command ran is unknown.
     Network,
-    /// No answer in time: whether the command ran is unknown.
+    /// No reply in time: whether the command ran is unknown.
     Timeout,
-    /// Anything else the driver refused.
+    /// Another error of the driver.
     Driver,
 }
 
@@ -197,14 +197,33 @@ pub trait Target {
         self.run(database, command, kind)
     }
 
-    /// Commits a transaction; again, where whether it was committed is not known. The driver sends it once more by
-    /// itself when the connection breaks.
+    /// Commits a transaction; may be called again when the outcome is unknown. The driver itself retries once when the
+    /// connection breaks.
     fn commit(&self, _transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
         async { Ok(()) }
     }
 
-    /// Takes back what was done in a transaction.
+    /// Aborts a transaction.
     fn abort(&self, _transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
         async { Ok(()) }
+    }
+}
+
+/// A database of a target.
+#[derive(Debug)]
+pub struct Db<'t, T> {
+    /// The server.
+    pub target: &'t T,
+    /// The name of the database.
+    pub name: &'t str,
+}
+
+impl<T: Target> Db<'_, T> {
+    /// Sends a command, as [`Target::run`] does.
+    ///
+    /// # Errors
+    /// When the server or the connection fails.
+    pub async fn run(&self, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+        self.target.run(self.name, command, kind).await
     }
 }

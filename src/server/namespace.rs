@@ -1,7 +1,9 @@
-//! The databases that docshape makes, and the mark without which it drops none.
+//! The databases that docshape creates, and the mark without which it drops none.
 
 use bson::{RawDocumentBuf, rawdoc};
 use sha2::{Digest, Sha256};
+
+use crate::error::{ErrorKind, KindedError};
 
 use super::failure::UNAUTHORIZED;
 use super::{Batch, Failure, FailureKind, ReplyKind, Target};
@@ -21,24 +23,24 @@ const LONGEST_ID: usize = 20;
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
     /// There is one of that name already.
-    #[error("database {database} exists already; drop it, or run again for a name of its own")]
+    #[error("database {database} already exists; drop it, or run again, which takes another name")]
     Exists {
         /// The database.
         database: String,
     },
     /// It holds data without our mark, so it is not ours.
-    #[error("database {database} is not dropped: it does not bear docshape's mark, so somebody else may need it")]
+    #[error("database {database} is not dropped: it lacks docshape's mark, so it may belong to another application")]
     NotMarked {
         /// The database.
         database: String,
     },
     /// The server refused.
-    #[error("database {database} cannot be {deed}: {failure}{}", rights(failure))]
+    #[error("database {database} cannot be {action}: {failure}{}", rights(failure))]
     Refused {
         /// The database.
         database: String,
-        /// "made", "looked into" or "dropped".
-        deed: &'static str,
+        /// `created`, `read` or `dropped`.
+        action: &'static str,
         /// Why.
         failure: Failure,
     },
@@ -71,9 +73,9 @@ fn part(text: &str, longest: usize) -> String {
     format!("{}-{digits}", readable.trim_matches('-'))
 }
 
-/// Makes a database by putting the mark of run `run` into it. Refuses one that exists.
+/// Creates a database by writing the mark of run `run`. An existing database is an error.
 pub async fn create(target: &impl Target, database: &str, run: &str) -> Result<(), NamespaceError> {
-    let refused = |failure| refused(database, "made", failure);
+    let refused = |failure| refused(database, "created", failure);
     if !is_empty(target, database).await.map_err(refused)? {
         return Err(NamespaceError::Exists { database: database.to_owned() });
     }
@@ -83,9 +85,9 @@ pub async fn create(target: &impl Target, database: &str, run: &str) -> Result<(
     Ok(())
 }
 
-/// Waits until a majority has what was written before. Until then a transaction may read a snapshot without it, although
-/// the writer was answered.
-pub async fn settle(target: &impl Target, database: &str) -> Result<(), Failure> {
+/// Waits until a majority has all writes so far. Until then a transaction may read a snapshot without them, although they
+/// were acknowledged.
+pub async fn await_majority(target: &impl Target, database: &str) -> Result<(), Failure> {
     let update = rawdoc! {
         "update": MARKER_COLLECTION,
         "updates": [{ "q": { "_id": MARK }, "u": { "$set": { "loaded": true } } }],
@@ -94,9 +96,9 @@ pub async fn settle(target: &impl Target, database: &str) -> Result<(), Failure>
     target.run(database, update, ReplyKind::Single).await.map(|_| ())
 }
 
-/// Drops a database that bears our mark. One that does not exist is no error; one without the mark is left alone.
+/// Drops a database with our mark. A missing one is no error; one without the mark stays, with an error.
 pub async fn drop_marked(target: &impl Target, database: &str) -> Result<(), NamespaceError> {
-    let looked = |failure| refused(database, "looked into", failure);
+    let looked = |failure| refused(database, "read", failure);
     if !is_marked(target, database).await.map_err(looked)? {
         let absent = is_empty(target, database).await.map_err(looked)?;
         return if absent { Ok(()) } else { Err(NamespaceError::NotMarked { database: database.to_owned() }) };
@@ -106,12 +108,12 @@ pub async fn drop_marked(target: &impl Target, database: &str) -> Result<(), Nam
     Ok(())
 }
 
-/// Drops a database that an earlier part of run `run` left. One of another run, or of somebody else, is left alone.
+/// Drops a database that an earlier part of run `run` left. A database of another run or application stays.
 pub async fn drop_of_run(target: &impl Target, database: &str, run: &str) -> Result<(), NamespaceError> {
     let find = rawdoc! {
         "find": MARKER_COLLECTION, "filter": { "_id": MARK, "run": run }, "limit": 1, "singleBatch": true,
     };
-    let looked = |failure| refused(database, "looked into", failure);
+    let looked = |failure| refused(database, "read", failure);
     match has_results(target, database, find).await.map_err(looked)? {
         true => drop_marked(target, database).await,
         false => Ok(()),
@@ -140,7 +142,7 @@ async fn has_results(target: &impl Target, database: &str, command: RawDocumentB
     Ok(reply.batches().iter().any(holds))
 }
 
-/// What a user without rights can do about it.
+/// The help for a user without rights.
 fn rights(failure: &Failure) -> &'static str {
     match failure.kind {
         FailureKind::Server(UNAUTHORIZED) => {
@@ -150,8 +152,14 @@ fn rights(failure: &Failure) -> &'static str {
     }
 }
 
-fn refused(database: &str, deed: &'static str, failure: Failure) -> NamespaceError {
-    NamespaceError::Refused { database: database.to_owned(), deed, failure }
+fn refused(database: &str, action: &'static str, failure: Failure) -> NamespaceError {
+    NamespaceError::Refused { database: database.to_owned(), action, failure }
+}
+
+impl KindedError for NamespaceError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Environment
+    }
 }
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 pub(super) struct PoolWatch {
     created: AtomicU64,
     pools: Mutex<Vec<Pool>>,
-    /// How long commands waited for a connection. The driver tells of it on the thread that waits, and a client belongs to
-    /// one thread: nobody ever waits for this lock.
+    /// How long commands waited for a connection. The driver reports it on the thread that waits, and a client belongs to
+    /// one thread, so the lock is never contended.
     check_outs: Mutex<LatencyHistogram>,
 }
 
@@ -33,7 +33,7 @@ impl Default for PoolWatch {
     }
 }
 
-/// One server's pool, as far as its events tell.
+/// One server's pool, from its events.
 #[derive(Debug)]
 struct Pool {
     address: ServerAddress,

@@ -1,4 +1,4 @@
-//! Reading the log of an embedded server: whether it listens, and its last words when it ended.
+//! Reading the log of an embedded server: whether it listens, and its last lines.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) fn listening(folder: &Path) -> bool {
 }
 
 /// The errors at the end of the log; without any, what the program printed; without that, the last log lines.
-pub(super) fn last_words(folder: &Path) -> String {
+pub(super) fn last_lines(folder: &Path) -> String {
     let log = read(folder, LOG_FILE);
     let entries: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let errors: Vec<String> = entries.iter().filter(|entry| is_error(entry)).map(sentence).collect();
@@ -70,13 +70,13 @@ mod tests {
     #[test]
     fn errors_come_before_everything_else() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(last_words(folder.path()), "it left no log");
+        assert_eq!(last_lines(folder.path()), "it left no log");
         fs::write(folder.path().join(LOG_FILE), format!("{STARTED}\n")).unwrap();
-        assert_eq!(last_words(folder.path()), "Waiting for connections");
+        assert_eq!(last_lines(folder.path()), "Waiting for connections");
         fs::write(folder.path().join(OUTPUT_FILE), "bad option\n").unwrap();
-        assert_eq!(last_words(folder.path()), "bad option");
+        assert_eq!(last_lines(folder.path()), "bad option");
         fs::write(folder.path().join(LOG_FILE), format!("{STARTED}\n{TAKEN}\nnot json\n{FATAL}\n{STARTED}\n")).unwrap();
-        let words = last_words(folder.path());
-        assert!(words.contains("Address already in use") && words.ends_with("; Cannot open: No space left"), "{words}");
+        let lines = last_lines(folder.path());
+        assert!(lines.contains("Address already in use") && lines.ends_with("; Cannot open: No space left"), "{lines}");
     }
 }

@@ -7,18 +7,18 @@ use mongodb::{Client, ClientSession};
 
 use super::{Failure, failure};
 
-/// An open transaction. Dropped, it is taken back.
+/// An open transaction; dropping it aborts it.
 pub struct Transaction {
     session: Option<Box<ClientSession>>,
 }
 
 impl Transaction {
-    /// A transaction of a target that has none: its commands run as all others do.
+    /// A transaction of a target without transactions: its commands run like all others.
     pub fn plain() -> Transaction {
         Transaction { session: None }
     }
 
-    /// Begins one that reads a snapshot and is committed by a majority. Nothing is sent yet.
+    /// Starts one that reads a snapshot and is committed by a majority. Nothing is sent yet.
     pub(super) async fn begin(client: &Client) -> Result<Transaction, Failure> {
         let mut session = client.start_session().await.map_err(|error| failure::from_driver(&error))?;
         session

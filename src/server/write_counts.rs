@@ -1,4 +1,4 @@
-//! What a write came to, as the server counts it.
+//! The server's counts of a write.
 
 use bson::{Bson, Document, RawBsonRef, RawDocument, RawDocumentBuf};
 
@@ -21,7 +21,7 @@ impl WriteCounts {
         WriteCounts { n: count(reply), modified: number_at(reply, "nModified"), upserted }
     }
 
-    /// Reads a reply that the driver made a tree of; `None` when something in it went wrong, or is not what it should be.
+    /// Reads a reply that the driver made a tree of; `None` when it has errors or unexpected types.
     pub(super) fn of(reply: &Document) -> Option<WriteCounts> {
         let mut counts = WriteCounts::default();
         for (name, value) in reply {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_and_tree_say_the_same() {
+    fn bytes_and_tree_have_the_same_counts() {
         for reply in [
             doc! { "n": 1, "ok": 1.0, "opTime": { "t": 5_i64 } },
             doc! { "n": 2_i64, "nModified": 1.0, "ok": 1.0 },
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_with_a_refusal_is_left_to_whoever_reads_refusals() {
+    fn replies_with_errors_have_no_counts() {
         assert_eq!(WriteCounts::of(&doc! { "n": 0, "writeErrors": [{ "code": 11000 }], "ok": 1.0 }), None);
         assert_eq!(WriteCounts::of(&doc! { "n": 1, "writeConcernError": { "code": 64 }, "ok": 1.0 }), None);
         assert_eq!(WriteCounts::of(&doc! { "n": "one" }), None);

@@ -3,13 +3,13 @@
 //! It is pure: whoever has it asks which rate to try, tries it, and tells whether it passed. One search is one
 //! observation; the interval comes from several searches on fresh databases.
 
-use super::estimate::{Estimate, Interval};
+use super::estimate::{ConfidenceInterval, Estimate};
 use super::student::t_quantile;
 
 /// The rates between which the answer lies differ by at most this factor when the search ends.
 pub const PRECISION: f64 = 1.05;
 
-/// A rate that passes while the search comes nearer may pass by luck: it is tried again, and after so many refusals the
+/// A rate that passes while the search comes nearer may pass by luck: it is tried again, and after so many failed_confirmations the
 /// search ends with what it has.
 const CONFIRMATIONS: u32 = 3;
 
@@ -40,13 +40,13 @@ pub struct Search {
     rate: f64,
     /// The last step down, as a factor.
     step: f64,
-    refusals: u32,
+    failed_confirmations: u32,
     trials: u32,
-    state: State,
+    state: SearchState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum State {
+enum SearchState {
     Searching,
     Confirming,
     Ended(Next),
@@ -61,59 +61,62 @@ impl Search {
             failed: None,
             rate: start.clamp(lowest, highest),
             step: 2.0,
-            refusals: 0,
+            failed_confirmations: 0,
             trials: 0,
-            state: State::Searching,
+            state: SearchState::Searching,
         }
     }
 
     /// What to do next.
     pub fn next(&self) -> Next {
         match self.state {
-            State::Ended(next) => next,
-            State::Searching | State::Confirming => Next::Try(self.rate),
+            SearchState::Ended(next) => next,
+            SearchState::Searching | SearchState::Confirming => Next::Try(self.rate),
         }
     }
 
     /// Takes the result of the trial that [`Search::next`] asked for.
-    pub fn tell(&mut self, passed: bool) {
+    pub fn record(&mut self, passed: bool) {
         self.trials += 1;
         match (self.state, passed) {
-            (State::Ended(_), _) => {}
-            (State::Confirming, true) => self.state = State::Ended(Next::Found(self.rate)),
-            (State::Confirming, false) => {
+            (SearchState::Ended(_), _) => {}
+            (SearchState::Confirming, true) => self.state = SearchState::Ended(Next::Found(self.rate)),
+            (SearchState::Confirming, false) => {
                 // It passed by luck, so what passed below it may still be true.
-                self.refusals += 1;
+                self.failed_confirmations += 1;
                 self.failed = Some(self.rate);
                 self.passed = None;
                 self.rate = (self.rate / PRECISION).max(self.bounds.0);
                 self.step = PRECISION;
-                self.state = State::Searching;
+                self.state = SearchState::Searching;
                 self.check_end();
             }
-            (State::Searching, true) => {
+            (SearchState::Searching, true) => {
                 self.passed = Some(self.rate);
-                self.go_on();
+                self.advance();
             }
-            (State::Searching, false) => {
+            (SearchState::Searching, false) => {
                 self.failed = Some(self.rate);
-                self.go_on();
+                self.advance();
             }
         }
     }
 
-    fn go_on(&mut self) {
+    fn advance(&mut self) {
         let (lowest, highest) = self.bounds;
         match (self.passed, self.failed) {
             (Some(passed), Some(failed)) if failed / passed <= PRECISION => {
                 self.rate = passed;
-                self.state =
-                    if self.refusals < CONFIRMATIONS { State::Confirming } else { State::Ended(Next::Found(passed)) };
+                self.state = if self.failed_confirmations < CONFIRMATIONS {
+                    SearchState::Confirming
+                } else {
+                    SearchState::Ended(Next::Found(passed))
+                };
             }
             (Some(passed), Some(failed)) => self.rate = (passed * failed).sqrt(),
-            (Some(passed), None) if passed >= highest => self.state = State::Ended(Next::AllUpTo(highest)),
+            (Some(passed), None) if passed >= highest => self.state = SearchState::Ended(Next::AllUpTo(highest)),
             (Some(passed), None) => self.rate = (passed * 2.0).min(highest),
-            (None, Some(failed)) if failed <= lowest => self.state = State::Ended(Next::NoneDownTo(lowest)),
+            (None, Some(failed)) if failed <= lowest => self.state = SearchState::Ended(Next::NoneDownTo(lowest)),
             // Small steps down at first where a rate was refused, as the answer is near; then greater ones.
             (None, Some(failed)) => {
                 self.step = (self.step * self.step).min(2.0);
@@ -126,10 +129,10 @@ impl Search {
 
     fn check_end(&mut self) {
         let tried = self.failed.unwrap_or(self.bounds.0);
-        if matches!(self.state, State::Ended(_)) || self.trials < TRIALS {
+        if matches!(self.state, SearchState::Ended(_)) || self.trials < TRIALS {
             return;
         }
-        self.state = State::Ended(self.passed.map_or(Next::NoneDownTo(tried), Next::Found));
+        self.state = SearchState::Ended(self.passed.map_or(Next::NoneDownTo(tried), Next::Found));
     }
 }
 
@@ -144,7 +147,7 @@ pub fn keeps(margins: &[f64]) -> Option<bool> {
 
 /// The capacity over several searches: the geometric mean of the rates found, and its 95 % interval (Student's t on the
 /// logarithms) where there are at least three. `None` without any.
-pub fn over_rounds(found: &[f64]) -> Option<(f64, Option<Interval>)> {
+pub fn over_rounds(found: &[f64]) -> Option<(f64, Option<ConfidenceInterval>)> {
     let logs: Vec<Option<f64>> = found.iter().map(|rate| Some(rate.ln())).collect();
     let estimate = Estimate::of(&logs)?;
     let interval = (found.len() >= 3).then(|| estimate.interval(t_quantile(0.975, found.len() - 1))).flatten();
@@ -166,7 +169,7 @@ mod tests {
             match search.next() {
                 Next::Try(rate) => {
                     tried.push(rate);
-                    search.tell(passes(rate));
+                    search.record(passes(rate));
                 }
                 end => return (end, tried),
             }

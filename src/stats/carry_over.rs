@@ -25,20 +25,20 @@ pub struct CarryOver {
 }
 
 /// The logarithm of a slice's time in relation to those of the other arms' slices, and who ran before.
-struct Place {
+struct SlicePosition {
     arm: usize,
     after: usize,
     log: f64,
 }
 
 /// The effects that are beyond the noise floor and beyond chance, the greatest first: within slice j of all arms, the
-/// logarithm of the seconds of each less their mean (which takes out what the calls were, and the weather); per round the
+/// logarithm of the seconds of each less their mean (which takes out what the calls were, and the round effect); per round the
 /// mean of those with one predecessor less the mean of the others; t over rounds, with Bonferroni's correction for all
 /// pairs of arm and predecessor. Empty below [`MINIMUM_ROUNDS`] rounds, and where arms did not alternate.
 pub fn carry_over(record: &RunRecord) -> Vec<CarryOver> {
     let mut effects: BTreeMap<(usize, usize), Vec<Option<f64>>> = BTreeMap::new();
     for round in &record.rounds {
-        for (pair, effect) in round_effects(&places(round)) {
+        for (pair, effect) in effects_in_round(&slice_positions(round)) {
             effects.entry(pair).or_default().push(Some(effect));
         }
     }
@@ -64,8 +64,8 @@ fn is_beyond_chance(estimate: &Estimate, critical: f64) -> bool {
 }
 
 /// The slices of a round that had another slice before them and others beside them.
-fn places(round: &RoundRecord) -> Vec<Place> {
-    let (mut places, mut last) = (Vec::new(), None);
+fn slice_positions(round: &RoundRecord) -> Vec<SlicePosition> {
+    let (mut slice_positions, mut last) = (Vec::new(), None);
     // Per arm, how many of its slices have come.
     let mut seen = vec![0_usize; round.cells.len()];
     for order in &round.order {
@@ -81,19 +81,20 @@ fn places(round: &RoundRecord) -> Vec<Place> {
             continue;
         }
         let mean = known.iter().sum::<f64>() / known.len() as f64;
-        places.extend(
-            logs.into_iter().filter_map(|(arm, after, log)| Some(Place { arm, after: after?, log: log? - mean })),
+        slice_positions.extend(
+            logs.into_iter()
+                .filter_map(|(arm, after, log)| Some(SlicePosition { arm, after: after?, log: log? - mean })),
         );
     }
-    places
+    slice_positions
 }
 
 /// Per pair of different arms, how much longer the one's slices are after the other than after all others.
-fn round_effects(places: &[Place]) -> BTreeMap<(usize, usize), f64> {
+fn effects_in_round(slice_positions: &[SlicePosition]) -> BTreeMap<(usize, usize), f64> {
     // Count and sum, per pair and per arm.
     let mut by_pair: BTreeMap<(usize, usize), (usize, f64)> = BTreeMap::new();
     let mut by_arm: BTreeMap<usize, (usize, f64)> = BTreeMap::new();
-    for Place { arm, after, log } in places {
+    for SlicePosition { arm, after, log } in slice_positions {
         for (count, sum) in [by_pair.entry((*arm, *after)).or_default(), by_arm.entry(*arm).or_default()] {
             (*count, *sum) = (*count + 1, *sum + log);
         }
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_calls_are_and_the_weather_have_no_effect() {
+    fn calls_and_round_effects_cancel() {
         let found = carry_over(&run((8, 64), &mut stream(2), |_, round, slice, arm, _| {
             (1.0 + round as f64) * (1.0 + (slice * 31 % 17) as f64) * [1.0, 5.0, 0.1][arm]
         }));

@@ -1,14 +1,14 @@
-//! Which strategies differ from the reference, and when that may be said.
+//! Which strategies differ from the baseline, and when that may be said.
 //!
 //! The round is the unit of replication: fresh databases, other calls. A claim rests on the spread of log ratios over
-//! rounds, not on the number of calls, because the calls of one round share their server, their data and their weather.
+//! rounds, not on the number of calls, because the calls of one round share their server, their data and the round effect.
 
-use crate::results::{ERROR_BUDGET, NOISE, RunRecord, Settings};
+use crate::results::{ERROR_BUDGET, NOISE, RunRecord, RunSettings};
 
-use super::estimate::{Estimate, Interval, log_ratios};
+use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
 use super::student::t_quantile;
-use super::{cells, means, mix_means, operations, overloaded, role, tally};
+use super::{cells, means, mix_means, operations, outcome_totals, overloaded, role};
 
 /// With fewer rounds nothing is claimed: the smallest p that R rounds can have is 2^(1-R), 0.03 at 6.
 pub const MINIMUM_ROUNDS: usize = 6;
@@ -30,7 +30,7 @@ pub struct Limits {
 
 impl Limits {
     /// Those of a run.
-    pub fn of(settings: &Settings) -> Limits {
+    pub fn of(settings: &RunSettings) -> Limits {
         Limits { noise: settings.noise, error_budget: settings.error_budget }
     }
 
@@ -54,13 +54,13 @@ pub enum Role {
     Judged,
     /// Its ratio is shown, and nothing is claimed: it is unsafe.
     Described,
-    /// The reference a second time: whatever difference it shows is noise.
+    /// The baseline a second time: whatever difference it shows is noise.
     Control,
 }
 
 /// A strategy's mean times in one question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Arm {
+pub struct ArmTimes {
     /// Its position in the run.
     pub strategy: usize,
     /// What it takes part in.
@@ -73,121 +73,117 @@ pub struct Arm {
     pub overloaded: Option<f64>,
 }
 
-impl Arm {
+impl ArmTimes {
     /// A strategy in one operation, or, with `None`, in the mix.
-    pub fn of(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Arm {
+    pub fn of(record: &RunRecord, strategy: usize, operation: Option<usize>) -> ArmTimes {
         // Whoever fails too often is not compared anywhere, and nobody in an operation that fails too often.
-        let whole = tally(cells(record, strategy).flat_map(|cell| &cell.operations));
-        let own = operation.map(|operation| tally(operations(record, strategy, operation)));
+        let whole = outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations));
+        let own = operation.map(|operation| outcome_totals(operations(record, strategy, operation)));
         let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
         let means = match operation {
             Some(operation) => means(record, strategy, operation),
             None => mix_means(record, strategy),
         };
         let (role, overloaded) = (role(record, strategy), overloaded(record, strategy));
-        Arm { strategy, role, means, failed_share, overloaded }
+        ArmTimes { strategy, role, means, failed_share, overloaded }
     }
 }
 
-/// The time of one arm in relation to the reference's, over the rounds in which both have one. Below 1 is faster.
+/// The time of one arm in relation to the baseline's, over the rounds in which both have one. Below 1 is faster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
     /// The geometric mean over the rounds.
     pub mean: f64,
     /// Where it lies, for all of the family at once; `None` with fewer than [`MINIMUM_ROUNDS`].
-    pub interval: Option<Interval>,
+    pub interval: Option<ConfidenceInterval>,
     /// How many rounds.
     pub rounds: usize,
 }
 
-/// What may be said of an arm against the reference.
+/// The result of comparing an arm with the baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Claim {
-    /// It takes less time.
+pub enum Verdict {
+    /// The arm takes less time.
     Faster,
-    /// It takes more time.
+    /// The arm takes more time.
     Slower,
-    /// Nothing.
-    No(Reason),
+    /// No difference, or none beyond the noise floor and the band of the repeat.
+    NoDifference {
+        /// Whether there is a significant difference that is too small to matter.
+        within_noise: bool,
+        /// The minimum detectable effect: 0.1 for 10 % more time.
+        mde: f64,
+    },
+    /// The data do not decide it.
+    Inconclusive(InconclusiveReason),
 }
 
-/// Why nothing may be said.
+/// Why a comparison is inconclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reason {
-    /// It is there to be looked at only.
+pub enum InconclusiveReason {
+    /// The strategy is unsafe, or the repeat: it is shown and not judged.
     NotJudged,
     /// The strategy failed in too great a share of its calls.
     Failures {
-        /// Which.
+        /// Its position in the run.
         strategy: usize,
         /// Failed calls per call.
         share: f64,
     },
-    /// The strategy could not keep up with the calls that fell due: its times are those of a queue.
+    /// The strategy could not keep up with the calls that were due: its times are those of a queue.
     Overloaded {
-        /// Which.
+        /// Its position in the run.
         strategy: usize,
-        /// The share (0 to 1) of the calls due that were answered.
+        /// The share (0 to 1) of the calls due that it answered.
         achieved: f64,
     },
     /// The strategy had no successful call in a round in which the other had some.
     NoSuccess {
-        /// Which.
+        /// Its position in the run.
         strategy: usize,
     },
-    /// So many rounds, fewer than [`MINIMUM_ROUNDS`].
+    /// The two have this number of rounds in common, fewer than [`MINIMUM_ROUNDS`].
     TooFewRounds(usize),
-    /// No difference was found; one that is at least so great (0.1 for 10 % more time) would have shown.
-    NotFound {
-        /// That difference.
-        detectable: f64,
-    },
-    /// There is a difference, but within the noise floor or the control's band; one that is at least so great would
-    /// have been claimed.
-    WithinNoise {
-        /// That difference.
-        detectable: f64,
-    },
-    /// Only a difference greater than [`UNSTABLE`] would have shown.
+    /// The minimum detectable effect is greater than [`UNSTABLE`].
     Unstable {
-        /// That difference; infinite when none would have.
-        detectable: f64,
+        /// The minimum detectable effect; infinite when no difference would have been found.
+        mde: f64,
     },
 }
 
-/// An arm, compared with the reference.
+/// An arm, compared with the baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The arm.
     pub strategy: usize,
-    /// The reference.
+    /// The baseline.
     pub against: usize,
-    /// The arm's time to the reference's; `None` when they have no round in common.
+    /// The arm's time to the baseline's; `None` when they have no round in common.
     pub ratio: Option<Ratio>,
     /// The adjusted p; `None` for an arm that is not judged.
     pub p: Option<f64>,
     /// The smallest difference (0.1 for 10 % more time) that four of five such runs find; `None` for an arm that is not
     /// judged, and with fewer than [`MINIMUM_ROUNDS`].
-    pub detectable: Option<f64>,
+    pub mde: Option<f64>,
     /// What may be said.
-    pub claim: Claim,
+    pub verdict: Verdict,
 }
 
-/// Compares the arms of one or more questions with their reference, the first arm of each: a comparison per further arm.
+/// Compares the arms of one or more questions with their baseline, the first arm of each: a comparison per further arm.
 /// All judged arms of all questions are one family.
-pub fn compare(questions: &[Vec<Arm>], limits: Limits) -> Vec<Vec<Comparison>> {
+pub fn compare(questions: &[Vec<ArmTimes>], limits: Limits) -> Vec<Vec<Comparison>> {
     let mut members = Vec::new();
     for arms in questions {
-        let Some((reference, others)) = arms.split_first() else { continue };
+        let Some((baseline, others)) = arms.split_first() else { continue };
         let judged = others.iter().filter(|arm| arm.role == Role::Judged);
-        members.extend(judged.map(|arm| log_ratios(&arm.means, &reference.means)));
+        members.extend(judged.map(|arm| log_ratios(&arm.means, &baseline.means)));
     }
     let family = Family::new(&members);
     let critical = (!members.is_empty()).then_some(family.critical);
     let mut adjusted = family.p.iter().copied();
-    let mut answer = |arms: &Vec<Arm>| {
-        let Some((reference, others)) = arms.split_first() else { return Vec::new() };
-        let judge = Judge { reference, critical, band: band(arms), limits };
+    let mut answer = |arms: &Vec<ArmTimes>| {
+        let Some((baseline, others)) = arms.split_first() else { return Vec::new() };
+        let judge = Judge { baseline, critical, band: band(arms), limits };
         let compared = others.iter().map(|arm| {
             let p = if arm.role == Role::Judged { adjusted.next() } else { None };
             judge.compare(arm, p)
@@ -197,35 +193,35 @@ pub fn compare(questions: &[Vec<Arm>], limits: Limits) -> Vec<Vec<Comparison>> {
     questions.iter().map(&mut answer).collect()
 }
 
-/// How far the control says that a log ratio may be from 0 by noise alone; `None` without a control arm (the reference, which
+/// How far the control says that a log ratio may be from 0 by noise alone; `None` without a control arm (the baseline, which
 /// comes first, measured a second time), or with fewer than two rounds of it.
-pub fn band(arms: &[Arm]) -> Option<f64> {
+pub fn band(arms: &[ArmTimes]) -> Option<f64> {
     let control = arms.iter().find(|arm| arm.role == Role::Control)?;
     Estimate::of(&log_ratios(&control.means, &arms.first()?.means))?.band()
 }
 
 /// What keeps two arms from being compared at all.
-pub(super) fn obstacle(arm: &Arm, reference: &Arm, limits: Limits) -> Option<Reason> {
-    for Arm { strategy, overloaded, failed_share: share, .. } in [arm, reference] {
+pub(super) fn obstacle(arm: &ArmTimes, baseline: &ArmTimes, limits: Limits) -> Option<InconclusiveReason> {
+    for ArmTimes { strategy, overloaded, failed_share: share, .. } in [arm, baseline] {
         let strategy = *strategy;
         if let Some(achieved) = *overloaded {
-            return Some(Reason::Overloaded { strategy, achieved });
+            return Some(InconclusiveReason::Overloaded { strategy, achieved });
         }
         if *share > limits.error_budget {
-            return Some(Reason::Failures { strategy, share: *share });
+            return Some(InconclusiveReason::Failures { strategy, share: *share });
         }
     }
-    let mut rounds = arm.means.iter().zip(&reference.means);
+    let mut rounds = arm.means.iter().zip(&baseline.means);
     rounds.find_map(|(mine, theirs)| match (mine, theirs) {
-        (None, Some(_)) => Some(Reason::NoSuccess { strategy: arm.strategy }),
-        (Some(_), None) => Some(Reason::NoSuccess { strategy: reference.strategy }),
+        (None, Some(_)) => Some(InconclusiveReason::NoSuccess { strategy: arm.strategy }),
+        (Some(_), None) => Some(InconclusiveReason::NoSuccess { strategy: baseline.strategy }),
         _ => None,
     })
 }
 
 /// What one question's arms are measured by.
 struct Judge<'a> {
-    reference: &'a Arm,
+    baseline: &'a ArmTimes,
     /// That of the family; `None` where nothing is judged.
     critical: Option<f64>,
     band: Option<f64>,
@@ -233,22 +229,22 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn compare(&self, arm: &Arm, p: Option<f64>) -> Comparison {
-        let estimate = Estimate::of(&log_ratios(&arm.means, &self.reference.means));
-        let claim = match (obstacle(arm, self.reference, self.limits), p) {
-            (Some(reason), _) => Claim::No(reason),
-            (None, None) => Claim::No(Reason::NotJudged),
-            (None, Some(p)) => self.claim(estimate.as_ref(), p),
+    fn compare(&self, arm: &ArmTimes, p: Option<f64>) -> Comparison {
+        let estimate = Estimate::of(&log_ratios(&arm.means, &self.baseline.means));
+        let verdict = match (obstacle(arm, self.baseline, self.limits), p) {
+            (Some(reason), _) => Verdict::Inconclusive(reason),
+            (None, None) => Verdict::Inconclusive(InconclusiveReason::NotJudged),
+            (None, Some(p)) => self.verdict(estimate.as_ref(), p),
         };
         let ratio = estimate.map(|estimate| Ratio {
             mean: estimate.ratio(),
             interval: estimate.interval(self.critical_for(&estimate)).filter(|_| estimate.rounds >= MINIMUM_ROUNDS),
             rounds: estimate.rounds,
         });
-        let detectable = p.and(estimate.as_ref()).filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS);
-        let detectable = detectable.filter(|_| obstacle(arm, self.reference, self.limits).is_none());
-        let detectable = detectable.map(|estimate| self.detectable(estimate));
-        Comparison { strategy: arm.strategy, against: self.reference.strategy, ratio, p, detectable, claim }
+        let mde = p.and(estimate.as_ref()).filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS);
+        let mde = mde.filter(|_| obstacle(arm, self.baseline, self.limits).is_none());
+        let mde = mde.map(|estimate| self.mde(estimate));
+        Comparison { strategy: arm.strategy, against: self.baseline.strategy, ratio, p, mde, verdict }
     }
 
     /// A log ratio this close to 0 is noise. It is the logarithm, so that "a is faster than b" and "b is slower than a" are
@@ -263,26 +259,28 @@ impl Judge<'_> {
         self.critical.unwrap_or_else(|| t_quantile(0.975, estimate.rounds.saturating_sub(1).max(1)))
     }
 
-    fn detectable(&self, estimate: &Estimate) -> f64 {
-        estimate.detectable(self.critical_for(estimate)).max(self.noise().exp_m1())
+    fn mde(&self, estimate: &Estimate) -> f64 {
+        estimate.mde(self.critical_for(estimate)).max(self.noise().exp_m1())
     }
 
-    fn claim(&self, estimate: Option<&Estimate>, p: f64) -> Claim {
+    fn verdict(&self, estimate: Option<&Estimate>, p: f64) -> Verdict {
         let Some(estimate) = estimate.filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS) else {
-            return Claim::No(Reason::TooFewRounds(estimate.map_or(0, |estimate| estimate.rounds)));
+            return Verdict::Inconclusive(InconclusiveReason::TooFewRounds(
+                estimate.map_or(0, |estimate| estimate.rounds),
+            ));
         };
-        let (noise, detectable) = (self.noise(), self.detectable(estimate));
+        let (noise, mde) = (self.noise(), self.mde(estimate));
         // The step-down finds a little more than the simultaneous interval; a claim beside an interval that holds 1 would
         // convince nobody.
-        let excludes = |interval: Interval| interval.low > 1.0 || interval.high < 1.0;
+        let excludes = |interval: ConfidenceInterval| interval.low > 1.0 || interval.high < 1.0;
         let is_found = p < SIGNIFICANCE && estimate.interval(self.critical_for(estimate)).is_some_and(excludes);
         let is_noise = estimate.mean.abs() <= noise;
         match (is_found, is_noise) {
-            (true, false) if estimate.mean < 0.0 => Claim::Faster,
-            (true, false) => Claim::Slower,
-            _ if detectable > UNSTABLE => Claim::No(Reason::Unstable { detectable }),
-            (true, true) => Claim::No(Reason::WithinNoise { detectable }),
-            (false, _) => Claim::No(Reason::NotFound { detectable }),
+            (true, false) if estimate.mean < 0.0 => Verdict::Faster,
+            (true, false) => Verdict::Slower,
+            _ if mde > UNSTABLE => Verdict::Inconclusive(InconclusiveReason::Unstable { mde }),
+            (true, true) => Verdict::NoDifference { within_noise: true, mde },
+            (false, _) => Verdict::NoDifference { within_noise: false, mde },
         }
     }
 }
@@ -293,31 +291,34 @@ mod tests {
 
     use super::*;
 
-    fn arm(strategy: usize, means: &[f64]) -> Arm {
+    fn arm(strategy: usize, means: &[f64]) -> ArmTimes {
         let means = means.iter().copied().map(Some).collect();
-        Arm { strategy, role: Role::Judged, means, failed_share: 0.0, overloaded: None }
+        ArmTimes { strategy, role: Role::Judged, means, failed_share: 0.0, overloaded: None }
     }
 
-    /// An arm against a reference.
-    fn two(against: Arm, arm: Arm) -> Comparison {
+    /// An arm against a baseline.
+    fn two(against: ArmTimes, arm: ArmTimes) -> Comparison {
         compare(&[vec![against, arm]], Limits::default()).remove(0).remove(0)
     }
 
-    fn control(means: &[f64]) -> Arm {
-        Arm { role: Role::Control, ..arm(9, means) }
+    fn control(means: &[f64]) -> ArmTimes {
+        ArmTimes { role: Role::Control, ..arm(9, means) }
     }
 
     #[test]
     fn six_rounds_that_agree_carry_a_claim_and_five_do_not() {
         let made = two(arm(0, &[2.0; 6]), arm(1, &[1.0; 6]));
-        assert_eq!((made.claim, made.p, made.ratio.unwrap().mean), (Claim::Faster, Some(1.0 / 32.0), 0.5));
-        assert_eq!(made.ratio.unwrap().interval, Some(Interval { low: 0.5, high: 0.5 }));
+        assert_eq!((made.verdict, made.p, made.ratio.unwrap().mean), (Verdict::Faster, Some(1.0 / 32.0), 0.5));
+        assert_eq!(made.ratio.unwrap().interval, Some(ConfidenceInterval { low: 0.5, high: 0.5 }));
         let made = two(arm(0, &[2.0; 5]), arm(1, &[1.0; 5]));
-        assert_eq!(made.claim, Claim::No(Reason::TooFewRounds(5)));
+        assert_eq!(made.verdict, Verdict::Inconclusive(InconclusiveReason::TooFewRounds(5)));
         assert_eq!((made.ratio.unwrap().mean, made.ratio.unwrap().interval), (0.5, None));
         let made = two(arm(0, &[2.0]), arm(1, &[1.0]));
-        assert_eq!((made.claim, made.ratio.unwrap().rounds), (Claim::No(Reason::TooFewRounds(1)), 1));
-        assert_eq!(two(arm(0, &[]), arm(1, &[])).claim, Claim::No(Reason::TooFewRounds(0)));
+        assert_eq!(
+            (made.verdict, made.ratio.unwrap().rounds),
+            (Verdict::Inconclusive(InconclusiveReason::TooFewRounds(1)), 1)
+        );
+        assert_eq!(two(arm(0, &[]), arm(1, &[])).verdict, Verdict::Inconclusive(InconclusiveReason::TooFewRounds(0)));
     }
 
     #[test]
@@ -327,7 +328,7 @@ mod tests {
         let logs = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
         let made = two(arm(0, &[1.0; 6]), arm(1, &logs.map(f64::exp)));
         let t = |sum: f64| sum / 6.0 / ((0.91 - sum * sum / 6.0) / 5.0 / 6.0).sqrt();
-        assert_eq!((made.claim, made.p), (Claim::Slower, Some(1.0 / 32.0)));
+        assert_eq!((made.verdict, made.p), (Verdict::Slower, Some(1.0 / 32.0)));
         let interval = made.ratio.unwrap().interval.unwrap();
         assert!((interval.low.ln() - (0.35 - t(1.9) * 0.076_376)).abs() < 1e-5, "{interval:?} {}", t(1.9));
         assert!((interval.high.ln() - (0.35 + t(1.9) * 0.076_376)).abs() < 1e-5);
@@ -337,8 +338,10 @@ mod tests {
         let made = two(arm(0, &[1.0; 6]), arm(1, &turned.map(f64::exp)));
         let error = ((0.91 - 1.5 * 1.5 / 6.0) / 5.0 / 6.0_f64).sqrt();
         let wanted = ((t(1.9) + 0.91954) * error).exp() - 1.0;
-        match made.claim {
-            Claim::No(Reason::Unstable { detectable }) => assert!((detectable - wanted).abs() < 1e-4, "{detectable}"),
+        match made.verdict {
+            Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) => {
+                assert!((mde - wanted).abs() < 1e-4, "{mde}")
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -346,13 +349,13 @@ mod tests {
     #[test]
     fn what_is_not_found_comes_with_what_would_have_been() {
         let noisy = [1.0, 1.1, 0.95, 1.05, 0.9, 1.02, 0.97, 1.0];
-        match two(arm(0, &[1.0; 8]), arm(1, &noisy)).claim {
-            Claim::No(Reason::NotFound { detectable }) => assert!((0.05..0.15).contains(&detectable), "{detectable}"),
+        match two(arm(0, &[1.0; 8]), arm(1, &noisy)).verdict {
+            Verdict::NoDifference { within_noise: false, mde } => assert!((0.05..0.15).contains(&mde), "{mde}"),
             other => panic!("{other:?}"),
         }
         let wild = noisy.map(|value: f64| value.powi(12));
         assert!(
-            matches!(two(arm(0, &[1.0; 8]), arm(1, &wild)).claim, Claim::No(Reason::Unstable { detectable }) if detectable > 0.5)
+            matches!(two(arm(0, &[1.0; 8]), arm(1, &wild)).verdict, Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) if mde > 0.5)
         );
         // Every pattern of signs makes these rounds agree in one of the comparisons, so there is no finite bound.
         let mirrored =
@@ -361,35 +364,38 @@ mod tests {
             compare(&[vec![arm(0, &[1.0; 6]), mirrored(0), mirrored(1), mirrored(2)]], Limits::default()).remove(0);
         assert!(
             made.iter()
-                .all(|one| matches!(one.claim, Claim::No(Reason::Unstable { detectable }) if detectable.is_infinite()))
+                .all(|one| matches!(one.verdict, Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) if mde.is_infinite()))
         );
         assert!(made.iter().all(|one| one.ratio.unwrap().interval.is_none()));
     }
 
     #[test]
     fn a_sure_but_small_difference_is_noise() {
-        let claim = |mean: f64| two(arm(0, &[100.0; 8]), arm(1, &[mean; 8])).claim;
+        let verdict = |mean: f64| two(arm(0, &[100.0; 8]), arm(1, &[mean; 8])).verdict;
         for within in [98.1, 101.9] {
             assert!(
-                matches!(claim(within), Claim::No(Reason::WithinNoise { detectable }) if (detectable - 0.02).abs() < 1e-9)
+                matches!(verdict(within), Verdict::NoDifference { within_noise: true, mde } if (mde - 0.02).abs() < 1e-9)
             );
         }
-        assert_eq!((claim(97.9), claim(102.1)), (Claim::Faster, Claim::Slower));
+        assert_eq!((verdict(97.9), verdict(102.1)), (Verdict::Faster, Verdict::Slower));
     }
 
     #[test]
     fn the_control_widens_what_is_noise_and_is_itself_not_judged() {
-        let with = |control: Arm| {
+        let with = |control: ArmTimes| {
             let arms = vec![arm(0, &[100.0; 8]), arm(1, &[105.0; 8]), control];
             (band(&arms), compare(&[arms], Limits::default()).remove(0))
         };
         let (narrow, made) = with(control(&[101.0; 8]));
         assert!((narrow.unwrap().exp() - 1.01).abs() < 1e-9);
-        assert_eq!((made[0].claim, made[1].claim, made[1].p), (Claim::Slower, Claim::No(Reason::NotJudged), None));
+        assert_eq!(
+            (made[0].verdict, made[1].verdict, made[1].p),
+            (Verdict::Slower, Verdict::Inconclusive(InconclusiveReason::NotJudged), None)
+        );
         let (wide, made) = with(control(&[106.0; 8]));
         assert!((wide.unwrap().exp() - 1.06).abs() < 1e-9);
         assert!(
-            matches!(made[0].claim, Claim::No(Reason::WithinNoise { detectable }) if (detectable - 0.06).abs() < 1e-9)
+            matches!(made[0].verdict, Verdict::NoDifference { within_noise: true, mde } if (mde - 0.06).abs() < 1e-9)
         );
         assert_eq!(
             (band(&[arm(0, &[1.0; 8]), arm(1, &[1.0; 8])]), band(&[arm(0, &[1.0]), control(&[1.0])])),
@@ -401,64 +407,73 @@ mod tests {
     fn who_is_not_judged_has_an_interval_even_where_nobody_is() {
         // Logarithms 0.1 and 0.3: mean 0.2, standard error 0.1/sqrt(7), Student's t of 7 degrees of freedom 2.3646.
         let means: Vec<f64> = (0..8).map(|round| if round % 2 == 0 { 0.1_f64 } else { 0.3 }.exp()).collect();
-        let found = two(arm(0, &[1.0; 8]), Arm { role: Role::Described, ..arm(1, &means) });
+        let found = two(arm(0, &[1.0; 8]), ArmTimes { role: Role::Described, ..arm(1, &means) });
         let interval = found.ratio.unwrap().interval.unwrap();
-        let reach = 2.3646 * 0.1 / 7.0_f64.sqrt();
-        assert!((interval.low.ln() - (0.2 - reach)).abs() < 1e-4, "{interval:?}");
-        assert!((interval.high.ln() - (0.2 + reach)).abs() < 1e-4, "{interval:?}");
-        assert_eq!((found.p, found.claim), (None, Claim::No(Reason::NotJudged)));
+        let half_width = 2.3646 * 0.1 / 7.0_f64.sqrt();
+        assert!((interval.low.ln() - (0.2 - half_width)).abs() < 1e-4, "{interval:?}");
+        assert!((interval.high.ln() - (0.2 + half_width)).abs() < 1e-4, "{interval:?}");
+        assert_eq!((found.p, found.verdict), (None, Verdict::Inconclusive(InconclusiveReason::NotJudged)));
     }
 
     #[test]
     fn who_is_not_judged_changes_nobody_s_claim() {
         let noisy = [1.0, 1.1, 0.95, 1.05, 0.9, 1.02, 0.97, 1.2];
         let alone = two(arm(0, &[1.0; 8]), arm(1, &noisy));
-        let described = Arm { role: Role::Described, ..arm(2, &[3.0; 8]) };
+        let described = ArmTimes { role: Role::Described, ..arm(2, &[3.0; 8]) };
         let made = compare(&[vec![arm(0, &[1.0; 8]), described, arm(1, &noisy)]], Limits::default()).remove(0);
-        assert_eq!((&made[1], made[0].claim), (&alone, Claim::No(Reason::NotJudged)));
+        assert_eq!((&made[1], made[0].verdict), (&alone, Verdict::Inconclusive(InconclusiveReason::NotJudged)));
         assert!(made[0].ratio.unwrap().interval.is_some());
     }
 
     #[test]
     fn failures_and_missing_successes_forbid_the_claim() {
-        let failing = Arm { failed_share: 0.011, ..arm(1, &[1.0; 6]) };
+        let failing = ArmTimes { failed_share: 0.011, ..arm(1, &[1.0; 6]) };
         let made = two(arm(0, &[2.0; 6]), failing);
-        assert_eq!(made.claim, Claim::No(Reason::Failures { strategy: 1, share: 0.011 }));
+        assert_eq!(made.verdict, Verdict::Inconclusive(InconclusiveReason::Failures { strategy: 1, share: 0.011 }));
         let mut gap = arm(1, &[1.0; 7]);
         gap.means[3] = None;
-        assert_eq!(two(gap.clone(), arm(0, &[2.0; 7])).claim, Claim::No(Reason::NoSuccess { strategy: 1 }));
+        assert_eq!(
+            two(gap.clone(), arm(0, &[2.0; 7])).verdict,
+            Verdict::Inconclusive(InconclusiveReason::NoSuccess { strategy: 1 })
+        );
         let made = two(arm(0, &[2.0; 7]), gap);
-        assert_eq!((made.claim, made.ratio.unwrap().rounds), (Claim::No(Reason::NoSuccess { strategy: 1 }), 6));
+        assert_eq!(
+            (made.verdict, made.ratio.unwrap().rounds),
+            (Verdict::Inconclusive(InconclusiveReason::NoSuccess { strategy: 1 }), 6)
+        );
     }
 
     #[test]
     fn a_run_s_own_limits_count() {
         let with = |limits: Limits, share: f64| {
-            let slower = Arm { failed_share: share, ..arm(1, &[104.0; 8]) };
-            compare(&[vec![arm(0, &[100.0; 8]), slower]], limits).remove(0).remove(0).claim
+            let slower = ArmTimes { failed_share: share, ..arm(1, &[104.0; 8]) };
+            compare(&[vec![arm(0, &[100.0; 8]), slower]], limits).remove(0).remove(0).verdict
         };
         let limits = Limits { noise: 0.05, error_budget: 0.1 };
         assert_eq!(
             (with(Limits::default(), 0.0), with(limits, 0.0)),
-            (Claim::Slower, Claim::No(Reason::WithinNoise { detectable: 0.05_f64.ln_1p().exp_m1() }))
+            (Verdict::Slower, Verdict::NoDifference { within_noise: true, mde: 0.05_f64.ln_1p().exp_m1() })
         );
         let limits = Limits { noise: 0.0, ..limits };
         assert_eq!(
             (with(limits, 0.1), with(limits, 0.11)),
-            (Claim::Slower, Claim::No(Reason::Failures { strategy: 1, share: 0.11 }))
+            (Verdict::Slower, Verdict::Inconclusive(InconclusiveReason::Failures { strategy: 1, share: 0.11 }))
         );
         assert_eq!(Limits { noise: f64::NAN, ..limits }.floor(), 0.0);
     }
 
     #[test]
     fn an_overloaded_arm_is_not_compared_and_with_an_overloaded_reference_nobody_is() {
-        let slow = Arm { overloaded: Some(0.9), ..arm(1, &[9.0; 6]) };
+        let slow = ArmTimes { overloaded: Some(0.9), ..arm(1, &[9.0; 6]) };
         let made = compare(&[vec![arm(0, &[2.0; 6]), slow.clone(), arm(2, &[1.0; 6])]], Limits::default()).remove(0);
-        assert_eq!(made[0].claim, Claim::No(Reason::Overloaded { strategy: 1, achieved: 0.9 }));
-        assert_eq!(made[1].claim, Claim::Faster);
+        assert_eq!(
+            made[0].verdict,
+            Verdict::Inconclusive(InconclusiveReason::Overloaded { strategy: 1, achieved: 0.9 })
+        );
+        assert_eq!(made[1].verdict, Verdict::Faster);
         let made = compare(&[vec![slow, arm(0, &[2.0; 6]), arm(2, &[1.0; 6])]], Limits::default()).remove(0);
-        let overloaded = Claim::No(Reason::Overloaded { strategy: 1, achieved: 0.9 });
-        assert!(made.iter().all(|one| one.claim == overloaded), "{made:?}");
+        let overloaded = Verdict::Inconclusive(InconclusiveReason::Overloaded { strategy: 1, achieved: 0.9 });
+        assert!(made.iter().all(|one| one.verdict == overloaded), "{made:?}");
     }
 
     #[test]
@@ -466,14 +481,14 @@ mod tests {
         let (mut a, mut b) = (arm(0, &[1.0; 7]), arm(1, &[3.0; 7]));
         (a.means[0], b.means[0]) = (None, None);
         let made = two(a, b);
-        assert_eq!((made.claim, made.ratio.unwrap().rounds), (Claim::Slower, 6));
+        assert_eq!((made.verdict, made.ratio.unwrap().rounds), (Verdict::Slower, 6));
     }
 
     fn times() -> impl Strategy<Value = Vec<(f64, f64)>> {
         prop::collection::vec((1.0_f64..1e9, 1.0_f64..1e9), 1..13)
     }
 
-    fn arms(times: &[(f64, f64)]) -> (Arm, Arm) {
+    fn arms(times: &[(f64, f64)]) -> (ArmTimes, ArmTimes) {
         let (a, b): (Vec<f64>, Vec<f64>) = times.iter().copied().unzip();
         (arm(0, &a), arm(1, &b))
     }
@@ -482,14 +497,16 @@ mod tests {
         (a / b - 1.0).abs() < 1e-6
     }
 
-    fn alike(a: Claim, b: Claim) -> bool {
+    fn alike(a: Verdict, b: Verdict) -> bool {
         match (a, b) {
-            (Claim::No(Reason::Unstable { detectable: a }), Claim::No(Reason::Unstable { detectable: b })) => {
-                a == b || close(a, b)
-            }
-            (Claim::No(Reason::NotFound { detectable: a }), Claim::No(Reason::NotFound { detectable: b })) => {
-                close(a, b)
-            }
+            (
+                Verdict::Inconclusive(InconclusiveReason::Unstable { mde: a }),
+                Verdict::Inconclusive(InconclusiveReason::Unstable { mde: b }),
+            ) => a == b || close(a, b),
+            (
+                Verdict::NoDifference { within_noise: false, mde: a },
+                Verdict::NoDifference { within_noise: false, mde: b },
+            ) => close(a, b),
             _ => a == b,
         }
     }
@@ -498,9 +515,9 @@ mod tests {
         #[test]
         fn identical_arms_have_ratio_one_and_no_claim(times in times()) {
             let (a, _) = arms(&times);
-            let made = two(a.clone(), Arm { strategy: 1, ..a });
+            let made = two(a.clone(), ArmTimes { strategy: 1, ..a });
             prop_assert_eq!((made.ratio.unwrap().mean, made.p), (1.0, Some(1.0)));
-            prop_assert!(matches!(made.claim, Claim::No(_)));
+            prop_assert!(!matches!(made.verdict, Verdict::Faster | Verdict::Slower));
         }
 
         #[test]
@@ -509,7 +526,7 @@ mod tests {
             let scaled: Vec<(f64, f64)> = times.iter().map(|(a, b)| (a * factor, b * factor)).collect();
             let (c, d) = arms(&scaled);
             let (plain, both) = (two(a.clone(), b), two(c, d.clone()));
-            prop_assert!(close(plain.ratio.unwrap().mean, both.ratio.unwrap().mean) && alike(plain.claim, both.claim));
+            prop_assert!(close(plain.ratio.unwrap().mean, both.ratio.unwrap().mean) && alike(plain.verdict, both.verdict));
             prop_assert!(close(two(a, d).ratio.unwrap().mean, plain.ratio.unwrap().mean * factor));
         }
 
@@ -519,7 +536,7 @@ mod tests {
             let reversed: Vec<(f64, f64)> = times.iter().rev().copied().collect();
             let (c, d) = arms(&reversed);
             let (one, other) = (two(a, b), two(c, d));
-            prop_assert!(alike(one.claim, other.claim) && one.p == other.p);
+            prop_assert!(alike(one.verdict, other.verdict) && one.p == other.p);
             prop_assert!(close(one.ratio.unwrap().mean, other.ratio.unwrap().mean));
         }
 
@@ -527,12 +544,12 @@ mod tests {
         fn faster_one_way_is_slower_the_other_way(times in times()) {
             let (a, b) = arms(&times);
             let (one, other) = (two(a.clone(), b.clone()), two(b, a));
-            let turned = match other.claim {
-                Claim::Faster => Claim::Slower,
-                Claim::Slower => Claim::Faster,
+            let turned = match other.verdict {
+                Verdict::Faster => Verdict::Slower,
+                Verdict::Slower => Verdict::Faster,
                 no => no,
             };
-            prop_assert!(alike(one.claim, turned) && one.p == other.p);
+            prop_assert!(alike(one.verdict, turned) && one.p == other.p);
             let (one, other) = (one.ratio.unwrap(), other.ratio.unwrap());
             prop_assert!(close(one.mean * other.mean, 1.0));
             if let (Some(one), Some(other)) = (one.interval, other.interval) {

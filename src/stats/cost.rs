@@ -14,7 +14,7 @@ pub struct Cost {
     pub per_call: f64,
     /// How far the mean may be off by the rounds' spread: t(0.975) standard errors; 0 where all rounds agree, `None` with a
     /// single round.
-    pub reach: Option<f64>,
+    pub half_width: Option<f64>,
     /// In relation to the first strategy's; `None` where that has none.
     pub ratio: Option<f64>,
 }
@@ -27,10 +27,10 @@ pub fn counters(record: &RunRecord) -> BTreeSet<&str> {
 
 /// A counter's growth per measured call of the mix; `None` where no round has it.
 pub fn window_cost(record: &RunRecord, strategy: usize, counter: &str) -> Option<Cost> {
-    let (per_call, reach) = over_rounds(record, strategy, counter)?;
-    let reference = over_rounds(record, 0, counter).map(|(mean, _)| mean).filter(|mean| *mean > 0.0);
-    let ratio = reference.map(|reference| per_call / reference).filter(|ratio| ratio.is_finite());
-    Some(Cost { per_call, reach, ratio })
+    let (per_call, half_width) = over_rounds(record, strategy, counter)?;
+    let baseline = over_rounds(record, 0, counter).map(|(mean, _)| mean).filter(|mean| *mean > 0.0);
+    let ratio = baseline.map(|baseline| per_call / baseline).filter(|ratio| ratio.is_finite());
+    Some(Cost { per_call, half_width, ratio })
 }
 
 fn over_rounds(record: &RunRecord, strategy: usize, counter: &str) -> Option<(f64, Option<f64>)> {
@@ -39,21 +39,21 @@ fn over_rounds(record: &RunRecord, strategy: usize, counter: &str) -> Option<(f6
     let rounds = values.len() as f64;
     let mean = values.iter().sum::<f64>() / rounds;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let reach = (values.len() > 1).then(|| match squares {
+    let half_width = (values.len() > 1).then(|| match squares {
         0.0 => 0.0,
         squares => t_quantile(0.975, values.len() - 1) * (squares / (rounds - 1.0) / rounds).sqrt(),
     });
-    mean.is_finite().then_some((mean, reach))
+    mean.is_finite().then_some((mean, half_width))
 }
 
 /// What the cost pass found of one operation of one strategy.
 pub fn single_cost<'r>(record: &'r RunRecord, strategy: &str, operation: &str) -> Option<&'r CostRecord> {
-    record.costs.iter().find(|cost| cost.strategy == strategy && cost.operation == operation && cost.calls > 0)
+    record.own_costs.iter().find(|cost| cost.strategy == strategy && cost.operation == operation && cost.calls > 0)
 }
 
 /// From the first write acknowledged to the last, of all calls that wrote more than once; `None` without any.
 pub fn inconsistency(record: &RunRecord, strategy: usize, operation: usize) -> Option<Distribution> {
-    let times = operations(record, strategy, operation).filter_map(|operation| operation.inconsistent.as_ref());
+    let times = operations(record, strategy, operation).filter_map(|operation| operation.inconsistency.as_ref());
     let times = Distribution::merged(times.map(|times| &times.histogram));
     (times.calls() > 0).then_some(times)
 }
@@ -71,12 +71,12 @@ mod tests {
             round.cells[1].counters.insert("requests".into(), grown);
         }
         assert!(counters(&run).contains("requests"));
-        let reference = window_cost(&run, 0, "requests").unwrap();
-        assert_eq!(reference, Cost { per_call: 2.0, reach: Some(0.0), ratio: Some(1.0) });
+        let baseline = window_cost(&run, 0, "requests").unwrap();
+        assert_eq!(baseline, Cost { per_call: 2.0, half_width: Some(0.0), ratio: Some(1.0) });
         // 1, 2 and 3 per call: deviation 1, t(0.975, 2) = 4.3027, over the root of 3.
         let other = window_cost(&run, 1, "requests").unwrap();
         assert_eq!((other.per_call, other.ratio), (2.0, Some(1.0)));
-        assert!((other.reach.unwrap() - 2.4842).abs() < 1e-3, "{other:?}");
+        assert!((other.half_width.unwrap() - 2.4842).abs() < 1e-3, "{other:?}");
         assert_eq!(window_cost(&run, 2, "requests"), None);
     }
 
@@ -86,6 +86,6 @@ mod tests {
         run.rounds[0].cells[0].counters.insert("collection_scans".into(), 0.0);
         run.rounds[0].cells[1].counters.insert("collection_scans".into(), 915.0);
         let cost = window_cost(&run, 1, "collection_scans");
-        assert_eq!(cost, Some(Cost { per_call: 1.0, reach: None, ratio: None }));
+        assert_eq!(cost, Some(Cost { per_call: 1.0, half_width: None, ratio: None }));
     }
 }

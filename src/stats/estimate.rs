@@ -14,13 +14,13 @@ pub struct Estimate {
     pub deviation: Option<f64>,
     /// How many rounds.
     pub rounds: usize,
-    /// Rounds in which the time was less than the other's.
-    pub ahead: usize,
+    /// Rounds in which this arm took less time.
+    pub wins: usize,
 }
 
 /// Where a ratio lies, by the method's 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub struct ConfidenceInterval {
     /// The lower end.
     pub low: f64,
     /// The upper end.
@@ -40,9 +40,9 @@ impl Estimate {
         let rounds = values.len();
         let mean = values.iter().sum::<f64>() / rounds as f64;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let ahead = values.iter().filter(|value| **value < 0.0).count();
+        let wins = values.iter().filter(|value| **value < 0.0).count();
         let deviation = (rounds > 1).then(|| (squares / (rounds - 1) as f64).sqrt());
-        (rounds > 0).then_some(Estimate { mean, deviation, rounds, ahead })
+        (rounds > 0).then_some(Estimate { mean, deviation, rounds, wins })
     }
 
     /// The geometric mean of the ratios.
@@ -56,28 +56,30 @@ impl Estimate {
     }
 
     /// The ratios within so many standard errors; `None` where they have no finite bounds.
-    pub fn interval(&self, critical: f64) -> Option<Interval> {
-        let reach = reach(self.error()?, critical);
-        reach.is_finite().then(|| Interval { low: (self.mean - reach).exp(), high: (self.mean + reach).exp() })
+    pub fn interval(&self, critical: f64) -> Option<ConfidenceInterval> {
+        let half_width = half_width(self.error()?, critical);
+        half_width
+            .is_finite()
+            .then(|| ConfidenceInterval { low: (self.mean - half_width).exp(), high: (self.mean + half_width).exp() })
     }
 
     /// The smallest difference (0.1 for 10 % more time) that is found in 4 of 5 runs like this one, when more than so
     /// many standard errors are asked for; infinite when there is none.
-    pub fn detectable(&self, critical: f64) -> f64 {
-        let reach = self.error().map(|error| reach(error, critical + t_quantile(POWER, self.rounds - 1)));
-        reach.map_or(f64::INFINITY, f64::exp_m1)
+    pub fn mde(&self, critical: f64) -> f64 {
+        let half_width = self.error().map(|error| half_width(error, critical + t_quantile(POWER, self.rounds - 1)));
+        half_width.map_or(f64::INFINITY, f64::exp_m1)
     }
 
     /// How far a mean log ratio may be from 0 when nothing but noise is at work, judged by two arms that are the same:
     /// |mean| + t(0.975) standard errors. `None` with a single round.
     pub fn band(&self) -> Option<f64> {
         let error = self.error()?;
-        Some(self.mean.abs() + reach(error, t_quantile(0.975, self.rounds - 1)))
+        Some(self.mean.abs() + half_width(error, t_quantile(0.975, self.rounds - 1)))
     }
 }
 
 /// So many standard errors; none when the error is 0, however many.
-fn reach(error: f64, times: f64) -> f64 {
+fn half_width(error: f64, times: f64) -> f64 {
     if error == 0.0 { 0.0 } else { error * times }
 }
 
@@ -100,7 +102,7 @@ mod tests {
             (interval.low - 0.126_795_f64.exp()).abs() < 1e-5 && (interval.high - 0.473_205_f64.exp()).abs() < 1e-5
         );
         // t(0.8, 2) = 1.0607, so exp(4.0607 * 0.057735) - 1 = 0.2642.
-        assert!((made.detectable(3.0) - 0.2642).abs() < 1e-4);
+        assert!((made.mde(3.0) - 0.2642).abs() < 1e-4);
         // t(0.975, 2) = 4.3027, so 0.3 + 4.3027 * 0.057735 = 0.5484.
         assert!((made.band().unwrap() - 0.5484).abs() < 1e-4);
     }
@@ -109,15 +111,18 @@ mod tests {
     fn one_round_has_a_ratio_and_nothing_else() {
         let made = estimate(&[0.5_f64.ln()]);
         assert_eq!((made.deviation, made.interval(2.0), made.band()), (None, None, None));
-        assert_eq!((made.ratio(), made.detectable(2.0)), (0.5, f64::INFINITY));
+        assert_eq!((made.ratio(), made.mde(2.0)), (0.5, f64::INFINITY));
         assert_eq!(Estimate::of(&[None, None]), None);
     }
 
     #[test]
     fn without_spread_the_interval_is_a_point() {
         let made = estimate(&[0.25; 8]);
-        assert_eq!(made.interval(f64::INFINITY), Some(Interval { low: 0.25_f64.exp(), high: 0.25_f64.exp() }));
-        assert_eq!((made.detectable(f64::INFINITY), made.band()), (0.0, Some(0.25)));
+        assert_eq!(
+            made.interval(f64::INFINITY),
+            Some(ConfidenceInterval { low: 0.25_f64.exp(), high: 0.25_f64.exp() })
+        );
+        assert_eq!((made.mde(f64::INFINITY), made.band()), (0.0, Some(0.25)));
         assert_eq!(estimate(&[0.2, 0.3]).interval(f64::INFINITY), None);
     }
 
@@ -125,6 +130,6 @@ mod tests {
     fn rounds_in_which_one_is_missing_are_left_out() {
         let made = log_ratios(&[Some(2.0), None, Some(1.0), None], &[Some(4.0), Some(1.0), None, None]);
         assert_eq!(made, [Some(0.5_f64.ln()), None, None, None]);
-        assert_eq!(Estimate::of(&made).unwrap().ahead, 1);
+        assert_eq!(Estimate::of(&made).unwrap().wins, 1);
     }
 }

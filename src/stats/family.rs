@@ -2,7 +2,7 @@
 //!
 //! Step-down max-|t| of Westfall and Young, with the signs of whole rounds flipped: if arms do not differ, each of their
 //! rounds could as well have come out the other way round, in all comparisons at once, since they share the round's
-//! weather and often an arm.
+//! round effect and often an arm.
 
 use std::cmp::Ordering;
 
@@ -30,18 +30,18 @@ pub struct Family {
 }
 
 /// The log ratios of one comparison.
-struct Series {
+struct LogRatios {
     /// Per round; 0, which no flip changes, where there is none.
     values: Vec<f64>,
     rounds: f64,
     squares: f64,
 }
 
-impl Series {
-    fn new(log_ratios: &[Option<f64>], order: &[usize]) -> Series {
+impl LogRatios {
+    fn new(log_ratios: &[Option<f64>], order: &[usize]) -> LogRatios {
         let values: Vec<f64> = order.iter().map(|round| log_ratios[*round].unwrap_or(0.0)).collect();
         let squares = values.iter().map(|value| value * value).sum();
-        Series { values, rounds: log_ratios.iter().flatten().count() as f64, squares }
+        LogRatios { values, rounds: log_ratios.iter().flatten().count() as f64, squares }
     }
 
     /// |t| under a pattern of signs. The sum of squares is the same under all.
@@ -63,7 +63,7 @@ impl Family {
     /// Judges comparisons, each given by its log ratios in the same rounds; `None` in a round that it lacks.
     pub fn new(comparisons: &[Vec<Option<f64>>]) -> Family {
         let order = order(comparisons);
-        let series: Vec<Series> = comparisons.iter().map(|ratios| Series::new(ratios, &order)).collect();
+        let series: Vec<LogRatios> = comparisons.iter().map(|ratios| LogRatios::new(ratios, &order)).collect();
         let seen: Vec<f64> = series.iter().map(|one| one.statistic(&vec![1.0; order.len()])).collect();
         let mut ranks: Vec<usize> = (0..series.len()).collect();
         ranks.sort_by(|a, b| seen[*b].total_cmp(&seen[*a]));
@@ -89,7 +89,7 @@ impl Family {
 }
 
 /// The rounds by size of their log ratios, whatever the signs: drawn patterns then give the same result in whichever
-/// order rounds come and whichever arm is the reference.
+/// order rounds come and whichever arm is the baseline.
 fn order(comparisons: &[Vec<Option<f64>>]) -> Vec<usize> {
     let size = |ratios: &[Option<f64>], round: usize| ratios[round].map_or(-1.0, f64::abs);
     let mut order: Vec<usize> = (0..comparisons.iter().map(Vec::len).min().unwrap_or(0)).collect();

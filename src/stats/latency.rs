@@ -7,13 +7,8 @@ use crate::results::{OperationRecord, OutcomeRecord, RunRecord};
 
 use super::CALLS_BEYOND;
 
-/// Whether calls with this outcome did their work, so that their times count.
-pub fn succeeded(outcome: &str) -> bool {
-    matches!(outcome, "ok" | "same" | "not found")
-}
-
 fn successes(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {
-    operation.outcomes.iter().filter(|record| succeeded(&record.outcome))
+    operation.outcomes.iter().filter(|record| record.outcome.is_success())
 }
 
 /// The exact mean time of the successful calls in nanoseconds; `None` without any.
@@ -122,14 +117,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::LatencyHistogram;
-    use crate::record::StoredHistogram;
+    use crate::record::{CallOutcome, LatencyHistogram};
 
-    fn outcome(name: &str, values: &[u64]) -> OutcomeRecord {
+    fn outcome(outcome: CallOutcome, values: &[u64]) -> OutcomeRecord {
         let mut service = LatencyHistogram::new(Duration::from_secs(10));
         values.iter().for_each(|value| service.record(*value));
         OutcomeRecord {
-            outcome: name.into(),
+            outcome,
             count: service.count(),
             saturated: service.saturated(),
             sum: service.sum(),
@@ -147,28 +141,28 @@ mod tests {
             errors: BTreeMap::new(),
             messages: BTreeMap::new(),
             retries: BTreeMap::new(),
-            inconsistent: None,
+            inconsistency: None,
         }
     }
 
     #[test]
     fn refused_and_failed_calls_are_not_timed() {
         let made = operation(vec![
-            outcome("ok", &[100, 200]),
-            outcome("same", &[300]),
-            outcome("not found", &[400]),
-            outcome("refused: size", &[1]),
-            outcome("failed", &[1_000_000]),
+            outcome(CallOutcome::Ok, &[100, 200]),
+            outcome(CallOutcome::Same, &[300]),
+            outcome(CallOutcome::NotFound, &[400]),
+            outcome(CallOutcome::Rejected("size".into()), &[1]),
+            outcome(CallOutcome::Failed, &[1_000_000]),
         ]);
         assert_eq!(mean(&made), Some(250.0));
         let all = Distribution::of([&made].into_iter());
         assert_eq!((all.calls(), all.min(), all.max()), (4, Some(100), Some(400)));
-        assert_eq!(mean(&operation(vec![outcome("failed", &[5])])), None);
+        assert_eq!(mean(&operation(vec![outcome(CallOutcome::Failed, &[5])])), None);
     }
 
     #[test]
     fn in_the_open_model_the_headline_is_the_response_time() {
-        let mut slow = outcome("ok", &[100, 200]);
+        let mut slow = outcome(CallOutcome::Ok, &[100, 200]);
         slow.response = Some(crate::results::TimesRecord::new(&{
             let mut times = LatencyHistogram::new(Duration::from_secs(10));
             [1_100, 1_300].into_iter().for_each(|time| times.record(time));
@@ -186,15 +180,18 @@ mod tests {
 
     #[test]
     fn means_are_exact() {
-        let made = operation(vec![outcome("ok", &[1_000_003, 1_000_004]), outcome("same", &[1_000_008])]);
+        let made = operation(vec![
+            outcome(CallOutcome::Ok, &[1_000_003, 1_000_004]),
+            outcome(CallOutcome::Same, &[1_000_008]),
+        ]);
         assert_eq!(mean(&made), Some(1_000_005.0));
     }
 
     #[test]
     fn a_quantile_needs_ten_calls_beyond_it() {
         let values: Vec<u64> = (1..=1_000).collect();
-        let enough = operation(vec![outcome("ok", &values)]);
-        let short = operation(vec![outcome("ok", &values[..999])]);
+        let enough = operation(vec![outcome(CallOutcome::Ok, &values)]);
+        let short = operation(vec![outcome(CallOutcome::Ok, &values[..999])]);
         assert_eq!(Distribution::of([&enough].into_iter()).quantile(0.99), Some(990));
         assert_eq!(Distribution::of([&short].into_iter()).quantile(0.99), None);
         assert_eq!(Distribution::of([].into_iter()).quantile(0.5), None);
@@ -202,18 +199,18 @@ mod tests {
 
     #[test]
     fn histograms_with_other_bounds_are_merged() {
-        let mut wide = outcome("ok", &[5]);
+        let mut wide = outcome(CallOutcome::Ok, &[5]);
         let mut slow = LatencyHistogram::new(Duration::from_secs(1_000));
         slow.record(1_500_000_000_000);
         wide.service = StoredHistogram::new(&slow);
-        let made = operation(vec![outcome("ok", &[5]), wide]);
+        let made = operation(vec![outcome(CallOutcome::Ok, &[5]), wide]);
         assert_eq!(Distribution::of([&made].into_iter()).calls(), 2);
     }
 
     proptest! {
         #[test]
         fn bins_add_up_to_the_calls(values in prop::collection::vec(1_u64..1_000_000, 0..200)) {
-            let all = Distribution::of([&operation(vec![outcome("ok", &values)])].into_iter());
+            let all = Distribution::of([&operation(vec![outcome(CallOutcome::Ok, &values)])].into_iter());
             let bins = all.bins(&[1, 10, 1_000, 50_000, 1_002_000]);
             prop_assert_eq!(bins.iter().sum::<u64>(), values.len() as u64);
         }
@@ -221,8 +218,8 @@ mod tests {
         #[test]
         fn scaled_times_scale_the_mean(values in prop::collection::vec(1_000_u64..1_000_000, 1..50), factor in 2_u64..50) {
             let scaled: Vec<u64> = values.iter().map(|value| value * factor).collect();
-            let plain = mean(&operation(vec![outcome("ok", &values)])).unwrap();
-            let more = mean(&operation(vec![outcome("ok", &scaled)])).unwrap();
+            let plain = mean(&operation(vec![outcome(CallOutcome::Ok, &values)])).unwrap();
+            let more = mean(&operation(vec![outcome(CallOutcome::Ok, &scaled)])).unwrap();
             prop_assert!((more / plain / factor as f64 - 1.0).abs() < 1e-12);
         }
     }

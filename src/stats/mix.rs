@@ -37,6 +37,7 @@ pub fn calls_per_second(record: &RunRecord, strategy: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::CallOutcome;
     use crate::stats::{Estimate, log_ratios, sample};
 
     #[test]
@@ -61,7 +62,7 @@ mod tests {
     #[test]
     fn without_a_success_there_is_no_mean_of_the_mix() {
         let mut run = sample::run(2);
-        run.rounds[1].cells[1].operations[0].outcomes.retain(|outcome| outcome.outcome == "failed");
+        run.rounds[1].cells[1].operations[0].outcomes.retain(|outcome| outcome.outcome == CallOutcome::Failed);
         let means = mix_means(&run, 1);
         assert!(means[0].is_some() && means[1].is_none());
         assert!(mix_means(&run, 0)[1].is_some());

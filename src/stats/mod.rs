@@ -4,54 +4,59 @@
 //! call did not do the work that the others are timed for, so such calls are tallied apart.
 
 mod anomalies;
-mod between;
+mod bound;
 pub mod capacity;
 mod carry_over;
 mod claim;
 mod compare;
 mod cost;
-mod course;
 mod estimate;
 mod family;
 mod latency;
 mod mix;
 mod objective;
 mod open;
+mod outcome_totals;
+mod ranking;
+mod run_comparison;
 #[cfg(test)]
 pub(crate) mod sample;
+#[cfg(test)]
 mod simulation;
 mod sizes;
 mod student;
-mod tally;
 mod threshold;
+mod timeline;
 mod trial;
 mod validity;
-mod verdict;
 mod warm_up;
 mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
-pub use between::{Between, Common, Hurdle, Outcome, Row, Runs, StrategyChange, TimeChange, Why, between};
+pub use bound::BoundError;
 pub use carry_over::{CarryOver, carry_over};
-pub use claim::{DEAD_ZONE, Doubt, Finding, Ruling, findings};
-pub use compare::{Arm, Claim, Comparison, Limits, Ratio, Reason, Role, band, compare};
+pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
+pub use compare::{ArmTimes, Comparison, InconclusiveReason, Limits, Ratio, Role, Verdict, band, compare};
 pub use compare::{MINIMUM_ROUNDS, SIGNIFICANCE, UNSTABLE};
 pub use cost::{Cost, counters, inconsistency, single_cost, window_cost};
-pub use course::{RoundTimes, Spread, round_rates, round_times, slice_rates};
-pub use estimate::{Estimate, Interval, log_ratios};
+pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use family::Family;
-pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean, succeeded};
+pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean};
 pub use mix::{calls_per_second, mix_means};
-pub use objective::{Measure, Objective, ObjectiveError};
+pub use objective::{Objective, calls_needed};
 pub use open::{OpenLoad, achieved_share, open_load};
-pub use simulation::Simulation;
+pub use outcome_totals::{OutcomeTotals, outcome_totals};
+pub use ranking::{HeadToHead, Ranking, ranking};
+pub use run_comparison::{
+    ChangeVerdict, Incomparable, IncomparableReason, OperationChange, RunComparison, RunPair, SharedShift,
+    StrategyChange, TimeChange, compare_runs,
+};
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
 pub use student::t_quantile;
-pub use tally::{Tally, tally};
-pub use threshold::{Check, Measurement, Threshold, ThresholdError};
+pub use threshold::{Measurement, Threshold, ThresholdCheck};
+pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
 pub use trial::judge;
-pub use validity::{Strain, Void, overloaded, strains, void};
-pub use verdict::{Beside, Verdict, verdict};
+pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
 pub use warm_up::{WarmUp, is_growing, warm_up};
 
 use crate::results::{CellRecord, OperationRecord, RunRecord};
@@ -67,7 +72,7 @@ pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellR
 /// What a strategy takes part in.
 pub fn role(record: &RunRecord, strategy: usize) -> Role {
     match record.strategies.get(strategy) {
-        Some(entry) if entry.control => Role::Control,
+        Some(entry) if entry.is_repeat => Role::Control,
         Some(entry) if entry.is_unsafe => Role::Described,
         _ => Role::Judged,
     }
@@ -91,19 +96,24 @@ mod tests {
                 let all = || (0..run.operations.len()).flat_map(|operation| operations(run, strategy, operation));
                 let times = Distribution::of(all());
                 let _ = (times.quantile(0.5), times.max(), times.min(), times.bins(&[1, 1_000, u64::MAX]));
-                let tally = tally(all());
-                let _ = (tally.failed_share(), tally.refused(), tally.round_trips_per_call());
+                let totals = outcome_totals(all());
+                let _ = (totals.failed_share(), totals.rejected(), totals.round_trips_per_call());
                 let _ = (collection_growth(run, strategy), followed_growth(run, strategy, &[0.0, 0.5, 1.0]));
                 let _ = (carry_over(run), warm_up(run, strategy), is_growing(run, strategy));
-                let _ = (calls_per_second(run, strategy), overloaded(run, strategy), void(run), strains(run));
+                let _ = (
+                    calls_per_second(run, strategy),
+                    overloaded(run, strategy),
+                    invalid_reasons(run),
+                    environment_warnings(run),
+                );
                 let role = Role::Judged;
                 let limits = Limits::of(&run.settings);
                 let arm = |strategy| {
                     let means = mix_means(run, strategy);
-                    Arm { strategy, role, means, failed_share: 0.0, overloaded: None }
+                    ArmTimes { strategy, role, means, failed_share: 0.0, overloaded: None }
                 };
                 let arms = vec![arm(0), arm(strategy)];
-                let _ = verdict(&arms, &compare(std::slice::from_ref(&arms), limits)[0]);
+                let _ = ranking(&arms, &compare(std::slice::from_ref(&arms), limits)[0]);
                 let _ = (means(run, strategy, 0), geometric_mean(&means(run, strategy, 1)));
             }
         }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::record::{LatencyHistogram, StoredHistogram};
+use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 use crate::results::verification::Verification;
 use crate::results::{
     CellRecord, CollectionSizes, CostRecord, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord,
-    OutcomeRecord, RUN_FILE, RoundRecord, RunRecord, ScenarioRecord, ServerRecord, Settings, Status, StrategyRecord,
-    TimesRecord, load,
+    OutcomeRecord, Preset, RUN_FILE, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, Status,
+    StrategyRecord, TimesRecord, load,
 };
 
 /// Typical times in nanoseconds: a row per strategy, a column per operation.
@@ -70,45 +70,25 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             seed: 42,
             command: String::new(),
             calls: 200,
-            workers: 1,
-            reference: "embedded".into(),
-            uncalled: Vec::new(),
+            clients: 1,
+            baseline: "embedded".into(),
+            not_covered: Vec::new(),
             strategies: Vec::new(),
         }),
         rounds: (0..rounds).map(round).collect(),
-        costs: (0..3).flat_map(|s| (0..3).map(move |o| single_cost(s, o))).collect(),
+        own_costs: (0..3).flat_map(|s| (0..3).map(move |o| single_cost(s, o))).collect(),
         query_plans: Vec::new(),
         warnings: vec!["read_post of linked scans `comments`\n\u{1b}[31mwhole".into()],
     }
 }
 
-fn settings(rounds: u64) -> Settings {
-    Settings {
-        preset: "quick".into(),
-        seed: 42,
-        load: crate::results::LoadModel::Closed,
-        workers: 8,
-        threads: 1,
-        rounds,
-        slices: 64,
-        isolated: None,
-        calls: Some(CALLS.iter().sum()),
-        warmup_calls: Some(200),
-        duration: None,
-        timeout: 10.0,
-        write_concern: "majority".into(),
-        read_concern: "majority".into(),
-        planned_seconds: None,
-        set: Vec::new(),
-        cache_gb: Some(1.0),
-        noise: crate::results::NOISE,
-        error_budget: crate::results::ERROR_BUDGET,
-        thresholds: Vec::new(),
-    }
+fn settings(rounds: u64) -> RunSettings {
+    let calls = Some(CALLS.iter().sum());
+    RunSettings { seed: 42, rounds, calls, warmup_calls: Some(200), ..RunSettings::of(Preset::Quick) }
 }
 
 fn strategy(name: &str, about: &str, is_unsafe: bool) -> StrategyRecord {
-    StrategyRecord { name: name.into(), about: about.into(), is_unsafe, control: false, collections: Vec::new() }
+    StrategyRecord { name: name.into(), about: about.into(), is_unsafe, is_repeat: false, collections: Vec::new() }
 }
 
 fn round(index: u64) -> RoundRecord {
@@ -151,10 +131,10 @@ fn cell(strategy: usize, round: u64) -> CellRecord {
 /// What the server told of a cell; keys are what every round agrees on.
 fn counters(strategy: usize, round: u64) -> BTreeMap<String, f64> {
     let calls = CALLS.iter().sum::<u64>() as f64;
-    let weather = 1.0 + (round * 7 % 5) as f64 * 0.02;
+    let round_effect = 1.0 + (round * 7 % 5) as f64 * 0.02;
     let grown = [
-        ("cpu_us", [310.0, 160.0, 150.0][strategy] * weather),
-        ("bytes_out", [9_400.0, 9_100.0, 8_000.0][strategy] * weather),
+        ("cpu_us", [310.0, 160.0, 150.0][strategy] * round_effect),
+        ("bytes_out", [9_400.0, 9_100.0, 8_000.0][strategy] * round_effect),
         ("keys_examined", [1.0, 35.5, 2.0][strategy]),
         ("oplog_bytes", [290.0, 260.0, 11_000.0][strategy]),
         ("sorts_in_memory", 0.0),
@@ -196,15 +176,15 @@ fn collections(strategy: usize, comments: u64, grown: f64) -> Vec<CollectionSize
 
 fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationRecord {
     // Rounds differ by some percent, and count is ahead now here, now there.
-    let weather =
+    let round_effect =
         1.0 + (round * 7 % 5) as f64 * 0.02 + if (round as usize + strategy).is_multiple_of(2) { 0.01 } else { 0.0 };
     let mood = if operation == 2 && (round as usize + strategy).is_multiple_of(3) { 1.1 } else { 1.0 };
-    let typical = TIMES[strategy][operation] * weather * mood;
+    let typical = TIMES[strategy][operation] * round_effect * mood;
     let refused = if strategy == 0 && operation == 0 { 12 } else { 0 };
     let failed = if strategy == 1 && operation == 0 { 2 } else { 0 };
-    let mut outcomes = vec![outcome("ok", CALLS[operation] - refused - failed, typical)];
-    outcomes.extend((refused > 0).then(|| outcome("refused: size", refused, 90_000.0)));
-    outcomes.extend((failed > 0).then(|| outcome("failed", failed, 9_000_000.0)));
+    let mut outcomes = vec![outcome(CallOutcome::Ok, CALLS[operation] - refused - failed, typical)];
+    outcomes.extend((refused > 0).then(|| outcome(CallOutcome::Rejected("size".into()), refused, 90_000.0)));
+    outcomes.extend((failed > 0).then(|| outcome(CallOutcome::Failed, failed, 9_000_000.0)));
     let reasons = |reason: &str, count: u64| match count {
         0 => BTreeMap::new(),
         count => BTreeMap::from([(reason.to_owned(), count)]),
@@ -219,17 +199,17 @@ fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationR
             _ => BTreeMap::from([("11000 (DuplicateKey)".to_owned(), "insertOne c: E11000 | `twice`".to_owned())]),
         },
         retries: reasons("112 (WriteConflict)", failed * 20),
-        inconsistent: (strategy == 2 && operation == 0).then(|| inconsistent(CALLS[operation], typical / 4.0)),
+        inconsistency: (strategy == 2 && operation == 0).then(|| inconsistent(CALLS[operation], typical / 4.0)),
     }
 }
 
 fn inconsistent(count: u64, typical: f64) -> TimesRecord {
-    let OutcomeRecord { count, saturated, sum, service, .. } = outcome("ok", count, typical);
+    let OutcomeRecord { count, saturated, sum, service, .. } = outcome(CallOutcome::Ok, count, typical);
     TimesRecord { count, saturated, sum, histogram: service }
 }
 
 /// Times from half of the typical to three times as much, with a thin tail beyond.
-fn outcome(name: &str, count: u64, typical: f64) -> OutcomeRecord {
+fn outcome(outcome: CallOutcome, count: u64, typical: f64) -> OutcomeRecord {
     let mut service = LatencyHistogram::new(Duration::from_secs(10));
     for call in 0..count {
         let place = call as f64 / count as f64;
@@ -237,14 +217,7 @@ fn outcome(name: &str, count: u64, typical: f64) -> OutcomeRecord {
         service.record((typical * (0.5 + place * place * 1.5) * tail) as u64);
     }
     let (saturated, sum) = (service.saturated(), service.sum());
-    OutcomeRecord {
-        outcome: name.into(),
-        count,
-        saturated,
-        sum,
-        service: StoredHistogram::new(&service),
-        response: None,
-    }
+    OutcomeRecord { outcome, count, saturated, sum, service: StoredHistogram::new(&service), response: None }
 }
 
 /// Runs of one round as somebody may have edited them: one number of the file is another, or one list is empty. Only

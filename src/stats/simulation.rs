@@ -4,14 +4,14 @@ use std::f64::consts::TAU;
 
 use crate::generate::{Label, Seed, Stream};
 
-use super::{Arm, Claim, Comparison, Limits, Role, compare};
+use super::{ArmTimes, Comparison, Limits, Role, Verdict, compare};
 
-/// How far the weather of a round, which all its cells share, moves their times (standard deviation of the logarithm).
-const WEATHER: f64 = 0.2;
+/// How far the round effect of a round, which all its cells share, moves their times (standard deviation of the logarithm).
+const ROUND_EFFECT: f64 = 0.2;
 
-/// Runs of a reference and two strategies, all alike unless one is told otherwise.
+/// Runs of a baseline and two strategies, all alike unless one is told otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Simulation {
+struct Simulation {
     /// Rounds of a run.
     pub rounds: usize,
     /// Operations; the family has two comparisons per operation.
@@ -24,25 +24,26 @@ pub struct Simulation {
 
 impl Simulation {
     /// The share of runs (0 to 1) that claim any difference between arms that are alike.
-    pub fn false_alarms(&self) -> f64 {
+    fn false_alarms(&self) -> f64 {
         self.share(|stream| self.compared(stream, 1.0).iter().flatten().any(is_claimed))
     }
 
     /// The share of runs (0 to 1) that find a strategy slower, in one operation in which it takes this many times the
-    /// reference's time.
-    pub fn power(&self, times: f64) -> f64 {
-        self.share(|stream| self.compared(stream, times)[0][0].claim == Claim::Slower)
+    /// baseline's time.
+    fn power(&self, times: f64) -> f64 {
+        self.share(|stream| self.compared(stream, times)[0][0].verdict == Verdict::Slower)
     }
 
-    /// A run's comparisons, per operation those of both strategies. All cells share the weather of a round, which cancels.
+    /// A run's comparisons, per operation those of both strategies. All cells share the round effect of a round, which cancels.
     fn compared(&self, stream: &mut Stream, first: f64) -> Vec<Vec<Comparison>> {
-        let weather: Vec<f64> = (0..self.rounds).map(|_| normal(stream) * WEATHER).collect();
+        let round_effect: Vec<f64> = (0..self.rounds).map(|_| normal(stream) * ROUND_EFFECT).collect();
         let mut arm = |strategy: usize, factor: f64| {
-            let means =
-                weather.iter().map(|weather| Some(1e6 * factor * (weather + self.noise * normal(stream)).exp()));
-            Arm { strategy, role: Role::Judged, means: means.collect(), failed_share: 0.0, overloaded: None }
+            let means = round_effect
+                .iter()
+                .map(|round_effect| Some(1e6 * factor * (round_effect + self.noise * normal(stream)).exp()));
+            ArmTimes { strategy, role: Role::Judged, means: means.collect(), failed_share: 0.0, overloaded: None }
         };
-        let questions: Vec<Vec<Arm>> = (0..self.operations)
+        let questions: Vec<Vec<ArmTimes>> = (0..self.operations)
             .map(|operation| {
                 let factor = if operation == 0 { first } else { 1.0 };
                 vec![arm(0, 1.0), arm(1, factor), arm(2, 1.0)]
@@ -63,13 +64,12 @@ fn normal(stream: &mut Stream) -> f64 {
 }
 
 fn is_claimed(comparison: &Comparison) -> bool {
-    matches!(comparison.claim, Claim::Faster | Claim::Slower)
+    matches!(comparison.verdict, Verdict::Faster | Verdict::Slower)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Reason;
 
     const QUICK: Simulation = Simulation { rounds: 8, operations: 9, noise: 0.04, runs: 1_000 };
 
@@ -108,14 +108,14 @@ mod tests {
 
     #[test]
     fn a_difference_that_would_have_shown_does_show_in_most_runs() {
-        let shown = |stream: &mut Stream| match QUICK.compared(stream, 1.0)[0][0].claim {
-            Claim::No(Reason::NotFound { detectable }) => Some(detectable),
+        let shown = |stream: &mut Stream| match QUICK.compared(stream, 1.0)[0][0].verdict {
+            Verdict::NoDifference { within_noise: false, mde } => Some(mde),
             _ => None,
         };
-        let stream = |run| Stream::new(Seed::new(7), Label::new("detectable"), run);
-        let mut detectable: Vec<f64> = (0..500).filter_map(|run| shown(&mut stream(run))).collect();
-        detectable.sort_by(f64::total_cmp);
-        let typical = detectable[detectable.len() / 2];
+        let stream = |run| Stream::new(Seed::new(7), Label::new("mde"), run);
+        let mut mde: Vec<f64> = (0..500).filter_map(|run| shown(&mut stream(run))).collect();
+        mde.sort_by(f64::total_cmp);
+        let typical = mde[mde.len() / 2];
         let found = QUICK.power(1.0 + typical);
         assert!((0.6..0.95).contains(&found), "{typical}: {found}");
     }

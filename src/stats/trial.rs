@@ -1,15 +1,16 @@
 //! Whether a rate keeps an objective.
 
+use crate::record::TimeMetric;
 use crate::results::{BatchRecord, ERROR_BUDGET, OperationRecord, OutcomeRecord, RateRecord, TrialRecord};
 
 use super::capacity::keeps;
-use super::objective::{Measure, Objective};
+use super::objective::Objective;
 use super::open::achieved_share;
 use super::validity::ACHIEVED;
-use super::{Distribution, succeeded, tally};
+use super::{Distribution, outcome_totals};
 
 /// A slope counts as one from so many standard errors on.
-const SURE: f64 = 2.0;
+const SLOPE_ERRORS: f64 = 2.0;
 
 /// What a trial of a rate says of an objective. `operation` is the name of the objective's operation and its position,
 /// `None` where the objective speaks of all calls.
@@ -30,9 +31,9 @@ pub fn judge(rate: f64, tried: &RateRecord, objective: &Objective, operation: Op
         rate,
         offered,
         failed,
-        measured: match objective.measure {
-            Measure::Mean => mean(concerned(tried, place)),
-            Measure::Quantile(share) => {
+        measured: match objective.metric {
+            TimeMetric::Mean => mean(concerned(tried, place)),
+            TimeMetric::Quantile(share) => {
                 Distribution::of(concerned(tried, place)).quantile(share).map(|time| time as f64)
             }
         },
@@ -46,7 +47,7 @@ pub fn judge(rate: f64, tried: &RateRecord, objective: &Objective, operation: Op
 fn backlog_grows(batches: &[BatchRecord]) -> bool {
     let points: Vec<(f64, f64)> =
         batches.iter().filter_map(|batch| Some((batch.start, response(batch)? / 1e9))).collect();
-    slope(&points).is_some_and(|(slope, error)| slope > 1.0 - ACHIEVED && slope > SURE * error)
+    slope(&points).is_some_and(|(slope, error)| slope > 1.0 - ACHIEVED && slope > SLOPE_ERRORS * error)
 }
 
 /// The slope of the least-squares line and its standard error; `None` with fewer than three points.
@@ -77,18 +78,18 @@ fn batch_margin(batch: &BatchRecord, objective: &Objective, operation: Option<&s
         || batch.times.iter().filter(|(name, _)| operation.is_none_or(|wanted| wanted == name)).map(|(_, times)| times);
     let count: u64 = times().map(|times| times.count()).sum();
     let of = |number: u64| number as f64 / count as f64;
-    (count > 0).then(|| match objective.measure {
-        Measure::Mean => 1.0 - of(times().map(|times| times.sum()).sum()) / limit as f64,
-        Measure::Quantile(share) => of(times().map(|times| times.count_up_to(limit)).sum()) - share,
+    (count > 0).then(|| match objective.metric {
+        TimeMetric::Mean => 1.0 - of(times().map(|times| times.sum()).sum()) / limit as f64,
+        TimeMetric::Quantile(share) => of(times().map(|times| times.count_up_to(limit)).sum()) - share,
     })
 }
 
 /// The same over the whole trial, where calls that failed or were given up count as beyond the limit of a quantile.
 fn whole_margin(tried: &RateRecord, objective: &Objective, operation: Option<usize>) -> Option<f64> {
     let limit = objective.limit.as_nanos() as u64;
-    match objective.measure {
-        Measure::Mean => Some(1.0 - mean(concerned(tried, operation))? / limit as f64),
-        Measure::Quantile(share) => {
+    match objective.metric {
+        TimeMetric::Mean => Some(1.0 - mean(concerned(tried, operation))? / limit as f64),
+        TimeMetric::Quantile(share) => {
             let outcomes = concerned(tried, operation).flat_map(successes);
             let within: u64 = outcomes.map(|outcome| outcome.headline().histogram.open().count_up_to(limit)).sum();
             let due = due(tried, operation);
@@ -100,8 +101,8 @@ fn whole_margin(tried: &RateRecord, objective: &Objective, operation: Option<usi
 /// Calls that fell due, without those that the strategy refused: to refuse is an answer. One that was given up is in no
 /// operation, and counts for all of them.
 fn due(tried: &RateRecord, operation: Option<usize>) -> u64 {
-    let tally = tally(concerned(tried, operation));
-    tally.calls - tally.refused() + tried.open.never_started
+    let totals = outcome_totals(concerned(tried, operation));
+    totals.calls - totals.rejected() + tried.open.never_started
 }
 
 /// The exact mean time of the successful calls of some operations, in nanoseconds; `None` without any.
@@ -117,5 +118,5 @@ fn concerned(tried: &RateRecord, operation: Option<usize>) -> impl Iterator<Item
 }
 
 fn successes(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {
-    operation.outcomes.iter().filter(|outcome| succeeded(&outcome.outcome))
+    operation.outcomes.iter().filter(|outcome| outcome.outcome.is_success())
 }

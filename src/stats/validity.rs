@@ -1,11 +1,11 @@
-//! Whether a run's numbers may be believed: what makes it void, who was overloaded, and what its machine warns of.
+//! Whether a run's numbers may be believed: what makes it invalid_reasons, who was overloaded, and what its machine warns of.
 //!
 //! What an unsafe strategy does never makes a run void. It is a negative control, expected to fail, and takes no part in the
-//! verdict. The control arm does count: it is the reference, and when it fails the noise band is not to be trusted.
+//! verdict. The control arm does count: it is the baseline, and when it fails the noise band is not to be trusted.
 
 use crate::results::{CellRecord, OpenRecord, RunRecord, TimesRecord};
 
-use super::{Distribution, achieved_share, anomalies, cells, service_mean, succeeded, tally};
+use super::{Distribution, achieved_share, anomalies, cells, outcome_totals, service_mean};
 
 /// A share of the calls due below which an arm counts as overloaded.
 pub const ACHIEVED: f64 = 0.98;
@@ -24,7 +24,7 @@ const CHECK_OUT: f64 = 0.1;
 
 /// Why no number of a run may be believed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Void {
+pub enum InvalidReason {
     /// Connections were made while calls were measured: some waited for one.
     Connections {
         /// The strategy.
@@ -66,7 +66,7 @@ pub enum Void {
 
 /// What the machine or the pool may have added to the numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Strain {
+pub enum EnvironmentWarning {
     /// The hypervisor gave processor time to others.
     Steal {
         /// Round (from 0), strategy and share (0 to 1) of the cells, the worst first.
@@ -85,7 +85,7 @@ pub enum Strain {
         waits: Vec<(usize, f64)>,
     },
     /// Connections were made, or calls took longer than can be recorded, in an unsafe strategy.
-    Unsafe(Void),
+    Unsafe(InvalidReason),
     /// All strategies' data together are more than half of the server's cache, and they shared it.
     Cache {
         /// Data and indexes of all strategies, in bytes.
@@ -96,7 +96,7 @@ pub enum Strain {
 }
 
 /// What makes a run void; empty for a valid one.
-pub fn void(record: &RunRecord) -> Vec<Void> {
+pub fn invalid_reasons(record: &RunRecord) -> Vec<InvalidReason> {
     judged(record, false).flat_map(|strategy| faults(record, strategy)).collect()
 }
 
@@ -105,21 +105,21 @@ fn judged(record: &RunRecord, is_unsafe: bool) -> impl Iterator<Item = usize> + 
     (0..record.strategies.len()).filter(move |strategy| record.strategies[*strategy].is_unsafe == is_unsafe)
 }
 
-fn faults(record: &RunRecord, strategy: usize) -> Vec<Void> {
+fn faults(record: &RunRecord, strategy: usize) -> Vec<InvalidReason> {
     let created = cells(record, strategy).map(|cell| cell.connections_created).fold(0, u64::saturating_add);
-    let tally = tally(cells(record, strategy).flat_map(|cell| &cell.operations));
-    let (share, calls) = (tally.failed_share(), tally.saturated);
+    let totals = outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations));
+    let (share, calls) = (totals.failed_share(), totals.saturated);
     let mut faults = Vec::new();
-    faults.extend((created > 0).then_some(Void::Connections { strategy, created }));
-    faults.extend((share > record.settings.error_budget).then_some(Void::Errors { strategy, share }));
+    faults.extend((created > 0).then_some(InvalidReason::Connections { strategy, created }));
+    faults.extend((share > record.settings.error_budget).then_some(InvalidReason::Errors { strategy, share }));
     let count = anomalies(record, strategy).iter().map(|audit| audit.total).sum();
-    faults.extend((count > 0).then_some(Void::Anomalies { strategy, count }));
-    faults.extend((calls > 0).then_some(Void::Saturated { strategy, calls }));
+    faults.extend((count > 0).then_some(InvalidReason::Anomalies { strategy, count }));
+    faults.extend((calls > 0).then_some(InvalidReason::Saturated { strategy, calls }));
     faults.extend(pacer_lag(record, strategy));
     faults
 }
 
-fn pacer_lag(record: &RunRecord, strategy: usize) -> Option<Void> {
+fn pacer_lag(record: &RunRecord, strategy: usize) -> Option<InvalidReason> {
     let lag = median(opened(record, strategy).filter_map(|open| p99(&open.pacer_lag)))?;
     if lag <= PACER_LAG {
         return None;
@@ -127,11 +127,11 @@ fn pacer_lag(record: &RunRecord, strategy: usize) -> Option<Void> {
     let service = median(cells(record, strategy).filter_map(|cell| {
         // Not the headline: a response time contains the lag that is judged here.
         let outcomes = cell.operations.iter().flat_map(|operation| &operation.outcomes);
-        let times = Distribution::merged(outcomes.filter(|one| succeeded(&one.outcome)).map(|one| &one.service));
+        let times = Distribution::merged(outcomes.filter(|one| one.outcome.is_success()).map(|one| &one.service));
         times.quantile(0.99).or(times.max()).map(|time| time as f64)
     }));
     let allowed = service.unwrap_or(0.0).max(PACER_LAG);
-    (lag > allowed).then_some(Void::PacerLag { strategy, lag, allowed })
+    (lag > allowed).then_some(InvalidReason::PacerLag { strategy, lag, allowed })
 }
 
 fn opened(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &OpenRecord> {
@@ -169,23 +169,25 @@ pub fn overloaded(record: &RunRecord, strategy: usize) -> Option<f64> {
 }
 
 /// What a reader should know of the machine, the pool and the cache while a run was measured.
-pub fn strains(record: &RunRecord) -> Vec<Strain> {
+pub fn environment_warnings(record: &RunRecord) -> Vec<EnvironmentWarning> {
     let all = || 0..record.strategies.len();
-    let mut strains: Vec<Strain> = Vec::new();
-    strains.extend(steal(record));
-    strains.extend(load_thread(record));
+    let mut environment_warnings: Vec<EnvironmentWarning> = Vec::new();
+    environment_warnings.extend(steal(record));
+    environment_warnings.extend(load_thread(record));
     let waits: Vec<(usize, f64)> = all().filter_map(|strategy| check_out(record, strategy)).collect();
-    strains.extend((!waits.is_empty()).then_some(Strain::CheckOut { waits }));
+    environment_warnings.extend((!waits.is_empty()).then_some(EnvironmentWarning::CheckOut { waits }));
     let of_unsafe = judged(record, true).flat_map(|strategy| faults(record, strategy));
     // That an unsafe strategy fails is what it is there for, and is told with its errors.
-    strains.extend(
-        of_unsafe.filter(|fault| !matches!(fault, Void::Errors { .. } | Void::Anomalies { .. })).map(Strain::Unsafe),
+    environment_warnings.extend(
+        of_unsafe
+            .filter(|fault| !matches!(fault, InvalidReason::Errors { .. } | InvalidReason::Anomalies { .. }))
+            .map(EnvironmentWarning::Unsafe),
     );
-    strains.extend(cache(record));
-    strains
+    environment_warnings.extend(cache(record));
+    environment_warnings
 }
 
-fn steal(record: &RunRecord) -> Option<Strain> {
+fn steal(record: &RunRecord) -> Option<EnvironmentWarning> {
     let mut found = Vec::new();
     for round in &record.rounds {
         let shares =
@@ -194,16 +196,16 @@ fn steal(record: &RunRecord) -> Option<Strain> {
         found.extend(above.map(|(strategy, share)| (round.index, strategy, share)));
     }
     found.sort_by(|a, b| b.2.total_cmp(&a.2));
-    (!found.is_empty()).then_some(Strain::Steal { cells: found })
+    (!found.is_empty()).then_some(EnvironmentWarning::Steal { cells: found })
 }
 
-fn load_thread(record: &RunRecord) -> Option<Strain> {
+fn load_thread(record: &RunRecord) -> Option<EnvironmentWarning> {
     let busy = |strategy: usize| median(cells(record, strategy).filter_map(|cell| cell.machine.load_thread_busy));
     let found = (0..record.strategies.len()).filter_map(|strategy| Some((strategy, busy(strategy)?)));
     let found: Vec<(usize, f64)> = found.filter(|(_, busy)| *busy > BUSY).collect();
     let busiest = found.iter().map(|(_, busy)| *busy).fold(0.0, f64::max);
     let strategies = found.into_iter().map(|(strategy, _)| strategy).collect::<Vec<_>>();
-    (!strategies.is_empty()).then_some(Strain::LoadThread { strategies, busy: busiest })
+    (!strategies.is_empty()).then_some(EnvironmentWarning::LoadThread { strategies, busy: busiest })
 }
 
 /// The mean wait for a connection as a share of the mean service time: like is held against like.
@@ -214,7 +216,7 @@ fn check_out(record: &RunRecord, strategy: usize) -> Option<(usize, f64)> {
     (share > CHECK_OUT).then_some((strategy, share))
 }
 
-fn cache(record: &RunRecord) -> Option<Strain> {
+fn cache(record: &RunRecord) -> Option<EnvironmentWarning> {
     let cache = record.server.cache_bytes.filter(|_| record.settings.isolated.is_none())?;
     let bytes = |cell: &CellRecord| {
         let sizes = cell.before.iter().map(|c| c.indexes.values().copied().fold(c.size, u64::saturating_add));
@@ -222,7 +224,7 @@ fn cache(record: &RunRecord) -> Option<Strain> {
     };
     let together = |round: &crate::results::RoundRecord| round.cells.iter().map(bytes).fold(0, u64::saturating_add);
     let data = record.rounds.iter().map(together).max()?;
-    (data > cache / 2).then_some(Strain::Cache { data, cache })
+    (data > cache / 2).then_some(EnvironmentWarning::Cache { data, cache })
 }
 
 #[cfg(test)]
@@ -255,24 +257,24 @@ mod tests {
     #[test]
     fn a_run_without_faults_is_valid_and_unstrained() {
         let run = sample::run(8);
-        assert_eq!((void(&run), strains(&run), overloaded(&run, 0)), (vec![], vec![], None));
-        assert_eq!(void(&sample::run(0)), []);
+        assert_eq!((invalid_reasons(&run), environment_warnings(&run), overloaded(&run, 0)), (vec![], vec![], None));
+        assert_eq!(invalid_reasons(&sample::run(0)), []);
     }
 
     #[test]
     fn connections_errors_and_saturated_histograms_make_a_run_void() {
         let mut run = sample::run(2);
         run.rounds[1].cells[0].connections_created = 3;
-        assert_eq!(void(&run), [Void::Connections { strategy: 0, created: 3 }]);
+        assert_eq!(invalid_reasons(&run), [InvalidReason::Connections { strategy: 0, created: 3 }]);
         let mut run = sample::run(2);
         run.rounds[0].cells[1].operations[1].outcomes[0].saturated = 4;
-        assert_eq!(void(&run), [Void::Saturated { strategy: 1, calls: 4 }]);
+        assert_eq!(invalid_reasons(&run), [InvalidReason::Saturated { strategy: 1, calls: 4 }]);
         let mut run = sample::run(2);
         // Linked fails in 2 of 915 calls.
         run.settings.error_budget = 0.002;
-        assert_eq!(void(&run), [Void::Errors { strategy: 1, share: 2.0 / 915.0 }]);
+        assert_eq!(invalid_reasons(&run), [InvalidReason::Errors { strategy: 1, share: 2.0 / 915.0 }]);
         run.settings.error_budget = 2.0 / 915.0;
-        assert_eq!(void(&run), []);
+        assert_eq!(invalid_reasons(&run), []);
     }
 
     #[test]
@@ -283,11 +285,14 @@ mod tests {
         run.settings.error_budget = 0.0;
         run.strategies.remove(1);
         run.rounds.iter_mut().for_each(|round| drop(round.cells.remove(1)));
-        assert_eq!(void(&run), []);
-        assert_eq!(strains(&run), [Strain::Unsafe(Void::Connections { strategy: 1, created: 3 })]);
-        // A control arm is the reference and counts.
-        (run.strategies[1].is_unsafe, run.strategies[1].control) = (false, true);
-        assert_eq!(void(&run).len(), 2);
+        assert_eq!(invalid_reasons(&run), []);
+        assert_eq!(
+            environment_warnings(&run),
+            [EnvironmentWarning::Unsafe(InvalidReason::Connections { strategy: 1, created: 3 })]
+        );
+        // The repeat is the baseline and counts.
+        (run.strategies[1].is_unsafe, run.strategies[1].is_repeat) = (false, true);
+        assert_eq!(invalid_reasons(&run).len(), 2);
     }
 
     #[test]
@@ -302,7 +307,7 @@ mod tests {
                     outcome.response = Some(times(&vec![lag + 1_000_000; outcome.count as usize]));
                 }
             }
-            void(&run)
+            invalid_reasons(&run)
         };
         // The longest of linked's calls, which are too few for a p99, took more than 8 ms and less than 50.
         assert_eq!(late(3, 1_900_000), []);
@@ -310,7 +315,7 @@ mod tests {
         assert_eq!(late(1, 50_000_000), [], "one cell of three");
         let found = late(2, 50_000_000);
         assert!(
-            matches!(found[..], [Void::PacerLag { strategy: 1, lag, .. }] if (lag / 50e6 - 1.0).abs() < 1e-3),
+            matches!(found[..], [InvalidReason::PacerLag { strategy: 1, lag, .. }] if (lag / 50e6 - 1.0).abs() < 1e-3),
             "{found:?}"
         );
     }
@@ -337,18 +342,20 @@ mod tests {
             round.cells[0].machine.load_thread_busy = Some(busy - 0.1);
         }
         let wanted = [
-            Strain::Steal { cells: vec![(2, 1, 0.2), (1, 0, 0.06)] },
-            Strain::LoadThread { strategies: vec![1], busy: 0.95 },
+            EnvironmentWarning::Steal { cells: vec![(2, 1, 0.2), (1, 0, 0.06)] },
+            EnvironmentWarning::LoadThread { strategies: vec![1], busy: 0.95 },
         ];
-        assert_eq!(strains(&run), wanted);
+        assert_eq!(environment_warnings(&run), wanted);
     }
 
     #[test]
     fn waits_for_connections_are_measured_by_the_service_time() {
         // The mix of embedded takes about 1.5 ms per call.
-        let with = |wait: u64| strains(&changed(2, 0, |cell| cell.check_out = Some(times(&[wait; 200]))));
+        let with = |wait: u64| environment_warnings(&changed(2, 0, |cell| cell.check_out = Some(times(&[wait; 200]))));
         assert_eq!(with(100_000), []);
-        assert!(matches!(&with(400_000)[..], [Strain::CheckOut { waits }] if waits.len() == 1 && waits[0].0 == 0));
+        assert!(
+            matches!(&with(400_000)[..], [EnvironmentWarning::CheckOut { waits }] if waits.len() == 1 && waits[0].0 == 0)
+        );
     }
 
     #[test]
@@ -357,11 +364,11 @@ mod tests {
         // Documents and indexes: embedded, linked with its comments, and the unsafe one with its buckets.
         let data = (4_600_000 + 4_000) + (126_400 + 4_360_000 + 400_000) + (126_400 + 4_160_000 + 8_000);
         run.server.cache_bytes = Some(2 * data);
-        assert_eq!(strains(&run), []);
+        assert_eq!(environment_warnings(&run), []);
         run.server.cache_bytes = Some(2 * data - 2);
-        assert_eq!(strains(&run), [Strain::Cache { data, cache: 2 * data - 2 }]);
+        assert_eq!(environment_warnings(&run), [EnvironmentWarning::Cache { data, cache: 2 * data - 2 }]);
         run.settings.isolated = Some("asked for".into());
-        assert_eq!(strains(&run), []);
+        assert_eq!(environment_warnings(&run), []);
     }
 
     #[test]

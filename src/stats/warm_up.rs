@@ -38,18 +38,18 @@ pub fn warm_up(record: &RunRecord, strategy: usize) -> Option<WarmUp> {
     if record.settings.load != LoadModel::Closed {
         return None;
     }
-    let courses: Vec<Course> = cells(record, strategy).filter_map(Course::of).collect();
-    if courses.len() < MINIMUM_ROUNDS {
+    let phases: Vec<ThroughputPhases> = cells(record, strategy).filter_map(ThroughputPhases::of).collect();
+    if phases.len() < MINIMUM_ROUNDS {
         return None;
     }
-    let change = |from: &dyn Fn(&Course) -> Option<f64>, to: &dyn Fn(&Course) -> Option<f64>| {
-        let logs: Vec<Option<f64>> = courses.iter().map(|course| Some((to(course)? / from(course)?).ln())).collect();
-        sure_change(&logs)
+    let change = |from: &dyn Fn(&ThroughputPhases) -> Option<f64>, to: &dyn Fn(&ThroughputPhases) -> Option<f64>| {
+        let logs: Vec<Option<f64>> = phases.iter().map(|phases| Some((to(phases)? / from(phases)?).ln())).collect();
+        significant_change(&logs)
     };
     let (first, middle, last) = (
-        |course: &Course| Some(course.first),
-        |course: &Course| Some(course.middle),
-        |course: &Course| Some(course.last),
+        |phases: &ThroughputPhases| Some(phases.first),
+        |phases: &ThroughputPhases| Some(phases.middle),
+        |phases: &ThroughputPhases| Some(phases.last),
     );
     let (early, late, whole) = (change(&first, &middle), change(&middle, &last), change(&first, &last));
     Some(match (late, early, whole) {
@@ -68,7 +68,7 @@ pub fn is_growing(record: &RunRecord, strategy: usize) -> bool {
 }
 
 /// Calls per second along one cell.
-struct Course {
+struct ThroughputPhases {
     /// In the first quarter of the slices.
     first: f64,
     /// In the middle half.
@@ -77,14 +77,14 @@ struct Course {
     last: f64,
 }
 
-impl Course {
-    fn of(cell: &CellRecord) -> Option<Course> {
+impl ThroughputPhases {
+    fn of(cell: &CellRecord) -> Option<ThroughputPhases> {
         let slices = &cell.slices;
         let quarter = slices.len() / 4;
         if quarter == 0 {
             return None;
         }
-        Some(Course {
+        Some(ThroughputPhases {
             first: rate(&slices[..quarter])?,
             middle: rate(&slices[quarter..slices.len() - quarter])?,
             last: rate(&slices[slices.len() - quarter..])?,
@@ -99,11 +99,11 @@ fn rate(slices: &[SliceRecord]) -> Option<f64> {
 }
 
 /// The change that rounds agree on; `None` when it may as well be none, or is too small.
-fn sure_change(logs: &[Option<f64>]) -> Option<f64> {
+fn significant_change(logs: &[Option<f64>]) -> Option<f64> {
     let estimate = Estimate::of(logs).filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS)?;
     let interval = estimate.interval(t_quantile(0.975, estimate.rounds - 1))?;
-    let is_sure = interval.low > 1.0 || interval.high < 1.0;
-    (is_sure && estimate.mean.abs() >= CHANGE.ln_1p()).then(|| estimate.ratio() - 1.0)
+    let is_significant = interval.low > 1.0 || interval.high < 1.0;
+    (is_significant && estimate.mean.abs() >= CHANGE.ln_1p()).then(|| estimate.ratio() - 1.0)
 }
 
 #[cfg(test)]
@@ -112,12 +112,13 @@ mod tests {
     use crate::results::Arrivals;
     use crate::stats::sample;
 
-    /// Arm 0 with these calls per second along its slices, give or take a percent from round to round.
+    /// ArmTimes 0 with these calls per second along its slices, give or take a percent from round to round.
     fn run(rounds: u64, rate: impl Fn(f64) -> f64) -> RunRecord {
         let mut run = sample::run(rounds);
         for (place, round) in run.rounds.iter_mut().enumerate() {
-            let weather = 1.0 + 0.2 * place as f64;
-            let slice = |rate: f64, noise: f64| SliceRecord { calls: 100, seconds: weather * (1.0 + noise) / rate };
+            let round_effect = 1.0 + 0.2 * place as f64;
+            let slice =
+                |rate: f64, noise: f64| SliceRecord { calls: 100, seconds: round_effect * (1.0 + noise) / rate };
             let noise = |at: usize| if (at + place).is_multiple_of(2) { 0.01 } else { -0.01 };
             round.cells[0].slices = (0..64).map(|at| slice(rate(at as f64 / 63.0), noise(at))).collect();
         }

@@ -28,8 +28,8 @@ impl Shift {
 
     /// The ends of the interval that misses the true difference with this probability.
     pub fn bounds(&self, error: f64) -> (f64, f64) {
-        let reach = self.error * t_quantile(1.0 - error / 2.0, self.freedom);
-        (self.mean - reach, self.mean + reach)
+        let half_width = self.error * t_quantile(1.0 - error / 2.0, self.freedom);
+        (self.mean - half_width, self.mean + half_width)
     }
 }
 

@@ -1,134 +1,152 @@
-//! One call of one strategy, and what calls came to.
+//! One call of one strategy, its result, and counts of results.
 
-use std::time::Duration;
-
-use crate::engine::{CallCounts, Fatal, Halt, Interpreter, RunError, answers};
-use crate::plan::{Argument, Frame, Outcome, Plan, Value, written};
+use crate::engine::{CallCounts, FatalError, Interpreter, RunError, StepError, is_alive};
+use crate::plan::{Argument, EvalError, Frame, Outcome, Plan, Value, written};
 use crate::results::verification::PhaseFindings;
 use crate::server::{FailureKind, Target};
+
+use super::Verifier;
 
 /// The longest text of one argument in a description.
 const LONGEST_ARGUMENT: usize = 60;
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug, Clone)]
-pub enum Answer {
+pub enum CallResult {
     /// A result, in the form in which results are compared.
     Value(Value),
-    /// The server refused it, or it did not come to an end.
+    /// An error of the server, or a loop without end.
     Failed(String),
-    /// Whether it was done is not known.
+    /// A lost connection or a timeout: whether the call took effect is unknown.
     Unknown(String),
 }
 
-impl Answer {
-    /// Whether this is a refusal because of the size of a document.
-    pub fn is_size(&self) -> bool {
-        matches!(self, Answer::Value(Value::Outcome(Outcome::Refused(reason))) if **reason == *"size")
+impl CallResult {
+    /// Whether the call was rejected for the size of a document.
+    pub fn is_rejected_for_size(&self) -> bool {
+        matches!(self, CallResult::Value(Value::Outcome(Outcome::Rejected(reason))) if **reason == *"size")
+    }
+
+    /// Returns the value, if the call has one.
+    pub fn into_value(self) -> Option<Value> {
+        match self {
+            CallResult::Value(value) => Some(value),
+            CallResult::Failed(_) | CallResult::Unknown(_) => None,
+        }
     }
 }
 
-/// What many calls came to.
+/// The results of a phase's calls, counted.
 #[derive(Debug)]
-pub struct Counts {
+pub struct PhaseCounts {
     /// By operation.
     pub calls: CallCounts,
-    /// Attempts begun again.
+    /// Retried attempts.
     pub retries: u64,
 }
 
-impl Counts {
+impl PhaseCounts {
     /// No calls yet.
-    pub fn new(operations: usize) -> Counts {
-        Counts { calls: CallCounts::new(operations), retries: 0 }
+    pub fn new(operations: usize) -> PhaseCounts {
+        PhaseCounts { calls: CallCounts::new(operations), retries: 0 }
     }
 
-    /// Counts one call.
-    pub fn add(&mut self, made: &Made) {
-        self.retries += made.retries;
-        let counts = &mut self.calls.known[made.operation];
-        match &made.answer {
-            Answer::Value(Value::Outcome(Outcome::Same)) => counts.same += 1,
-            Answer::Value(Value::Outcome(Outcome::NotFound)) => counts.not_found += 1,
-            Answer::Value(Value::Outcome(Outcome::Refused(_))) => counts.refused += 1,
-            Answer::Value(_) => counts.done += 1,
-            Answer::Failed(_) => {}
-            Answer::Unknown(_) => self.calls.unknown[made.operation] += 1,
+    /// PhaseCounts one call.
+    pub fn add(&mut self, finished: &FinishedCall) {
+        self.retries += finished.retries;
+        let counts = &mut self.calls.known[finished.operation];
+        match &finished.result {
+            CallResult::Value(Value::Outcome(Outcome::Same)) => counts.same += 1,
+            CallResult::Value(Value::Outcome(Outcome::NotFound)) => counts.not_found += 1,
+            CallResult::Value(Value::Outcome(Outcome::Rejected(_))) => counts.rejected += 1,
+            CallResult::Value(_) => counts.ok += 1,
+            CallResult::Failed(_) => {}
+            CallResult::Unknown(_) => self.calls.unknown[finished.operation] += 1,
         }
     }
 
     /// Writes the totals into a phase's findings.
-    pub fn conclude(&self, findings: &mut PhaseFindings) {
+    pub fn write_totals(&self, findings: &mut PhaseFindings) {
         findings.retries = self.retries;
         findings.unknown = self.calls.unknown.iter().sum();
     }
 }
 
-/// A call that was made.
+/// A strategy's filled database.
+#[derive(Debug, Clone)]
+pub struct ArmDatabase {
+    /// The strategy's position in the plan.
+    pub arm: usize,
+    /// The database's name.
+    pub database: String,
+}
+
+/// A call that has ended.
 #[derive(Debug)]
-pub struct Made {
-    /// Which operation.
+pub struct FinishedCall {
+    /// The operation's position in the plan.
     pub operation: usize,
-    /// What it came to.
-    pub answer: Answer,
-    /// Attempts begun again.
+    /// The result.
+    pub result: CallResult,
+    /// Retried attempts.
     pub retries: u64,
 }
 
-/// Makes call `call` of the plan's first round.
-///
-/// # Errors
-/// When the scenario has a mistake or the server is gone.
-pub async fn make<T: Target>(
-    plan: &Plan,
-    (arm, call): (usize, u64),
-    (target, database): (&T, &str),
-    timeout: Duration,
-) -> Result<Made, RunError> {
-    let name = &plan.arms[arm].name;
-    let mistake = |operation: &str, words: String| {
-        RunError::Fatal(Fatal::Scenario { arm: name.clone(), operation: operation.to_owned(), words })
-    };
-    let drawn = plan.draw(plan.round_seed(0), call, arm);
-    let (operation, mut frame) = drawn.map_err(|error| mistake("draw", error.to_string()))?;
-    let program = &plan.arms[arm].operations[operation];
-    let mut interpreter = Interpreter::new(target, database);
-    let result = tokio::time::timeout(timeout, interpreter.run(program, &mut frame)).await;
-    if let Some(fault) = frame.data.fault() {
-        return Err(mistake(&plan.operations[operation].name, fault.to_string()));
-    }
-    let retries = interpreter.tally.retries.len() as u64;
-    let answer = match result {
-        Ok(Ok(value)) => Answer::Value(canonical(plan, operation, &value)),
-        // The steps of a negative control may meet the data that it has spoilt.
-        Ok(Err(halt @ Halt::Scenario { .. })) if !plan.arms[arm].is_unsafe => {
-            return Err(mistake(&plan.operations[operation].name, halt.to_string()));
-        }
-        Ok(Err(halt @ (Halt::Scenario { .. } | Halt::Exhausted { .. }))) => Answer::Failed(halt.to_string()),
-        Ok(Err(Halt::Failed { label, failure })) => {
-            let words = format!("{label}: {failure}");
-            match failure.kind {
-                FailureKind::Network | FailureKind::Timeout => Answer::Unknown(words),
-                FailureKind::Server(_) | FailureKind::TooLarge | FailureKind::Driver => Answer::Failed(words),
+impl<T: Target> Verifier<'_, T> {
+    /// Runs call `call` of the plan's first round on one strategy.
+    ///
+    /// # Errors
+    /// When the scenario has a mistake or the connection is lost.
+    pub(super) async fn call(&self, place: &ArmDatabase, call: u64) -> Result<FinishedCall, RunError> {
+        let (plan, timeout) = (self.plan, self.settings.timeout);
+        let arm = &plan.arms[place.arm];
+        let mistake = |operation: &str, message: String| {
+            let (strategy, operation) = (arm.name.clone(), operation.to_owned());
+            RunError::Fatal(FatalError::Scenario { strategy, operation, message })
+        };
+        let drawn = plan.draw(plan.round_seed(0), call, place.arm);
+        let (operation, mut frame) = drawn.map_err(|error| mistake("draw", error.to_string()))?;
+        let mut interpreter = Interpreter::new(self.target, &place.database);
+        let result = tokio::time::timeout(timeout, interpreter.run(&arm.operations[operation], &mut frame)).await;
+        let retries = interpreter.trace.retries.len() as u64;
+        let result = match result {
+            Ok(Ok(value)) => match canonical(plan, operation, &value) {
+                Ok(value) => CallResult::Value(value),
+                Err(error) => return Err(mistake(&plan.operations[operation].name, error.to_string())),
+            },
+            // An unsafe strategy may have damaged the data that its steps read.
+            Ok(Err(error @ StepError::Invalid { .. })) if !arm.is_unsafe => {
+                return Err(mistake(&plan.operations[operation].name, error.to_string()));
             }
+            Ok(Err(error @ (StepError::Invalid { .. } | StepError::LimitReached { .. }))) => {
+                CallResult::Failed(error.to_string())
+            }
+            Ok(Err(StepError::Failed { label, failure })) => {
+                let message = format!("{label}: {failure}");
+                match failure.kind {
+                    FailureKind::Network | FailureKind::Timeout => CallResult::Unknown(message),
+                    FailureKind::Server(_) | FailureKind::TooLarge | FailureKind::Driver => CallResult::Failed(message),
+                }
+            }
+            Err(_) => CallResult::Unknown(format!("no reply within {} s", timeout.as_secs_f64())),
+        };
+        match result {
+            CallResult::Unknown(message) if !is_alive(self.target).await => {
+                Err(RunError::Fatal(FatalError::ServerLost(message)))
+            }
+            result => Ok(FinishedCall { operation, result, retries }),
         }
-        Err(_) => Answer::Unknown(format!("no answer within {} s", timeout.as_secs_f64())),
-    };
-    match answer {
-        Answer::Unknown(words) if !answers(target).await => Err(RunError::Fatal(Fatal::Lost(words))),
-        answer => Ok(Made { operation, answer, retries }),
     }
 }
 
-fn canonical(plan: &Plan, operation: usize, value: &Value) -> Value {
+fn canonical(plan: &Plan, operation: usize, value: &Value) -> Result<Value, EvalError> {
     match &plan.operations[operation].returns {
-        Some(shape) => shape.canonical(value, &plan.data),
+        Some(shape) => shape.canonical(value),
         None => value.referenced(),
     }
 }
 
-/// The arguments of a call, without slots for the steps of any strategy; `None` when they cannot be drawn, which the call
-/// itself will tell.
+/// Draws the arguments of a call, without slots for any strategy's steps; `None` when that fails, as the call itself will.
 pub fn arguments(plan: &Plan, call: u64) -> Option<(usize, Frame)> {
     let seed = plan.round_seed(0);
     let operation = plan.mix.draw(seed, call);
@@ -136,7 +154,7 @@ pub fn arguments(plan: &Plan, call: u64) -> Option<(usize, Frame)> {
     plan.arguments(operation, seed, call, slots).ok().map(|frame| (operation, frame))
 }
 
-/// The operation and arguments of a call: `read_page(post: 3, page: 2)`.
+/// Formats a call as `read_page(post: 3, page: 2)`.
 pub fn describe(plan: &Plan, call: u64) -> String {
     let Some((operation, frame)) = arguments(plan, call) else { return String::new() };
     let operation = &plan.operations[operation];
@@ -147,7 +165,7 @@ pub fn describe(plan: &Plan, call: u64) -> String {
     format!("{}({})", operation.name, arguments.join(", "))
 }
 
-/// A text cut at so many characters.
+/// Cuts a text after `longest` characters.
 pub fn brief(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -155,9 +173,9 @@ pub fn brief(text: &str, longest: usize) -> String {
     }
 }
 
-/// Whether the server is gone, so that there is nobody to ask for anything.
-pub fn is_lost(error: &RunError) -> bool {
-    matches!(error, RunError::Fatal(Fatal::Lost(_)))
+/// Whether the connection to the server is lost.
+pub fn is_connection_lost(error: &RunError) -> bool {
+    matches!(error, RunError::Fatal(FatalError::ServerLost(_)))
 }
 
 /// Whether any strategy's steps of an operation write.

@@ -1,25 +1,25 @@
-//! Two results that should be equal, and where they are not.
+//! Where two results differ that should be equal.
 
 use crate::plan::{Value, written};
 
-use super::call::{Answer, brief};
+use super::call::{CallResult, brief};
 
 /// The longest text of one value in a difference.
 const LONGEST: usize = 120;
 
-/// What differs, in a few lines: where, what was expected and what came, and what the difference looks like.
-pub fn differences(expected: &Answer, actual: &Answer) -> Vec<String> {
+/// Describes a difference in a few lines: where it is, the expected and the actual value, and how they differ.
+pub fn differences(expected: &CallResult, actual: &CallResult) -> Vec<String> {
     match (expected, actual) {
-        (Answer::Value(expected), Answer::Value(actual)) => values(expected, actual),
+        (CallResult::Value(expected), CallResult::Value(actual)) => values(expected, actual),
         _ => vec![format!("expected  {}", shown(expected)), format!("actual    {}", shown(actual))],
     }
 }
 
-fn shown(answer: &Answer) -> String {
+fn shown(answer: &CallResult) -> String {
     match answer {
-        Answer::Value(value) => text(value),
-        Answer::Failed(words) => format!("an error: {words}"),
-        Answer::Unknown(words) => format!("unknown: {words}"),
+        CallResult::Value(value) => text(value),
+        CallResult::Failed(message) => format!("an error: {message}"),
+        CallResult::Unknown(message) => format!("unknown: {message}"),
     }
 }
 
@@ -50,7 +50,7 @@ fn narrow(
 ) -> (String, Option<Value>, Option<Value>) {
     if let (Value::Map(ours), Value::Map(_)) = (&expected, &actual) {
         let differing = ours.iter().find_map(|(key, value)| {
-            let other = actual.get(key).unwrap_or(Value::Null);
+            let other = actual.plain_field(key).unwrap_or(Value::Null);
             (written(value) != written(&other)).then(|| (key.clone(), value.clone(), other))
         });
         if let Some((key, value, other)) = differing {
@@ -73,7 +73,7 @@ fn narrow(
     }
 }
 
-/// Null is no list here: that it stands for an empty one has been seen to already.
+/// Returns the elements of a list. Null is none: where it means an empty list it was replaced before.
 fn list(value: &Value) -> Option<Vec<Value>> {
     match value {
         Value::List(_) | Value::Array(_) => Some(value.items()?.collect()),
@@ -81,7 +81,7 @@ fn list(value: &Value) -> Option<Vec<Value>> {
     }
 }
 
-/// What a wrong list looks like, which often tells the mistake.
+/// Describes how two lists differ, which often shows the mistake.
 fn of_lists(expected: &[Value], actual: &[Value]) -> String {
     let (ours, theirs): (Vec<String>, Vec<String>) =
         (expected.iter().map(written).collect(), actual.iter().map(written).collect());
@@ -90,15 +90,15 @@ fn of_lists(expected: &[Value], actual: &[Value]) -> String {
     }
     let lengths = match ours.len() == theirs.len() {
         true => format!("{} elements on both sides", ours.len()),
-        false => format!("{} elements expected, {} came", ours.len(), theirs.len()),
+        false => format!("expected {} elements, found {}", ours.len(), theirs.len()),
     };
     match shift(&ours, &theirs) {
-        Some(by) if by > 0 => format!("{lengths}; what came begins {by} later in the same order"),
-        Some(by) => format!("{lengths}; what came begins {} earlier in the same order", -by),
+        Some(by) if by > 0 => format!("{lengths}; the actual list starts {by} later in the same order"),
+        Some(by) => format!("{lengths}; the actual list starts {} earlier in the same order", -by),
         None => {
             let missing = ours.iter().filter(|one| !theirs.contains(one)).count();
             let extra = theirs.iter().filter(|other| !ours.contains(other)).count();
-            format!("{lengths}; {missing} missing, {extra} that should not be there")
+            format!("{lengths}; {missing} missing, {extra} unexpected")
         }
     }
 }
@@ -119,12 +119,12 @@ fn shift(ours: &[String], theirs: &[String]) -> Option<i64> {
     later.or_else(|| (1..theirs.len()).find(|by| overlaps(theirs, ours, *by)).map(|by| -(by as i64)))
 }
 
-/// Whether two values hold the same elements wherever they hold lists, in any order.
+/// Whether two values are equal but for the order of lists.
 pub fn is_reordered(expected: &Value, actual: &Value) -> bool {
     unordered(expected) == unordered(actual)
 }
 
-/// A text that is equal for values that differ in nothing but the order of lists.
+/// Formats a value so that the order of lists does not matter.
 fn unordered(value: &Value) -> String {
     match value {
         Value::List(_) | Value::Array(_) => {
@@ -150,43 +150,43 @@ mod tests {
         Value::list(numbers.into_iter().map(|n| Value::Map(Arc::new([(Arc::from("_id"), Value::Int(n))]))).collect())
     }
 
-    fn told(expected: &Value, actual: &Value) -> String {
+    fn described(expected: &Value, actual: &Value) -> String {
         values(expected, actual).join(" | ")
     }
 
     #[test]
     fn a_page_off_by_one_is_seen_as_such() {
-        let page = told(&numbers(50..60), &numbers(51..61));
+        let page = described(&numbers(50..60), &numbers(51..61));
         assert_eq!(
             page,
-            "at        [0]._id | expected  50 | actual    51 | 10 elements on both sides; what came begins 1 later in the \
-             same order"
+            "at        [0]._id | expected  50 | actual    51 | 10 elements on both sides; the actual list starts 1 later \
+             in the same order"
         );
-        let whole = told(&numbers(50..60), &numbers(60..70));
-        assert!(whole.ends_with("10 elements on both sides; 10 missing, 10 that should not be there"), "{whole}");
-        let early = told(&numbers(50..60), &numbers(49..59));
-        assert!(early.ends_with("begins 1 earlier in the same order"), "{early}");
+        let whole = described(&numbers(50..60), &numbers(60..70));
+        assert!(whole.ends_with("10 elements on both sides; 10 missing, 10 unexpected"), "{whole}");
+        let early = described(&numbers(50..60), &numbers(49..59));
+        assert!(early.ends_with("starts 1 earlier in the same order"), "{early}");
     }
 
     #[test]
     fn a_missing_sort_is_seen_as_such() {
-        let words = told(&numbers([1, 2, 3]), &numbers([2, 1, 3]));
-        assert_eq!(words, "at        [0]._id | expected  1 | actual    2 | the same 3 elements in another order");
+        let text = described(&numbers([1, 2, 3]), &numbers([2, 1, 3]));
+        assert_eq!(text, "at        [0]._id | expected  1 | actual    2 | the same 3 elements in another order");
         assert!(is_reordered(&numbers([1, 2, 3]), &numbers([2, 1, 3])));
         assert!(!is_reordered(&numbers([1, 2, 3]), &numbers([2, 1, 1])));
     }
 
     #[test]
     fn what_is_missing_is_nothing() {
-        let words = told(&numbers([1, 2]), &numbers([1]));
-        assert!(words.starts_with("at        [1] | expected  {_id: 2} | actual    nothing"), "{words}");
-        assert_eq!(told(&Value::Int(1), &Value::Null), "expected  1 | actual    null");
+        let text = described(&numbers([1, 2]), &numbers([1]));
+        assert!(text.starts_with("at        [1] | expected  {_id: 2} | actual    nothing"), "{text}");
+        assert_eq!(described(&Value::Int(1), &Value::Null), "expected  1 | actual    null");
     }
 
     #[test]
     fn a_list_inside_a_field_is_found() {
         let wrap = |list| Value::Map(Arc::new([(Arc::from("comments"), list)]));
-        let words = told(&wrap(numbers([1, 2])), &wrap(numbers([2, 1])));
-        assert!(words.starts_with("at        comments[0]._id"), "{words}");
+        let text = described(&wrap(numbers([1, 2])), &wrap(numbers([2, 1])));
+        assert!(text.starts_with("at        comments[0]._id"), "{text}");
     }
 }

@@ -1,20 +1,20 @@
-//! Whether strategies do the same: the same calls on the same data, one after the other and at once.
+//! Verification: do all strategies return the same results and end in the same state?
 //!
-//! Three phases, each on fresh databases. *Sequential*: every call's result and the final state are compared, call by
-//! call. *Ordered*: many calls at once, but calls with equal `serial` in their order; what writes came to and the final
-//! state must be those of the sequential phase, then all reads are made again on the quiet data. *Free*: many calls at once
-//! in no order; audits judge, and readers count what they see meanwhile.
+//! It has three phases, each on fresh databases. *Sequential*: one call at a time; every result and the final states are
+//! compared. *Ordered*: concurrent calls, those with equal `serial` in their order; the results of writes and the final
+//! states must be those of the sequential phase, then all reads are repeated while nothing writes. *Unordered*: concurrent
+//! calls in any order, judged by audits, some of which also run meanwhile.
 
 mod call;
+mod call_order;
 mod difference;
-mod free;
-mod ledger;
-mod live;
+mod live_audits;
 mod ordered;
 mod replay;
 mod sequential;
-mod show;
+mod single_call;
 mod state;
+mod unordered;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -23,118 +23,133 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use crate::engine::{Fatal, Loader, RunError, Stop, audits};
-use crate::plan::{Plan, Value};
-use crate::results::verification::{Phase, PhaseFindings, Problem, StrategyFindings, Verification};
-use crate::server::Target;
+use crate::engine::{FatalError, Loader, RunError, StopFlag, audits};
+use crate::plan::{Plan, Value, written};
+use crate::results::verification::{PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase};
 use crate::server::namespace;
+use crate::server::{Db, Target};
 
-use call::Answer;
-pub use show::Shown;
-use state::State;
+use call::{ArmDatabase, CallResult};
+pub use single_call::SingleCall;
+use state::FinalState;
 
-/// Strategies whose concurrent phases run side by side.
-pub const STRATEGIES_AT_ONCE: usize = 4;
+/// Strategies whose concurrent phases run at the same time.
+pub const PARALLEL_STRATEGIES: usize = 4;
 
-/// How the check is made.
+/// The settings of a verification.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// Tells the databases of this check from those of others.
+pub struct VerifySettings {
+    /// Makes the names of its databases unique.
     pub id: String,
-    /// The command line that makes this check, without strategies, seed and call.
+    /// The command line that repeats it, without strategies, seed and call.
     pub command: String,
     /// Calls per phase and strategy.
     pub calls: u64,
-    /// Calls in flight in the concurrent phases.
-    pub workers: usize,
-    /// After which the outcome of a call is unknown.
+    /// Clients in the concurrent phases.
+    pub clients: usize,
+    /// The timeout of a call, after which its outcome is unknown.
     pub timeout: Duration,
 }
 
-impl Settings {
-    /// Commands that may run at once: those of the workers of several strategies, and of a reader for each.
+impl VerifySettings {
+    /// Returns how many connections it needs: one per client of the parallel strategies, and one for their live audits.
     pub fn connections(&self) -> u32 {
-        (STRATEGIES_AT_ONCE * (self.workers + 1)) as u32
+        (PARALLEL_STRATEGIES * (self.clients + 1)) as u32
     }
 }
 
-/// The check of one plan on one server. The first arm is the reference; it should be safe.
+/// The verification of a plan on a server. The first arm is the baseline; it should be safe.
 pub struct Verifier<'v, T> {
     /// The scenario.
     pub plan: &'v Arc<Plan>,
-    /// How.
-    pub settings: Settings,
-    /// The server, with [`Settings::connections`].
+    /// The settings.
+    pub settings: VerifySettings,
+    /// The server, with [`VerifySettings::connections`].
     pub target: &'v T,
-    /// Is told which phase begins for which strategy (`None`: for all of them).
-    pub progress: &'v dyn Fn(Phase, Option<&str>),
+    /// Called when a phase starts, with its strategy (`None`: all of them).
+    pub progress: &'v dyn Fn(VerifyPhase, Option<&str>),
     /// Set when the user wants to stop.
-    pub stop: Stop,
+    pub stop: StopFlag,
 }
 
-/// What the sequential phase leaves for the others to be compared with.
-struct Reference {
-    /// The reference's database, quiet now.
-    database: String,
-    /// What every call that writes came to.
+/// The databases that were made, to be dropped in the end.
+type Databases = RefCell<Vec<String>>;
+
+/// What the concurrent phases are compared with.
+struct BaselineState {
+    /// The baseline's database, to which nothing writes any more.
+    place: ArmDatabase,
+    /// The results of calls; `None` for those that only read.
     outcomes: Vec<Option<Value>>,
-    state: State,
-    /// Calls that were compared.
+    state: FinalState,
+    /// How many calls were compared.
     calls: u64,
 }
 
 impl<T: Target> Verifier<'_, T> {
-    /// Goes through all phases.
+    /// Runs all phases.
     ///
     /// # Errors
     /// When the server or the scenario ends it. The databases are dropped in any case, as long as the server answers.
     pub async fn run(&self) -> Result<Verification, RunError> {
-        let mut findings = self.findings();
-        let mut databases = Vec::new();
-        let result = self.phases(&mut findings, &mut databases).await;
-        self.drop(&databases, result).await?;
+        let (mut findings, databases) = (self.findings(), Databases::default());
+        let result = self.phases(&mut findings, &databases).await;
+        self.clean_up(databases, result).await?;
         Ok(findings)
     }
 
-    /// The sequential phase alone.
+    /// Runs the sequential phase only.
     ///
     /// # Errors
     /// As [`Verifier::run`].
     pub async fn run_sequential(&self) -> Result<Verification, RunError> {
-        let mut findings = self.findings();
-        let mut databases = Vec::new();
-        let result = self.sequential(&mut findings, &RefCell::new(&mut databases)).await.map(|_| ());
-        self.drop(&databases, result).await?;
+        let (mut findings, databases) = (self.findings(), Databases::default());
+        let result = self.sequential(&mut findings, &databases).await;
+        self.clean_up(databases, result).await?;
         Ok(findings)
     }
 
-    async fn phases(&self, findings: &mut Verification, databases: &mut Vec<String>) -> Result<(), RunError> {
-        let made = RefCell::new(databases);
-        let Some(reference) = self.sequential(findings, &made).await? else { return Ok(()) };
-        let at_once = findings.strategies.iter_mut().enumerate();
-        let at_once = at_once.map(|(arm, own)| self.concurrent(arm, &reference, &made, own));
+    async fn phases(&self, findings: &mut Verification, databases: &Databases) -> Result<(), RunError> {
+        let Some(baseline) = self.sequential(findings, databases).await? else { return Ok(()) };
+        let strategies = findings.strategies.iter_mut().enumerate();
+        let strategies = strategies.map(|(arm, own)| self.concurrent(arm, &baseline, databases, own));
         // Most of the time is spent waiting for the journal.
-        stream::iter(at_once).buffer_unordered(STRATEGIES_AT_ONCE).try_collect::<()>().await
+        stream::iter(strategies).buffer_unordered(PARALLEL_STRATEGIES).try_collect::<()>().await
     }
 
-    /// The phases of one strategy in which many calls run at once.
+    /// Runs the concurrent phases of one strategy.
     async fn concurrent(
         &self,
         arm: usize,
-        reference: &Reference,
-        databases: &RefCell<&mut Vec<String>>,
+        baseline: &BaselineState,
+        databases: &Databases,
         own: &mut StrategyFindings,
     ) -> Result<(), RunError> {
-        if own.refused_at.is_none() {
-            own.phases.push(self.ordered(arm, reference, databases).await?);
+        if own.rejected_at.is_none() {
+            own.phases.push(self.ordered(arm, baseline, databases).await?);
         }
-        let (phase, live) = self.free(arm, databases).await?;
+        let (phase, live) = self.unordered(arm, databases).await?;
         own.phases.push(phase);
         own.live = live;
         Ok(())
     }
 
-    /// The arms, without the reference's second, which comes last and would only be compared with itself.
+    /// Runs `make` for every call below `count`, `clients` at a time.
+    async fn concurrently(
+        &self,
+        count: u64,
+        clients: usize,
+        make: impl AsyncFn(u64) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let make = &make;
+        let calls = stream::iter(0..count).map(async |call| {
+            self.check_stop()?;
+            make(call).await
+        });
+        calls.buffer_unordered(clients).try_collect::<()>().await
+    }
+
+    /// Returns the arms without the repeat, which would be compared with itself.
     fn arms(&self) -> impl Iterator<Item = usize> + use<'_, T> {
         (0..self.plan.arms.len()).filter(|arm| !self.plan.arms[*arm].is_control)
     }
@@ -142,29 +157,26 @@ impl<T: Target> Verifier<'_, T> {
     fn findings(&self) -> Verification {
         let plan = self.plan;
         let calls = self.settings.calls;
-        let mut called = vec![false; plan.operations.len()];
-        (0..calls).for_each(|call| called[plan.mix.draw(plan.round_seed(0), call)] = true);
-        let uncalled = plan.operations.iter().zip(called).filter(|(_, called)| !called);
+        let mut is_covered = vec![false; plan.operations.len()];
+        (0..calls).for_each(|call| is_covered[plan.mix.draw(plan.round_seed(0), call)] = true);
+        let not_covered = plan.operations.iter().zip(is_covered).filter(|(_, is_covered)| !is_covered);
+        let strategies = self.arms().map(|arm| &plan.arms[arm]).map(|arm| StrategyFindings {
+            name: arm.name.clone(),
+            is_unsafe: arm.is_unsafe,
+            rejected_at: None,
+            phases: Vec::new(),
+            live: Vec::new(),
+        });
         Verification {
             scenario: plan.name.clone(),
             mix: plan.mix.name.clone(),
             seed: plan.seed,
             command: self.settings.command.clone(),
             calls,
-            workers: self.settings.workers,
-            reference: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
-            uncalled: uncalled.map(|(operation, _)| operation.name.to_string()).collect(),
-            strategies: self
-                .arms()
-                .map(|arm| &plan.arms[arm])
-                .map(|arm| StrategyFindings {
-                    name: arm.name.clone(),
-                    is_unsafe: arm.is_unsafe,
-                    refused_at: None,
-                    phases: Vec::new(),
-                    live: Vec::new(),
-                })
-                .collect(),
+            clients: self.settings.clients,
+            baseline: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
+            not_covered: not_covered.map(|(operation, _)| operation.name.to_string()).collect(),
+            strategies: strategies.collect(),
         }
     }
 
@@ -172,27 +184,22 @@ impl<T: Target> Verifier<'_, T> {
         if self.stop.is_set() { Err(RunError::Interrupted) } else { Ok(()) }
     }
 
-    /// A fresh database of an arm for a phase, filled.
-    async fn provision(
-        &self,
-        phase: Phase,
-        arm: usize,
-        databases: &RefCell<&mut Vec<String>>,
-    ) -> Result<String, RunError> {
+    /// Creates and fills a fresh database of an arm for a phase.
+    async fn provision(&self, phase: VerifyPhase, arm: usize, databases: &Databases) -> Result<ArmDatabase, RunError> {
         self.check_stop()?;
-        let mark = match phase {
-            Phase::Sequential => "s",
-            Phase::Ordered => "o",
-            Phase::Free => "f",
+        let suffix = match phase {
+            VerifyPhase::Sequential => "s",
+            VerifyPhase::Ordered => "o",
+            VerifyPhase::Unordered => "u",
         };
-        let arm = &self.plan.arms[arm];
-        let database = namespace::database_name(&self.plan.name, &arm.name, &format!("{}{mark}", self.settings.id));
-        // First, so that it is dropped even when this is given up in between.
+        let name = &self.plan.arms[arm].name;
+        let database = namespace::database_name(&self.plan.name, name, &format!("{}{suffix}", self.settings.id));
+        // First, so that it is dropped even when the work is interrupted in between.
         databases.borrow_mut().push(database.clone());
         namespace::create(self.target, &database, &self.settings.id).await?;
         let loader = Loader {
             plan: self.plan,
-            arm,
+            arm: &self.plan.arms[arm],
             target: self.target,
             database: &database,
             observer: &(),
@@ -200,68 +207,61 @@ impl<T: Target> Verifier<'_, T> {
         };
         loader.run().await?;
         self.check_stop()?;
-        Ok(database)
+        Ok(ArmDatabase { arm, database })
     }
 
-    async fn drop(&self, databases: &[String], result: Result<(), RunError>) -> Result<(), RunError> {
-        if let Err(error) = result {
-            if call::is_lost(&error) {
-                return Err(error);
-            }
-            // The first error is what the user must hear of.
-            let _ = self.drop_all(databases).await;
-            return Err(error);
+    /// Drops the databases, unless the connection is lost. The first error is returned.
+    async fn clean_up<R>(&self, databases: Databases, result: Result<R, RunError>) -> Result<R, RunError> {
+        if result.as_ref().is_err_and(call::is_connection_lost) {
+            return result;
         }
-        self.drop_all(databases).await
-    }
-
-    async fn drop_all(&self, databases: &[String]) -> Result<(), RunError> {
+        let databases = databases.into_inner();
         let dropped = join_all(databases.iter().map(|database| namespace::drop_marked(self.target, database))).await;
-        Ok(dropped.into_iter().collect::<Result<(), _>>()?)
+        let value = result?;
+        dropped.into_iter().collect::<Result<(), _>>()?;
+        Ok(value)
     }
 
-    /// Adds the audits of a quiet database to a phase's findings.
+    /// Adds the audits of a database to a phase's findings.
     async fn audit(
         &self,
-        (arm, database): (usize, &str),
-        counts: &call::Counts,
+        place: &ArmDatabase,
+        counts: &call::PhaseCounts,
         findings: &mut PhaseFindings,
     ) -> Result<(), RunError> {
-        let made = audits(self.plan, arm, (self.target, database), &counts.calls).await;
-        findings.audits = self.borne(arm, made, findings)?.unwrap_or_default();
+        let records =
+            audits(&Db { target: self.target, name: &place.database }, self.plan, place.arm, &counts.calls).await;
+        findings.audits = self.tolerate_unsafe(place.arm, records, findings)?.unwrap_or_default();
         Ok(())
     }
 
-    /// What was read of a strategy's data. A negative control may have spoilt them so that they cannot be read, which is a
-    /// finding.
-    fn borne<R>(
+    /// Turns an error of reading an unsafe strategy's data, which it may have damaged, into a finding.
+    fn tolerate_unsafe<R>(
         &self,
         arm: usize,
-        made: Result<R, RunError>,
+        result: Result<R, RunError>,
         findings: &mut PhaseFindings,
     ) -> Result<Option<R>, RunError> {
-        match made {
-            Err(RunError::Fatal(Fatal::Scenario { operation, words, .. })) if self.plan.arms[arm].is_unsafe => {
-                let lines = vec![format!("error     {words}")];
+        match result {
+            Err(RunError::Fatal(FatalError::Scenario { operation, message, .. })) if self.plan.arms[arm].is_unsafe => {
+                let lines = vec![format!("error     {message}")];
                 findings.add(Problem { title: format!("{operation} cannot be read"), lines, call: None, count: 1 });
                 Ok(None)
             }
-            made => made.map(Some),
+            result => result.map(Some),
         }
     }
 
-    /// The operation and arguments of a call, short enough for a line.
+    /// Formats a call, short enough for a line.
     fn describe(&self, call: u64) -> String {
         call::describe(self.plan, call)
     }
 }
 
-/// Whether the answers of two calls are the same result.
-fn is_same(expected: &Answer, actual: &Answer) -> bool {
+/// Whether two calls returned the same.
+fn is_same(expected: &CallResult, actual: &CallResult) -> bool {
     match (expected, actual) {
-        (Answer::Value(expected), Answer::Value(actual)) => {
-            crate::plan::written(expected) == crate::plan::written(actual)
-        }
-        _ => false,
+        (CallResult::Value(expected), CallResult::Value(actual)) => written(expected) == written(actual),
+        (CallResult::Value(_) | CallResult::Failed(_) | CallResult::Unknown(_), _) => false,
     }
 }

@@ -1,83 +1,72 @@
-//! Many calls at once, those with equal `serial` in their order.
+//! The second phase: concurrent calls, those with equal `serial` in their order.
 
-use std::cell::{Cell, RefCell};
-
-use futures_util::future::try_join_all;
+use std::cell::RefCell;
 
 use crate::engine::RunError;
-use crate::results::verification::{Phase, PhaseFindings, Problem};
+use crate::results::verification::{PhaseFindings, Problem, VerifyPhase};
 use crate::server::Target;
 
-use super::call::{self, Answer, Counts};
+use super::call::{CallResult, PhaseCounts};
+use super::call_order::CallOrder;
 use super::difference::differences;
-use super::ledger::Ledger;
-use super::{Reference, Verifier, is_same, state};
+use super::{BaselineState, Databases, Verifier, is_same, state};
 
 impl<T: Target> Verifier<'_, T> {
-    /// Runs one strategy; what its writes come to and its final state must be those of the sequential phase, and so must
-    /// its reads once all is quiet.
+    /// Runs one strategy. The results of its writes and its final state must be those of the sequential phase, and so must
+    /// the results of its reads once no call runs any more.
     pub(super) async fn ordered(
         &self,
         arm: usize,
-        reference: &Reference,
-        databases: &RefCell<&mut Vec<String>>,
+        baseline: &BaselineState,
+        databases: &Databases,
     ) -> Result<PhaseFindings, RunError> {
-        (self.progress)(Phase::Ordered, Some(&self.plan.arms[arm].name));
-        let database = self.provision(Phase::Ordered, arm, databases).await?;
-        let ledger = Ledger::new(self.plan, reference.calls)?;
-        let findings = RefCell::new(PhaseFindings::new(Phase::Ordered));
-        let counts = RefCell::new(Counts::new(self.plan.operations.len()));
-        let next = Cell::new(0);
-        let worker = async || {
-            loop {
-                let call = next.get();
-                if call >= reference.calls {
-                    return Ok::<(), RunError>(());
-                }
-                next.set(call + 1);
-                self.check_stop()?;
-                ledger.turn(call).await;
-                let made = call::make(self.plan, (arm, call), (self.target, &database), self.settings.timeout).await;
-                ledger.finish(call);
-                let made = made?;
-                counts.borrow_mut().add(&made);
-                self.judge(call, &made.answer, reference, &mut findings.borrow_mut());
-            }
+        (self.progress)(VerifyPhase::Ordered, Some(&self.plan.arms[arm].name));
+        let place = &self.provision(VerifyPhase::Ordered, arm, databases).await?;
+        let order = CallOrder::new(self.plan, baseline.calls)?;
+        let findings = RefCell::new(PhaseFindings::new(VerifyPhase::Ordered));
+        let counts = RefCell::new(PhaseCounts::new(self.plan.operations.len()));
+        let make = async |call| {
+            order.wait_for_predecessors(call).await;
+            let finished = self.call(place, call).await;
+            order.finish(call);
+            let finished = finished?;
+            counts.borrow_mut().add(&finished);
+            self.compare_write(call, &finished.result, baseline, &mut findings.borrow_mut());
+            Ok(())
         };
-        try_join_all((0..self.settings.workers).map(|_| worker())).await?;
+        self.concurrently(baseline.calls, self.settings.clients, make).await?;
         let (mut findings, counts) = (findings.into_inner(), counts.into_inner());
-        counts.conclude(&mut findings);
-        let actual = self.state(arm, &database).await;
-        let actual = self.borne(arm, actual, &mut findings)?;
-        let problems = actual.map(|actual| state::compare(&reference.state, &actual)).unwrap_or_default();
+        counts.write_totals(&mut findings);
+        let actual = self.state(place).await;
+        let actual = self.tolerate_unsafe(arm, actual, &mut findings)?;
+        let problems = actual.map(|actual| state::compare(&baseline.state, &actual)).unwrap_or_default();
         problems.into_iter().for_each(|problem| findings.add(problem));
-        self.replay(arm, &database, reference, &mut findings).await?;
-        self.audit((arm, &database), &counts, &mut findings).await?;
+        self.replay(place, baseline, &mut findings).await?;
+        self.audit(place, &counts, &mut findings).await?;
         Ok(findings)
     }
 
-    /// A call of many at once that failed, or of which it is not known whether it was done: with the others it hangs, say,
-    /// which it did not alone.
-    pub(super) fn without_result(&self, call: u64, answer: &Answer) -> Option<Problem> {
-        let title = match answer {
-            Answer::Value(_) => return None,
-            Answer::Failed(_) => "calls fail",
-            Answer::Unknown(_) => "calls have no known outcome",
+    /// Returns the problem of a concurrent call without a result; it may depend on the other calls, a deadlock for example.
+    pub(super) fn without_result(&self, call: u64, result: &CallResult) -> Option<Problem> {
+        let title = match result {
+            CallResult::Value(_) => return None,
+            CallResult::Failed(_) => "calls fail",
+            CallResult::Unknown(_) => "calls have an unknown outcome",
         };
-        let problem = Problem { title: title.into(), ..self.failure(call, answer) };
+        let problem = Problem { title: title.into(), ..self.failure(call, result) };
         Some(problem.under(&self.describe(call)))
     }
 
-    /// Compares what a call came to, if it writes.
-    fn judge(&self, call: u64, answer: &Answer, reference: &Reference, findings: &mut PhaseFindings) {
-        if let Some(problem) = self.without_result(call, answer) {
+    /// Compares the result of a call that writes with the baseline's.
+    fn compare_write(&self, call: u64, result: &CallResult, baseline: &BaselineState, findings: &mut PhaseFindings) {
+        if let Some(problem) = self.without_result(call, result) {
             findings.add(problem);
-        } else if let Some(Some(expected)) = reference.outcomes.get(call as usize) {
-            let expected = Answer::Value(expected.clone());
-            if !is_same(&expected, answer) {
+        } else if let Some(Some(expected)) = baseline.outcomes.get(call as usize) {
+            let expected = CallResult::Value(expected.clone());
+            if !is_same(&expected, result) {
                 let problem = Problem {
-                    title: "writes come to something else than one after the other".into(),
-                    lines: differences(&expected, answer),
+                    title: "writes return something else than in the sequential phase".into(),
+                    lines: differences(&expected, result),
                     call: Some(call),
                     count: 1,
                 };
@@ -88,7 +77,7 @@ impl<T: Target> Verifier<'_, T> {
 }
 
 impl Problem {
-    /// The same with the call that shows it as its first line.
+    /// Puts the call that shows the problem on its first line.
     pub(super) fn under(mut self, call: &str) -> Problem {
         if let Some(number) = self.call {
             self.lines.insert(0, format!("call      {number}: {call}"));

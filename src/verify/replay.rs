@@ -1,64 +1,56 @@
-//! All reads once more, on quiet data.
+//! All reads once more, while nothing writes.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
-use futures_util::future::{join, try_join_all};
+use futures_util::future::join;
 
 use crate::engine::RunError;
 use crate::results::verification::{PhaseFindings, Problem};
 use crate::server::Target;
 
-use super::call::{self, Answer};
+use super::call::{self, ArmDatabase, CallResult};
 use super::difference::{differences, is_reordered};
-use super::{Reference, Verifier, is_same};
+use super::{BaselineState, Verifier, is_same};
 
 impl<T: Target> Verifier<'_, T> {
-    /// Makes every call that only reads on the reference's data and on the strategy's, which should be the same now.
+    /// Makes every call that only reads on the baseline's data and on the strategy's, which should be the same now.
     pub(super) async fn replay(
         &self,
-        arm: usize,
-        database: &str,
-        reference: &Reference,
+        place: &ArmDatabase,
+        baseline: &BaselineState,
         findings: &mut PhaseFindings,
     ) -> Result<(), RunError> {
         let seed = self.plan.round_seed(0);
         let reads: Vec<u64> =
-            (0..reference.calls).filter(|call| !call::writes(self.plan, self.plan.mix.draw(seed, *call))).collect();
-        let next = Cell::new(0);
-        let found = RefCell::new(findings);
-        let worker = async || {
-            loop {
-                let Some(&call) = reads.get(next.get()) else { return Ok::<(), RunError>(()) };
-                next.set(next.get() + 1);
-                self.check_stop()?;
-                let make =
-                    |arm, database| call::make(self.plan, (arm, call), (self.target, database), self.settings.timeout);
-                let (expected, actual) = join(make(0, reference.database.as_str()), make(arm, database)).await;
-                self.compare_read(call, (&expected?.answer, &actual?.answer), &mut found.borrow_mut());
-            }
+            (0..baseline.calls).filter(|call| !call::writes(self.plan, self.plan.mix.draw(seed, *call))).collect();
+        let findings = RefCell::new(findings);
+        let make = async |read| {
+            let call = reads[read as usize];
+            let (expected, actual) = join(self.call(&baseline.place, call), self.call(place, call)).await;
+            self.compare_read(call, &expected?.result, &actual?.result, &mut findings.borrow_mut());
+            Ok(())
         };
-        // Every worker asks for two answers at once.
-        try_join_all((0..self.settings.workers.div_ceil(2)).map(|_| worker())).await?;
-        Ok(())
+        // Every client sends two commands at once.
+        self.concurrently(reads.len() as u64, self.settings.clients.div_ceil(2), make).await
     }
 
-    fn compare_read(&self, call: u64, (expected, actual): (&Answer, &Answer), findings: &mut PhaseFindings) {
-        // What the reference cannot answer is told where it is checked itself.
-        if is_same(expected, actual) || !matches!(expected, Answer::Value(_)) {
+    fn compare_read(&self, call: u64, expected: &CallResult, actual: &CallResult, findings: &mut PhaseFindings) {
+        // A read that fails on the baseline is reported by the baseline's own phases.
+        if is_same(expected, actual) || !matches!(expected, CallResult::Value(_)) {
             return;
         }
         if let Some(problem) = self.without_result(call, actual) {
             findings.add(problem);
             return;
         }
-        if let (Answer::Value(expected), Answer::Value(actual)) = (expected, actual)
+        if let (CallResult::Value(expected), CallResult::Value(actual)) = (expected, actual)
             && is_reordered(expected, actual)
         {
             findings.out_of_order += 1;
             return;
         }
         let problem = Problem {
-            title: "reads differ once all is quiet".into(),
+            title: "reads differ after the concurrent calls".into(),
             lines: differences(expected, actual),
             call: Some(call),
             count: 1,

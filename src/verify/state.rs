@@ -1,38 +1,32 @@
-//! Final states compared: the logical rows of every entity, as multisets.
+//! Final states: the logical rows of every entity, compared as multisets.
 
 use std::collections::HashMap;
 
-use crate::engine::{Fatal, RunError, is_broken, read_state};
+use crate::engine::{RunError, fatal, read_state};
 use crate::plan::{Value, written};
 use crate::results::verification::Problem;
-use crate::server::Target;
+use crate::server::{Db, Target};
 
 use super::Verifier;
-use super::call::brief;
+use super::call::{ArmDatabase, brief};
 use super::difference;
 
 /// The longest row that is shown.
 const LONGEST_ROW: usize = 160;
 
 /// The rows of every entity, by the entity's name.
-pub type State = Vec<(String, Vec<Value>)>;
+pub type FinalState = Vec<(String, Vec<Value>)>;
 
 impl<T: Target> Verifier<'_, T> {
-    /// The rows that a strategy holds.
-    pub(super) async fn state(&self, arm: usize, database: &str) -> Result<State, RunError> {
-        let state = read_state(self.plan, arm, self.target, database).await;
-        state.map_err(|halt| {
-            if is_broken(&halt) {
-                return RunError::Fatal(Fatal::Lost(halt.to_string()));
-            }
-            let arm = self.plan.arms[arm].name.clone();
-            RunError::Fatal(Fatal::Scenario { arm, operation: "state".into(), words: halt.to_string() })
-        })
+    /// Reads the rows of a strategy.
+    pub(super) async fn state(&self, place: &ArmDatabase) -> Result<FinalState, RunError> {
+        let state = read_state(&Db { target: self.target, name: &place.database }, self.plan, place.arm).await;
+        Ok(state.map_err(|error| fatal(&self.plan.arms[place.arm].name, "state", &error))?)
     }
 }
 
-/// A problem per entity whose rows differ.
-pub fn compare(expected: &State, actual: &State) -> Vec<Problem> {
+/// Returns a problem per entity whose rows differ.
+pub fn compare(expected: &FinalState, actual: &FinalState) -> Vec<Problem> {
     let pairs = expected.iter().zip(actual);
     pairs.filter_map(|((entity, ours), (_, theirs))| of_entity(entity, ours, theirs)).collect()
 }
@@ -42,7 +36,7 @@ fn of_entity(entity: &str, ours: &[Value], theirs: &[Value]) -> Option<Problem> 
     if missing.is_empty() && extra.is_empty() {
         return None;
     }
-    let id = |row: &Value| written(&row.get("_id").unwrap_or(Value::Null));
+    let id = |row: &Value| written(&row.plain_field("_id").unwrap_or(Value::Null));
     let pair = missing.iter().find_map(|row| Some((row, extra.iter().find(|other| id(other) == id(row))?)));
     let lines = match (pair, missing.first(), extra.first()) {
         (Some((one, other)), ..) => {
@@ -52,15 +46,15 @@ fn of_entity(entity: &str, ours: &[Value], theirs: &[Value]) -> Option<Problem> 
         }
         (None, Some(row), _) => vec![format!("missing   {}", brief(&written(row), LONGEST_ROW))],
         (None, None, row) => {
-            vec![format!("too many  {}", row.map_or(String::new(), |row| brief(&written(row), LONGEST_ROW)))]
+            vec![format!("extra     {}", row.map_or(String::new(), |row| brief(&written(row), LONGEST_ROW)))]
         }
     };
-    let title = format!("the rows of {entity} differ at the end");
+    let title = format!("the final rows of {entity} differ");
     let count = missing.len().max(extra.len()) as u64;
     Some(Problem { title, lines, call: None, count })
 }
 
-/// The rows of one multiset that the other does not have.
+/// Returns the rows of one multiset that the other lacks.
 fn without<'r>(rows: &'r [Value], others: &[Value]) -> Vec<&'r Value> {
     let mut left: HashMap<String, usize> = HashMap::new();
     for other in others {
@@ -82,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    fn rows(rows: &[(i64, i64)]) -> State {
+    fn rows(rows: &[(i64, i64)]) -> FinalState {
         let row = |(id, n): &(i64, i64)| {
             Value::Map(Arc::new([(Arc::from("_id"), Value::Int(*id)), (Arc::from("n"), Value::Int(*n))]))
         };
@@ -93,7 +87,7 @@ mod tests {
     fn rows_are_a_multiset() {
         assert_eq!(compare(&rows(&[(1, 1), (2, 2)]), &rows(&[(2, 2), (1, 1)])), []);
         let twice = compare(&rows(&[(1, 1)]), &rows(&[(1, 1), (1, 1)]));
-        assert_eq!((twice[0].count, twice[0].lines[0].as_str()), (1, "too many  {_id: 1, n: 1}"));
+        assert_eq!((twice[0].count, twice[0].lines[0].as_str()), (1, "extra     {_id: 1, n: 1}"));
         let lost = compare(&rows(&[(1, 1), (2, 2)]), &rows(&[(2, 2)]));
         assert_eq!((lost[0].count, lost[0].lines[0].as_str()), (1, "missing   {_id: 1, n: 1}"));
     }

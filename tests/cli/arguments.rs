@@ -1,4 +1,4 @@
-//! Help, and arguments that are refused.
+//! Help, and rejected arguments.
 
 use clap::CommandFactory;
 use docshape::cli::{Arguments, EXIT_CODES};
@@ -6,7 +6,7 @@ use docshape::cli::{Arguments, EXIT_CODES};
 use super::{docshape, fails, run};
 
 #[test]
-fn without_a_command_the_help_is_shown_and_the_exit_code_is_2() {
+fn help_and_exit_code_2_without_a_command() {
     let ended = run(&mut docshape(&[]));
     assert_eq!((ended.code, ended.out.as_str()), (2, ""));
     for command in ["run", "check", "show", "list", "report", "compare", "server"] {
@@ -17,7 +17,7 @@ fn without_a_command_the_help_is_shown_and_the_exit_code_is_2() {
 }
 
 #[test]
-fn the_help_has_the_exit_codes_and_every_default() {
+fn help_has_exit_codes_and_defaults() {
     let ended = run(&mut docshape(&["--help"]));
     assert_eq!((ended.code, ended.err.as_str()), (0, ""));
     assert!(ended.out.contains(EXIT_CODES), "{}", ended.out);
@@ -34,7 +34,7 @@ fn the_help_has_the_exit_codes_and_every_default() {
 }
 
 #[test]
-fn every_option_that_takes_a_value_tells_its_default() {
+fn every_option_with_a_value_shows_its_default() {
     let mut command = Arguments::command();
     command.build();
     let with_values: Vec<_> = command
@@ -45,25 +45,38 @@ fn every_option_that_takes_a_value_tells_its_default() {
         .collect();
     assert!(with_values.len() > 20, "{}", with_values.len());
     for (subcommand, option) in with_values {
-        let told = option.get_help().is_some_and(|help| help.to_string().contains("[default: "));
+        let has_default = option.get_help().is_some_and(|help| help.to_string().contains("[default: "));
         let repeated = option.get_id() == "set" || option.is_required_set();
-        assert!(told || repeated || !option.get_default_values().is_empty(), "{subcommand} {option}");
+        assert!(has_default || repeated || !option.get_default_values().is_empty(), "{subcommand} {option}");
+    }
+}
+
+/// Help lines are short: one line per option, of at most 100 columns with the option in front.
+#[test]
+fn help_has_one_line_per_option() {
+    let mut command = Arguments::command();
+    command.build();
+    for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+        for argument in subcommand.get_arguments() {
+            let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+            assert!(!help.contains('\n') && help.len() <= 100, "{} {argument}: {help}", subcommand.get_name());
+        }
     }
 }
 
 #[test]
-fn the_help_never_shows_a_connection_string() {
+fn help_never_shows_a_connection_string() {
     let help = run(docshape(&["run", "--help"]).env("MONGODB_URI", "mongodb://ann:secret@db/")).out;
     assert!(help.contains("[env: MONGODB_URI]") && !help.contains("secret"), "{help}");
 }
 
 #[test]
-fn numbers_and_times_out_of_range_are_refused() {
-    let count = "it takes a whole number from 1 to";
-    let time = "it takes a time from 1ms to 24h";
+fn numbers_and_times_out_of_range_are_rejected() {
+    let count = "expected a whole number from 1 to";
+    let time = "expected a time from 1ms to 24h";
     let cases = [
-        ("--workers", "0", count),
-        ("--workers", "-2", count),
+        ("--clients", "0", count),
+        ("--clients", "-2", count),
         ("--rate", "0", "from 0.001 to 1000000, such as 500, or auto"),
         ("--rate", "-5", "from 0.001 to 1000000, such as 500, or auto"),
         ("--rate", "NaN", "from 0.001 to 1000000, such as 500, or auto"),
@@ -77,13 +90,13 @@ fn numbers_and_times_out_of_range_are_refused() {
         ("--duration", "0s", time),
         ("--duration", "3", time),
         ("--timeout", "10 days", time),
-        ("--seed", "-1", "it takes a whole number from 0 to"),
+        ("--seed", "-1", "expected a whole number from 0 to"),
         ("--cache-gb", "0.1", "from 0.25 to 10000"),
-        ("--set", "posts", "write it as name=value"),
-        ("--strategies", "a,,b", "a name is empty"),
-        ("--mix", "", "a name is empty"),
+        ("--set", "posts", "expected name=value"),
+        ("--strategies", "a,,b", "empty name"),
+        ("--mix", "", "empty name"),
         ("--preset", "slow", "[possible values: smoke, quick, full, publish]"),
-        ("--uri", "", "leave it out for an embedded server"),
+        ("--uri", "", "omit it to use an embedded server"),
     ];
     for (option, value, words) in cases {
         fails(&["run", "blog-comments", option, value], 2, &[option, words]);
@@ -91,15 +104,15 @@ fn numbers_and_times_out_of_range_are_refused() {
 }
 
 #[test]
-fn thresholds_that_cannot_be_checked_are_refused_before_the_run() {
+fn invalid_thresholds_are_rejected_before_the_run() {
     let cases = [
-        ("linked.read_post<5ms", "`linked.read_post` is not a strategy, an operation and a metric"),
-        ("linked.read_post.p95<5ms", "there is no metric `p95`; there are p50,"),
-        ("linked.read_post.p99<5", "`5` is a time without a unit (us, ms or s)"),
-        ("linkde.read_post.p99<5ms", "there is no strategy linkde in this run; did you mean linked?"),
-        ("linked.read_pots.p99<5ms", "there is no operation read_pots in this run; did you mean read_post?"),
+        ("linked.read_post<5ms", "unknown metric `read_post`; expected p50,"),
+        ("linked.read_post.p101<5ms", "unknown metric `p101`; expected p50,"),
+        ("linked.read_post.p99<5", "missing unit (us, ms or s) in `5`"),
+        ("linkde.read_post.p99<5ms", "unknown strategy linkde; did you mean linked?"),
+        ("linked.read_pots.p99<5ms", "unknown operation read_pots; did you mean read_post?"),
         // It is a negative control, which a plain run leaves out.
-        ("bucket_rmw.read_post.p99<5ms", "there is no strategy bucket_rmw in this run"),
+        ("bucket_rmw.read_post.p99<5ms", "unknown strategy bucket_rmw"),
     ];
     for (threshold, words) in cases {
         fails(&["run", "blog-comments", "--threshold", threshold], 2, &[words]);
@@ -115,18 +128,15 @@ fn thresholds_that_cannot_be_checked_are_refused_before_the_run() {
 }
 
 #[test]
-fn objectives_that_cannot_be_judged_are_refused_with_the_nearest_form() {
+fn invalid_objectives_are_rejected_with_the_nearest_form() {
     let cases = [
-        ("p99", "`p99` has no `<`; write it like p99<20ms"),
-        ("p99<20", "`20` is a time without a unit; write it like p99<20ms"),
-        ("p99<-1ms", "no call takes less than `-1ms`; write it like p99<20ms"),
-        ("p100<5ms", "no call is beyond `p100`; write it like p99.9<5ms"),
-        ("median<5ms", "`median` is neither `mean` nor a quantile; write it like p99<5ms"),
-        (
-            "p99.99999<5ms",
-            "needs 100000000 calls per trial, more than can be made; the nearest that can be judged is p99.99<5ms",
-        ),
-        ("add.p99<5ms", "there is no operation add; there are add_comment, post, read_post"),
+        ("p99", "missing `<` in `p99`; for example p99<20ms"),
+        ("p99<20", "missing unit (us, ms or s) in `20`; try p99<5ms"),
+        ("p99<-1ms", "expected a time above 0, found `-1ms`; try p99<5ms"),
+        ("p100<5ms", "unknown metric `p100`; expected p50, p90, p99, p999, mean"),
+        ("median<5ms", "unknown metric `median`; expected p50, p90, p99, p999, mean"),
+        ("p99.99999<5ms", "needs 100000000 calls per trial, which is too many; try p9999<5ms"),
+        ("add.p99<5ms", "unknown operation add; expected one of add_comment, post, read_post"),
     ];
     for (objective, words) in cases {
         fails(&["capacity", "blog-comments", "--objective", objective], 2, &[words]);
@@ -134,24 +144,25 @@ fn objectives_that_cannot_be_judged_are_refused_with_the_nearest_form() {
     let never = ["capacity", "blog-comments", "--mix", "hot-post", "--objective", "edit.p99<5ms"];
     fails(&never, 2, &["mix hot-post never calls edit", "another --mix"]);
     fails(&["capacity", "blog-comments"], 2, &["--objective <OBJECTIVE>"]);
-    fails(&["selftest", "--rounds", "5"], 2, &["it takes a whole number from 6 to 100"]);
+    fails(&["selftest", "--rounds", "5"], 2, &["expected a whole number from 6 to 100"]);
 }
 
 #[test]
-fn arguments_that_contradict_each_other_are_refused() {
+fn conflicting_arguments_are_rejected() {
     let cannot = "cannot be used with";
     fails(&["run", "x", "--arrivals", "uniform"], 2, &["--rate <R>"]);
     fails(&["run", "x", "--calls", "10", "--duration", "1s"], 2, &["--calls", "--duration", cannot]);
     fails(&["run", "x", "--strategies", "a", "--all-strategies"], 2, &["--strategies", "--all-strategies", cannot]);
     fails(&["run", "x", "--uri", "mongodb://db", "--mongod", "/bin/true"], 2, &["--uri", "--mongod", cannot]);
     fails(&["run", "x", "--uri", "mongodb://db", "--cache-gb", "2"], 2, &["--uri", "--cache-gb", cannot]);
-    fails(&["run", "x", "--threads", "3", "--workers", "2"], 2, &["--threads 3", "--workers 2", "at most --threads 2"]);
+    fails(&["run", "x", "--threads", "3", "--clients", "2"], 2, &["--threads 3", "--clients 2", "try --clients 3"]);
+    fails(&["capacity", "x", "--objective", "p99<5ms", "--threads", "3", "--workers", "2"], 2, &["--clients 2"]);
 }
 
 #[test]
-fn unknown_words_are_refused_with_the_nearest_known_one() {
+fn unknown_arguments_are_rejected_with_the_nearest_one() {
     fails(&["chekc", "x"], 2, &["'chekc'", "'check'"]);
-    fails(&["run", "x", "--worker", "2"], 2, &["'--worker'", "'--workers'"]);
+    fails(&["run", "x", "--client", "2"], 2, &["'--client'", "'--clients'"]);
     fails(&["run"], 2, &["<SCENARIO>"]);
     fails(&["check"], 2, &["<FILE>"]);
     fails(&["server", "stop"], 2, &["'stop'"]);

@@ -141,7 +141,7 @@ fn without_a_program_it_names_the_ways_to_get_one() {
     let ended =
         run(docshape(&["server", "start"]).env("HOME", "/nonexistent").env_remove("XDG_DATA_HOME").env("PATH", ""));
     assert_eq!(ended.code, 3);
-    for way in ["error: no mongod was found", "scripts/install-mongod.sh", "docker compose run", "--uri"] {
+    for way in ["error: no mongod was found", "scripts/install-mongod.sh", "docker compose run", "MONGODB_URI"] {
         assert!(ended.err.contains(way), "{way}: {}", ended.err);
     }
 }

@@ -37,7 +37,7 @@ impl Place {
 }
 
 #[test]
-fn equal_strategies_end_with_0_and_others_with_1_and_a_command_that_shows_the_call() {
+fn strategies_that_differ_end_with_1_and_a_command_that_shows_the_call() {
     let place = Place::new();
     let equal = place.verify(&["--strategies", "linked,embedded", "--calls", "60", "--times", "2"]);
     assert_eq!(equal.code, 0, "{}{}", equal.out, equal.err);
@@ -45,19 +45,19 @@ fn equal_strategies_end_with_0_and_others_with_1_and_a_command_that_shows_the_ca
     assert!(equal.out.contains("60 calls of mix default, seed 2"), "{}", equal.out);
     let differs = place.verify(&["--strategies", "off_by_one", "--calls", "60"]);
     assert_eq!(differs.code, 1, "{}{}", differs.out, differs.err);
-    assert!(differs.out.contains("compared with linked"), "the reference is added: {}", differs.out);
+    assert!(differs.out.contains("compared with linked"), "the baseline is added: {}", differs.out);
     let call = differs.out.split("--call ").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
     let shown = place.verify(&["--strategies", "off_by_one", "--call", &call]);
     assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
     for words in
-        [&format!("call {call}: read\n"), "    shelf: ", "linked answers\n    [0] {", "off_by_one answers (differs)\n"]
+        [&format!("call {call}: read\n"), "    shelf: ", "linked returns\n    [0] {", "off_by_one returns (differs)\n"]
     {
         assert!(shown.out.contains(words), "{words}: {}", shown.out);
     }
 }
 
 #[test]
-fn a_run_of_strategies_that_differ_stops_before_it_measures() {
+fn a_run_of_strategies_that_differ_stops_before_the_first_round() {
     let place = Place::new();
     let options = ["--strategies", "linked,unsorted", "--preset", "smoke"];
     let stopped = place.docshape("run", &place.scenario, &options);
@@ -71,7 +71,7 @@ fn a_run_of_strategies_that_differ_stops_before_it_measures() {
     assert_eq!(folders.unwrap_or(0), 0, "a run that came to nothing leaves no folder");
     let forced = place.docshape("run", &place.scenario, &[&options[..], &["--no-verify", "--out", "out.run"]].concat());
     assert_eq!(forced.code, 0, "{}{}", forced.out, forced.err);
-    assert!(forced.out.contains("was not checked before this run"), "{}", forced.out);
+    assert!(forced.out.contains("were not verified to return the same results before this run"), "{}", forced.out);
 }
 
 #[test]

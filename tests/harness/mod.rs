@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docshape::engine::{Experiment, Generators, LoadThread, Observer, Settings, Stop};
-use docshape::plan::{Choice, Plan, Value, compile};
+use bson::{RawArrayBuf, RawDocument, rawdoc};
+use docshape::compile::{Choice, compile};
+use docshape::engine::{Experiment, LoadSettings, LoadThread, LoadThreads, Observer, StopFlag};
+use docshape::plan::{Plan, Value};
 use docshape::results::LoadModel;
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
 use docshape::server::namespace::database_name;
+use docshape::server::{Db, Reply};
 use tokio::time::Instant;
 
 /// The `mongod` that docshape itself would take.
@@ -35,18 +38,18 @@ pub struct Bench {
     /// Makes and reads databases.
     pub target: MongoTarget,
     /// Makes the calls.
-    pub generators: Generators<MongoTarget>,
+    pub load_threads: LoadThreads<MongoTarget>,
     server: EmbeddedMongod,
     temp: tempfile::TempDir,
 }
 
-/// Starts all three; `workers` calls can be in flight.
-pub async fn bench(workers: u32) -> Bench {
+/// Starts all three; `clients` calls can be in flight.
+pub async fn bench(clients: u32) -> Bench {
     let temp = tempfile::tempdir().unwrap();
     let server = EmbeddedMongod::start(&options(temp.path())).await.unwrap();
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
-    let thread = LoadThread::start(server.uri(), workers).await.unwrap();
-    Bench { target, generators: Generators::Threads(vec![thread]), server, temp }
+    let thread = LoadThread::start(server.uri(), clients).await.unwrap();
+    Bench { target, load_threads: LoadThreads::Threads(vec![thread]), server, temp }
 }
 
 /// Compiles a scenario text; its diagnostics fail the test.
@@ -64,6 +67,27 @@ pub fn choice(set: &[(&str, &str)]) -> Choice {
     Choice { set, seed: 1, ..Choice::default() }
 }
 
+/// Closed load on databases that are dropped.
+pub fn settings(id: &str, clients: usize, slices: u64) -> LoadSettings {
+    LoadSettings {
+        id: id.to_owned(),
+        load: LoadModel::Closed,
+        clients,
+        slices,
+        isolated: false,
+        timeout: Duration::from_secs(10),
+        keep: false,
+    }
+}
+
+/// The reply of a scripted server: one document written, and the marker that is read before a database is dropped.
+pub fn reply_to(command: &RawDocument) -> Reply {
+    let (name, collection) = command.iter().next().unwrap().unwrap();
+    let is_marker = name == "find" && collection.as_str() == Some("docshape.marker");
+    let rows: RawArrayBuf = is_marker.then(|| rawdoc! { "_id": "docshape" }).into_iter().collect();
+    Reply::from(rawdoc! { "ok": 1, "n": 1, "cursor": { "id": 0_i64, "firstBatch": rows } })
+}
+
 impl Bench {
     /// The server's address with a database.
     pub fn uri(&self, database: &str) -> String {
@@ -74,25 +98,17 @@ impl Bench {
     pub fn experiment<'b>(
         &'b self,
         plan: &Arc<Plan>,
-        (workers, slices): (usize, u64),
+        (clients, slices): (usize, u64),
         id: &str,
         observer: &'b dyn Observer,
     ) -> Experiment<'b, MongoTarget, MongoTarget> {
         Experiment {
             plan: Arc::clone(plan),
-            settings: Settings {
-                id: id.to_owned(),
-                load: LoadModel::Closed,
-                workers,
-                slices,
-                isolated: false,
-                timeout: Duration::from_secs(10),
-                keep: true,
-            },
+            settings: LoadSettings { keep: true, ..settings(id, clients, slices) },
             target: &self.target,
-            generators: &self.generators,
+            load_threads: &self.load_threads,
             observer,
-            stop: Stop::default(),
+            stop: StopFlag::default(),
             started: Instant::now(),
         }
     }
@@ -107,7 +123,9 @@ impl Bench {
         let mut states = Vec::new();
         for (arm, strategy) in plan.arms.iter().enumerate() {
             let database = database_name(&plan.name, &strategy.name, &format!("{id}r0"));
-            states.push(docshape::engine::read_state(plan, arm, &self.target, &database).await.unwrap());
+            states.push(
+                docshape::engine::read_state(&Db { target: &self.target, name: &database }, plan, arm).await.unwrap(),
+            );
         }
         states
     }

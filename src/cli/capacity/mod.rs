@@ -5,57 +5,56 @@ pub mod search;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, RunError, Settings};
+use crate::engine::{Experiment, LoadSettings};
 use crate::plan::Plan;
 use crate::report::CapacityReport;
-use crate::results::{self, Answer, CapacityRecord, LoadModel, SearchRecord, Status, TrialRecord};
+use crate::results::{self, CapacityRecord, LoadModel, RunSettings, SearchOutcome, SearchRecord, Status, TrialRecord};
 use crate::server::Target;
 use crate::stats::Objective;
 
-use super::course::{failed, unwritten};
-use super::exit::{CliError, Exit};
+use super::exit::{CliError, Exit, write_error};
 use super::output;
-use super::record;
-use super::run::{folder, identity};
+use super::run::rounds::{EarlyEnd, status_after};
+use super::run::{Invocation, check_threads, record};
 use super::scenario::{Ready, prepare};
-use super::server::ServerChoice;
 use super::session::Session;
 pub use argument::CapacityArguments;
-use search::{Place, Quest, search};
+use search::{CapacityGoal, SearchStart, search};
 
 /// The name of the Markdown report in the folder of a search.
 const REPORT_FILE: &str = "capacity.md";
 
-/// Seconds of the pilot per strategy, which tells where the searches begin.
+/// Seconds of the pilot per strategy, which finds where the searches start.
 const PILOT_SECONDS: f64 = 1.0;
 
 /// Searches the highest rate at which each strategy keeps an objective.
 ///
 /// # Errors
 /// When the scenario or server cannot be used, the objective cannot be judged, or a trial fails.
-pub fn capacity(arguments: CapacityArguments) -> Result<Exit, CliError> {
-    let (id, now) = identity();
+pub fn capacity(arguments: &CapacityArguments) -> Result<Exit, CliError> {
+    let settings = arguments.settings();
+    check_threads(&settings)?;
     let ready = prepare(&arguments.scenario, &arguments.subject.choice(arguments.seed, false))?;
-    let quest = quest(&arguments, &ready.plan)?;
+    let goal = goal(arguments, &ready.plan)?;
     let choice = arguments.server.choice()?;
-    let folder = folder(arguments.out.as_deref(), &ready, (&id, now));
-    let is_new = results::create_folder(&folder).map_err(|error| CliError::usage(error.to_string()))?;
-    let at_once = at_once(&folder, &choice, &id);
-    let searching = Searching { arguments, ready, quest, folder: folder.clone(), id, now };
-    let result = Session::run(choice, at_once, async |session| searching.run(session).await);
+    let invocation = Invocation::now();
+    let folder = invocation.folder(arguments.out.as_deref(), &ready.plan.name);
+    let is_new = results::create_folder(&folder)?;
+    let quit = choice.quit_error(&invocation.id, &format!("complete searches are in {}", folder.display()));
+    let searching = Searches { settings, ready, goal, folder: folder.clone(), invocation };
+    let result = Session::run(choice, quit, async |session| searching.run(session).await);
     if is_new {
-        // Nothing found leaves no empty folder; one with results in it cannot be removed like this.
+        // Without results the folder is removed; one with results in it cannot be removed like this.
         let _ = std::fs::remove_dir(&folder);
     }
     result
 }
 
-/// What is searched for, when it can be.
-fn quest(arguments: &CapacityArguments, plan: &Plan) -> Result<Quest, CliError> {
+/// Returns the goal of the searches.
+fn goal(arguments: &CapacityArguments, plan: &Plan) -> Result<CapacityGoal, CliError> {
     let objective = arguments.objective.clone();
     let total: f64 = plan.mix.weights.iter().sum();
     let (operation, share) = match &objective.operation {
@@ -65,7 +64,7 @@ fn quest(arguments: &CapacityArguments, plan: &Plan) -> Result<Quest, CliError> 
             let Some(place) = called.iter().position(|other| other == name) else {
                 let known = called.join(", ");
                 return Err(CliError::usage(format!(
-                    "--objective '{objective}': there is no operation {name}; there are {known}"
+                    "--objective '{objective}': unknown operation {name}; expected one of {known}"
                 )));
             };
             (Some(place), plan.mix.weights[place] / total)
@@ -74,124 +73,105 @@ fn quest(arguments: &CapacityArguments, plan: &Plan) -> Result<Quest, CliError> 
     if share <= 0.0 {
         let name = objective.operation.as_deref().unwrap_or_default();
         return Err(CliError::usage(format!(
-            "--objective '{objective}': mix {} never calls {name}; choose another operation, or another --mix",
+            "--objective '{objective}': mix {} never calls {name}; try another operation or another --mix",
             plan.mix.name
         )));
     }
-    let quest = Quest { objective, operation, share, arrivals: arguments.arrivals.unwrap_or_default().law() };
-    match quest.is_possible() {
-        true => Ok(quest),
+    let goal = CapacityGoal { objective, operation, share, arrivals: arguments.arrivals.unwrap_or_default() };
+    match goal.is_possible() {
+        true => Ok(goal),
         false => Err(CliError::usage(format!(
-            "--objective '{}' needs {} calls per trial, more than can be made; the nearest that can be judged is {}",
-            quest.objective,
-            quest.calls_needed(),
-            Objective { measure: quest.nearest(), ..quest.objective.clone() }
+            "--objective '{}' needs {} calls per trial, which is too many; try {}",
+            goal.objective,
+            goal.calls_needed(),
+            Objective { metric: goal.nearest(), ..goal.objective.clone() }
         ))),
     }
 }
 
-/// The words for an end without good order.
-fn at_once(folder: &Path, choice: &ServerChoice, id: &str) -> CliError {
-    let left = match choice {
-        ServerChoice::Embedded(_) => String::new(),
-        ServerChoice::Uri(_) => {
-            format!("; databases named docshape_..._{id}... may be left on the server, drop them")
-        }
-    };
-    let message = format!("interrupted at once; searches finished before are in {}{left}", folder.display());
-    CliError { exit: Exit::Interrupted, message }
-}
-
 /// One invocation of `docshape capacity`.
-struct Searching {
-    arguments: CapacityArguments,
+struct Searches {
+    settings: RunSettings,
     ready: Ready,
-    quest: Quest,
+    goal: CapacityGoal,
     folder: PathBuf,
-    id: String,
-    now: Duration,
+    invocation: Invocation,
 }
 
-impl Searching {
+impl Searches {
     async fn run(self, session: Session) -> Result<Exit, CliError> {
-        let Searching { arguments, ready, quest, folder, id, now } = self;
-        let as_run = arguments.as_run();
-        let generators = session.generators(as_run.workers(), as_run.threads).await?;
-        let head = record::begin((&as_run, &ready), &session.facts, session.embedded, (&id, now));
-        let settings = Settings {
-            id,
+        let Searches { settings, ready, goal, folder, invocation } = self;
+        let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
+        let head = record::begin(settings, &ready, &session, &invocation);
+        let settings = LoadSettings {
             load: LoadModel::Closed,
-            workers: head.settings.workers,
             slices: 1,
             isolated: true,
-            timeout: as_run.timeout,
-            keep: false,
+            ..LoadSettings::new(&invocation.id, &head.settings)
         };
-        let mut record = CapacityRecord { objective: quest.objective.to_string(), run: head, searches: Vec::new() };
+        let mut record = CapacityRecord { objective: goal.objective.to_string(), run: head, searches: Vec::new() };
         let mut experiment = Experiment {
             plan: Arc::new(ready.plan),
             settings,
             target: &session.target,
-            generators: &generators,
+            load_threads: &load_threads,
             observer: &(),
             stop: session.stop.clone(),
             started: Instant::now(),
         };
         save(&record, &folder)?;
-        let result = searches(&mut experiment, &quest, &mut record, &folder).await;
+        let result = searches(&mut experiment, &goal, &mut record, &folder).await;
         record.run.status = match &result {
             Ok(()) => Status::Complete,
-            Err(Ended::Run(RunError::Interrupted)) => Status::Interrupted,
-            Err(Ended::Run(error)) => Status::Failed(error.to_string()),
-            Err(Ended::Write(error)) => return Err(error.clone()),
+            Err(EarlyEnd::Engine(error)) => status_after(error),
+            Err(EarlyEnd::Write(_)) => Status::Unfinished,
         };
-        conclude(&record, &folder)?;
+        if !matches!(result, Err(EarlyEnd::Write(_))) {
+            conclude(&record, &folder)?;
+        }
         match result {
-            Ok(()) | Err(Ended::Write(_)) => Ok(Exit::Fine),
-            Err(Ended::Run(error)) => Err(CliError {
-                message: format!("{error}; {} finished searches are in {}", record.searches.len(), folder.display()),
-                ..failed(&error)
-            }),
+            Ok(()) => Ok(Exit::Success),
+            Err(EarlyEnd::Write(error)) => Err(error),
+            Err(EarlyEnd::Engine(error)) => {
+                let searches = record.searches.len();
+                Err(CliError::from(error).with(&format!("{searches} complete searches are in {}", folder.display())))
+            }
         }
     }
 }
 
-/// Why the searches ended early.
-enum Ended {
-    Run(RunError),
-    Write(CliError),
-}
-
-/// All searches: a round after the other, in each every strategy, beginning with another one.
+/// Runs all searches, round by round. Every round starts with another strategy.
 async fn searches<T: Target, G: Target + 'static>(
     experiment: &mut Experiment<'_, T, G>,
-    quest: &Quest,
+    goal: &CapacityGoal,
     record: &mut CapacityRecord,
     folder: &Path,
-) -> Result<(), Ended> {
-    let pilot = experiment.pilot(PILOT_SECONDS).await.map_err(Ended::Run)?;
+) -> Result<(), EarlyEnd> {
+    let pilot = experiment.pilot(PILOT_SECONDS).await.map_err(EarlyEnd::Engine)?;
     let (arms, rounds) = (experiment.plan.arms.len(), record.run.settings.rounds);
     let mut number = 0;
     for round in 0..rounds {
         for turn in 0..arms {
             let arm = (turn + round as usize) % arms;
             let name = experiment.plan.arms[arm].name.clone();
-            let told = |trial: &TrialRecord| tell(&format!("round {} of {rounds}: {name} {}", round + 1, tried(trial)));
-            let place = Place { arm, round, start: pilot.rate / 2.0 };
-            let found = search(experiment, quest, place, &mut number, &told).await.map_err(Ended::Run)?;
-            tell(&format!("round {} of {rounds}: {name} {}", round + 1, answered(&found)));
+            let report = |trial: &TrialRecord| {
+                print_line(&format!("round {} of {rounds}: {name} {}", round + 1, describe_trial(trial)));
+            };
+            let start = SearchStart { arm, round, rate: pilot.rate / 2.0 };
+            let found = search(experiment, goal, start, &mut number, &report).await.map_err(EarlyEnd::Engine)?;
+            print_line(&format!("round {} of {rounds}: {name} {}", round + 1, describe_search(&found)));
             record.searches.push(found);
-            save(record, folder).map_err(Ended::Write)?;
+            save(record, folder).map_err(EarlyEnd::Write)?;
         }
     }
     Ok(())
 }
 
-fn tell(line: &str) {
-    output::tell(&format!("{line}\n"));
+fn print_line(line: &str) {
+    output::message(&format!("{line}\n"));
 }
 
-fn tried(trial: &TrialRecord) -> String {
+fn describe_trial(trial: &TrialRecord) -> String {
     let how = match (trial.overloaded, trial.passed) {
         (true, _) => "overloaded",
         (false, true) => "kept",
@@ -201,16 +181,18 @@ fn tried(trial: &TrialRecord) -> String {
     format!("at {:.0} calls/s: {how}{measured}", trial.rate)
 }
 
-fn answered(search: &SearchRecord) -> String {
-    match search.answer {
-        Answer::Found(rate) => format!("keeps the objective up to {rate:.0} calls/s"),
-        Answer::NoneDownTo(rate) => format!("keeps the objective at no rate down to {rate:.0} calls/s"),
-        Answer::AllUpTo(rate) => format!("keeps the objective up to {rate:.0} calls/s, the highest rate that is tried"),
+fn describe_search(search: &SearchRecord) -> String {
+    match search.outcome {
+        SearchOutcome::Found(rate) => format!("keeps the objective up to {rate:.0} calls/s"),
+        SearchOutcome::NoneDownTo(rate) => {
+            format!("does not keep the objective at {rate:.0} calls/s, the lowest rate tried")
+        }
+        SearchOutcome::AllUpTo(rate) => format!("keeps the objective up to {rate:.0} calls/s, the highest rate tried"),
     }
 }
 
 fn save(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
-    results::save_capacity(record, folder).map_err(|error| CliError::usage(error.to_string()))
+    Ok(results::save_capacity(record, folder)?)
 }
 
 /// Writes and prints the report.
@@ -220,7 +202,7 @@ fn conclude(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
     let (mut markdown, mut terminal) = (String::new(), String::new());
     let _ = report.markdown(&mut markdown);
     let path = folder.join(REPORT_FILE);
-    std::fs::write(&path, markdown).map_err(|error| unwritten(&path, &error))?;
+    std::fs::write(&path, markdown).map_err(|error| write_error(&path, &error))?;
     let _ = report.terminal(output::width(), true, &mut terminal);
     output::print(&format!("{terminal}\nAll results: {}\n", folder.display()))
 }

@@ -1,39 +1,38 @@
-//! The words of `docshape compare`, and those of `docshape run` about baselines.
+//! The arguments of `docshape compare`, and those of `docshape run` about saved runs.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::results::baseline::{LONGEST_NAME, is_name};
+use crate::results::saved_run::{LONGEST_NAME, is_name};
 
 use super::super::value::{name, percent};
 
-/// So much more time is no regression unless the user says otherwise: 5 %.
+/// A run may take this much more time than the other without being a regression, unless the user says otherwise: 5 %.
 const TOLERANCE: f64 = 0.05;
 
 /// `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// A run folder, or its run.json: the earlier run, or with --baseline the later one
+    /// Run folder or run.json of the earlier run; with --compare-with of the later one
     #[arg(value_name = "A")]
     pub first: PathBuf,
-    /// The later run, which is judged
-    #[arg(value_name = "B", conflicts_with = "baseline", required_unless_present_any = ["baseline", "save_baseline"])]
+    /// Run folder or run.json of the later run
+    #[arg(value_name = "B", conflicts_with = "compare_with", required_unless_present_any = ["compare_with", "save_run"])]
     pub second: Option<PathBuf>,
-    /// Compare A with the run that is kept under this name in results/SCENARIO/baselines [default: with B]
-    #[arg(long, value_name = "NAME", value_parser = baseline)]
-    pub baseline: Option<String>,
-    /// Keep the later run under this name, in the place of the one that has it, unless it is a regression
-    /// [default: nothing is kept]
-    #[arg(long, value_name = "NAME", value_parser = baseline)]
-    pub save_baseline: Option<String>,
-    /// So much more time is no regression, in percent, 0 to 100 [default: 5]
+    /// Compare A with a saved run of the scenario (results/SCENARIO/saved-runs) [default: with B]
+    #[arg(long, value_name = "NAME", value_parser = saved_run)]
+    pub compare_with: Option<String>,
+    /// Save the later run under this name unless it is a regression [default: do not save]
+    #[arg(long, value_name = "NAME", value_parser = saved_run)]
+    pub save_run: Option<String>,
+    /// Additional time that is no regression, in percent, 0 to 100 [default: 5]
     #[arg(long, value_name = "PERCENT", value_parser = percent::<100>, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
-    /// Compare these strategies only, separated by commas [default: all that both runs have]
+    /// Strategies to compare, separated by commas [default: all that both runs have]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
-    /// How to show it
+    /// Output format
     #[arg(long, value_enum, value_name = "NAME", default_value = "terminal")]
     pub format: CompareFormat,
 }
@@ -44,52 +43,57 @@ impl CompareArguments {
         self.tolerance.unwrap_or(TOLERANCE)
     }
 
-    /// Whether something is said of how to compare.
-    pub fn tells_how(&self) -> bool {
+    /// Whether an option says how to compare.
+    pub fn has_comparison_options(&self) -> bool {
         !self.strategies.is_empty() || self.tolerance.is_some() || self.format != CompareFormat::Terminal
     }
 }
 
-/// The forms of a comparison.
+/// The output formats of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CompareFormat {
-    /// For reading here
+    /// For reading in a terminal
     Terminal,
     /// Markdown
     Markdown,
 }
 
-/// What `run` says about baselines.
+/// The options of `run` about saved runs.
 #[derive(Debug, Clone, Default, Args)]
-pub struct BaselineArguments {
-    /// Compare this run with the one that is kept under this name in results/SCENARIO/baselines, and end with exit code 1
-    /// when it is slower; calls, rate and isolation that are not given are those of the baseline
-    /// [default: no comparison]
-    #[arg(long, value_name = "NAME", value_parser = baseline)]
-    pub baseline: Option<String>,
-    /// Keep this run under this name for later comparisons, in the place of the one that has it, unless it is not valid or
-    /// a regression [default: it is not kept]
-    #[arg(long, value_name = "NAME", value_parser = baseline)]
-    pub save_baseline: Option<String>,
-    /// So much more time than that of the baseline is no regression, in percent, 0 to 100 [default: 5]
-    #[arg(long, value_name = "PERCENT", value_parser = percent::<100>, allow_hyphen_values = true, requires = "baseline")]
+pub struct SavedRunArguments {
+    /// Compare with a saved run, and exit with code 1 when this run is slower [default: no comparison]
+    ///
+    /// The saved run is in results/SCENARIO/saved-runs. Calls, rate and isolation default to those of the saved run.
+    #[arg(long, value_name = "NAME", value_parser = saved_run)]
+    pub compare_with: Option<String>,
+    /// Save this run under NAME unless it is invalid or a regression [default: do not save]
+    #[arg(long, value_name = "NAME", value_parser = saved_run)]
+    pub save_run: Option<String>,
+    /// Additional time that is no regression, in percent, 0 to 100 [default: 5]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_parser = percent::<100>,
+        allow_hyphen_values = true,
+        requires = "compare_with"
+    )]
     pub tolerance: Option<f64>,
 }
 
-impl BaselineArguments {
+impl SavedRunArguments {
     /// The tolerance as a share.
     pub fn tolerance(&self) -> f64 {
         self.tolerance.unwrap_or(TOLERANCE)
     }
 }
 
-/// The name of a baseline, which becomes a file's.
-fn baseline(text: &str) -> Result<String, String> {
+/// The name of a saved run, which becomes a file's.
+fn saved_run(text: &str) -> Result<String, String> {
     match is_name(text) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "it takes at most {LONGEST_NAME} letters, digits, `.`, `_` and `-`, and no `.` at the beginning, such as main \
-             or mongodb-6.0"
+            "expected at most {LONGEST_NAME} letters, digits, `.`, `_` and `-`, not starting with `.`, for example main or \
+             mongodb-6.0"
         )),
     }
 }

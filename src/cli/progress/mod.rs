@@ -1,6 +1,6 @@
-//! An observer that shows how far a run is, on standard error.
+//! The progress of a run on standard error.
 //!
-//! On a terminal a line for the run and one per strategy are drawn over and over; elsewhere a line is written per round and
+//! A terminal shows one line for the run and one per strategy, redrawn in place. Elsewhere a line is written per round and
 //! phase, and one per strategy when a round is complete.
 
 mod strategy;
@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::engine::{Event, Observer, Phase};
+use crate::engine::{Event, Observer, RunPhase};
 use crate::report::{count, counted};
 
 use super::output;
 use strategy::StrategyProgress;
 
-/// The columns and rows of a terminal that does not tell.
+/// Columns and rows of a terminal of unknown size.
 const TERMINAL: (usize, usize) = (80, 24);
 /// Draws per second at most, so that drawing disturbs no measurement.
 const DRAWS: u8 = 4;
@@ -34,28 +34,28 @@ pub struct Progress {
     write_line: Option<WriteLine>,
 }
 
-/// What is known of the run.
+/// The events of a run so far.
 #[derive(Debug, Default)]
 struct State {
     rounds: u64,
     strategies: Vec<StrategyProgress>,
-    /// The longest name of a strategy, so that no line jumps.
+    /// Length of the longest strategy name; aligns the columns.
     widest_arm: usize,
     /// `None` in the pilot.
     round: Option<u64>,
-    phase: Option<Phase>,
+    phase: Option<RunPhase>,
     arm: String,
     detail: String,
-    /// Calls per second, in the open model.
+    /// Calls per second, with open load.
     rate: Option<f64>,
     /// Rounds that were completed here, and the number of the next, from 0: a run may be resumed.
     finished: u64,
     next: u64,
-    /// When the first round began and the last one ended.
-    begun: Option<Duration>,
+    /// When the first round started and the last one ended.
+    started: Option<Duration>,
     ended: Duration,
     /// The round that was written last, and its phases so far: in the pilot each strategy goes through all of them.
-    written: (Option<u64>, Vec<Phase>),
+    written: (Option<u64>, Vec<RunPhase>),
 }
 
 impl Progress {
@@ -63,7 +63,7 @@ impl Progress {
     pub fn new() -> Progress {
         match std::io::stderr().is_terminal() {
             true => Progress::drawn(),
-            false => Progress::written(output::tell),
+            false => Progress::written(output::message),
         }
     }
 
@@ -98,8 +98,8 @@ impl Observer for Progress {
         match &self.write_line {
             None => self.bar.set_message(state.lines(elapsed, terminal())),
             Some(write_line) => {
-                for words in state.news(event, elapsed) {
-                    write_line(&format!("[{:7.1} s] {words}\n", elapsed.as_secs_f64()));
+                for line in state.new_lines(event, elapsed) {
+                    write_line(&format!("[{:7.1} s] {line}\n", elapsed.as_secs_f64()));
                 }
             }
         }
@@ -121,8 +121,8 @@ impl State {
                 self.widest_arm = arms.iter().map(|arm| arm.chars().count()).max().unwrap_or(0);
             }
             Event::Phase { round, arm, phase } => {
-                // A window is cut into many slices; the words of the last one stay until the next is over.
-                if (self.round, self.phase) != (*round, Some(Phase::Measure)) || *phase != Phase::Measure {
+                // The detail of the last slice stays until the next one ends.
+                if (self.round, self.phase) != (*round, Some(RunPhase::Measure)) || *phase != RunPhase::Measure {
                     self.detail.clear();
                 }
                 self.enter(*round, *phase, arm, elapsed);
@@ -132,8 +132,8 @@ impl State {
                 self.detail = format!("{} documents", count(*documents));
             }
             Event::Slice { round, arm, done, calls, failed, seconds } => {
-                self.enter(Some(*round), Phase::Measure, arm, elapsed);
-                // Nobody knows the number of calls of a timed window before its end.
+                self.enter(Some(*round), RunPhase::Measure, arm, elapsed);
+                // The number of calls of a timed window is unknown before its end.
                 self.detail = match done < calls {
                     true => format!("{} of {} calls", count(*done), count(*calls)),
                     false => format!("{} calls", count(*done)),
@@ -154,9 +154,9 @@ impl State {
         }
     }
 
-    fn enter(&mut self, round: Option<u64>, phase: Phase, arm: &str, elapsed: Duration) {
-        if round.is_some() && self.begun.is_none() {
-            self.begun = Some(elapsed);
+    fn enter(&mut self, round: Option<u64>, phase: RunPhase, arm: &str, elapsed: Duration) {
+        if round.is_some() && self.started.is_none() {
+            self.started = Some(elapsed);
         }
         (self.round, self.phase) = (round, Some(phase));
         arm.clone_into(&mut self.arm);
@@ -166,11 +166,11 @@ impl State {
         self.strategies.iter_mut().find(|strategy| strategy.is(name))
     }
 
-    /// What is drawn on a terminal of so many columns and rows: the strategies only where there is room for all.
+    /// Returns the lines of a terminal; the strategies only if there is room for all.
     fn lines(&self, elapsed: Duration, (columns, rows): (usize, usize)) -> String {
         let is_room = self.strategies.len() + 2 <= rows;
-        let strategies = self.rows().filter(|_| is_room && self.begun.is_some());
-        // A line that the terminal breaks would stay behind when the next is drawn over it.
+        let strategies = self.rows().filter(|_| is_room && self.started.is_some());
+        // A wrapped line would leave its rest on the screen.
         let columns = columns.saturating_sub(1);
         let lines = std::iter::once(self.line(elapsed)).chain(strategies);
         lines.map(|line| line.chars().take(columns).collect()).collect::<Vec<String>>().join("\n")
@@ -181,26 +181,26 @@ impl State {
         self.strategies.iter().map(|strategy| strategy.row(self.widest_arm, self.rate))
     }
 
-    /// How far the run is.
+    /// Returns the line of the run.
     fn line(&self, elapsed: Duration) -> String {
-        let phase = self.phase.map_or("start", Phase::name);
+        let phase = self.phase.map_or("start", RunPhase::name);
         let width = self.widest_arm;
         let place = self.place(self.round, self.phase);
         let mut line = format!("{place}  {phase:<7}  {:<width$}  {}", self.arm, self.detail);
-        if let Some(left) = self.left(elapsed).filter(|left| !left.is_zero()) {
-            let _ = write!(line, "  about {} left", spoken(left));
+        if let Some(left) = self.remaining(elapsed).filter(|left| !left.is_zero()) {
+            let _ = write!(line, "  about {} left", format_duration(left));
         }
         line
     }
 
-    /// What a reader without a terminal has not been told yet.
-    fn news(&mut self, event: &Event<'_>, elapsed: Duration) -> Vec<String> {
+    /// Returns the lines of an event for output that is not a terminal.
+    fn new_lines(&mut self, event: &Event<'_>, elapsed: Duration) -> Vec<String> {
         match event {
             Event::Started { rounds, arms } => vec![format!("{} of {}", counted(*rounds, "round"), arms.join(", "))],
             Event::Planned { calls, warmup, rate } => vec![format!(
-                "every strategy makes {} calls per round{}, after {} to warm up",
+                "{} calls per strategy and round{}, after {} warm-up calls",
                 count(*calls),
-                rate.map_or(String::new(), |rate| format!(" at {rate} per second")),
+                rate.map_or(String::new(), |rate| format!(" at {rate} calls/s")),
                 count(*warmup)
             )],
             Event::Phase { .. } | Event::Slice { .. } => {
@@ -215,8 +215,8 @@ impl State {
                 vec![format!("{}: {}", self.place(self.round, self.phase), phase.name())]
             }
             Event::Round(round) => {
-                let left = self.left(elapsed).filter(|left| !left.is_zero());
-                let left = left.map(|left| format!(", about {} left", spoken(left))).unwrap_or_default();
+                let left = self.remaining(elapsed).filter(|left| !left.is_zero());
+                let left = left.map(|left| format!(", about {} left", format_duration(left))).unwrap_or_default();
                 let done = format!("{}: done{left}", self.place(Some(round.index), None));
                 std::iter::once(done).chain(self.rows()).collect()
             }
@@ -224,21 +224,21 @@ impl State {
         }
     }
 
-    fn place(&self, round: Option<u64>, phase: Option<Phase>) -> String {
+    fn place(&self, round: Option<u64>, phase: Option<RunPhase>) -> String {
         let digits = self.rounds.to_string().len();
         match (round, phase) {
             (Some(round), _) => format!("round {:>digits$} of {}", round + 1, self.rounds),
-            (None, Some(Phase::Costs)) => "costs".to_owned(),
+            (None, Some(RunPhase::OwnCost)) => "own cost".to_owned(),
             (None, _) => "pilot".to_owned(),
         }
     }
 
-    /// The time that the rounds to come will take if they are like those before.
-    fn left(&self, elapsed: Duration) -> Option<Duration> {
-        let begun = self.begun?;
+    /// Returns the expected time of the remaining rounds.
+    fn remaining(&self, elapsed: Duration) -> Option<Duration> {
+        let started = self.started?;
         let finished = u32::try_from(self.finished).ok().filter(|finished| *finished > 0)?;
         let to_come = u32::try_from(self.rounds.saturating_sub(self.next)).ok()?;
-        let expected = self.ended.saturating_sub(begun) / finished * to_come;
+        let expected = self.ended.saturating_sub(started) / finished * to_come;
         Some(expected.saturating_sub(elapsed.saturating_sub(self.ended)))
     }
 }
@@ -249,8 +249,8 @@ fn terminal() -> (usize, usize) {
     size.map_or(TERMINAL, |(width, height)| (usize::from(width.0), usize::from(height.0)))
 }
 
-/// A length of time as one says it: `45 s`, `3 min`, `1 h 20 min`.
-fn spoken(time: Duration) -> String {
+/// Formats a time like `45 s`, `3 min`, `1 h 20 min`.
+fn format_duration(time: Duration) -> String {
     let seconds = time.as_secs_f64().ceil() as u64;
     match seconds {
         0..100 => format!("{seconds} s"),
@@ -273,7 +273,7 @@ mod tests {
         RoundRecord { index, seed: 1, order: Vec::new(), cells: Vec::new() }
     }
 
-    fn phase(round: Option<u64>, arm: &str, phase: Phase) -> Event<'_> {
+    fn phase(round: Option<u64>, arm: &str, phase: RunPhase) -> Event<'_> {
         Event::Phase { round, arm, phase }
     }
 
@@ -282,19 +282,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_terminal_each_round_and_phase_has_one_line() {
+    fn output_without_a_terminal_has_one_line_per_round_and_phase() {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&lines);
         let progress = Progress::written(move |line| sink.lock().unwrap().push(line.to_owned()));
         let arms = ["embedded".to_owned(), "linked".to_owned()];
         progress.event(&Event::Started { rounds: 1, arms: &arms });
         for arm in ["embedded", "linked"] {
-            progress.event(&phase(None, arm, Phase::Load));
-            progress.event(&phase(None, arm, Phase::Measure));
+            progress.event(&phase(None, arm, RunPhase::Load));
+            progress.event(&phase(None, arm, RunPhase::Measure));
         }
         progress.event(&Event::Planned { calls: 60_000, warmup: 20_000, rate: None });
         for arm in ["embedded", "linked"] {
-            progress.event(&phase(Some(0), arm, Phase::Load));
+            progress.event(&phase(Some(0), arm, RunPhase::Load));
             progress.event(&Event::Loaded { arm, documents: 1_000 });
         }
         for done in [100, 200] {
@@ -311,7 +311,7 @@ mod tests {
                 "1 round of embedded, linked",
                 "pilot: load",
                 "pilot: measure",
-                "every strategy makes 60,000 calls per round, after 20,000 to warm up",
+                "60,000 calls per strategy and round, after 20,000 warm-up calls",
                 "round 1 of 1: load",
                 "round 1 of 1: measure",
                 "round 1 of 1: done",
@@ -322,11 +322,11 @@ mod tests {
     }
 
     #[test]
-    fn drawn_lines_keep_their_columns_and_the_terminals_width() {
+    fn drawn_lines_are_aligned_and_cut_to_the_terminal() {
         let mut state = State::default();
         let arms = ["embedded".to_owned(), "linked".to_owned()];
         state.take(&Event::Started { rounds: 12, arms: &arms }, Duration::ZERO);
-        state.take(&phase(None, "linked", Phase::Load), Duration::ZERO);
+        state.take(&phase(None, "linked", RunPhase::Load), Duration::ZERO);
         assert_eq!(state.lines(SECOND, TERMINAL), "pilot  load     linked    ");
         state.take(&slice("linked", 1_200), SECOND);
         let lines =
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn at_a_rate_the_rows_say_what_was_offered_too() {
+    fn rows_have_the_offered_rate_with_open_load() {
         let mut state = State::default();
         let arms = ["linked".to_owned()];
         state.take(&Event::Started { rounds: 12, arms: &arms }, Duration::ZERO);
@@ -352,32 +352,32 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_follows_from_the_finished_rounds() {
+    fn remaining_time_follows_from_complete_rounds() {
         let mut state = State { rounds: 5, ..State::default() };
-        state.take(&phase(None, "a", Phase::Load), SECOND);
-        state.take(&phase(Some(0), "a", Phase::Load), SECOND * 10);
-        assert_eq!(state.left(SECOND * 12), None);
+        state.take(&phase(None, "a", RunPhase::Load), SECOND);
+        state.take(&phase(Some(0), "a", RunPhase::Load), SECOND * 10);
+        assert_eq!(state.remaining(SECOND * 12), None);
         state.take(&Event::Round(&round(0)), SECOND * 30);
-        assert_eq!(state.left(SECOND * 30), Some(SECOND * 80));
-        assert_eq!(state.left(SECOND * 45), Some(SECOND * 65));
+        assert_eq!(state.remaining(SECOND * 30), Some(SECOND * 80));
+        assert_eq!(state.remaining(SECOND * 45), Some(SECOND * 65));
         state.take(&Event::Round(&round(1)), SECOND * 40);
-        assert_eq!(state.left(SECOND * 40), Some(SECOND * 45));
-        assert_eq!(state.left(SECOND * 400), Some(Duration::ZERO));
+        assert_eq!(state.remaining(SECOND * 40), Some(SECOND * 45));
+        assert_eq!(state.remaining(SECOND * 400), Some(Duration::ZERO));
     }
 
     #[test]
-    fn a_resumed_run_has_no_more_rounds_to_come_than_are_left() {
+    fn remaining_time_of_a_resumed_run() {
         let mut state = State { rounds: 8, ..State::default() };
-        state.take(&phase(Some(6), "a", Phase::Load), SECOND * 10);
+        state.take(&phase(Some(6), "a", RunPhase::Load), SECOND * 10);
         state.take(&Event::Round(&round(6)), SECOND * 30);
-        assert_eq!(state.left(SECOND * 30), Some(SECOND * 20));
+        assert_eq!(state.remaining(SECOND * 30), Some(SECOND * 20));
         state.take(&Event::Round(&round(7)), SECOND * 50);
-        assert_eq!(state.left(SECOND * 50), Some(Duration::ZERO));
+        assert_eq!(state.remaining(SECOND * 50), Some(Duration::ZERO));
     }
 
     #[test]
-    fn times_are_easy_to_read() {
-        let times = [5, 99, 100, 4_801, 5_400].map(|seconds| spoken(SECOND * seconds));
+    fn durations_have_one_or_two_units() {
+        let times = [5, 99, 100, 4_801, 5_400].map(|seconds| format_duration(SECOND * seconds));
         assert_eq!(times, ["5 s", "99 s", "2 min", "81 min", "1 h 30 min"]);
     }
 }

@@ -1,4 +1,4 @@
-//! How one strategy does, as far as it is known while a run goes on.
+//! The progress of one strategy.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ impl StrategyProgress {
         self.name == name
     }
 
-    /// A slice is over: so many calls of this round were made in so many seconds, so many of them failed.
+    /// Records the calls of this round so far, their seconds and failures, at the end of a slice.
     pub(super) fn slice(&mut self, done: u64, seconds: f64, failed: u64) {
         self.speed = (seconds > 0.0).then(|| done as f64 / seconds);
         self.failed.1 = failed;

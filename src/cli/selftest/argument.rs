@@ -1,4 +1,4 @@
-//! The words of `docshape selftest`.
+//! The arguments of `docshape selftest`.
 
 use clap::Args;
 
@@ -8,10 +8,10 @@ use super::super::value::rounds;
 /// `selftest`.
 #[derive(Debug, Clone, Args)]
 pub struct SelftestArguments {
-    /// The server to ask.
+    /// The server to check.
     #[command(flatten)]
     pub server: ServerArguments,
-    /// Rounds of two identical strategies, 6 to 100; with fewer nothing can be claimed
+    /// Rounds of two identical strategies, 6 to 100
     #[arg(long, value_name = "N", default_value = "8", value_parser = rounds, allow_hyphen_values = true)]
     pub rounds: u64,
 }

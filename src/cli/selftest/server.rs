@@ -1,30 +1,27 @@
-//! What docshape adds to a call on this server, and whether its times and verdicts agree with what is known.
+//! What docshape adds to a call on this server, and whether its times agree with the server's.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bson::rawdoc;
-use clap::Parser;
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, LoadThread, Loader, RunError, Settings, Slice, Stop, Window};
+use crate::engine::{Experiment, Load, LoadSettings, LoadThread, Loader, RunError, Slice, StopFlag, Window};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
-use crate::report::Report;
-use crate::results::{LoadModel, Status};
+use crate::report::Evaluation;
+use crate::results::{Preset, RunSettings, Status};
 use crate::server::client::MongoTarget;
 use crate::server::meter::{Meter, Usage};
 use crate::server::{ReplyKind, Target, namespace};
 
-use super::super::argument::{Arguments, Command};
-use super::super::exit::{CliError, Exit};
+use super::super::exit::CliError;
 use super::super::output;
-use super::super::record;
-use super::super::run::identity;
+use super::super::run::{Invocation, record};
 use super::super::session::Session;
-use super::generator::{job, slice, sound};
-use super::{Finding, ready};
+use super::load::{check_fatal, job};
+use super::{MachineCheck, ready};
 
 /// Slices through docshape and through a bare loop, in turn.
 const SLICES: usize = 30;
@@ -32,62 +29,59 @@ const SLICES: usize = 30;
 const CALLS: u64 = 250;
 /// docshape makes at least this share of the calls of a bare loop on the driver.
 const LEAST: f64 = 0.90;
-/// The client's time may be so much longer than the server's own: network, driver and scheduling.
+/// The most time per call outside the server: network, driver and scheduling.
 const AROUND: Duration = Duration::from_millis(1);
 /// Seconds of a strategy's window in a round of identical strategies.
 const WINDOW_SECONDS: f64 = 1.0;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Questions to one worker that reads.
-pub(super) async fn single(session: &Session) -> Result<Vec<Finding>, CliError> {
+/// Checks point reads of one client.
+pub(super) async fn one_client(session: &Session) -> Result<Vec<MachineCheck>, CliError> {
     let plan = Arc::new(ready("reads", &["one"], false)?.plan);
     let (target, thread) = (session.client(1).await?, session.load_thread(1).await?);
-    let (id, _) = identity();
+    let id = Invocation::now().id;
     let database = namespace::database_name(&plan.name, "one", &id);
     let made = namespace::create(&target, &database, &id).await;
-    made.map_err(|error| CliError::server(error.to_string()))?;
-    let found = measured((&target, &thread), (&plan, &database), &session.stop).await;
-    namespace::drop_marked(&target, &database).await.map_err(|error| CliError::server(error.to_string()))?;
+    made?;
+    let found = run_checks((&target, &thread), (&plan, &database), &session.stop).await;
+    namespace::drop_marked(&target, &database).await?;
     found
 }
 
-async fn measured(
+async fn run_checks(
     (target, thread): (&MongoTarget, &LoadThread),
     (plan, database): (&Arc<Plan>, &str),
-    stop: &Stop,
-) -> Result<Vec<Finding>, CliError> {
+    stop: &StopFlag,
+) -> Result<Vec<MachineCheck>, CliError> {
     let loader = Loader { plan, arm: &plan.arms[0], target, database, observer: &(), stop: &|| stop.is_set() };
-    loader.run().await.map_err(|error| CliError::server(error.to_string()))?;
-    let reads = Reads { target, thread, plan, database: database.into(), next: Arc::new(AtomicU64::new(0)), stop };
+    loader.run().await?;
+    let reads = Reads { target, thread, plan, database: database.into(), next: AtomicU64::new(0), stop };
     reads.harness().await?;
     Ok(vec![reads.overhead().await?, reads.agreement().await?])
 }
 
-/// Point reads by one worker.
+/// Point reads by one client.
 struct Reads<'t> {
     target: &'t MongoTarget,
     thread: &'t LoadThread,
     plan: &'t Arc<Plan>,
     database: Arc<str>,
-    next: Arc<AtomicU64>,
-    stop: &'t Stop,
+    next: AtomicU64,
+    stop: &'t StopFlag,
 }
 
 impl Reads<'_> {
     fn check_stop(&self) -> Result<(), CliError> {
-        if self.stop.is_set() { Err(ended(RunError::Interrupted)) } else { Ok(()) }
+        if self.stop.is_set() { Err(RunError::Interrupted.into()) } else { Ok(()) }
     }
 
     /// A slice through docshape: what was measured, and the seconds that it took.
     async fn harness(&self) -> Result<(OperationMeasures, f64), CliError> {
         let recorder = Recorder::new(self.plan.operations.len(), TIMEOUT);
-        let end = self.next.load(Ordering::Relaxed) + CALLS;
-        let next = Arc::clone(&self.next);
-        let slice = Slice { workers: 1, database: Arc::clone(&self.database), next, ..slice(self.plan, None, end) };
+        let start = self.next.fetch_add(CALLS, Ordering::Relaxed);
+        let slice = Slice::new(self.plan, &self.database, Load::closed(start..start + CALLS), 1);
         let result = self.thread.run(job(slice, recorder)).await;
-        let result = sound(result.map_err(|error| CliError::server(error.to_string()))?)?;
-        // The worker that found no call left has counted on.
-        self.next.store(end, Ordering::Relaxed);
+        let result = check_fatal(result?)?;
         Ok((result.recorder.finish().swap_remove(0), result.seconds))
     }
 
@@ -100,12 +94,12 @@ impl Reads<'_> {
                 "readConcern": { "level": &*self.plan.concerns.read },
             };
             let reply = self.target.run(&self.database, command, ReplyKind::Cursor).await;
-            reply.map_err(|failure| CliError::server(failure.to_string()))?;
+            reply.map_err(|failure| CliError::failure(failure.to_string()))?;
         }
         Ok(begun.elapsed().as_secs_f64())
     }
 
-    async fn overhead(&self) -> Result<Finding, CliError> {
+    async fn overhead(&self) -> Result<MachineCheck, CliError> {
         let mut ratios = Vec::new();
         for _ in 0..SLICES {
             self.check_stop()?;
@@ -114,18 +108,18 @@ impl Reads<'_> {
         }
         ratios.sort_by(f64::total_cmp);
         let ratio = ratios[SLICES / 2];
-        Ok(Finding {
+        Ok(MachineCheck {
             name: "overhead",
             found: format!(
-                "docshape makes {ratio:.2} of the calls of a bare loop on the driver (point reads, one worker)"
+                "docshape makes {ratio:.2} of the calls of a bare loop on the driver (point reads, one client)"
             ),
-            wanted: format!("at least {LEAST}"),
+            expected: format!("at least {LEAST}"),
             passed: ratio >= LEAST,
         })
     }
 
     /// The server measures its own part of a call: it cannot take longer than the whole.
-    async fn agreement(&self) -> Result<Finding, CliError> {
+    async fn agreement(&self) -> Result<MachineCheck, CliError> {
         let (mut meter, mut usage) = (Meter::new(self.target).await, Usage::default());
         let (mut calls, mut nanoseconds) = (0, 0);
         for _ in 0..SLICES {
@@ -140,22 +134,22 @@ impl Reads<'_> {
         let client = nanoseconds as f64 / calls as f64 / 1e3;
         let counter = |name| counters.get(name).copied();
         Ok(match counter("op_latency_reads_us").zip(counter("op_latency_reads_ops")) {
-            None => Finding {
+            None => MachineCheck {
                 name: "agreement",
-                found: "the server does not tell its opLatencies; its user needs the role clusterMonitor".into(),
-                wanted: String::new(),
+                found: "the server does not report opLatencies; its user needs the role clusterMonitor".into(),
+                expected: String::new(),
                 passed: true,
             },
             Some((microseconds, reads)) => {
                 let server = microseconds / reads;
                 let around = client - server;
-                Finding {
+                MachineCheck {
                     name: "agreement",
                     found: format!(
-                        "a read takes {client:.0} us here, {server:.0} us of them in the server; {calls} calls here, \
-                         {reads:.0} reads there"
+                        "a read takes {client:.0} us, {server:.0} us of them in the server, which counted {reads:.0} reads for {calls} \
+                         calls"
                     ),
-                    wanted: format!("equal counts, and 0 to {} us around the server", AROUND.as_micros()),
+                    expected: format!("equal counts, at most {} us outside the server", AROUND.as_micros()),
                     passed: (0.0..AROUND.as_micros() as f64).contains(&around) && (reads - calls as f64).abs() < 1.0,
                 }
             }
@@ -164,54 +158,38 @@ impl Reads<'_> {
 }
 
 /// A short run of two strategies that are the same.
-pub(super) async fn identical(session: &Session, rounds: u64) -> Result<Finding, CliError> {
-    let (id, now) = identity();
-    let line = ["docshape", "run", "selftest", "--rounds", &rounds.to_string()].map(str::to_owned);
-    let Ok(Arguments { command: Command::Run(arguments) }) = Arguments::try_parse_from(line) else {
-        return Err(CliError::usage(format!("a run cannot have {rounds} rounds")));
-    };
+pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineCheck, CliError> {
+    let invocation = Invocation::now();
+    let settings = RunSettings { rounds, ..RunSettings::of(Preset::Quick) };
     let ready = ready("default", &["one", "other"], true)?;
-    let generators = session.generators(arguments.workers(), arguments.threads).await?;
-    let mut record = record::begin((&arguments, &ready), &session.facts, session.embedded, (&id, now));
+    let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
+    let mut record = record::begin(settings, &ready, session, &invocation);
     let experiment = Experiment {
         plan: Arc::new(ready.plan),
-        settings: Settings {
-            id,
-            load: LoadModel::Closed,
-            workers: record.settings.workers,
-            slices: record.settings.slices,
-            isolated: false,
-            timeout: TIMEOUT,
-            keep: false,
-        },
+        settings: LoadSettings::new(&invocation.id, &record.settings),
         target: &session.target,
-        generators: &generators,
+        load_threads: &load_threads,
         observer: &(),
         stop: session.stop.clone(),
         started: Instant::now(),
     };
-    let pilot = experiment.pilot(WINDOW_SECONDS / 2.0).await.map_err(ended)?;
+    let pilot = experiment.pilot(WINDOW_SECONDS / 2.0).await?;
     let calls = (pilot.rate * WINDOW_SECONDS) as u64;
     let window = Window::Calls { calls, warmup: calls / 4, seconds: Some(WINDOW_SECONDS) };
     record.settings.calls = Some(calls);
     for round in 0..rounds {
-        output::tell(&format!("identical strategies: round {} of {rounds}\n", round + 1));
-        record.rounds.push(experiment.round(round, window).await.map_err(ended)?.0);
+        output::message(&format!("identical strategies: round {} of {rounds}\n", round + 1));
+        record.rounds.push(experiment.round(round, window).await?.0);
     }
     record.status = Status::Complete;
-    let report = Report::new(&record);
-    let cells = || report.rows.iter().flat_map(|row| &row.cells);
-    let claims = cells().filter(|cell| report.claimed(cell).is_some()).count();
+    let run = Evaluation::new(&record);
+    let cells = || run.rows.iter().flat_map(|row| &row.cells);
+    let claims = cells().filter(|cell| run.difference(cell).is_some()).count();
     let compared = cells().filter(|cell| cell.comparison.as_ref().is_some_and(|one| one.p.is_some())).count();
-    Ok(Finding {
-        name: "false alarms, real",
-        found: format!("{claims} claims in {compared} comparisons of a strategy with itself, {rounds} rounds"),
-        wanted: "none; 1 run of 20 has some by chance".into(),
+    Ok(MachineCheck {
+        name: "false differences",
+        found: format!("{claims} differences in {compared} comparisons of a strategy with itself, {rounds} rounds"),
+        expected: "none, except by chance in 1 of 20 runs".into(),
         passed: claims == 0,
     })
-}
-
-fn ended(error: RunError) -> CliError {
-    let exit = if matches!(error, RunError::Interrupted) { Exit::Interrupted } else { Exit::Server };
-    CliError { exit, message: error.to_string() }
 }

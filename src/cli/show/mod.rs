@@ -1,277 +1,231 @@
-//! `docshape show`: the shapes and the commands of each strategy, as mongosh code.
+//! `docshape show`: the documents, indexes and commands of each strategy, as mongosh statements.
 
-mod cel;
 mod code;
-mod command;
-mod helper;
+mod heading;
 mod literal;
-mod names;
-mod scope;
-mod steps;
-mod value;
+mod recording;
+mod sample;
+mod statement;
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use bson::Document;
 
-use crate::engine::Documents;
-use crate::plan::{self, Arm, Choice, EvalError, Implicit, Plan, Shape, Value};
-use crate::scenario::{Collection, Diagnostics, Node, Operation, Scenario, Spanned, Strategy};
+use crate::compile::{self, Choice};
+use crate::engine::{Loader, StopFlag, indexes};
+use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Program, call_id};
+use crate::scenario::{CollectionDefinition, Diagnostics, StrategyDefinition};
+use crate::server::client::MongoTarget;
+use crate::server::namespace;
 
 use super::argument::ShowArguments;
 use super::exit::{CliError, Exit};
 use super::output;
+use super::run::Invocation;
 use super::scenario::{Ready, prepare};
+use super::session::Session;
 
 use code::Code;
-use scope::{Context, Scope};
+use heading::{comment, filling, heading};
+use literal::Detail;
+pub use statement::statement;
 
-/// How many documents are looked at for one whose arrays are not empty.
-const LOOKED_AT: usize = 100;
+use sample::{SampleCall, SampleDocument, as_bson};
 
-/// Prints the shapes and the operations of the strategies.
+/// Prints the documents, indexes and commands of the strategies.
 ///
 /// # Errors
-/// When the scenario cannot be used, or the text cannot be written.
+/// When the scenario cannot be used, the server is lost, or the text cannot be written.
 pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
+    let ready = ready(arguments)?;
+    // The scenario has compiled, so that this finds no problems.
+    let strategies = compile::inherit(&ready.scenario.strategies, &mut Diagnostics::new());
+    let showing =
+        Showing { plan: &ready.plan, strategies: &strategies, call: arguments.call, id: Invocation::now().id };
+    let heading = heading(&ready.scenario, &ready.plan);
+    match arguments.server.choice() {
+        Ok(choice) => {
+            let quit = choice.quit_error(&showing.id, "");
+            Session::run(choice, quit, async |session| {
+                output::print(&heading)?;
+                showing.print(Some(&session)).await
+            })
+        }
+        // A program that was named is to be used.
+        Err(error) if arguments.server.embedded.mongod.is_some() => Err(error),
+        Err(missing) => {
+            output::print(&heading)?;
+            let mut text = "//\n".to_owned();
+            comment(&mut text, "", &format!("Commands that depend on replies are missing: {missing}"));
+            output::print(&text)?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.map_err(|error| CliError::failure(error.to_string()))?.block_on(showing.print(None))
+        }
+    }
+}
+
+fn ready(arguments: &ShowArguments) -> Result<Ready, CliError> {
     let choice = |strategies| Choice { set: arguments.set.clone(), strategies, seed: 1, ..Choice::default() };
     let mut ready = prepare(&arguments.scenario, &choice(arguments.strategies.clone()))?;
     if arguments.strategies.is_empty() {
         // A plain choice leaves out those that are not compared by default; here all are of interest.
         let all = ready.scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
-        let compiled = plan::compile(&ready.scenario, &choice(all), &mut Diagnostics::new());
+        let compiled = compile::compile(&ready.scenario, &choice(all), &mut Diagnostics::new());
         ready.plan = compiled.ok().flatten().unwrap_or(ready.plan);
     }
-    output::print(&text(&ready, arguments.call)?)?;
-    Ok(Exit::Fine)
+    Ok(ready)
 }
 
-fn text(ready: &Ready, call: u64) -> Result<String, CliError> {
-    let Ready { scenario, plan, .. } = ready;
-    let mut text = heading(scenario, plan);
-    // The scenario has compiled, so that this finds no problems.
-    let strategies = plan::inherit(&scenario.strategies, &mut Diagnostics::new());
-    for arm in &plan.arms {
-        if let Some(strategy) = strategies.iter().find(|strategy| strategy.name.value == arm.name) {
-            text.push_str(&section((strategy, arm), scenario, plan, call)?);
-        }
-    }
-    Ok(text)
+/// One invocation of `docshape show`.
+struct Showing<'s> {
+    plan: &'s Plan,
+    strategies: &'s [StrategyDefinition],
+    call: u64,
+    id: String,
 }
 
-fn heading(scenario: &Scenario, plan: &Plan) -> String {
-    let mut text = format!("// {}: {}\n", plan.name, plan.title);
-    comment(&mut text, "", &plan.about);
-    if !plan.parameters.is_empty() {
-        text.push_str("//\n// Parameters\n");
-        for (name, value) in &plan.parameters {
-            comment(&mut text, "  ", &format!("{name} = {}", plan::written(value)));
+/// A database with a strategy's data.
+struct Filled<'s> {
+    target: &'s MongoTarget,
+    stop: &'s StopFlag,
+    name: String,
+}
+
+impl Showing<'_> {
+    /// Prints one strategy after the other, each on data of its own if there is a server.
+    async fn print(&self, session: Option<&Session>) -> Result<Exit, CliError> {
+        for arm in &self.plan.arms {
+            if session.is_some_and(|session| session.stop.is_set()) {
+                return Ok(Exit::Interrupted);
+            }
+            let filled = session.map(|session| Filled {
+                target: &session.target,
+                stop: &session.stop,
+                name: namespace::database_name(&self.plan.name, &arm.name, &self.id),
+            });
+            let text = self.strategy(arm, filled.as_ref()).await;
+            if let Some(filled) = &filled {
+                let dropped = namespace::drop_marked(filled.target, &filled.name).await;
+                output::print(&text?)?;
+                dropped.map_err(|error| CliError::failure(error.to_string()))?;
+            } else {
+                output::print(&text?)?;
+            }
+        }
+        Ok(Exit::Success)
+    }
+
+    async fn strategy(&self, arm: &Arm, filled: Option<&Filled<'_>>) -> Result<String, CliError> {
+        let strategy = self.strategies.iter().find(|strategy| strategy.name.value == arm.name);
+        let definition = |name: &str| strategy?.collections.iter().find(|collection| collection.name.value == name);
+        let control = if arm.is_unsafe { " (a negative control: known to be wrong)" } else { "" };
+        let mut text = format!("\n// ---- {}{control} ----\n", arm.name);
+        comment(&mut text, "", &arm.about);
+        for collection in &arm.collections {
+            let shape = self.collection(collection, definition(&collection.name)).map_err(|error| {
+                let name = &collection.name;
+                CliError::usage(format!("no document of {name} in strategy {} can be made: {error}", arm.name))
+            })?;
+            text.push_str(&shape);
+        }
+        if let Some(filled) = filled {
+            self.fill(arm, filled).await?;
+        }
+        if let Some(load) = &arm.load {
+            text.push_str("\n// Once, after the collections are filled\n");
+            let frame = Frame::new(&self.plan.data, self.plan.data.seed, 0, load.slots);
+            text.push_str(&called(load, frame, filled).await);
+        }
+        if let Some(filled) = filled {
+            let settled = namespace::await_majority(filled.target, &filled.name).await;
+            settled.map_err(|failure| CliError::failure(failure.to_string()))?;
+        }
+        for (operation, program) in arm.operations.iter().enumerate() {
+            let call = self.operation(operation, program, filled).await;
+            text.push_str(
+                &call.map_err(|error| CliError::usage(format!("call {} cannot be drawn: {error}", self.call)))?,
+            );
+        }
+        Ok(text)
+    }
+
+    /// One document of a collection, and its indexes.
+    fn collection(
+        &self,
+        collection: &Collection,
+        definition: Option<&CollectionDefinition>,
+    ) -> Result<String, EvalError> {
+        let mut text = "\n".to_owned();
+        let title = format!("{}: {}", collection.name, definition.map(filling).unwrap_or_default());
+        match SampleDocument::of(collection, self.plan)? {
+            Some(sample) => {
+                comment(&mut text, "", &format!("{title}; this one has {} bytes", sample.bytes));
+                commented(&mut text, &literal::document(&sample.document, Detail::Short));
+            }
+            None => comment(&mut text, "", &title),
+        }
+        for index in indexes(self.plan, collection)? {
+            let index = Document::try_from(&*index).map_err(|error| EvalError::new(error.to_string()))?;
+            let _ = writeln!(text, "{}", statement::create_index(&collection.name, &index));
+        }
+        Ok(text)
+    }
+
+    /// Fills the collections of a strategy.
+    async fn fill(&self, arm: &Arm, filled: &Filled<'_>) -> Result<(), CliError> {
+        let failed = |error: &dyn std::error::Error| CliError::failure(error.to_string());
+        namespace::create(filled.target, &filled.name, &self.id).await.map_err(|error| failed(&error))?;
+        let Filled { target, stop, name } = filled;
+        let stop = || stop.is_set();
+        let loader = Loader { plan: self.plan, arm, target: *target, database: name, observer: &(), stop: &stop };
+        loader.collections().await.map_err(|error| failed(&error))?;
+        match stop() {
+            true => Err(CliError::new(Exit::Interrupted, "interrupted")),
+            false => Ok(()),
         }
     }
-    text.push_str("//\n");
-    comment(
-        &mut text,
-        "",
-        "Each strategy can be pasted into mongosh, in a database of its own. Where docshape makes an outcome of the reply \
-         of a write, mongosh gives the reply.",
-    );
-    text.push_str("//\n// Operations, and how their arguments are drawn\n");
-    for operation in &scenario.operations {
-        let arguments = operation.arguments.iter();
-        let drawn = arguments.map(|(name, value)| format!("{} = {}", name.value, literal::written(value)));
-        comment(&mut text, "  ", &format!("{}({})", operation.name.value, drawn.collect::<Vec<_>>().join(", ")));
+
+    /// The sample call of an operation.
+    async fn operation(
+        &self,
+        operation: usize,
+        program: &Program,
+        filled: Option<&Filled<'_>>,
+    ) -> Result<String, EvalError> {
+        // Numbers of their own, so that two operations that make a new record do not make the same one.
+        let number = call_id::own_cost(operation, self.call);
+        let frame = self.plan.arguments(operation, self.plan.round_seed(0), number, program.slots)?;
+        let operation = &self.plan.operations[operation];
+        let arguments = operation.arguments.iter().map(|argument| {
+            let given = literal::value(&as_bson(frame.slot(argument.slot))?, Detail::Short);
+            Ok((format!("{}: ", argument.name), given))
+        });
+        let arguments = arguments.collect::<Result<Vec<(String, Code)>, EvalError>>()?;
+        let arguments = if arguments.is_empty() { Vec::new() } else { vec![Code::Object(arguments)] };
+        let mut text = "\n".to_owned();
+        commented(&mut text, &Code::Call(operation.name.to_string(), arguments));
+        Ok(text + &called(program, frame, filled).await)
     }
+}
+
+/// The statements of one call, each with its reply.
+async fn called(program: &Program, frame: Frame, filled: Option<&Filled<'_>>) -> String {
+    let call = match filled {
+        Some(Filled { target, name, .. }) => SampleCall::on_server(*target, name, program, frame).await,
+        None => SampleCall::without_server(program, frame).await,
+    };
+    let mut text = String::new();
+    for sent in call.sent {
+        let _ = writeln!(text, "{}", sent.statements);
+        comment(&mut text, "", &sent.gist);
+    }
+    comment(&mut text, "", &call.end.unwrap_or_default());
     text
 }
 
-fn section(
-    (strategy, arm): (&Strategy, &Arm),
-    scenario: &Scenario,
-    plan: &Plan,
-    call: u64,
-) -> Result<String, CliError> {
-    let control = if strategy.is_unsafe { " (a negative control: known to be wrong)" } else { "" };
-    let mut text = format!("\n// ---- {}{control} ----\n", strategy.name.value);
-    comment(&mut text, "", strategy.about.as_deref().unwrap_or_default());
-    let (mut helpers, mut parameters) = (BTreeSet::new(), BTreeSet::new());
-    let mut code = String::new();
-    if let (Some(load), Some(program)) = (&strategy.load, &arm.load) {
-        let context = Context::new(plan);
-        let function = |context| steps::function("load", &[], load, program.implicit, Scope::new(context, &[]));
-        let _ = write!(code, "\n// Once, after the collections are filled\n{}", function(&context));
-        helpers.extend(context.helpers());
-        parameters.extend(context.parameters());
-    }
-    let mut calls = String::new();
-    for (position, operation) in scenario.operations.iter().enumerate() {
-        let shown = example_call(plan, (position, &arm.operations[position]), call)
-            .map_err(|error| CliError::usage(format!("call {call} cannot be drawn: {error}")))?;
-        let context = Context::new(plan);
-        // The first time tells which records are read further than their ids.
-        function((operation, strategy), arm.operations[position].implicit, &shown, &context);
-        let context = context.again();
-        let made = function((operation, strategy), arm.operations[position].implicit, &shown, &context);
-        let _ = write!(code, "\n{made}");
-        let arguments = shown.iter().map(|(name, value)| value::argument(value, name, &context)).collect();
-        let call = Code::Chain(vec![(helper::named(&operation.name.value), arguments)]);
-        let _ = writeln!(calls, "{}", call.layout(0, 0, 0));
-        helpers.extend(context.helpers());
-        parameters.extend(context.parameters());
-    }
-    let constants = constants(strategy, plan, &parameters);
-    if !constants.is_empty() {
-        let _ = write!(text, "\n{constants}");
-    }
-    text.push_str(&helper::code(&helpers));
-    for collection in &strategy.collections {
-        text.push('\n');
-        text.push_str(&shape(collection, (&strategy.name.value, plan))?);
-    }
-    text.push_str(&code);
-    let _ = write!(text, "\n// Every operation once, with arguments as docshape draws them\n{calls}");
-    Ok(text)
-}
-
-/// The parameters that the steps of a strategy name, with its own values.
-fn constants(strategy: &Strategy, plan: &Plan, named: &BTreeSet<String>) -> String {
-    let context = Context::new(plan);
-    let scope = Scope::new(&context, &[]);
-    let mut own = String::new();
-    for (name, value) in &strategy.parameters {
-        let _ = writeln!(own, "const {} = {}", helper::named(&name.value), literal::result(value, &scope).flat());
-    }
-    let is_own = |name: &str| strategy.parameters.iter().any(|(own, _)| own.value == *name);
-    // A strategy's own values may be made of others.
-    let used = |name: &str| named.contains(name) || context.parameters().contains(name);
-    let mut text = String::new();
-    for (name, value) in plan.parameters.iter().filter(|(name, _)| used(name) && !is_own(name)) {
-        let _ = writeln!(text, "const {} = {}", helper::named(name), value::exact(value).flat());
-    }
-    text + &own
-}
-
-/// The arguments of a call of an operation.
-fn example_call(
-    plan: &Plan,
-    (operation, program): (usize, &plan::Program),
-    call: u64,
-) -> Result<Vec<(String, Value)>, EvalError> {
-    // Numbers of their own, so that two operations that make a new record do not make the same one.
-    let frame = plan.arguments(operation, plan.round_seed(0), plan::alone(operation, call), program.slots)?;
-    let arguments = plan.operations[operation].arguments.iter();
-    Ok(arguments.map(|argument| (argument.name.to_string(), frame.slot(argument.slot).clone())).collect())
-}
-
-fn function(
-    (operation, strategy): (&Operation, &Strategy),
-    implicit: Implicit,
-    arguments: &[(String, Value)],
-    context: &Context,
-) -> String {
-    let name = &operation.name.value;
-    let names: Vec<&str> = arguments.iter().map(|(name, _)| name.as_str()).collect();
-    let mut scope = Scope::new(context, arguments);
-    let returns =
-        context.plan.operations.iter().find(|known| *known.name == **name).and_then(|known| known.returns.as_ref());
-    scope.returns_records = match returns {
-        Some(Shape::List(inner) | Shape::Set(inner)) => matches!(**inner, Shape::Entity(_)),
-        other => matches!(other, Some(Shape::Entity(_))),
-    };
-    match strategy.operations.iter().find(|implementation| implementation.name.value == *name) {
-        Some(found) => steps::function(name, &names, &found.steps, implicit, scope),
-        None => String::new(),
-    }
-}
-
-/// One document of a collection, and its indexes.
-fn shape(collection: &Collection, (strategy, plan): (&str, &Plan)) -> Result<String, CliError> {
-    let name = &collection.name.value;
-    let mut text = String::new();
-    match example(name, strategy, plan)? {
-        Some((document, bytes)) => {
-            comment(&mut text, "", &format!("{name}: {}; this one has {bytes} bytes", filling(collection)));
-            // As a comment: what is shortened is no document to store, and alone it would be no statement.
-            for line in literal::document(&document).layout(0, 3, 0).lines() {
-                let _ = writeln!(text, "// {line}");
-            }
-        }
-        None => comment(&mut text, "", &format!("{name}: {}", filling(collection))),
-    }
-    let context = Context::new(plan);
-    let scope = Scope::new(&context, &[]);
-    for index in collection.indexes.iter().filter_map(Node::as_list).flatten() {
-        let handle = command::handle("db", name, &scope);
-        let call = (format!("{handle}.createIndex"), index_arguments(index, &scope));
-        text.push_str(&Code::Chain(vec![call]).layout(0, 0, 0));
-        text.push('\n');
-    }
-    Ok(text)
-}
-
-/// How many documents there are, in words.
-fn filling(collection: &Collection) -> String {
-    let Some(each) = &collection.each else { return "empty at first".to_owned() };
-    match each.as_mapping() {
-        None => format!("one document per {}", each.as_text().unwrap_or_default()),
-        Some(loops) => {
-            let one = |(name, list): &(Spanned<String>, Node)| format!("{} of {}", name.value, literal::written(list));
-            format!("one document per {}", loops.iter().map(one).collect::<Vec<_>>().join(", "))
-        }
-    }
-}
-
-/// The first document without an empty array, or else the first one, and its size.
-fn example(collection: &str, strategy: &str, plan: &Plan) -> Result<Option<(Document, usize)>, CliError> {
-    let arm = plan.arms.iter().find(|arm| arm.name == strategy);
-    let Some(filled) = arm.and_then(|arm| arm.collections.iter().find(|other| other.name == collection)) else {
-        return Ok(None);
-    };
-    let failed = |error: &dyn std::fmt::Display| {
-        CliError::usage(format!("no document of {collection} in strategy {strategy} can be made: {error}"))
-    };
-    let mut first = None;
-    for raw in Documents::new(plan, filled).take(LOOKED_AT) {
-        let raw = raw.map_err(|error| failed(&error))?;
-        let document = Document::try_from(raw.as_ref()).map_err(|error| failed(&error))?;
-        let has_empty = document.values().any(|value| value.as_array().is_some_and(Vec::is_empty));
-        let made = (document, raw.as_bytes().len());
-        if !has_empty {
-            return Ok(Some(made));
-        }
-        first.get_or_insert(made);
-    }
-    Ok(first)
-}
-
-/// A key document alone, or `{ key, unique, ... }`.
-fn index_arguments(index: &Node, scope: &Scope) -> Vec<Code> {
-    let entries = index.as_mapping().unwrap_or_default();
-    let key = entries.iter().find(|(name, value)| name.value == "key" && value.as_mapping().is_some());
-    let Some((_, key)) = key else { return vec![literal::template(index, scope)] };
-    let options = entries.iter().filter(|(name, _)| name.value != "key");
-    let options: Vec<_> = options
-        .map(|(name, value)| (code::Key::Name(literal::name(&name.value)), literal::template(value, scope)))
-        .collect();
-    let mut arguments = vec![literal::template(key, scope)];
-    if !options.is_empty() {
-        arguments.push(Code::Object(options));
-    }
-    arguments
-}
-
-/// Adds words as comment lines of at most the usual width, indented, and more so from the second line on.
-fn comment(text: &mut String, indent: &str, words: &str) {
-    let mut line = format!("//{indent}");
-    for word in words.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > code::WIDTH {
-            let _ = writeln!(text, "{line}");
-            line = format!("//{indent}{indent}");
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    if !words.trim().is_empty() {
-        let _ = writeln!(text, "{line}");
+/// Adds code as comment lines: what is cut in it could not be pasted.
+fn commented(text: &mut String, code: &Code) {
+    for line in code.layout(0, 3, 0).lines() {
+        let _ = writeln!(text, "// {line}");
     }
 }

@@ -1,4 +1,4 @@
-//! `docshape verify`: whether the strategies of a scenario do the same.
+//! `docshape verify`: whether the strategies of a scenario return the same results.
 
 mod argument;
 
@@ -6,18 +6,16 @@ use std::sync::Arc;
 
 use crate::plan::Plan;
 use crate::report::VerificationReport;
-use crate::results::verification::{Phase, Verification};
+use crate::results::RunRecord;
+use crate::results::verification::{Verification, VerifyPhase};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
-use crate::verify::{Settings, Verifier};
+use crate::verify::{Verifier, VerifySettings};
 
-use super::argument::RunArguments;
 use super::catalogue;
-use super::course::failed;
 use super::exit::{CliError, Exit};
 use super::output;
-use super::run::identity;
-use super::scenario::{Ready, already_told, prepare_source, tell};
-use super::server::ServerChoice;
+use super::run::Invocation;
+use super::scenario::{Ready, already_printed, prepare_source, print_diagnostics};
 use super::session::Session;
 pub use argument::VerifyArguments;
 
@@ -32,27 +30,23 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Exit, CliError> {
     let source = catalogue::open(&arguments.scenario)?;
     let mut diagnostics = Diagnostics::new();
     let Some(scenario) = scenario::read(&source, &mut diagnostics).filter(|_| !diagnostics.has_errors()) else {
-        tell(&diagnostics, &source);
-        return Err(already_told());
+        print_diagnostics(&diagnostics, &source);
+        return Err(already_printed());
     };
     let all: Vec<Ready> = (0..arguments.times)
         .map(|time| ready(arguments, &source, &scenario, arguments.seed.wrapping_add(time)))
         .collect::<Result<_, _>>()?;
     let choice = arguments.server.choice()?;
-    let (id, _) = identity();
-    let left = match &choice {
-        ServerChoice::Embedded(_) => String::new(),
-        ServerChoice::Uri(_) => format!("; databases named docshape_..._{id}... may be left on the server, drop them"),
-    };
-    let at_once = CliError { exit: Exit::Interrupted, message: format!("interrupted at once{left}") };
-    Session::run(choice, at_once, async |session| {
-        let mut exit = Exit::Fine;
+    let id = Invocation::now().id;
+    let quit = choice.quit_error(&id, "");
+    Session::run(choice, quit, async |session| {
+        let mut exit = Exit::Success;
         for ready in all {
             exit = match arguments.call {
                 None => check(arguments, &session, &id, ready).await?,
                 Some(call) => show(arguments, &session, &id, (ready, call)).await?,
             };
-            if exit != Exit::Fine {
+            if exit != Exit::Success {
                 break;
             }
         }
@@ -70,7 +64,8 @@ fn ready(arguments: &VerifyArguments, source: &Source, scenario: &Scenario, seed
 }
 
 fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
-    let is_default = |strategy: &&scenario::Strategy| strategy.is_default.as_ref().is_some_and(|flag| flag.value);
+    let is_default =
+        |strategy: &&scenario::StrategyDefinition| strategy.is_default.as_ref().is_some_and(|flag| flag.value);
     let mut all = scenario.strategies.iter();
     let reference = all.clone().find(is_default).or_else(|| all.find(|strategy| !strategy.is_unsafe));
     let mut chosen: Vec<String> = match arguments.strategies.as_slice() {
@@ -90,20 +85,21 @@ fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
 
 async fn check(arguments: &VerifyArguments, session: &Session, id: &str, ready: Ready) -> Result<Exit, CliError> {
     let plan = Arc::new(ready.plan);
-    let progress = |phase: Phase, strategy: Option<&str>| output::tell(&format!("{}\n", words(phase, strategy)));
-    let settings = Settings {
+    let progress =
+        |phase: VerifyPhase, strategy: Option<&str>| output::message(&format!("{}\n", describe(phase, strategy)));
+    let settings = VerifySettings {
         id: format!("{id}{}", plan.seed % 1_000),
         command: command(&arguments.scenario, &plan, &arguments.set),
         calls: arguments.calls(plan.arms.len()),
-        workers: arguments.workers as usize,
+        clients: arguments.clients as usize,
         timeout: arguments.timeout,
     };
     let target = session.client(settings.connections()).await?;
     let verifier = Verifier { plan: &plan, settings, target: &target, progress: &progress, stop: session.stop.clone() };
-    let verification = verifier.run().await.map_err(|error| failed(&error))?;
+    let verification = verifier.run().await?;
     let report = VerificationReport { verification: &verification, width: output::width(), colour: true };
     output::print(&report.to_string())?;
-    Ok(if verification.passes() { Exit::Fine } else { Exit::CheckFailed })
+    Ok(if verification.passes() { Exit::Success } else { Exit::CheckFailed })
 }
 
 /// The command that makes a check like this, up to its strategies, seed and call.
@@ -113,48 +109,51 @@ fn command(scenario: &str, plan: &Plan, set: &[(String, String)]) -> String {
 }
 
 /// Calls of the check before a run.
-const CALLS_BEFOREHAND: u64 = 200;
+const CALLS_BEFORE_RUN: u64 = 200;
 
-/// The check before a run: its strategies one after the other, on its own data.
+/// Checks the strategies of a run before its first round, with calls one after the other on data of its own.
 ///
 /// # Errors
-/// When a strategy that is not marked unsafe does something else than the reference, or its audits fail.
-pub async fn beforehand(
+/// When a strategy that is not marked unsafe returns other results than the baseline, or its audits find anomalies.
+pub async fn verify_before_run(
     session: &Session,
-    (plan, id): (&Arc<Plan>, &str),
-    arguments: &RunArguments,
+    plan: &Arc<Plan>,
+    record: &RunRecord,
+    scenario: &str,
 ) -> Result<Verification, CliError> {
     let target = session.client(plan.arms.len() as u32).await?;
     let verifier = Verifier {
         plan,
-        settings: Settings {
-            id: id.to_owned(),
-            command: command(arguments.scenario.as_deref().unwrap_or_default(), plan, &arguments.subject.set),
-            calls: CALLS_BEFOREHAND,
-            workers: 1,
-            timeout: arguments.timeout,
+        settings: VerifySettings {
+            id: record.id.clone(),
+            command: command(scenario, plan, &record.settings.set),
+            calls: CALLS_BEFORE_RUN,
+            clients: 1,
+            timeout: record.settings.timeout(),
         },
         target: &target,
         progress: &|_, _| {},
         stop: session.stop.clone(),
     };
-    output::tell("checking that the strategies give the same answers\n");
-    let verification = verifier.run_sequential().await.map_err(|error| failed(&error))?;
+    output::message("checking that the strategies return the same results\n");
+    let verification = verifier.run_sequential().await?;
     if verification.strategies.iter().all(|strategy| strategy.is_unsafe || strategy.is_clean()) {
         return Ok(verification);
     }
-    output::tell(&VerificationReport { verification: &verification, width: output::width(), colour: true }.to_string());
-    let message = "the strategies do not do the same, so comparing their times means nothing; mend them (docshape verify \
-                   tells more), or measure all the same with --no-verify";
-    Err(CliError { exit: Exit::CheckFailed, message: message.into() })
+    output::message(
+        &VerificationReport { verification: &verification, width: output::width(), colour: true }.to_string(),
+    );
+    let message = "the strategies do not return the same results, so their times cannot be compared; fix them (`docshape \
+                   verify` shows more), or measure anyway with --no-verify";
+    Err(CliError::new(Exit::CheckFailed, message))
 }
 
-fn words(phase: Phase, strategy: Option<&str>) -> String {
+fn describe(phase: VerifyPhase, strategy: Option<&str>) -> String {
     let strategy = strategy.unwrap_or("all strategies");
     match phase {
-        Phase::Sequential => format!("{strategy}: one call after the other"),
-        Phase::Ordered => format!("{strategy}: at once, in order"),
-        Phase::Free => format!("{strategy}: at once, free"),
+        VerifyPhase::Sequential => format!("{strategy}: sequential calls"),
+        VerifyPhase::Ordered => format!("{strategy}: concurrent calls in a recorded order"),
+        VerifyPhase::Unordered => format!("{strategy}: concurrent calls"),
     }
 }
 
@@ -169,18 +168,18 @@ async fn show(
     let plan = Arc::new(ready.plan);
     let verifier = Verifier {
         plan: &plan,
-        settings: Settings {
+        settings: VerifySettings {
             id: id.to_owned(),
             command: String::new(),
             calls: call + 1,
-            workers: 1,
+            clients: 1,
             timeout: arguments.timeout,
         },
         target: &target,
         progress: &|_, _| {},
         stop: session.stop.clone(),
     };
-    let shown = verifier.show(call).await.map_err(|error| failed(&error))?;
+    let shown = verifier.run_single_call(call).await?;
     output::print(&shown.to_string())?;
-    Ok(if shown.is_equal() { Exit::Fine } else { Exit::CheckFailed })
+    Ok(if shown.is_equal() { Exit::Success } else { Exit::CheckFailed })
 }

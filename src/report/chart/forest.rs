@@ -1,12 +1,12 @@
-//! The forest plot: every strategy's time in relation to the reference's with its interval, per operation.
+//! The forest plot: every strategy's time divided by the baseline's, with its interval, per operation.
 
-use super::super::format::{NOTHING, percent, short, three};
-use super::super::{Measured, Report, Row};
+use super::super::evaluation::{Evaluation, Measured, OperationResults};
+use super::super::format::{NOTHING, interval, percent, short, three};
 use super::scale::Scale;
 use super::series::Series;
 use super::svg::{Point, Svg};
-use super::{Chart, cut, of_mix};
-use crate::stats::{Claim, Ratio};
+use super::{Chart, cut};
+use crate::stats::{Ratio, Verdict};
 
 /// Places of a forest plot; one for wide pages, one for phones.
 #[derive(Clone)]
@@ -62,10 +62,10 @@ const LETTER: f64 = 7.0;
 const GAP: f64 = 12.0;
 
 /// The plot for wide pages and that for phones; `None` where nothing is compared.
-pub fn forest(report: &Report, series: &[Series]) -> Option<[Chart; 2]> {
-    let compared = report.rows.iter().flat_map(|row| &row.cells).any(|cell| ratio_of(cell).is_some());
+pub fn forest(run: &Evaluation, series: &[Series]) -> Option<[Chart; 2]> {
+    let compared = run.rows.iter().flat_map(|row| &row.cells).any(|cell| ratio_of(cell).is_some());
     let wide = WIDE.with_room_for(series);
-    compared.then(|| [&wide, &NARROW].map(|layout| Plot { report, series, layout, axis: axis(report, layout) }.draw()))
+    compared.then(|| [&wide, &NARROW].map(|layout| Plot { run, series, layout, axis: axis(run, layout) }.draw()))
 }
 
 impl Layout {
@@ -87,9 +87,9 @@ fn ratio_of(cell: &Measured) -> Option<Ratio> {
     cell.comparison.as_ref()?.ratio
 }
 
-fn axis(report: &Report, layout: &Layout) -> Scale {
-    let judged = report.rows.iter().flat_map(|row| row.cells.iter().zip(&report.strategies));
-    let ratios = judged.filter(|(_, strategy)| !strategy.is_control).filter_map(|(cell, _)| ratio_of(cell));
+fn axis(run: &Evaluation, layout: &Layout) -> Scale {
+    let judged = run.rows.iter().flat_map(|row| row.cells.iter().zip(&run.strategies));
+    let ratios = judged.filter(|(_, strategy)| !strategy.is_repeat).filter_map(|(cell, _)| ratio_of(cell));
     let ends = ratios.flat_map(|ratio| {
         let interval = ratio.interval.map_or([ratio.mean; 2], |interval| [interval.low, interval.high]);
         // An interval without bounds worth the name must not squeeze everything else.
@@ -99,12 +99,12 @@ fn axis(report: &Report, layout: &Layout) -> Scale {
 }
 
 /// A ratio's interval in words.
-pub fn interval_text(ratio: &Ratio) -> Option<String> {
-    ratio.interval.map(|interval| format!("{} to {}", three(interval.low), three(interval.high)))
+fn interval_text(ratio: &Ratio) -> Option<String> {
+    ratio.interval.map(|bounds| interval(bounds.low, bounds.high))
 }
 
 struct Plot<'p> {
-    report: &'p Report,
+    run: &'p Evaluation,
     series: &'p [Series],
     layout: &'p Layout,
     axis: Scale,
@@ -115,19 +115,19 @@ impl Plot<'_> {
         let layout = self.layout;
         // The grid lies on the stripes and the noise, and the marks on the grid.
         let (mut svg, mut rows, mut top) = (Svg::default(), Svg::default(), TOP);
-        for row in of_mix(self.report) {
+        for row in self.run.mix_first() {
             top = self.row(&mut svg, &mut rows, row, top) + GAP;
         }
         self.frame(&mut svg, top - GAP);
         svg.append(&rows);
-        let reference = self.series.first().map_or("the reference", |series| &series.name);
+        let baseline = self.series.first().map_or("the baseline", |series| &series.name);
         let intervals = if self.has_intervals() { ", with 95 % intervals" } else { "" };
         Chart {
             id: layout.id.into(),
             description: format!(
-                "Mean {} times in relation to {reference}, per operation and strategy{intervals}, on a logarithmic axis; \
+                "Mean {} times divided by those of {baseline}, per operation and strategy{intervals}, on a logarithmic axis; \
                  left of 1 is faster.",
-                self.report.times()
+                self.run.times()
             ),
             size: (layout.width, top),
             body: svg,
@@ -136,17 +136,17 @@ impl Plot<'_> {
 
     fn has_intervals(&self) -> bool {
         let has_interval = |cell: &Measured| ratio_of(cell).is_some_and(|ratio| ratio.interval.is_some());
-        self.report.rows.iter().flat_map(|row| &row.cells).any(has_interval)
+        self.run.rows.iter().flat_map(|row| &row.cells).any(has_interval)
     }
 
     fn frame(&self, svg: &mut Svg, bottom: f64) {
         let (from, to) = self.layout.axis;
-        let reference = self.series.first().map_or("", |series| &series.name);
-        svg.text("note", (from, 14.0), &format!("← less time than {}", cut(reference, 22)));
+        let baseline = self.series.first().map_or("", |series| &series.name);
+        svg.text("note", (from, 14.0), &format!("← less time than {}", cut(baseline, 22)));
         svg.text("note e", (to, 14.0), "more time →");
         if !self.layout.is_stacked {
             let (end, words) = if self.has_intervals() {
-                (self.layout.width - 8.0, "ratio, 95 % interval")
+                (self.layout.width - 8.0, "ratio, 95 % CI")
             } else {
                 (self.layout.width - 126.0, "ratio")
             };
@@ -164,20 +164,20 @@ impl Plot<'_> {
     }
 
     /// An operation; gives where it ends.
-    fn row(&self, back: &mut Svg, svg: &mut Svg, row: &Row, top: f64) -> f64 {
+    fn row(&self, back: &mut Svg, svg: &mut Svg, row: &OperationResults, top: f64) -> f64 {
         let layout = self.layout;
         let shown = || {
-            let cells = self.series.iter().zip(&self.report.strategies).zip(&row.cells).skip(1);
-            cells.filter(|((_, strategy), _)| !strategy.is_control)
+            let cells = self.series.iter().zip(&self.run.strategies).zip(&row.cells).skip(1);
+            cells.filter(|((_, strategy), _)| !strategy.is_repeat)
         };
         let name = super::title(row);
         let share = row.share.map_or(String::new(), |share| format!("{} of calls", percent(share)));
         let first = if layout.is_stacked { top + 18.0 } else { top };
         let bottom = first + layout.step * shown().count() as f64;
-        let margin = row.band.unwrap_or(0.0).max(self.report.noise).max(0.0);
+        let margin = row.band.unwrap_or(0.0).max(self.run.noise).max(0.0);
         let (low, high) = (self.axis.at(1.0 / (1.0 + margin)), self.axis.at(1.0 + margin));
         back.rect("stripe", (0.0, top - 3.0), layout.width, bottom - top + 6.0);
-        back.group("", &format!("{name}: differences of up to {} are within noise", percent(margin)), |svg| {
+        back.group("", &format!("{name}: differences up to {} are noise", percent(margin)), |svg| {
             // On phones words stand above each line, and no band lies below words.
             let bands = if layout.is_stacked { shown().count() } else { 1 };
             for place in 0..bands {
@@ -205,9 +205,16 @@ impl Plot<'_> {
         bottom
     }
 
-    fn strategy(&self, svg: &mut Svg, (series, name): (&Series, &str), row: &Row, cell: &Measured, top: f64) {
+    fn strategy(
+        &self,
+        svg: &mut Svg,
+        (series, name): (&Series, &str),
+        row: &OperationResults,
+        cell: &Measured,
+        top: f64,
+    ) {
         let layout = self.layout;
-        let claim = self.report.claimed(cell);
+        let difference = self.run.difference(cell);
         let Some(ratio) = ratio_of(cell) else {
             svg.group(&series.class(), "", |svg| {
                 svg.text("label", (layout.name, top + layout.words), &cut(name, layout.letters()));
@@ -216,10 +223,10 @@ impl Plot<'_> {
             return;
         };
         let interval = interval_text(&ratio);
-        let said = match claim {
-            Some(Claim::Faster) => ": claimed to be faster",
-            Some(_) => ": claimed to be slower",
-            None => ": nothing is claimed",
+        let said = match difference {
+            Some(Verdict::Faster) => ": faster",
+            Some(_) => ": slower",
+            None => ": no difference reported",
         };
         let (words, mean) = (interval.clone().map_or(String::new(), |text| format!(" ({text})")), three(ratio.mean));
         let title = format!("{name}, {}: × {mean}{words}{said}", row.name);
@@ -234,9 +241,9 @@ impl Plot<'_> {
                 svg.line("interval", (low, y - 4.0), (low, y + 4.0));
                 svg.line("interval", (high, y - 4.0), (high, y + 4.0));
             }
-            series.marker(svg, if claim.is_some() { "dot" } else { "hollow" }, point, 5.0);
+            series.marker(svg, if difference.is_some() { "dot" } else { "hollow" }, point, 5.0);
             let (end, base) = (layout.width - 8.0, top + layout.words);
-            let class = if claim.is_some() { "value strong halo e" } else { "value halo e" };
+            let class = if difference.is_some() { "value strong halo e" } else { "value halo e" };
             let mean_end = if interval.is_some() || !layout.is_stacked { end - 118.0 } else { end };
             svg.text(class, (mean_end, base), &format!("× {mean}"));
             interval.iter().for_each(|text| svg.text("note halo e", (end, base), text));

@@ -1,7 +1,7 @@
 //! The size of followed documents over the calls: a picture per document.
 
+use super::super::evaluation::{Evaluation, FOLLOWED_STEPS};
 use super::super::format::{bytes, percent, short};
-use super::super::{FOLLOWED_STEPS, Report};
 use super::Chart;
 use super::lines::{Line, Lines};
 use super::series::Series;
@@ -10,20 +10,20 @@ use super::series::Series;
 const DOCUMENTS: usize = 8;
 
 /// A picture per followed document, the most popular first.
-pub fn growth(report: &Report, series: &[Series]) -> Vec<Chart> {
+pub fn growth(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     let mut labels: Vec<&str> = Vec::new();
-    for growth in report.strategies.iter().flat_map(|strategy| &strategy.growth) {
+    for growth in run.strategies.iter().flat_map(|strategy| &strategy.followed) {
         if !labels.contains(&growth.label.as_str()) {
             labels.push(&growth.label);
         }
     }
-    labels.into_iter().take(DOCUMENTS).enumerate().map(|(place, label)| chart(report, series, place, label)).collect()
+    labels.into_iter().take(DOCUMENTS).enumerate().map(|(place, label)| chart(run, series, place, label)).collect()
 }
 
-fn chart(report: &Report, series: &[Series], place: usize, label: &str) -> Chart {
+fn chart(run: &Evaluation, series: &[Series], place: usize, label: &str) -> Chart {
     let mut lines = Vec::new();
-    for (series, strategy) in series.iter().zip(&report.strategies).filter(|(series, _)| !series.is_control()) {
-        for growth in strategy.growth.iter().filter(|growth| growth.label == label) {
+    for (series, strategy) in series.iter().zip(&run.strategies).filter(|(series, _)| !series.is_repeat()) {
+        for growth in strategy.followed.iter().filter(|growth| growth.label == label) {
             let at = |step: usize| step as f64 / f64::from(FOLLOWED_STEPS);
             let points = || growth.bytes.iter().enumerate().map(|(step, size)| (at(step), *size));
             let words = |share: f64, size: f64| {

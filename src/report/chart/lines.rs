@@ -63,9 +63,9 @@ impl Lines<'_> {
             false => Scale::linear(values(), BOTTOM, TOP, 5),
         };
         self.frame(&mut svg, &axis);
-        // The control lies below, where it is not to hide the reference.
-        let (controls, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_control());
-        controls.into_iter().chain(others).for_each(|line| line.draw(&mut svg, &axis));
+        // The repeat is drawn first, so that it does not hide the baseline.
+        let (repeats, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_repeat());
+        repeats.into_iter().chain(others).for_each(|line| line.draw(&mut svg, &axis));
         Chart { id: self.id.clone(), description: self.description.clone(), size: (WIDTH, HEIGHT), body: svg }
     }
 

@@ -16,13 +16,12 @@ mod svg;
 mod throughput;
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::{Report, Row};
+use super::Report;
+use super::evaluation::{Evaluation, OperationResults};
 use svg::{Svg, escape, number};
 
-pub(super) use cost::{OperationCharts, title as cost_title};
-pub(super) use forest::interval_text;
-pub(super) use percentiles::NAMED;
 pub(super) use series::Series;
 
 /// Colours, dashes and fonts of all pictures.
@@ -88,42 +87,118 @@ impl fmt::Display for Glyph {
 
 impl askama::filters::HtmlSafe for Glyph {}
 
-/// All pictures of a report.
-pub(super) struct Charts {
-    pub(super) series: Vec<Series>,
-    pub(super) forest: Option<[Chart; 2]>,
-    pub(super) percentiles: Vec<Chart>,
-    pub(super) throughput: Vec<Chart>,
-    pub(super) growth: Vec<Chart>,
-    pub(super) sizes: Vec<Chart>,
-    pub(super) mix_cost: Vec<Chart>,
-    pub(super) operation_cost: Vec<OperationCharts>,
+/// Charts that are drawn together.
+#[derive(Debug)]
+pub(super) struct Gallery {
+    /// A heading; empty for none.
+    pub(super) heading: String,
+    /// How the page arranges them.
+    pub(super) layout: Layout,
+    /// The charts.
+    pub(super) charts: Vec<Chart>,
 }
 
+/// How the page arranges charts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// One chart over the whole width; the second takes its place on narrow screens.
+    Whole,
+    /// Two in a row.
+    Two,
+    /// As many in a row as fit.
+    Small,
+}
+
+/// The charts of a section, which are drawn when a form has room for them.
+#[derive(Debug, Clone)]
+pub struct Charts {
+    run: Arc<Evaluation>,
+    drawing: Drawing,
+    file: &'static str,
+    columns: usize,
+    texts: Option<fn(&Evaluation) -> Vec<String>>,
+}
+
+type Drawing = fn(&Evaluation, &[Series]) -> Vec<Gallery>;
+
 impl Charts {
-    /// Draws all that there are data for.
-    pub(super) fn of(report: &Report) -> Charts {
-        let series = Series::all(report);
-        Charts {
-            forest: forest::forest(report, &series),
-            percentiles: percentiles::percentiles(report, &series),
-            throughput: throughput::throughput(report, &series),
-            growth: growth::growth(report, &series),
-            sizes: sizes::sizes(report, &series),
-            mix_cost: cost::mix(report, &series),
-            operation_cost: cost::operations(report, &series),
-            series,
+    /// Charts that this function draws, and their file, which has so many columns; an empty name for none.
+    pub(super) fn new(run: &Arc<Evaluation>, drawing: Drawing, file: &'static str, columns: usize) -> Charts {
+        Charts { run: Arc::clone(run), drawing, file, columns, texts: None }
+    }
+
+    /// The same with a function that draws them as text, for Markdown.
+    pub(super) fn with_texts(self, texts: fn(&Evaluation) -> Vec<String>) -> Charts {
+        Charts { texts: Some(texts), ..self }
+    }
+
+    /// Draws them as text.
+    pub(super) fn texts(&self) -> Vec<String> {
+        self.texts.map_or_else(Vec::new, |draw| draw(&self.run))
+    }
+
+    /// Draws them.
+    pub(super) fn draw(&self) -> Vec<Gallery> {
+        let galleries = (self.drawing)(&self.run, &Series::all(&self.run));
+        galleries.into_iter().filter(|gallery| !gallery.charts.is_empty()).collect()
+    }
+
+    /// Draws the file; `None` where there is none, or nothing to draw.
+    pub(super) fn picture(&self, title: &str) -> Option<Picture> {
+        if self.file.is_empty() {
+            return None;
         }
+        let charts = self.draw().into_iter().flat_map(|gallery| {
+            let shown = if gallery.layout == Layout::Whole { 1 } else { gallery.charts.len() };
+            gallery.charts.into_iter().take(shown)
+        });
+        let charts: Vec<Chart> = charts.collect();
+        let series = Series::all(&self.run);
+        (!charts.is_empty()).then(|| picture(self.file, title.to_owned(), &charts, self.columns, &series))
     }
 }
 
-/// The mix, which is what a verdict is about, and then the operations.
-fn of_mix(report: &Report) -> impl Iterator<Item = &Row> {
-    report.rows.iter().filter(|row| row.is_mix).chain(report.rows.iter().filter(|row| !row.is_mix))
+fn gallery(layout: Layout, charts: Vec<Chart>) -> Vec<Gallery> {
+    vec![Gallery { heading: String::new(), layout, charts }]
+}
+
+/// The forest plot.
+pub(super) fn forest(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Whole, forest::forest(run, series).into_iter().flatten().collect())
+}
+
+/// Latency by percentile.
+pub(super) fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Two, percentiles::percentiles(run, series))
+}
+
+/// Throughput and latency over time.
+pub(super) fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Two, throughput::throughput(run, series))
+}
+
+/// The size of followed documents.
+pub(super) fn growth(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Two, growth::growth(run, series))
+}
+
+/// The size of collections.
+pub(super) fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Small, sizes::sizes(run, series))
+}
+
+/// The cost of a call of the mix.
+pub(super) fn mix_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Small, cost::mix(run, series))
+}
+
+/// The own cost of each operation.
+pub(super) fn own_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    cost::operations(run, series)
 }
 
 /// What stands above a picture of an operation.
-fn title(row: &Row) -> String {
+fn title(row: &OperationResults) -> String {
     row.label().to_owned()
 }
 
@@ -149,19 +224,8 @@ pub struct Picture {
 impl Picture {
     /// The files that a Markdown report [refers to](Report::with_files).
     pub fn all(report: &Report) -> Vec<Picture> {
-        let charts = Charts::of(report);
-        let forest: Vec<Chart> = charts.forest.iter().flatten().take(1).cloned().collect();
-        let times = report.times_capital();
-        let files = [
-            ("forest.svg", format!("Mean {} time in relation to the reference", report.times()), forest, 1),
-            ("percentiles.svg", format!("{times} time by percentile"), charts.percentiles, 2),
-            ("throughput.svg", "Calls per second and latency over time".into(), charts.throughput, 2),
-            ("growth.svg", "Size of single documents over the calls".into(), charts.growth, 2),
-            ("sizes.svg", "Sizes after the calls (a line: before)".into(), charts.sizes, 4),
-            ("cost.svg", "What a call of the mix costs the server".into(), charts.mix_cost, 4),
-        ];
-        let drawn = files.into_iter().filter(|(_, _, charts, _)| !charts.is_empty());
-        drawn.map(|(file, title, made, columns)| picture(file, title, &made, columns, &charts.series)).collect()
+        let drawn = report.sections.iter().filter_map(|section| section.charts.as_ref()?.picture(&section.title));
+        drawn.collect()
     }
 }
 

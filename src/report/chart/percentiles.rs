@@ -1,20 +1,20 @@
 //! Latency by percentile: a picture per operation, its axis as HdrHistogram draws it, each nine as wide as the one before.
 
+use super::super::evaluation::{Evaluation, Measured, OperationResults};
 use super::super::format::{counted, short, time};
-use super::super::{Measured, Report, Row};
+use super::Chart;
 use super::lines::{Line, Lines};
 use super::series::Series;
-use super::{Chart, of_mix};
 
 /// The percentiles with a name and a marker: share, and its name.
-pub const NAMED: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99")];
+const NAMED: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p999"), (0.9999, "p9999")];
 
 /// Points of a line per further nine.
 const POINTS: u32 = 10;
 
 /// A picture per operation and one of the mix, which comes first.
-pub fn percentiles(report: &Report, series: &[Series]) -> Vec<Chart> {
-    of_mix(report).enumerate().filter_map(|(place, row)| chart(report, series, place, row)).collect()
+pub fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
+    run.mix_first().enumerate().filter_map(|(place, row)| chart(run, series, place, row)).collect()
 }
 
 /// Where a share of the calls stands: at 0 % of the axis for none, a nine further on for each tenth that is left.
@@ -22,20 +22,20 @@ fn nines(share: f64) -> f64 {
     -(1.0 - share).log10()
 }
 
-fn chart(report: &Report, series: &[Series], place: usize, row: &Row) -> Option<Chart> {
+fn chart(run: &Evaluation, series: &[Series], place: usize, row: &OperationResults) -> Option<Chart> {
     let cells = || series.iter().zip(&row.cells);
     let known = |share: &f64| cells().any(|(_, cell)| cell.distribution.quantile(*share).is_some());
     let last = NAMED.iter().map(|(share, _)| *share).rfind(known)?;
     let width = nines(last) + 0.12;
-    let lines = cells().map(|(series, cell)| line(report, series, row, cell, width)).collect();
+    let lines = cells().map(|(series, cell)| line(run, series, row, cell, width)).collect();
     let ticks = NAMED.iter().filter(|(share, _)| *share <= last);
     let calls: u64 = row.cells.iter().map(|cell| cell.distribution.calls()).sum();
     let lines = Lines {
         id: format!("percentiles-{place}"),
         title: super::title(row),
         remark: counted(calls, "call"),
-        description: format!("{} times of {} by percentile, a line per strategy.", report.times_capital(), row.name),
-        x_label: if report.is_open { "percentile of the response times" } else { "percentile of the service times" },
+        description: format!("{} times of {} by percentile, a line per strategy.", run.times_capital(), row.name),
+        x_label: if run.is_open { "percentile of the response times" } else { "percentile of the service times" },
         x_ticks: ticks.map(|(share, name)| (nines(*share) / width, (*name).to_owned())).collect(),
         is_log: true,
         unit: &|value| short(&time(value)),
@@ -44,7 +44,7 @@ fn chart(report: &Report, series: &[Series], place: usize, row: &Row) -> Option<
     Some(lines.draw())
 }
 
-fn line<'c>(report: &Report, series: &'c Series, row: &Row, cell: &Measured, width: f64) -> Line<'c> {
+fn line<'c>(run: &Evaluation, series: &'c Series, row: &OperationResults, cell: &Measured, width: f64) -> Line<'c> {
     let at = |share: f64| {
         let value = cell.distribution.quantile(share)?;
         Some((nines(share) / width, value as f64))
@@ -54,7 +54,7 @@ fn line<'c>(report: &Report, series: &'c Series, row: &Row, cell: &Measured, wid
     let steps = steps.filter(|share| nines(*share) <= width);
     let named = NAMED.iter().filter_map(|(share, name)| {
         let (place, value) = at(*share)?;
-        let words = format!("{}, {}: {name} of the {} times is {}", series.name, row.name, report.times(), time(value));
+        let words = format!("{}, {}: {name} of the {} times is {}", series.name, row.name, run.times(), time(value));
         Some((place, value, words))
     });
     Line { series, points: steps.filter_map(at).collect(), band: Vec::new(), marks: named.collect() }

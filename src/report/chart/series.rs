@@ -1,6 +1,6 @@
 //! How a strategy looks in every picture: a colour, a dash and a marker, so that none has to be told by colour alone.
 
-use super::super::Report;
+use super::super::evaluation::Evaluation;
 use super::svg::{Point, Svg, number};
 
 /// So many looks are told apart; further strategies begin again.
@@ -9,28 +9,28 @@ const LOOKS: usize = 8;
 /// A strategy in pictures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
-    /// Its position in the report, by which it is switched off.
+    /// Its position in the run, by which it is switched off.
     pub place: usize,
     /// Its name.
     pub name: String,
-    /// Its look; `None` for the control, which is grey.
+    /// Its look; `None` for the repeat, which is grey.
     look: Option<usize>,
 }
 
 impl Series {
-    /// Those of a report, in its order.
-    pub fn all(report: &Report) -> Vec<Series> {
+    /// Those of a run, in its order.
+    pub fn all(run: &Evaluation) -> Vec<Series> {
         let mut looks = 0..;
-        let series = report.strategies.iter().enumerate().map(|(place, strategy)| Series {
+        let series = run.strategies.iter().enumerate().map(|(place, strategy)| Series {
             place,
             name: strategy.name.clone(),
-            look: if strategy.is_control { None } else { looks.next().map(|look: usize| look % LOOKS) },
+            look: if strategy.is_repeat { None } else { looks.next().map(|look: usize| look % LOOKS) },
         });
         series.collect()
     }
 
-    /// Whether it is the reference a second time.
-    pub fn is_control(&self) -> bool {
+    /// Whether it is the baseline measured a second time.
+    pub fn is_repeat(&self) -> bool {
         self.look.is_none()
     }
 

@@ -1,6 +1,6 @@
 //! Sizes of a strategy's collections before and after the calls.
 
-use super::super::Report;
+use super::super::evaluation::Evaluation;
 use super::super::format::{bytes, bytes_change};
 use super::Chart;
 use super::bars::{Bar, Bars};
@@ -8,7 +8,7 @@ use super::series::Series;
 use crate::stats::{Change, CollectionGrowth};
 
 /// A picture per size: a bar for after, a line across it for before.
-pub fn sizes(report: &Report, series: &[Series]) -> Vec<Chart> {
+pub fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     type Of = fn(&CollectionGrowth) -> Change;
     let kinds: [(&str, bool, Of); 4] = [
         ("all documents", false, |growth| growth.size),
@@ -17,8 +17,8 @@ pub fn sizes(report: &Report, series: &[Series]) -> Vec<Chart> {
         ("largest document", true, |growth| growth.max),
     ];
     let shown = || {
-        let strategies = series.iter().zip(&report.strategies);
-        strategies.filter(|(series, strategy)| !series.is_control() && !strategy.collections.is_empty())
+        let strategies = series.iter().zip(&run.strategies);
+        strategies.filter(|(series, strategy)| !series.is_repeat() && !strategy.collections.is_empty())
     };
     let chart = |(place, (title, is_largest, of)): (usize, &(&str, bool, Of))| {
         let bars = shown().map(|(series, strategy)| {

@@ -2,7 +2,7 @@
 
 use crate::stats::RoundTimes;
 
-use super::super::Report;
+use super::super::evaluation::Evaluation;
 use super::super::format::{count, short, three, time};
 use super::Chart;
 use super::lines::{Line, Lines};
@@ -12,10 +12,10 @@ use super::series::Series;
 const MARKS: usize = 16;
 
 /// The pictures, where there are data for them.
-pub fn throughput(report: &Report, series: &[Series]) -> Vec<Chart> {
-    let rates = within(report, series).into_iter().chain(over_rounds(report, series));
-    let medians = latency(report, series, ("p50", "median", |times| times.median));
-    let high = latency(report, series, ("p99", "99th percentile", |times| times.p99));
+pub fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
+    let rates = within(run, series).into_iter().chain(over_rounds(run, series));
+    let medians = latency(run, series, ("p50", "median", |times| times.median));
+    let high = latency(run, series, ("p99", "99th percentile", |times| times.p99));
     rates.chain(medians).chain(high).collect()
 }
 
@@ -35,11 +35,10 @@ fn rate(value: f64) -> String {
     if value >= 10_000.0 { format!("{} k", short(&three(value / 1e3))) } else { count(value.round() as u64) }
 }
 
-fn within(report: &Report, series: &[Series]) -> Option<Chart> {
-    let slices =
-        report.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().filter(|slices| *slices > 1)?;
+fn within(run: &Evaluation, series: &[Series]) -> Option<Chart> {
+    let slices = run.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().filter(|slices| *slices > 1)?;
     let every = slices.div_ceil(MARKS);
-    let line = |(series, strategy): (&'_ Series, &super::super::StrategyView)| {
+    let line = |(series, strategy): (&'_ Series, &super::super::evaluation::StrategyResults)| {
         let known = || strategy.slice_rates.iter().enumerate().filter_map(|(one, rate)| Some((one, (*rate)?)));
         let words = |one: usize, median: f64| {
             format!("{}, slice {} of {slices}: {} calls per second", series.name, one + 1, three(median))
@@ -51,7 +50,7 @@ fn within(report: &Report, series: &[Series]) -> Option<Chart> {
             marked.map(|(one, rate)| (place(one, slices), rate.median, words(one, rate.median))).collect(),
         )
     };
-    let lines = series.iter().zip(&report.strategies).map(|(series, strategy)| {
+    let lines = series.iter().zip(&run.strategies).map(|(series, strategy)| {
         let (points, band, marks) = line((series, strategy));
         Line { series, points, band, marks }
     });
@@ -71,10 +70,9 @@ fn within(report: &Report, series: &[Series]) -> Option<Chart> {
     Some(lines.draw())
 }
 
-fn over_rounds(report: &Report, series: &[Series]) -> Option<Chart> {
-    let rounds =
-        report.strategies.iter().map(|strategy| strategy.round_rates.len()).max().filter(|rounds| *rounds > 1)?;
-    let lines = series.iter().zip(&report.strategies).map(|(series, strategy)| {
+fn over_rounds(run: &Evaluation, series: &[Series]) -> Option<Chart> {
+    let rounds = run.strategies.iter().map(|strategy| strategy.round_rates.len()).max().filter(|rounds| *rounds > 1)?;
+    let lines = series.iter().zip(&run.strategies).map(|(series, strategy)| {
         let known = || strategy.round_rates.iter().enumerate().filter_map(|(one, rate)| Some((one, (*rate)?)));
         let words = |one: usize, rate: f64| {
             format!("{}, round {} of {rounds}: {} calls per second", series.name, one + 1, three(rate))
@@ -103,9 +101,9 @@ fn over_rounds(report: &Report, series: &[Series]) -> Option<Chart> {
 /// A quantile, in short and in full, and how to have it.
 type Quantile = (&'static str, &'static str, fn(&RoundTimes) -> Option<u64>);
 
-fn latency(report: &Report, series: &[Series], (short, name, of): Quantile) -> Option<Chart> {
-    let rounds = usize::try_from(report.rounds).ok().filter(|rounds| *rounds > 1)?;
-    let lines = series.iter().zip(&report.strategies).map(|(series, strategy)| {
+fn latency(run: &Evaluation, series: &[Series], (short, name, of): Quantile) -> Option<Chart> {
+    let rounds = usize::try_from(run.rounds).ok().filter(|rounds| *rounds > 1)?;
+    let lines = series.iter().zip(&run.strategies).map(|(series, strategy)| {
         let known =
             || strategy.round_times.iter().enumerate().filter_map(|(one, times)| Some((one, of(times)? as f64)));
         let words =
@@ -124,10 +122,10 @@ fn latency(report: &Report, series: &[Series], (short, name, of): Quantile) -> O
     let lines = Lines {
         id: format!("latency-rounds-{short}"),
         title: format!("{short} from round to round"),
-        remark: format!("{} time", report.times()),
+        remark: format!("{} time", run.times()),
         description: format!(
             "The {name} of the {} times of each of {rounds} rounds, a line per strategy.",
-            report.times()
+            run.times()
         ),
         x_label: "all operations of the mix",
         x_ticks: ticks(rounds, "round"),

@@ -1,68 +1,54 @@
-//! Steps that deal with failures: `retry`, `again`, `try`, `transaction`, `abort`.
+//! Steps that deal with failures: `retry`, `retry_if`, `try`, `transaction`, `abort`.
 
-use super::fields::{Entry, Fields};
+use super::fields::Fields;
 use super::step::StepReader;
 use super::value;
+use crate::scenario::keys;
 use crate::scenario::quote;
-use crate::scenario::{Caught, Diagnostic, Diagnostics, Scalar, Span, Spanned, Step, StepKind, Tree};
+use crate::scenario::{CatchKey, Diagnostic, Span, Spanned, StepDefinition, StepKind};
 
 const DEFAULT_ATTEMPTS: u32 = 100;
-/// Beyond this a call would hold its worker for seconds.
-const MAX_ATTEMPTS: i64 = 10_000;
-
-const CATCH: &str = "catch: { 11000: [{ return: same() }], size: [{ return: refused(\"size\") }] }";
 
 impl StepReader<'_> {
-    pub(super) fn retry(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let entry = fields.optional("retry")?;
-        let options = self.retry_options(entry);
+    pub(super) fn retry(&mut self, fields: &Fields) -> Option<StepKind> {
+        let entry = fields.entry("retry")?;
+        let options = Fields::read(fields.entries("retry"), "`retry`", entry.0.span, keys::RETRY, self.diagnostics);
         self.retries.push(false);
-        let body = fields.required("do", "do: [...]").map_or_else(Vec::new, |entry| self.steps(entry));
-        let has_again = self.retries.pop().unwrap_or(false);
-        let (codes, attempts) = options?;
-        if codes.is_some() {
+        let body = self.body(fields, "do");
+        let spans = [Some(entry), fields.entry("do")].map(|entry| entry.map(|(_, node)| node.span));
+        let has_error = spans.into_iter().flatten().any(|span| self.diagnostics.has_error_within(span));
+        let has_condition = self.retries.pop().unwrap_or(false);
+        if options.entry("errors").is_some() {
             self.refuse_in_transaction(entry.0.span, "`errors` of a `retry`");
-        }
-        if codes.is_none() && !has_again {
+        } else if !has_condition && !has_error {
             self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "this `retry` never begins another attempt")
-                    .label("neither `errors` here nor `again` inside")
-                    .help("name server error codes, `retry: { errors: [11000] }`, or put `again: <condition>` inside"),
+                Diagnostic::error(entry.0.span, "`retry` without a cause")
+                    .label("neither `errors` here nor `retry_if` inside")
+                    .help("try `retry: { errors: [11000] }`, or a step `retry_if: <condition>` under `do`"),
             );
         }
-        Some(StepKind::Retry { errors: codes.unwrap_or_default(), attempts, body })
+        Some(StepKind::Retry { errors: codes(&options), attempts: attempts(&options), body })
     }
 
-    /// `errors`, if given, and `attempts`.
-    fn retry_options(&mut self, entry: &Entry) -> Option<(Option<Vec<i32>>, u32)> {
-        let mut options = Fields::of_optional(entry, "`retry`", "retry: { errors: [11000] }", self.diagnostics)?;
-        let codes = options.optional("errors").map(|entry| codes(entry, self.diagnostics));
-        let attempts = self.attempts(&mut options);
-        options.finish(self.diagnostics);
-        Some((codes, attempts))
-    }
-
-    pub(super) fn again(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let entry = fields.optional("again")?;
+    pub(super) fn retry_if(&mut self, fields: &Fields) -> Option<StepKind> {
+        let entry = fields.entry("retry_if")?;
         match self.retries.last_mut() {
             Some(seen) => *seen = true,
             None => self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "`again` stands outside of every `retry`")
-                    .label("nothing to attempt again")
-                    .help("put it among the steps of a `retry`: { retry: { attempts: 100 }, do: [..., { again: reply.modified == 0 }] }"),
+                Diagnostic::error(entry.0.span, "`retry_if` outside of a `retry`")
+                    .label("nothing to retry")
+                    .help("for example: `{ retry: { attempts: 100 }, do: [..., { retry_if: reply.modified == 0 }] }`"),
             ),
         }
-        value::scalar_expression(entry, "again: reply.modified == 0", self.diagnostics).map(StepKind::Again)
+        Some(StepKind::RetryIf(entry.1.clone()))
     }
 
-    pub(super) fn attempt(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let entry = fields.optional("try")?;
+    pub(super) fn attempt(&mut self, fields: &Fields) -> Option<StepKind> {
+        let entry = fields.entry("try")?;
         self.refuse_in_transaction(entry.0.span, "`try`");
         let body = self.steps(entry);
-        let catch = fields.required("catch", CATCH)?;
-        let entries = value::filled_mapping(catch, CATCH, self.diagnostics)?;
-        let mut catches: Vec<(Caught, Vec<Step>)> = Vec::with_capacity(entries.len());
-        for entry in entries {
+        let mut catches: Vec<(CatchKey, Vec<StepDefinition>)> = Vec::new();
+        for entry in &fields.entry("catch")?.1.as_mapping().unwrap_or_default().to_vec() {
             let steps = self.steps(entry);
             match caught(&entry.0.value) {
                 Some(caught) => catches.push((caught, steps)),
@@ -72,91 +58,70 @@ impl StepReader<'_> {
         Some(StepKind::Try { body, catches })
     }
 
-    fn attempts(&mut self, fields: &mut Fields) -> u32 {
-        let entry = fields.optional("attempts");
-        entry
-            .and_then(|entry| value::integer(entry, 1..=MAX_ATTEMPTS, "attempts: 100", self.diagnostics))
-            .and_then(|attempts| u32::try_from(attempts).ok())
-            .unwrap_or(DEFAULT_ATTEMPTS)
-    }
-
-    pub(super) fn transaction(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let entry = fields.optional("transaction")?;
+    pub(super) fn transaction(&mut self, fields: &Fields) -> Option<StepKind> {
+        let entry = fields.entry("transaction")?;
         if self.in_transaction {
             self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "a `transaction` stands inside of another")
-                    .label("inside of a transaction already")
-                    .help("put these steps into the outer one; MongoDB does not nest transactions"),
+                Diagnostic::error(entry.0.span, "`transaction` inside of a `transaction`")
+                    .label("MongoDB does not nest transactions")
+                    .help("move these steps into the outer one"),
             );
         }
-        let attempts = self.attempts(fields);
         let outer = std::mem::replace(&mut self.in_transaction, true);
         let body = self.steps(entry);
         self.in_transaction = outer;
-        Some(StepKind::Transaction { attempts, body })
+        Some(StepKind::Transaction { attempts: attempts(fields), body })
     }
 
-    pub(super) fn abort(&mut self, fields: &mut Fields) -> Option<StepKind> {
-        let entry = fields.optional("abort")?;
+    pub(super) fn abort(&mut self, fields: &Fields) -> Option<StepKind> {
+        let entry = fields.entry("abort")?;
         if !self.in_transaction {
             self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "`abort` stands outside of every `transaction`")
-                    .label("nothing to take back")
-                    .help("end an operation with `return`, or put this among the steps of a `transaction`"),
+                Diagnostic::error(entry.0.span, "`abort` outside of a `transaction`")
+                    .label("nothing to roll back")
+                    .help("try `return` to end the operation, or move this step into a `transaction`"),
             );
         }
-        value::expression(entry, "abort: refused(\"taken\")", self.diagnostics).map(StepKind::Abort)
+        Some(StepKind::Abort(entry.1.clone()))
     }
 
-    /// The server ends a transaction at its first error, so that no step of it can come after one.
+    /// Reports a step that handles errors inside of a transaction, which the server ends at its first error.
     pub(super) fn refuse_in_transaction(&mut self, span: Span, what: &str) {
         if self.in_transaction {
             self.diagnostics.push(
-                Diagnostic::error(span, format!("{what} can do nothing inside of a `transaction`"))
+                Diagnostic::error(span, format!("{what} inside of a `transaction`"))
                     .label("the server ends a transaction at its first error")
-                    .help("put the `transaction` inside of the `retry` or `try`"),
+                    .help("move the `transaction` into the `retry` or `try`"),
             );
         }
     }
 
     fn not_caught(&mut self, key: &Spanned<String>) {
         self.diagnostics.push(
-            Diagnostic::error(key.span, format!("`catch` cannot take {}", quote(&key.value)))
-                .label("neither a code nor `size`")
-                .help(format!("name the numbers of server errors, or `size` for what is too large: {CATCH}")),
+            Diagnostic::error(
+                key.span,
+                format!("expected the code of a server error or `size`, found {}", quote(&key.value)),
+            )
+            .label("key of `catch`")
+            .help(format!("for example: `{}`", keys::CATCH)),
         );
     }
 }
 
 /// A key of `catch`.
-fn caught(key: &str) -> Option<Caught> {
+fn caught(key: &str) -> Option<CatchKey> {
     match key {
-        "size" => Some(Caught::Size),
-        _ if key.bytes().all(|byte| byte.is_ascii_digit()) => key.parse().ok().map(Caught::Code),
+        "size" => Some(CatchKey::Size),
+        _ if key.bytes().all(|byte| byte.is_ascii_digit()) => key.parse().ok().map(CatchKey::Code),
         _ => None,
     }
 }
 
-/// Server error codes.
-pub(super) fn codes(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<i32> {
-    let example = "errors: [11000]";
-    let Some(items) = value::list(entry, example, diagnostics) else { return Vec::new() };
-    if items.is_empty() {
-        value::wrong_type(entry, "at least one code", example, diagnostics);
-    }
-    let mut codes = Vec::with_capacity(items.len());
-    for item in items {
-        let code = match item.tree {
-            Tree::Scalar(Scalar::Int(code)) => i32::try_from(code).ok(),
-            _ => None,
-        };
-        match code {
-            Some(code) => codes.push(code),
-            None => {
-                let item = (entry.0.clone(), item.clone());
-                value::wrong_type(&item, "the numbers of server errors", example, diagnostics);
-            }
-        }
-    }
-    codes
+fn attempts(fields: &Fields) -> u32 {
+    fields.integer("attempts").unwrap_or(DEFAULT_ATTEMPTS)
+}
+
+/// The codes of server errors under `errors`.
+pub(super) fn codes(fields: &Fields) -> Vec<i32> {
+    fields.items("errors").iter().filter_map(value::code).collect()
 }

@@ -1,115 +1,160 @@
-//! A mapping whose keys are known: what is missing, and what does not belong.
+//! A mapping with a table of keys: reports unknown and missing keys and values of another kind.
 
+use super::entry::{Entry, wrong_type};
+use super::value;
+use crate::scenario::keys::KeyDefinition;
 use crate::scenario::quote;
-use crate::scenario::{Diagnostic, Diagnostics, Node, Span, Spanned, suggest};
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest, suggest};
 
-/// A key and its value.
-pub(super) type Entry = (Spanned<String>, Node);
-
-/// Where an entry's value stands, or its key when no value was written.
-pub(super) fn place((key, node): &Entry) -> Span {
-    if node.span.is_empty() { key.span } else { node.span }
-}
-
-/// A cursor over a mapping: asks for its keys by name and tells at the end which it did not know.
+/// The valid entries of a mapping.
 pub(super) struct Fields<'n> {
-    /// What the mapping is, for messages: `` strategy `linked` ``.
-    what: String,
-    /// Where to point when a key is missing.
-    place: Span,
-    entries: &'n [Entry],
-    known: Vec<&'static str>,
-    /// Required keys that are not there, each with an example.
-    missing: Vec<(&'static str, String)>,
+    found: Vec<(&'static str, &'n Entry)>,
 }
 
 impl<'n> Fields<'n> {
-    /// A cursor over `entries`, which are those of `what` at `place`.
-    pub(super) fn new(entries: &'n [Entry], what: impl Into<String>, place: Span) -> Fields<'n> {
-        Fields { what: what.into(), place, entries, known: Vec::new(), missing: Vec::new() }
+    /// Reads the entries of `what` at `place` by a table of keys, and reports every problem.
+    ///
+    /// An unknown key replaces the missing key that it is similar to, so that a misspelling is one problem.
+    pub(super) fn read(
+        entries: &'n [Entry],
+        what: &str,
+        place: Span,
+        keys: &'static [KeyDefinition],
+        diagnostics: &mut Diagnostics,
+    ) -> Fields<'n> {
+        let mut found = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let name = entry.0.value.as_str();
+            let key = keys.iter().find(|key| key.name == name).or_else(|| {
+                let meant = unknown(entry, what, keys, diagnostics)?;
+                let is_written = entries.iter().any(|(name, _)| name.value == meant);
+                keys.iter().find(|key| key.name == meant && !is_written)
+            });
+            found.extend(key.map(|key| (key, entry)));
+        }
+        for key in keys.iter().filter(|key| key.is_required && !found.iter().any(|(other, _)| other.name == key.name)) {
+            missing(key, what, place, diagnostics);
+        }
+        found.retain(|(key, entry)| value::check(key, entry, diagnostics));
+        Fields { found: found.into_iter().map(|(key, entry)| (key.name, entry)).collect() }
     }
 
-    /// A cursor over the value of `entry`, which is to be a mapping such as `example`.
+    /// Reads the value of `entry`, which must be a mapping such as `example`.
     pub(super) fn of(
         entry: &'n Entry,
-        what: impl Into<String>,
+        what: &str,
         example: &str,
+        keys: &'static [KeyDefinition],
         diagnostics: &mut Diagnostics,
     ) -> Option<Fields<'n>> {
-        let entries = super::value::mapping(entry, example, diagnostics)?;
-        Some(Fields::new(entries, what, entry.0.span))
+        let Some(entries) = entry.1.as_mapping() else {
+            wrong_type(entry, "a mapping", example, diagnostics);
+            return None;
+        };
+        Some(Fields::read(entries, what, entry.0.span, keys, diagnostics))
     }
 
-    /// As [`Fields::of`], where nothing written stands for a mapping without entries.
+    /// As [`Fields::of`], where null is an empty mapping.
     pub(super) fn of_optional(
         entry: &'n Entry,
-        what: impl Into<String>,
+        what: &str,
         example: &str,
+        keys: &'static [KeyDefinition],
         diagnostics: &mut Diagnostics,
     ) -> Option<Fields<'n>> {
         if entry.1.is_null() {
-            return Some(Fields::new(&[], what, entry.0.span));
+            return Some(Fields::read(&[], what, entry.0.span, keys, diagnostics));
         }
-        Fields::of(entry, what, example, diagnostics)
+        Fields::of(entry, what, example, keys, diagnostics)
     }
 
-    /// The entry of a key that may be left out.
-    pub(super) fn optional(&mut self, key: &'static str) -> Option<&'n Entry> {
-        self.known.push(key);
-        self.entries.iter().find(|entry| entry.0.value == key)
+    /// No entries, for a value that was not a mapping.
+    pub(super) fn none() -> Fields<'n> {
+        Fields { found: Vec::new() }
     }
 
-    /// The entry of a key that must be there; [`Fields::finish`] reports its absence and shows `example`.
-    pub(super) fn required(&mut self, key: &'static str, example: &str) -> Option<&'n Entry> {
-        let found = self.optional(key);
-        if found.is_none() {
-            self.missing.push((key, example.to_owned()));
-        }
-        found
+    /// The entry of a key.
+    pub(super) fn entry(&self, key: &str) -> Option<&'n Entry> {
+        self.found.iter().find(|(name, _)| *name == key).map(|(_, entry)| *entry)
     }
 
-    /// As [`Fields::required`], but an entry that is none of `all` keys and was probably meant to be this one stands for
-    /// it, so that what uses its names is not told too. [`Fields::finish`] tells the key itself.
-    pub(super) fn required_or_misspelt(&mut self, key: &'static str, all: &[&str], example: &str) -> Option<&'n Entry> {
-        self.required(key, example).or_else(|| {
-            let foreign = |entry: &&Entry| !all.contains(&entry.0.value.as_str());
-            let mut entries = self.entries.iter().filter(foreign);
-            entries.find(|entry| suggest(&entry.0.value, all.iter().copied()) == Some(key))
-        })
+    /// The value of a key.
+    pub(super) fn node(&self, key: &str) -> Option<Node> {
+        self.entry(key).map(|(_, node)| node.clone())
     }
 
-    /// Whether there is a key that was not asked for and was probably meant to be one of `wanted`.
-    pub(super) fn misses_any<const N: usize>(&self, wanted: [&'static str; N]) -> bool {
-        let mut foreign = self.entries.iter().filter(|(key, _)| !self.known.contains(&key.value.as_str()));
-        foreign.any(|(key, _)| suggest(&key.value, wanted).is_some())
+    /// The entries in the order written, without the keys in `others`.
+    pub(super) fn entries_except(&self, others: &[&str]) -> Vec<Entry> {
+        let rest = self.found.iter().filter(|(name, _)| !others.contains(name));
+        rest.map(|(name, (key, node))| (Spanned::new((*name).to_owned(), key.span), node.clone())).collect()
     }
 
-    /// Reports every key that was not asked for, and every one that had to be there and is not.
-    ///
-    /// A missing key that an unknown one was probably meant to be is not told a second time.
-    pub(super) fn finish(mut self, diagnostics: &mut Diagnostics) {
-        for (key, _) in self.entries {
-            if self.known.contains(&key.value.as_str()) {
-                continue;
-            }
-            let allowed: Vec<String> = self.known.iter().map(|word| quote(word)).collect();
-            let mut help = format!("allowed here: {}", allowed.join(", "));
-            if let Some(word) = suggest(&key.value, self.known.iter().copied()) {
-                help = format!("did you mean {}? {help}", quote(word));
-                self.missing.retain(|(missing, _)| *missing != word);
-            }
-            diagnostics.push(
-                Diagnostic::error(key.span, format!("{} has no key {}", self.what, quote(&key.value)))
-                    .label("unknown key")
-                    .help(help),
-            );
-        }
-        for (key, example) in self.missing {
-            diagnostics.push(
-                Diagnostic::error(self.place, format!("{} lacks the key {}", self.what, quote(key)))
-                    .label(format!("{} is missing", quote(key)))
-                    .help(format!("add `{example}`")),
-            );
+    /// The value of a key that takes text.
+    pub(super) fn text(&self, key: &str) -> Option<Spanned<String>> {
+        let (_, node) = self.entry(key)?;
+        Some(Spanned::new(node.as_text()?.to_owned(), node.span))
+    }
+
+    /// The value of a key that takes a boolean.
+    pub(super) fn boolean(&self, key: &str) -> Option<Spanned<bool>> {
+        match self.entry(key)? {
+            (_, Node { tree: Tree::Scalar(Scalar::Bool(value)), span }) => Some(Spanned::new(*value, *span)),
+            _ => None,
         }
     }
+
+    /// The value of a key that takes an integer.
+    pub(super) fn integer(&self, key: &str) -> Option<u32> {
+        match self.entry(key)?.1.tree {
+            Tree::Scalar(Scalar::Int(value)) => u32::try_from(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// The entries of a key that takes a mapping.
+    pub(super) fn entries(&self, key: &str) -> &'n [Entry] {
+        self.entry(key).and_then(|(_, node)| node.as_mapping()).unwrap_or_default()
+    }
+
+    /// The items of a key that takes a list.
+    pub(super) fn items(&self, key: &str) -> &'n [Node] {
+        self.entry(key).and_then(|(_, node)| node.as_list()).unwrap_or_default()
+    }
+
+    /// The texts of a key that takes a list of them.
+    pub(super) fn texts(&self, key: &str) -> Vec<Spanned<String>> {
+        let text = |item: &Node| Some(Spanned::new(item.as_text()?.to_owned(), item.span));
+        self.items(key).iter().filter_map(text).collect()
+    }
+
+    /// The names and expressions of a key that takes them.
+    pub(super) fn expressions(&self, key: &str) -> Vec<Entry> {
+        self.entries(key).iter().filter(|(_, node)| !node.is_absent()).cloned().collect()
+    }
+}
+
+/// Reports an unknown key, and returns a similar known one.
+fn unknown(
+    entry: &Entry,
+    what: &str,
+    keys: &'static [KeyDefinition],
+    diagnostics: &mut Diagnostics,
+) -> Option<&'static str> {
+    let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
+    let help = nearest(&entry.0.value, &names);
+    diagnostics.push(
+        Diagnostic::error(entry.0.span, format!("unknown key {} in {what}", quote(&entry.0.value)))
+            .label("unknown key")
+            .help(help),
+    );
+    suggest(&entry.0.value, keys.iter().map(|key| key.name))
+}
+
+/// Reports a missing key.
+pub(super) fn missing(key: &KeyDefinition, what: &str, place: Span, diagnostics: &mut Diagnostics) {
+    diagnostics.push(
+        Diagnostic::error(place, format!("missing key {} in {what}", quote(key.name)))
+            .label(format!("{}: {}", quote(key.name), key.about))
+            .help(format!("for example: `{}`", key.example)),
+    );
 }

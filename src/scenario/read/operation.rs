@@ -1,55 +1,44 @@
 //! `operations` and `mixes`.
 
-use super::fields::{Entry, Fields};
+use super::entry::{Entry, wrong_type};
+use super::fields::Fields;
 use super::value;
+use crate::scenario::keys::{self, Takes};
 use crate::scenario::quote;
-use crate::scenario::{Diagnostics, Mix, Operation, Weight};
+use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Weight};
 
-const EXAMPLE: &str = "read_post: { arguments: { post: zipf(post) }, returns: post }";
-
-/// The operations, each kept by its name even when something in it is wrong.
-pub(super) fn operations(entries: &[Entry], diagnostics: &mut Diagnostics) -> Vec<Operation> {
-    entries.iter().map(|entry| operation(entry, diagnostics)).collect()
-}
-
-fn operation(entry: &Entry, diagnostics: &mut Diagnostics) -> Operation {
+/// An operation, kept by its name even when something in it is wrong.
+pub(super) fn operation(entry: &Entry, diagnostics: &mut Diagnostics) -> OperationDefinition {
+    const EXAMPLE: &str = "read_post: { arguments: { post: zipf(post) }, returns: post }";
     let name = entry.0.clone();
     value::check_name(&name, "an operation", diagnostics);
     let what = format!("operation {}", quote(&name.value));
-    let Some(mut fields) = Fields::of_optional(entry, what, EXAMPLE, diagnostics) else {
-        return Operation { name, arguments: Vec::new(), returns: None, serial: None };
-    };
-    let arguments = fields.optional("arguments").map_or_else(Vec::new, |entry| {
-        value::named_expressions(entry, "an argument", "arguments: { post: zipf(post) }", diagnostics)
-    });
-    let returns =
-        fields.optional("returns").and_then(|entry| value::expression(entry, "returns: [comment]", diagnostics));
-    // Only the check of equivalence uses `serial`; a run loses nothing by it, so there is nothing to warn of.
-    let serial = fields.optional("serial").and_then(|entry| value::expression(entry, "serial: post", diagnostics));
-    fields.finish(diagnostics);
-    Operation { name, arguments, returns, serial }
+    let fields = Fields::of_optional(entry, &what, EXAMPLE, keys::OPERATION, diagnostics).unwrap_or(Fields::none());
+    OperationDefinition {
+        name,
+        arguments: fields.expressions("arguments"),
+        returns: fields.node("returns"),
+        serial: fields.node("serial"),
+    }
 }
 
-/// The mixes, each kept by its name even when something in it is wrong.
-pub(super) fn mixes(entries: &[Entry], diagnostics: &mut Diagnostics) -> Vec<Mix> {
-    entries.iter().map(|entry| mix(entry, diagnostics)).collect()
-}
-
-fn mix(entry: &Entry, diagnostics: &mut Diagnostics) -> Mix {
+/// A mix, kept by its name even when something in it is wrong.
+pub(super) fn mix(entry: &Entry, diagnostics: &mut Diagnostics) -> MixDefinition {
     let name = entry.0.clone();
     value::check_label(&name, "a mix", diagnostics);
-    let mut mix = Mix { name, parameters: Vec::new(), weights: Vec::new() };
+    let mut mix = MixDefinition { name, parameters: Vec::new(), weights: Vec::new() };
     let example = format!("{}: {{ read_post: 80, add_comment: 20 }}", entry.0.value);
-    for entry in value::filled_mapping(entry, &example, diagnostics).unwrap_or(&[]) {
-        if entry.0.value == "parameters" {
-            let example = "parameters: { posts: 200 }";
-            mix.parameters = value::named_expressions(entry, "a parameter", example, diagnostics);
+    let Some(entries) = value::filled_mapping(entry, &example, diagnostics) else { return mix };
+    let (parameters, weights): (Vec<Entry>, Vec<Entry>) =
+        entries.iter().cloned().partition(|(key, _)| key.value == "parameters");
+    let place = mix.name.span;
+    mix.parameters = Fields::read(&parameters, "a mix", place, keys::MIX, diagnostics).expressions("parameters");
+    for entry in weights {
+        if let Some(expected) = Takes::Scalar.expected(&entry.1) {
+            wrong_type(&entry, &expected, &format!("{}: 10", entry.0.value), diagnostics);
             continue;
         }
-        let example = format!("{}: 10", entry.0.value);
-        if let Some(weight) = value::scalar_expression(entry, &example, diagnostics) {
-            mix.weights.push(Weight { operation: entry.0.clone(), weight });
-        }
+        mix.weights.push(Weight { operation: entry.0, weight: entry.1 });
     }
     mix
 }

@@ -1,12 +1,12 @@
-//! The parts of a scenario's text without their places, so that two texts can be compared.
+//! Compares the texts of two scenarios, part by part.
 
 use std::collections::BTreeMap;
 
 use super::super::{Diagnostics, Node, Scalar, Tree};
 use super::yaml;
 
-/// What a strategy's text may change without changing what it does.
-const WORDS: [&str; 2] = ["about", "default"];
+/// Keys of a strategy that do not change its behaviour.
+const TEXT_KEYS: [&str; 2] = ["about", "default"];
 
 /// A scenario's text by its parts: comments, line breaks and quotes do not matter, order does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Of a scenario's text; `None` when it is no scenario.
+    /// Reads the text of a scenario; `None` for other text.
     pub fn of(text: &str) -> Option<Outline> {
         let root = yaml::compose(text, &mut Diagnostics::new())?;
         let entries = root.as_mapping()?.iter();
@@ -28,32 +28,32 @@ impl Outline {
         Some(Outline { parts })
     }
 
-    /// Whether a section, such as `entities`, reads the same in both.
+    /// Whether a section, such as `entities`, is the same in both.
     pub fn has_same(&self, section: &str, other: &Outline) -> bool {
         self.parts.get(section) == other.parts.get(section)
     }
 
-    /// Whether an entry of a section, such as a strategy, reads the same in both; a strategy with those that it is `like`.
+    /// Whether an entry of a section is the same in both; a strategy includes what it inherits by `like`.
     pub fn has_same_entry(&self, section: &str, name: &str, other: &Outline) -> bool {
         let entry = |outline: &Outline| outline.parts.get(section).and_then(|part| part.get(name)).cloned();
         entry(self) == entry(other)
     }
 }
 
-/// The entries of a section; none when it is no mapping.
+/// The entries of a section; none if it is not a mapping.
 fn part(section: &Node) -> BTreeMap<String, String> {
     let entries = section.as_mapping().unwrap_or_default().iter();
     entries.map(|(key, node)| (key.value.clone(), plain(node))).collect()
 }
 
-/// A strategy and what it inherits.
+/// A strategy with the strategies that it inherits from.
 fn strategy(name: &str, all: &[(super::super::Spanned<String>, Node)]) -> String {
     let mut text = String::new();
     let (mut next, mut left) = (Some(name), all.len());
     while let Some((_, node)) = next.filter(|_| left > 0).and_then(|name| all.iter().find(|(key, _)| key.value == name))
     {
         let fields = node.as_mapping().unwrap_or_default();
-        for (key, value) in fields.iter().filter(|(key, _)| !WORDS.contains(&key.value.as_str())) {
+        for (key, value) in fields.iter().filter(|(key, _)| !TEXT_KEYS.contains(&key.value.as_str())) {
             text.push_str(&format!("{:?}: {}\n", key.value, plain(value)));
         }
         next = fields.iter().find(|(key, _)| key.value == "like").and_then(|(_, like)| like.as_text());
@@ -62,7 +62,7 @@ fn strategy(name: &str, all: &[(super::super::Spanned<String>, Node)]) -> String
     text
 }
 
-/// A tree on one line; every text quoted, so that no two trees read alike.
+/// A tree on one line, with quoted texts, so that different trees have different lines.
 fn plain(node: &Node) -> String {
     match &node.tree {
         Tree::Scalar(Scalar::Null) => "null".to_owned(),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_quotes_and_words_do_not_matter() {
+    fn ignores_comments_quotes_and_text_keys() {
         let other = TEXT
             .replace("about: x", "about: y, default: true")
             .replace("'a'", "\"a\" ")
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_found_where_it_is_and_where_it_is_inherited() {
+    fn finds_own_and_inherited_changes() {
         let (first, second) = (outline(TEXT), outline(&TEXT.replace("'a'", "'b'")));
         assert!(first.has_same("entities", &second) && !first.has_same("strategies", &second));
         let same = ["one", "two", "three"].map(|name| first.has_same_entry("strategies", name, &second));
@@ -111,10 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_scenario_has_no_outline_and_a_circle_ends() {
+    fn other_text_has_no_outline_and_cycles_end() {
         assert_eq!(Outline::of("- a"), None);
         assert_eq!(Outline::of("{"), None);
-        let circle = outline("strategies: { a: { like: b }, b: { like: a } }");
-        assert!(circle.has_same_entry("strategies", "a", &circle));
+        let cycle = outline("strategies: { a: { like: b }, b: { like: a } }");
+        assert!(cycle.has_same_entry("strategies", "a", &cycle));
     }
 }

@@ -1,10 +1,10 @@
-//! What a plain scalar means: YAML 1.2 and no more, with a warning where YAML 1.1 differs.
+//! The values of plain scalars: those of YAML 1.2, with a warning where YAML 1.1 differs.
 
 use crate::scenario::{Diagnostic, Scalar, Span};
 
 /// A plain scalar's value: null, bool and number as YAML 1.2 has them, but in their one lower-case spelling.
 ///
-/// `None` for an integer that 64 bits cannot hold: rounding it to a double would be worse than refusing it.
+/// `None` for an integer beyond 64 bits, which must not be rounded to a double.
 pub(super) fn resolve(text: &str) -> Option<Scalar> {
     match text {
         "" | "~" | "null" => return Some(Scalar::Null),
@@ -22,7 +22,7 @@ pub(super) fn resolve(text: &str) -> Option<Scalar> {
     Some(float.map_or_else(|| Scalar::Text(text.to_owned()), Scalar::Float))
 }
 
-/// The digits (with a decimal's sign) and the base of an integer; `None` when it is none.
+/// The digits (with a decimal's sign) and the base of an integer; `None` for other text.
 fn integer_digits(text: &str) -> Option<(&str, u32)> {
     let all = |digits: &str, radix: u32| !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
     if let Some(digits) = text.strip_prefix("0x") {
@@ -34,7 +34,7 @@ fn integer_digits(text: &str) -> Option<(&str, u32)> {
     all(text.strip_prefix(['-', '+']).unwrap_or(text), 10).then_some((text, 10))
 }
 
-/// Rust's own float syntax is wider (`inf`, `NaN`, `infinity`), so the form is checked first.
+/// Checks the form, since Rust's own float syntax is wider (`inf`, `NaN`, `infinity`).
 fn is_float(text: &str) -> bool {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -51,9 +51,9 @@ fn is_float(text: &str) -> bool {
     mantissa_is_number && exponent.is_none_or(|part| digits(part.strip_prefix(['-', '+']).unwrap_or(part)))
 }
 
-/// The warning that a plain word is text here though other readers of YAML make a boolean or null of it.
+/// Warns of a plain word that is text here and a boolean or null in YAML 1.1.
 ///
-/// `y` and `n` are left out: the YAML 1.1 readers in use take them as text too, and they are common field names.
+/// `y` and `n` are left out: common YAML 1.1 parsers read them as text too, and they are common field names.
 pub(super) fn ambiguous_word(text: &str, span: Span) -> Option<Diagnostic> {
     let is = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     let (kind, instead) = if is(&["yes", "on"]) {
@@ -61,20 +61,20 @@ pub(super) fn ambiguous_word(text: &str, span: Span) -> Option<Diagnostic> {
     } else if is(&["no", "off"]) {
         ("a boolean", "`false`")
     } else if is(&["true", "false"]) && text != text.to_ascii_lowercase() {
-        ("a boolean", "it in lower case")
+        ("a boolean", "lower case")
     } else if is(&["null"]) && text != "null" {
-        ("null", "it in lower case")
+        ("null", "lower case")
     } else {
         return None;
     };
     Some(
-        Diagnostic::warning(span, format!("`{text}` is text here, but other readers of YAML take it for {kind}"))
-            .label("read as text")
-            .help(format!("quote it if text is meant: \"{text}\"; write {instead} if {kind} is meant")),
+        Diagnostic::warning(span, format!("`{text}` is text here, but {kind} in YAML 1.1"))
+            .label("parsed as text")
+            .help(format!("try \"{text}\" for text, or {instead} for {kind}")),
     )
 }
 
-/// The warning that a plain key is text here though other readers of YAML make something else of it.
+/// Warns of a plain key that is text here and another value in YAML 1.1.
 pub(super) fn ambiguous_key(text: &str, span: Span) -> Option<Diagnostic> {
     let kind = match text {
         "true" | "false" => "a boolean",
@@ -85,12 +85,9 @@ pub(super) fn ambiguous_key(text: &str, span: Span) -> Option<Diagnostic> {
         }
     };
     Some(
-        Diagnostic::warning(
-            span,
-            format!("the key `{text}` is text here, but other readers of YAML take it for {kind}"),
-        )
-        .label("read as text")
-        .help(format!("quote the key: \"{text}\"")),
+        Diagnostic::warning(span, format!("the key `{text}` is text here, but {kind} for other YAML parsers"))
+            .label("parsed as text")
+            .help(format!("quote the key: \"{text}\"")),
     )
 }
 
@@ -103,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_core_schema_makes_values_of_plain_text() {
+    fn plain_text_follows_the_core_schema() {
         let text = |text: &str| Scalar::Text(text.to_owned());
         assert_eq!(value(""), Scalar::Null);
         assert_eq!(value("~"), Scalar::Null);
@@ -129,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_beyond_64_bits_is_refused_and_not_rounded() {
+    fn integers_beyond_64_bits_are_errors() {
         assert!(resolve("9223372036854775808").is_none());
         assert!(resolve("0xFFFFFFFFFFFFFFFF").is_none());
     }
 
     #[test]
-    fn warns_of_words_that_others_read_otherwise() {
+    fn warns_of_words_that_yaml_1_1_reads_differently() {
         for word in ["yes", "No", "ON", "off", "True", "FALSE", "Null"] {
             assert!(ambiguous_word(word, Span::default()).is_some(), "{word}");
             assert!(ambiguous_key(word, Span::default()).is_some(), "{word}");

@@ -1,12 +1,12 @@
-//! One value of one kind: what was found, what is wanted, an example.
+//! One value of one kind: what is expected, what was found, an example.
 
-use std::ops::RangeInclusive;
-
-use super::fields::{Entry, place};
+use super::entry::{Entry, place, wrong_type};
+use super::{index, update};
+use crate::scenario::keys::{KeyDefinition, Takes};
 use crate::scenario::quote;
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree};
 
-/// Words that CEL keeps for itself, so that no expression can use them as names.
+/// Reserved words of CEL, which no expression can use as names.
 const CEL_WORDS: [&str; 19] = [
     "as",
     "break",
@@ -29,66 +29,30 @@ const CEL_WORDS: [&str; 19] = [
     "while",
 ];
 
-/// Says that the value of `entry` is not the kind that is wanted.
-pub(super) fn wrong_type(entry: &Entry, wanted: &str, example: &str, diagnostics: &mut Diagnostics) {
-    let found = entry.1.describe();
-    diagnostics.push(
-        Diagnostic::error(place(entry), format!("{} wants {wanted}, found {found}", quote(&entry.0.value)))
-            .label(format!("wants {wanted}"))
-            .help(format!("write for example `{example}`")),
-    );
-}
-
-/// Text; a plain number or boolean has to be quoted.
-pub(super) fn text(entry: &Entry, example: &str, diagnostics: &mut Diagnostics) -> Option<Spanned<String>> {
-    match entry.1.as_text() {
-        Some(text) if !text.trim().is_empty() => Some(Spanned::new(text.to_owned(), entry.1.span)),
-        _ => {
-            wrong_type(entry, "text", example, diagnostics);
-            None
+/// Whether the value of `entry` is what `key` takes; reports it otherwise.
+pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagnostics) -> bool {
+    if let Some(expected) = key.takes.expected(&entry.1) {
+        wrong_type(entry, &expected, key.example, diagnostics);
+        return false;
+    }
+    let entries = entry.1.as_mapping().unwrap_or_default();
+    match key.takes {
+        Takes::Expressions(what) => names(entries, Some(what), "10", diagnostics),
+        Takes::FieldExpressions => names(entries, None, "words(4)", diagnostics),
+        Takes::Loop if entries.len() != 1 => {
+            wrong_type(entry, "one name with one list", key.example, diagnostics);
+            return false;
         }
+        Takes::Loop | Takes::Each => names(entries, Some("a loop"), "all(post)", diagnostics),
+        Takes::Texts => each(entry, key, "text", |item| Takes::Text.expected(item).is_none(), diagnostics),
+        Takes::Codes => each(entry, key, "the code of a server error", |item| code(item).is_some(), diagnostics),
+        Takes::Update => update::check_update(entry, diagnostics),
+        Takes::Indexes => index::check_indexes(entry, diagnostics),
+        Takes::Format | Takes::Text | Takes::OneOf(_) | Takes::Boolean | Takes::Integer(..) | Takes::Expression => {}
+        Takes::Scalar | Takes::Compared | Takes::Document | Takes::Items | Takes::Count | Takes::Hint => {}
+        Takes::Steps | Takes::One(_) | Takes::Optional(_) | Takes::Named(_) | Takes::List(_) => {}
     }
-}
-
-/// `true` or `false`.
-pub(super) fn boolean(entry: &Entry, example: &str, diagnostics: &mut Diagnostics) -> Option<Spanned<bool>> {
-    if let Tree::Scalar(Scalar::Bool(value)) = entry.1.tree {
-        return Some(Spanned::new(value, entry.1.span));
-    }
-    wrong_type(entry, "`true` or `false`", example, diagnostics);
-    None
-}
-
-/// A literal integer within `range`.
-pub(super) fn integer(
-    entry: &Entry,
-    range: RangeInclusive<i64>,
-    example: &str,
-    diagnostics: &mut Diagnostics,
-) -> Option<i64> {
-    let value = match entry.1.tree {
-        Tree::Scalar(Scalar::Int(value)) => value,
-        _ => {
-            wrong_type(entry, "an integer", example, diagnostics);
-            return None;
-        }
-    };
-    if range.contains(&value) {
-        return Some(value);
-    }
-    let (low, high) = (range.start(), range.end());
-    let wanted = if *high == i64::MAX { format!("{low} or more") } else { format!("{low} to {high}") };
-    wrong_type(entry, &wanted, example, diagnostics);
-    None
-}
-
-/// The entries of a mapping.
-pub(super) fn mapping<'n>(entry: &'n Entry, example: &str, diagnostics: &mut Diagnostics) -> Option<&'n [Entry]> {
-    let entries = entry.1.as_mapping();
-    if entries.is_none() {
-        wrong_type(entry, "a mapping", example, diagnostics);
-    }
-    entries
+    !key.takes.must_be_filled(key.is_required) || is_filled(entry, key.takes.kind(), key.example, diagnostics)
 }
 
 /// The entries of a mapping that has at least one.
@@ -97,64 +61,44 @@ pub(super) fn filled_mapping<'n>(
     example: &str,
     diagnostics: &mut Diagnostics,
 ) -> Option<&'n [Entry]> {
-    let entries = mapping(entry, example, diagnostics)?;
-    if !entries.is_empty() {
-        return Some(entries);
-    }
-    // An entry that YAML allows and a scenario does not has been reported and left out: this is no second problem.
-    if !diagnostics.has_error_within(entry.1.span) {
-        diagnostics.push(
-            Diagnostic::error(place(entry), format!("{} is empty", quote(&entry.0.value)))
-                .label("at least one entry is wanted")
-                .help(format!("write for example `{example}`")),
-        );
-    }
-    None
-}
-
-/// The items of a list.
-pub(super) fn list<'n>(entry: &'n Entry, example: &str, diagnostics: &mut Diagnostics) -> Option<&'n [Node]> {
-    let items = entry.1.as_list();
-    if items.is_none() {
-        wrong_type(entry, "a list", example, diagnostics);
-    }
-    items
-}
-
-/// An expression: any value, since lists and mappings are lists and maps of expressions, but not nothing.
-pub(super) fn expression(entry: &Entry, example: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
-    if entry.1.is_absent() {
-        wrong_type(entry, "an expression", example, diagnostics);
+    let Some(entries) = entry.1.as_mapping() else {
+        wrong_type(entry, "a mapping", example, diagnostics);
         return None;
-    }
-    Some(entry.1.clone())
+    };
+    is_filled(entry, "entry", example, diagnostics).then_some(entries)
 }
 
-/// An expression that computes a single value, as a count or a condition does.
-pub(super) fn scalar_expression(entry: &Entry, example: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
-    if entry.1.is_null() || !matches!(entry.1.tree, Tree::Scalar(_)) {
-        wrong_type(entry, "an expression", example, diagnostics);
-        return None;
-    }
-    Some(entry.1.clone())
-}
-
-/// A mapping from names to expressions, in order; `what` says what is named (`a parameter`).
-pub(super) fn named_expressions(
-    entry: &Entry,
-    what: &str,
-    example: &str,
-    diagnostics: &mut Diagnostics,
-) -> Vec<(Spanned<String>, Node)> {
-    let Some(entries) = mapping(entry, example, diagnostics) else { return Vec::new() };
-    let mut named = Vec::with_capacity(entries.len());
+/// Checks names, of what `named` says, and that each has an expression.
+fn names(entries: &[Entry], named: Option<&str>, example: &str, diagnostics: &mut Diagnostics) {
     for entry in entries {
-        check_name(&entry.0, what, diagnostics);
-        if let Some(node) = expression(entry, &format!("{}: 10", entry.0.value), diagnostics) {
-            named.push((entry.0.clone(), node));
+        if let Some(what) = named {
+            check_name(&entry.0, what, diagnostics);
+        }
+        if entry.1.is_absent() {
+            wrong_type(entry, "an expression", &format!("{}: {example}", entry.0.value), diagnostics);
         }
     }
-    named
+}
+
+/// Checks every item of a list.
+fn each(entry: &Entry, key: &KeyDefinition, expected: &str, fits: fn(&Node) -> bool, diagnostics: &mut Diagnostics) {
+    for item in entry.1.as_list().unwrap_or_default().iter().filter(|item| !fits(item)) {
+        wrong_type(&(entry.0.clone(), item.clone()), expected, key.example, diagnostics);
+    }
+}
+
+/// Whether a mapping or list has at least one entry; reports it otherwise.
+fn is_filled(entry: &Entry, kind: &str, example: &str, diagnostics: &mut Diagnostics) -> bool {
+    let is_empty = entry.1.as_mapping().is_some_and(<[_]>::is_empty) || entry.1.as_list().is_some_and(<[_]>::is_empty);
+    // An entry that YAML allows and a scenario does not has been reported and left out: this is no second problem.
+    if is_empty && !diagnostics.has_error_within(entry.1.span) {
+        diagnostics.push(
+            Diagnostic::error(place(entry), format!("{} is empty", quote(&entry.0.value)))
+                .label(format!("expected at least one {kind}"))
+                .help(format!("for example: `{example}`")),
+        );
+    }
+    !is_empty
 }
 
 /// Reports a name that expressions could not use.
@@ -164,14 +108,14 @@ pub(super) fn check_name(name: &Spanned<String>, what: &str, diagnostics: &mut D
     let problem = if !starts_well || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         format!("{} cannot be the name of {what}", quote(text))
     } else if CEL_WORDS.contains(&text) {
-        format!("{} cannot be the name of {what}: expressions keep this word for themselves", quote(text))
+        format!("{} cannot be the name of {what}: it is a reserved word of expressions", quote(text))
     } else {
         return;
     };
     diagnostics.push(
         Diagnostic::error(name.span, problem)
             .label("not a name")
-            .help("use letters, digits and `_`, not beginning with a digit, and no word of CEL such as `in` or `as`"),
+            .help("use letters, digits and `_`, not starting with a digit, and no word of CEL such as `in` or `as`"),
     );
 }
 
@@ -184,5 +128,13 @@ pub(super) fn check_label(name: &Spanned<String>, what: &str, diagnostics: &mut 
                 .label("not a name")
                 .help("use letters, digits, `_` and `-`"),
         );
+    }
+}
+
+/// The code of a server error.
+pub(super) fn code(node: &Node) -> Option<i32> {
+    match node.tree {
+        Tree::Scalar(Scalar::Int(code)) => i32::try_from(code).ok(),
+        _ => None,
     }
 }

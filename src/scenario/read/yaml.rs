@@ -4,22 +4,22 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle, StrInput, StructureStyle};
 
-use super::{refusal, scalar};
+use super::{fault, scalar};
 use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree};
 
-/// How deep lists and mappings may stand in each other. Pipelines of the catalogue reach 12; each level costs stack.
+/// The deepest nesting of lists and mappings. Pipelines of the catalogue reach 12; each level costs stack.
 const MAX_DEPTH: usize = 64;
 
-/// The one document in `text` as a tree; `None` when there is none to go on with. Problems go to `diagnostics`.
-pub(super) fn compose(text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
+/// Parses the one document in `text`; `None` when nothing useful is left. Problems go to `diagnostics`.
+pub(in crate::scenario) fn compose(text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
     let options = granit_parser::options! { emit_unresolved_aliases: true, emit_anchor_events: true };
     let parser = Parser::new_from_str_with_options(text, options);
     let mut composer = Composer { text, parser, diagnostics };
     composer.document().ok()
 }
 
-/// The problem is already among the diagnostics, and nothing after it can be understood.
-struct Stop;
+/// A reported problem after which nothing can be understood.
+struct Unreadable;
 
 struct Composer<'a, 'd> {
     text: &'a str,
@@ -28,14 +28,14 @@ struct Composer<'a, 'd> {
 }
 
 impl<'a> Composer<'a, '_> {
-    fn document(&mut self) -> Result<Node, Stop> {
+    fn document(&mut self) -> Result<Node, Unreadable> {
         let mut root = None;
         loop {
             let (event, span) = self.next()?;
             match event {
                 Event::DocumentStart(..) if root.is_some() => {
-                    self.diagnostics.push(refusal::second_document(span));
-                    return Err(Stop);
+                    self.diagnostics.push(fault::second_document(span));
+                    return Err(Unreadable);
                 }
                 Event::StreamEnd => break,
                 Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
@@ -45,33 +45,33 @@ impl<'a> Composer<'a, '_> {
         match root {
             Some(root) if !root.is_null() => Ok(root),
             _ => {
-                self.diagnostics.push(refusal::nothing());
-                Err(Stop)
+                self.diagnostics.push(fault::nothing());
+                Err(Unreadable)
             }
         }
     }
 
     /// The next event that is part of the tree, with its place in bytes.
-    fn next(&mut self) -> Result<(Event<'a>, Span), Stop> {
+    fn next(&mut self) -> Result<(Event<'a>, Span), Unreadable> {
         loop {
             match self.parser.next_event() {
-                Some(Ok((Event::Anchor(..), span))) => self.diagnostics.push(refusal::anchor(bytes(span))),
+                Some(Ok((Event::Anchor(..), span))) => self.diagnostics.push(fault::anchor(bytes(span))),
                 Some(Ok((event, span))) => {
                     if let Some(tag) = span.tag_span() {
-                        self.diagnostics.push(refusal::tag(bytes(tag)));
+                        self.diagnostics.push(fault::tag(bytes(tag)));
                     }
                     return Ok((event, bytes(span)));
                 }
                 Some(Err(error)) => {
-                    self.diagnostics.push(refusal::syntax(&error, self.text));
-                    return Err(Stop);
+                    self.diagnostics.push(fault::syntax(&error, self.text));
+                    return Err(Unreadable);
                 }
                 None => return Ok((Event::StreamEnd, Span::new(self.text.len(), self.text.len()))),
             }
         }
     }
 
-    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, Stop> {
+    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, Unreadable> {
         match event {
             Event::Scalar(_, _, _, Some(_)) => Ok(self.as_written(span)),
             Event::Scalar(text, style, ..) => Ok(Node::scalar(self.scalar(&text, style, span), span)),
@@ -85,16 +85,16 @@ impl<'a> Composer<'a, '_> {
             }
             // Nothing but an alias is left.
             _ => {
-                self.diagnostics.push(refusal::alias(span));
+                self.diagnostics.push(fault::alias(span));
                 Ok(self.as_written(span))
             }
         }
     }
 
-    /// Stands in for what was refused, so that nothing is said to be missing there.
+    /// Replaces a reported value by its text, so that nothing is reported missing there.
     fn as_written(&self, span: Span) -> Node {
         let text = self.text.get(span.start..span.end).unwrap_or_default();
-        Node::scalar(Scalar::Text(if text.is_empty() { "refused" } else { text }.to_owned()), span)
+        Node::scalar(Scalar::Text(if text.is_empty() { "?" } else { text }.to_owned()), span)
     }
 
     fn scalar(&mut self, text: &str, style: ScalarStyle, span: Span) -> Scalar {
@@ -105,12 +105,12 @@ impl<'a> Composer<'a, '_> {
             self.diagnostics.push(warning);
         }
         scalar::resolve(text).unwrap_or_else(|| {
-            self.diagnostics.push(refusal::integer(span));
+            self.diagnostics.push(fault::integer(span));
             Scalar::Int(0)
         })
     }
 
-    fn list(&mut self, style: StructureStyle, start: Span, depth: usize) -> Result<Node, Stop> {
+    fn list(&mut self, style: StructureStyle, start: Span, depth: usize) -> Result<Node, Unreadable> {
         let mut items = Vec::new();
         let mut whole = Span::new(start.start, start.start);
         loop {
@@ -125,7 +125,7 @@ impl<'a> Composer<'a, '_> {
         }
     }
 
-    fn mapping(&mut self, style: StructureStyle, start: Span, depth: usize) -> Result<Node, Stop> {
+    fn mapping(&mut self, style: StructureStyle, start: Span, depth: usize) -> Result<Node, Unreadable> {
         let is_flow = style == StructureStyle::Flow;
         let mut entries: Vec<(Spanned<String>, Node)> = Vec::new();
         let mut places: HashMap<String, Span> = HashMap::new();
@@ -158,7 +158,7 @@ impl<'a> Composer<'a, '_> {
                 continue;
             }
             match places.get(&key.value) {
-                Some(first) => self.diagnostics.push(refusal::duplicate(&key, *first)),
+                Some(first) => self.diagnostics.push(fault::duplicate(&key, *first)),
                 None => {
                     places.insert(key.value.clone(), key.span);
                     entries.push((key, value));
@@ -167,12 +167,12 @@ impl<'a> Composer<'a, '_> {
         }
     }
 
-    /// A mapping's key; `None` when it is none that a scenario can have.
-    fn key(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Option<Spanned<String>>, Stop> {
+    /// The key of a mapping; `None` when scenarios have no such keys.
+    fn key(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Option<Spanned<String>>, Unreadable> {
         if let Event::Scalar(text, style, ..) = event {
             let is_plain = style == ScalarStyle::Plain;
             if is_plain && span.is_empty() {
-                self.diagnostics.push(refusal::key(span, "a key is empty"));
+                self.diagnostics.push(fault::key(span, "empty key"));
                 return Ok(None);
             }
             if is_plain && let Some(warning) = scalar::ambiguous_key(&text, span) {
@@ -182,22 +182,22 @@ impl<'a> Composer<'a, '_> {
         }
         let node = self.node(event, span, depth + 1)?;
         if node.as_text().is_none() {
-            let message = format!("a key must be text, found {}", node.describe());
-            self.diagnostics.push(refusal::key(node.span, message));
+            let message = format!("expected a text key, found {}", node.describe());
+            self.diagnostics.push(fault::key(node.span, message));
         }
         Ok(None)
     }
 
-    /// Whether what stands at `at` is the rest of `last`, a call whose brackets a comma cut apart: `uniform(1, 3)`. The
-    /// first time it is told, and `last` becomes the whole, so that nothing is said about the pieces.
+    /// Whether the text at `at` belongs to `last`, a call that a comma splits: `uniform(1, 3)`. The first time it is
+    /// reported, and `last` becomes the whole call, so that nothing is reported about the pieces.
     fn belongs_to(&mut self, last: &mut Node, at: usize) -> bool {
         if at < last.span.end {
             return true;
         }
-        let cut = &self.text[last.span.start..last.span.end];
-        let is_open = cut.matches('(').count() > cut.matches(')').count();
-        if !is_open || last.as_text() != Some(cut) {
-            return false; // Nothing is cut, or it is quoted.
+        let part = &self.text[last.span.start..last.span.end];
+        let is_open = part.matches('(').count() > part.matches(')').count();
+        if !is_open || last.as_text() != Some(part) {
+            return false; // Nothing is split, or it is quoted.
         }
         let Some(length) = call_length(&self.text[last.span.start..]) else { return false };
         let end = last.span.start + length;
@@ -207,19 +207,19 @@ impl<'a> Composer<'a, '_> {
         last.span.end = end;
         let whole = &self.text[last.span.start..end];
         last.tree = Tree::Scalar(Scalar::Text(whole.to_owned()));
-        self.diagnostics.push(refusal::cut_by_comma(whole, last.span));
+        self.diagnostics.push(fault::cut_by_comma(whole, last.span));
         true
     }
 
-    fn check_depth(&mut self, span: Span, depth: usize) -> Result<(), Stop> {
+    fn check_depth(&mut self, span: Span, depth: usize) -> Result<(), Unreadable> {
         if depth < MAX_DEPTH {
             return Ok(());
         }
-        self.diagnostics.push(refusal::depth(span, MAX_DEPTH));
-        Err(Stop)
+        self.diagnostics.push(fault::depth(span, MAX_DEPTH));
+        Err(Unreadable)
     }
 
-    /// `{ path: <a><b>, }` would silently lose the comma that the author meant as text.
+    /// Reports a comma that YAML would silently drop, as in `{ path: <a><b>, }`.
     fn check_trailing_comma(&mut self, last_end: usize, closing: Span) {
         if self.text.get(closing.start..closing.end) != Some("}") {
             return; // A pair without braces, as in `[a: 1]`.
@@ -229,13 +229,13 @@ impl<'a> Composer<'a, '_> {
             at = skip_blank(self.text, at + 1);
         }
         if self.text[at..].starts_with(',') && skip_blank(self.text, at + 1) == closing.start {
-            self.diagnostics.push(refusal::trailing_comma(Span::new(at, at + 1)));
+            self.diagnostics.push(fault::trailing_comma(Span::new(at, at + 1)));
         }
     }
 
-    /// Reports a key in braces that is one only by mistake: `{ page: uniform(1, 3) }` is two entries in YAML, the second
-    /// `3)` without a value; `{ page:1 }` is one key.
-    fn lacks_colon(&mut self, key: &Spanned<String>) -> Result<bool, Stop> {
+    /// Reports a key in braces without a colon: `{ page: uniform(1, 3) }` is two entries in YAML, the second `3)` without
+    /// a value; `{ page:1 }` is one key.
+    fn lacks_colon(&mut self, key: &Spanned<String>) -> Result<bool, Unreadable> {
         if self.text[skip_blank(self.text, key.span.end)..].starts_with(':') {
             return Ok(false);
         }
@@ -243,15 +243,15 @@ impl<'a> Composer<'a, '_> {
             let rest = &self.text[key.span.start..];
             let end = rest.find([':', ',', '}', '\n']).unwrap_or(rest.len());
             let span = Span::new(key.span.start, key.span.start + rest[..end].trim_end().len());
-            self.diagnostics.push(refusal::key_with_bracket(&self.text[span.start..span.end], span));
-            return Err(Stop);
+            self.diagnostics.push(fault::key_with_bracket(&self.text[span.start..span.end], span));
+            return Err(Unreadable);
         }
-        self.diagnostics.push(refusal::key_without_colon(key));
+        self.diagnostics.push(fault::key_without_colon(key));
         Ok(true)
     }
 }
 
-/// The length of the text up to the `)` that closes its first `(`; `None` when it has none in its line.
+/// The length of the text up to the `)` that closes its first `(`; `None` when its line has none.
 fn call_length(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     for (at, character) in text.char_indices().take_while(|(_, character)| *character != '\n') {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_kept_and_quoted_scalars_are_text() {
+    fn keeps_order_and_reads_quoted_scalars_as_text() {
         let node = tree("z: 1\na: '1'\nm: \"true\"\nk: null\n1: ''\n");
         let entries: Vec<(&str, &Tree)> =
             node.as_mapping().unwrap().iter().map(|(key, node)| (key.value.as_str(), &node.tree)).collect();
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn written_null_and_nothing_are_told_apart() {
+    fn written_null_differs_from_nothing() {
         let node = tree("a: null\nb: ~\nc:\nd: { e: , f: }\n");
         let entries = node.as_mapping().unwrap();
         assert!(entries[..3].iter().all(|(_, node)| node.is_null()));
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_comma_before_a_brace_is_a_trailing_one() {
+    fn reports_trailing_commas_before_braces() {
         for text in ["a: { b: 'x,' }", "a: [b, c, ]", "a: [b: 1, ]", "a: { b: [1,] }", "a: { b: 1 # , }\n }", "a: {}"] {
             assert_eq!(messages(text), Vec::<String>::new(), "{text}");
         }
@@ -370,26 +370,26 @@ mod tests {
             "a: { b: 'x',}",
             "{ a: <b><c>,}",
         ] {
-            assert_eq!(messages(text), ["a comma before `}` would be lost"], "{text}");
+            assert_eq!(messages(text), ["trailing comma before `}`"], "{text}");
         }
     }
 
     #[test]
-    fn a_key_in_braces_needs_its_colon() {
+    fn reports_keys_without_colon() {
         for text in ["a: { b: , c: 1 }", "a: { \"b\":1 }", "a: { ? b : 1 }", "a: { b # note\n : }", "a: { b : }"] {
             assert_eq!(messages(text), Vec::<String>::new(), "{text}");
         }
         assert_eq!(messages("a: { b, c: 1 }").len(), 1);
-        let cut = ["a comma inside { } ends an entry, and this text has one"];
+        let cut = ["a comma inside of { } ends the entry"];
         for text in ["a: { b: f(1, 2), c: 1 }", "a: { b: f(g(1, 2), 3, 4) + 1, c: h(1) }", "a: { b: f(1, 2) ? 1 : 2 }"]
         {
             assert_eq!(messages(text), cut, "{text}");
         }
-        assert_eq!(messages("a: { items.$[i].n: 1 }"), ["inside { } a bracket begins a list, even in a key"]);
+        assert_eq!(messages("a: { items.$[i].n: 1 }"), ["a bracket inside of { } starts a list"]);
     }
 
     #[test]
-    fn windows_line_ends_and_a_byte_order_mark_do_no_harm() {
+    fn accepts_windows_line_ends_and_a_byte_order_mark() {
         let text = "\u{feff}a: 1\r\nb:\r\n  - x y\r\n";
         let node = tree(text);
         let entries = node.as_mapping().unwrap();

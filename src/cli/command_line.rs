@@ -1,0 +1,65 @@
+//! The command line and its subcommands.
+
+use clap::{Parser, Subcommand};
+
+use super::argument::{
+    CheckArguments, ExecMongodArguments, ReportArguments, ServerCommand, ShowArguments, SummaryArguments,
+};
+use super::capacity::CapacityArguments;
+use super::compare::CompareArguments;
+use super::run::RunArguments;
+use super::selftest::SelftestArguments;
+use super::verify::VerifyArguments;
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "docshape",
+    version,
+    about = "Measures which document shape a MongoDB application should use",
+    after_help = super::EXIT_CODES,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct Arguments {
+    /// The subcommand.
+    #[command(subcommand)]
+    pub command: CliCommand,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum CliCommand {
+    /// Measure the strategies of a scenario, write a run folder, print the verdict
+    #[command(after_help = super::EXIT_CODES)]
+    Run(Box<RunArguments>),
+    /// Find the highest call rate at which each strategy keeps an objective
+    #[command(after_help = super::EXIT_CODES)]
+    Capacity(CapacityArguments),
+    /// Check that the strategies of a scenario return the same results and end in the same state
+    #[command(after_help = super::EXIT_CODES)]
+    Verify(VerifyArguments),
+    /// Check scenario files and print all problems with line and column
+    Check(CheckArguments),
+    /// Print the documents, indexes and commands of each strategy as mongosh statements
+    Show(ShowArguments),
+    /// List the built-in scenarios
+    List,
+    /// Compare two runs of a scenario; exit with 1 when the later one is slower
+    #[command(after_help = super::EXIT_CODES)]
+    Compare(CompareArguments),
+    /// Render the report of a run again
+    Report(ReportArguments),
+    /// Print one Markdown page with the verdicts and claims of several runs
+    Summary(SummaryArguments),
+    /// Check that this machine and this server are fit for measurements
+    #[command(after_help = super::EXIT_CODES)]
+    Selftest(SelftestArguments),
+    /// Start the embedded server by itself
+    #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]
+    Server(ServerCommand),
+    /// Become a mongod that ends with its parent (internal)
+    #[command(hide = true)]
+    ExecMongod(ExecMongodArguments),
+}

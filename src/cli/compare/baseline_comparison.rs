@@ -1,0 +1,118 @@
+//! The comparison of a run with a saved run: checked before anything is measured, made at the end.
+
+use std::path::Path;
+
+use crate::results::{self, LoadModel, RunRecord, RunSettings};
+use crate::stats::MINIMUM_ROUNDS;
+
+use super::super::exit::{CliError, Exit};
+use super::super::output;
+use super::{CompareFormat, NamedRun, RunsToCompare, SavedRunArguments};
+use super::{check_comparable, check_usable, folder, load_saved, save};
+
+/// What a run is compared with and saved as.
+pub struct BaselineComparison {
+    saved: Option<NamedRun>,
+    save: Option<String>,
+    tolerance: f64,
+}
+
+impl BaselineComparison {
+    /// Loads the saved run that a run of this scenario names.
+    ///
+    /// # Errors
+    /// When it does not exist or cannot be compared, or the new run will have too few rounds.
+    pub fn of(
+        given: &SavedRunArguments,
+        settings: &RunSettings,
+        scenario: &str,
+    ) -> Result<BaselineComparison, CliError> {
+        let saved = given.compare_with.as_ref().map(|name| load_saved(scenario, name)).transpose()?;
+        if let Some(saved) = &saved {
+            check_usable(saved)?;
+        }
+        let comparison = BaselineComparison { saved, save: given.save_run.clone(), tolerance: given.tolerance() };
+        let rounds = settings.rounds;
+        if !comparison.is_empty() {
+            folder(scenario)?;
+            if rounds < MINIMUM_ROUNDS as u64 {
+                return Err(CliError::usage(format!(
+                    "a comparison needs {MINIMUM_ROUNDS} rounds, and this run would have {rounds}: use --preset quick or \
+                     --rounds 8, or omit --compare-with and --save-run"
+                )));
+            }
+        }
+        Ok(comparison)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.saved.is_none() && self.save.is_none()
+    }
+
+    /// Makes the run as long as the saved run where its length is left open: with the same preset and no calls, duration
+    /// or rate given.
+    pub fn adopt(&self, mut settings: RunSettings) -> RunSettings {
+        let Some(NamedRun { record, .. }) = &self.saved else { return settings };
+        let old = &record.settings;
+        if old.preset != settings.preset {
+            return settings;
+        }
+        if old.isolated.is_some() {
+            settings.isolated.get_or_insert_with(|| "like the run that it is compared with".to_owned());
+        }
+        let is_same_model = match (old.load, settings.load) {
+            (LoadModel::Closed, LoadModel::Closed) => true,
+            (LoadModel::Open { rate: old, .. }, LoadModel::Open { rate, arrivals }) => {
+                settings.load = LoadModel::Open { rate: if rate > 0.0 { rate } else { old }, arrivals };
+                true
+            }
+            _ => false,
+        };
+        if is_same_model && settings.duration.or(settings.planned_seconds).is_none() {
+            settings.calls = settings.calls.or(old.calls);
+        }
+        settings
+    }
+
+    /// Checks before the first call that the run can be compared, and gives it the planned length of the saved run.
+    ///
+    /// # Errors
+    /// When it could not be compared with the saved run afterwards.
+    pub fn check(&self, head: &mut RunRecord) -> Result<(), CliError> {
+        let Some(saved) = &self.saved else { return Ok(()) };
+        let this = NamedRun { name: "this run".to_owned(), record: head.clone() };
+        check_comparable(saved, &this)?;
+        let (old, new) = (&saved.record.settings, &mut head.settings);
+        if old.calls == new.calls {
+            new.planned_seconds = new.planned_seconds.or(old.planned_seconds);
+        }
+        Ok(())
+    }
+
+    /// Compares the finished run with the saved run, and saves it. An invalid run is neither compared nor saved.
+    ///
+    /// # Errors
+    /// When the run cannot be read again, or a file cannot be written.
+    pub fn conclude(&self, folder: &Path, exit: Exit) -> Result<Exit, CliError> {
+        if self.is_empty() {
+            return Ok(exit);
+        }
+        if exit == Exit::Invalid {
+            output::message("this run is invalid: it was neither compared nor saved\n");
+            return Ok(exit);
+        }
+        let record = results::load(folder)?;
+        let after = NamedRun { name: folder.display().to_string(), record };
+        let mut compared = Exit::Success;
+        if let Some(before) = &self.saved {
+            check_comparable(before, &after)?;
+            output::print("\n")?;
+            let runs = RunsToCompare { before, after: &after, tolerance: self.tolerance, strategies: &[] };
+            compared = runs.print(CompareFormat::Terminal)?;
+        }
+        if let Some(name) = &self.save {
+            save(&after.record, name, compared)?;
+        }
+        Ok(if compared == Exit::Success { exit } else { compared })
+    }
+}

@@ -1,0 +1,262 @@
+//! Whether two runs can be compared: whether they measured the same thing.
+
+use crate::results::{LoadModel, RunRecord, Status};
+use crate::scenario::Outline;
+use crate::stats::{MINIMUM_ROUNDS, invalid_reasons};
+
+/// Why a run cannot be compared, and what to do; `None` when it can.
+pub fn unusable(record: &RunRecord) -> Option<String> {
+    let rounds = record.rounds.len();
+    let again = "run it again";
+    let resume = "resume it with `docshape run --resume`, or run it again";
+    match &record.status {
+        Status::Complete => {}
+        Status::Unfinished => return Some(format!("it is still running, or was killed: {resume}")),
+        Status::Interrupted => return Some(format!("it was interrupted: {resume}")),
+        Status::Failed(_) => return Some(format!("it failed: {resume}")),
+    }
+    if !invalid_reasons(record).is_empty() {
+        return Some(format!("it is invalid (see `docshape report`): {again}"));
+    }
+    (rounds < MINIMUM_ROUNDS).then(|| {
+        let has = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
+        format!("it has {has}, and a comparison needs {MINIMUM_ROUNDS}: {again} with --preset quick or --rounds 8")
+    })
+}
+
+/// The positions in both runs of the strategies that both have. The repeat is the baseline again, and left out.
+pub fn common(before: &RunRecord, after: &RunRecord) -> Vec<(usize, usize)> {
+    let strategies = before.strategies.iter().enumerate().filter(|(_, strategy)| !strategy.is_repeat);
+    let other = |name: &str| after.strategies.iter().position(|other| other.name == name && !other.is_repeat);
+    strategies.filter_map(|(place, strategy)| Some((place, other(&strategy.name)?))).collect()
+}
+
+/// Why two runs did not measure the same thing, each with what to do; empty when they did.
+pub fn differences(before: &RunRecord, after: &RunRecord) -> Vec<String> {
+    if before.scenario.name != after.scenario.name {
+        let (old, new) = (&before.scenario.name, &after.scenario.name);
+        return vec![format!("they ran different scenarios, {old} and {new}")];
+    }
+    let mut found = sections(before, after);
+    found.extend(parameters(before, after));
+    if before.mix.name != after.mix.name {
+        let (old, new) = (&before.mix.name, &after.mix.name);
+        found.push(format!("they ran different mixes, {old} and {new}: use the same --mix"));
+    } else if before.mix.weights != after.mix.weights {
+        found.push(format!("the weights of mix {} differ: restore them", before.mix.name));
+    }
+    found.extend(settings(before, after));
+    if common(before, after).is_empty() {
+        found.push("they have no strategy in common: run one of them with --strategies".to_owned());
+    }
+    found
+}
+
+/// What the scenario says outside of strategies, as far as it decides what is measured. Values of parameters are
+/// compared as they were set.
+fn sections(before: &RunRecord, after: &RunRecord) -> Vec<String> {
+    if before.scenario.sha256 == after.scenario.sha256 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    match (Outline::of(&before.scenario.text), Outline::of(&after.scenario.text)) {
+        (Some(old), Some(new)) => {
+            let changed = ["entities", "operations"].into_iter().filter(|section| !old.has_same(section, &new));
+            found.extend(changed.map(|section| {
+                format!("the {section} of the scenario changed: only strategies may differ; run both again with one scenario")
+            }));
+            if before.mix.name == after.mix.name && !old.has_same_entry("mixes", &before.mix.name, &new) {
+                found
+                    .push(format!("mix {} of the scenario changed: run both again with one scenario", before.mix.name));
+            }
+        }
+        _ => found.push("the scenario of one run cannot be read: run it again".to_owned()),
+    }
+    if found.is_empty() && before.operations != after.operations {
+        found.push("their operations differ: run both again with one scenario".to_owned());
+    }
+    found
+}
+
+fn parameters(before: &RunRecord, after: &RunRecord) -> Option<String> {
+    let value = |record: &RunRecord, name: &str| {
+        let found = record.parameters.iter().find(|(other, _)| other == name);
+        found.map_or_else(|| "nothing".to_owned(), |(_, value)| value.to_string())
+    };
+    let mut names: Vec<&String> = before.parameters.iter().chain(&after.parameters).map(|(name, _)| name).collect();
+    names.sort();
+    names.dedup();
+    let changed = names.into_iter().filter(|name| value(before, name) != value(after, name));
+    let differing: Vec<String> =
+        changed.map(|name| format!("{name} ({} and {})", value(before, name), value(after, name))).collect();
+    (!differing.is_empty()).then(|| format!("their parameters differ: {}; use the same --set", differing.join(", ")))
+}
+
+fn settings(before: &RunRecord, after: &RunRecord) -> Vec<String> {
+    let (old, new) = (&before.settings, &after.settings);
+    let mut found = Vec::new();
+    if old.seed != new.seed {
+        found.push(format!("their data differ (seeds {} and {}): use the same --seed", old.seed, new.seed));
+    }
+    match (old.load, new.load) {
+        (LoadModel::Closed, LoadModel::Closed) => {}
+        (LoadModel::Open { rate, arrivals }, LoadModel::Open { rate: other, arrivals: others }) => {
+            if rate != other {
+                found.push(format!("their rates differ, {rate} and {other} calls per second: use --rate {rate}"));
+            }
+            if arrivals != others {
+                found.push("their arrivals differ: use the same --arrivals".to_owned());
+            }
+        }
+        _ => found.push("one had open load and the other closed load: use --rate for both, or for none".to_owned()),
+    }
+    if old.clients != new.clients {
+        let (old, new) = (old.clients, new.clients);
+        found.push(format!("their numbers of clients differ, {old} and {new}: use --clients {old}"));
+    }
+    if old.duration != new.duration {
+        found.push("their windows have different lengths: use the same --duration, or none".to_owned());
+    } else if old.preset != new.preset && old.calls != new.calls {
+        let (old, new) = (&old.preset, &new.preset);
+        found.push(format!("their windows have different lengths (presets {old} and {new}): use the same --preset"));
+    }
+    found
+}
+
+/// Common strategies whose definition changed, with what they inherit.
+pub fn changed(before: &RunRecord, after: &RunRecord) -> Vec<String> {
+    if before.scenario.sha256 == after.scenario.sha256 {
+        return Vec::new();
+    }
+    let outlines = Outline::of(&before.scenario.text).zip(Outline::of(&after.scenario.text));
+    let is_changed =
+        |name: &str| outlines.as_ref().is_some_and(|(old, new)| !old.has_same_entry("strategies", name, new));
+    let names = common(before, after).into_iter().map(|(place, _)| before.strategies[place].name.clone());
+    names.filter(|name| is_changed(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{Arrivals, Preset};
+    use crate::stats::sample;
+
+    const TEXT: &str = "format: 1\nname: blog-comments\nentities: { post: { count: 5 } }\noperations: { add_comment: {} }\n\
+                        mixes: { default: { add_comment: 1 }, other: { add_comment: 2 } }\nstrategies:\n  embedded: { load: [1] }\n  \
+                        linked: { like: embedded }\n  bucket_rmw: { load: [2] }\n";
+
+    fn with_text(text: &str) -> RunRecord {
+        let mut run = sample::run(8);
+        (run.scenario.sha256, run.scenario.text) = (text.len().to_string() + text, text.to_owned());
+        run
+    }
+
+    /// What a change of the later run brings up.
+    fn messages(change: impl FnOnce(&mut RunRecord)) -> Vec<String> {
+        let mut run = with_text(TEXT);
+        change(&mut run);
+        differences(&with_text(TEXT), &run)
+    }
+
+    fn one(change: impl FnOnce(&mut RunRecord), words: &[&str]) {
+        let messages = messages(change);
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        words.iter().for_each(|word| assert!(messages[0].contains(word), "{word} is not in {}", messages[0]));
+    }
+
+    fn rewritten(from: &str, to: &str) -> impl Fn(&mut RunRecord) {
+        let text = TEXT.replace(from, to);
+        assert_ne!(text, TEXT);
+        move |run: &mut RunRecord| run.scenario = with_text(&text).scenario
+    }
+
+    #[test]
+    fn settings_that_decide_the_measurement_must_agree() {
+        assert_eq!(messages(|_| {}), Vec::<String>::new());
+        one(|run| run.scenario.name = "tasks".into(), &["different scenarios, blog-comments and tasks"]);
+        one(rewritten("count: 5", "count: 6"), &["the entities of the scenario changed", "only strategies may differ"]);
+        one(rewritten("add_comment: {}", "add_comment: { returns: x }"), &["the operations of the scenario changed"]);
+        one(
+            rewritten("default: { add_comment: 1 }", "default: { add_comment: 3 }"),
+            &["mix default of the scenario changed"],
+        );
+        one(rewritten(TEXT, "{"), &["cannot be read"]);
+        one(|run| run.mix.name = "other".into(), &["different mixes, default and other", "--mix"]);
+        one(|run| run.mix.weights[0].1 = 61.0, &["weights of mix default"]);
+        one(|run| run.parameters[0].1 = 300.into(), &["posts (200 and 300)", "--set"]);
+        one(|run| run.parameters.truncate(1), &["word (\"it's\" and nothing)"]);
+        one(|run| run.settings.seed = 1, &["seeds 42 and 1", "--seed"]);
+        one(|run| run.settings.clients = 9, &["8 and 9", "--clients 8"]);
+        one(|run| run.settings.duration = Some(3.0), &["--duration"]);
+        let longer = |run: &mut RunRecord| (run.settings.preset, run.settings.calls) = (Preset::Full, Some(3_000));
+        one(longer, &["presets quick and full", "--preset"]);
+        one(|run| run.strategies.iter_mut().for_each(|strategy| strategy.name.push('2')), &["no strategy in common"]);
+        assert_eq!(messages(|run| (run.settings.seed, run.settings.clients) = (1, 9)).len(), 2, "all at once");
+    }
+
+    #[test]
+    fn load_must_agree() {
+        let open =
+            |rate: f64, arrivals| move |run: &mut RunRecord| run.settings.load = LoadModel::Open { rate, arrivals };
+        one(open(500.0, Arrivals::Poisson), &["use --rate for both, or for none"]);
+        let mut before = with_text(TEXT);
+        open(500.0, Arrivals::Poisson)(&mut before);
+        let mut after = before.clone();
+        assert!(differences(&before, &after).is_empty());
+        open(510.0, Arrivals::Uniform)(&mut after);
+        let messages = differences(&before, &after);
+        assert!(
+            messages[0].contains("500 and 510 calls per second: use --rate 500") && messages[1].contains("--arrivals"),
+            "{messages:?}"
+        );
+    }
+
+    #[test]
+    fn irrelevant_settings_may_differ() {
+        let allowed = messages(|run| {
+            rewritten("load: [1]", "load: [3]")(run);
+            rewritten("format: 1", "format: 1\ntitle: other")(run);
+            run.server.version = "7.0.1".into();
+            run.settings.cache_gb = Some(0.5);
+            run.settings.calls = Some(900);
+            run.settings.rounds = 12;
+            run.version = "0.2.0".into();
+            run.strategies.remove(0);
+        });
+        assert_eq!(allowed, Vec::<String>::new());
+    }
+
+    #[test]
+    fn changed_strategies_include_those_like_it() {
+        let mut after = with_text(TEXT);
+        rewritten("load: [1]", "load: [3]")(&mut after);
+        assert_eq!(changed(&with_text(TEXT), &after), ["embedded", "linked"]);
+        assert_eq!(changed(&after, &after), Vec::<String>::new());
+    }
+
+    #[test]
+    fn strategies_match_by_name_without_the_repeat() {
+        let (mut before, mut after) = (sample::run(6), sample::run(6));
+        after.strategies.reverse();
+        assert_eq!(common(&before, &after), [(0, 2), (1, 1), (2, 0)]);
+        before.strategies[1].is_repeat = true;
+        assert_eq!(common(&before, &after), [(0, 2), (2, 0)]);
+    }
+
+    #[test]
+    fn incomplete_runs_cannot_be_compared() {
+        let messages = |change: &dyn Fn(&mut RunRecord)| {
+            let mut run = sample::run(8);
+            change(&mut run);
+            unusable(&run).unwrap_or_default()
+        };
+        assert_eq!(messages(&|_| {}), "");
+        assert!(messages(&|run| run.status = Status::Unfinished).contains("--resume"));
+        assert!(messages(&|run| run.status = Status::Interrupted).contains("it was interrupted"));
+        assert!(messages(&|run| run.status = Status::Failed("x".into())).contains("it failed"));
+        assert!(messages(&|run| run.rounds[0].cells[0].connections_created = 1).contains("invalid"));
+        assert!(messages(&|run| run.rounds.truncate(1)).contains("it has 1 round, and a comparison needs 6"));
+        assert!(messages(&|run| run.rounds.truncate(5)).contains("it has 5 rounds"));
+        assert_eq!(messages(&|run| run.rounds.truncate(6)), "");
+    }
+}

@@ -1,0 +1,278 @@
+//! The arguments of `docshape run`, and the settings that they make.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::results::{Arrivals, LoadModel, Preset, RunSettings};
+use crate::stats::Threshold;
+
+use super::super::argument::{ServerArguments, SubjectArguments};
+use super::super::compare::SavedRunArguments;
+use super::super::value::{Rate, count, duration, percent, rate, seed};
+
+/// `run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArguments {
+    /// Scenario file, or name of a built-in scenario (see `docshape list`)
+    #[arg(required_unless_present = "resume")]
+    pub scenario: Option<String>,
+    /// Resume the run in DIR after its last complete round [default: a new run]
+    ///
+    /// Its run.json has all settings. Repeat --compare-with, --save-run and --junit if they are needed.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
+    pub resume: Option<PathBuf>,
+    /// The server to measure.
+    #[command(flatten)]
+    pub server: ServerArguments,
+    /// The part of the scenario to measure.
+    #[command(flatten)]
+    pub subject: SubjectArguments,
+    /// How to measure it.
+    #[command(flatten)]
+    pub measurement: MeasurementArguments,
+    /// Write validity and thresholds as JUnit XML to FILE [default: no file]
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// The run to compare it with.
+    #[command(flatten)]
+    pub saved_run: SavedRunArguments,
+    /// Skip the check that all strategies return the same results
+    #[arg(long)]
+    pub no_verify: bool,
+    /// Keep the databases of complete rounds; requires --uri
+    #[arg(long)]
+    pub keep: bool,
+}
+
+/// How a new run is measured. A resumed run takes all of this from its record: the whole group conflicts with `--resume`.
+#[derive(Debug, Clone, Args)]
+pub struct MeasurementArguments {
+    /// How long to measure
+    #[arg(long, value_enum, value_name = "NAME", default_value = "quick")]
+    pub preset: Preset,
+    /// Rounds, each on fresh databases, 1 to 1000 [default: the preset's]
+    #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
+    pub rounds: Option<u64>,
+    /// Slices per window; strategies take turns slice by slice, 1 to 1000 [default: the preset's]
+    #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
+    pub slices: Option<u64>,
+    /// Measure one strategy after the other, not slice by slice
+    ///
+    /// For scenarios about the cache, and for strategies that disturb those that run after them.
+    #[arg(long)]
+    pub isolate: bool,
+    /// Measured calls per strategy and round, 1 to 100000000 [default: from the preset's seconds]
+    #[arg(long, value_name = "N", value_parser = count::<100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
+    pub calls: Option<u64>,
+    /// Measured time per strategy and round, such as 500ms, 3s or 2m [default: an equal number of calls]
+    ///
+    /// Without --rate, strategies then end in different states, because faster ones write more.
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub duration: Option<Duration>,
+    /// Open load: start R calls per second and strategy, or `auto` [default: closed load]
+    ///
+    /// Calls start at their intended times whether or not earlier calls have ended, 0.001 to 1000000 per second; `auto` is
+    /// half of what the slowest strategy can do. With closed load, each client sends its next call when it has the reply
+    /// to its last one.
+    #[arg(long, value_name = "R", value_parser = rate, allow_hyphen_values = true)]
+    pub rate: Option<Rate>,
+    /// Distribution of the intended start times [default: poisson]
+    #[arg(long, value_enum, value_name = "NAME", requires = "rate")]
+    pub arrivals: Option<Arrivals>,
+    /// Concurrent clients; with --rate, most calls in flight, 1 to 10000 [default: 8] [with --rate: 64]
+    #[arg(long, alias = "workers", value_name = "N", value_parser = count::<10_000>, allow_hyphen_values = true)]
+    pub clients: Option<u64>,
+    /// Load threads, 1 to 256, at most one per client
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count::<256>, allow_hyphen_values = true)]
+    pub threads: u64,
+    /// Timeout per call
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
+    pub timeout: Duration,
+    /// Noise floor in percent: smaller differences are never reported, 0 to 50
+    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = percent::<50>, allow_hyphen_values = true)]
+    pub noise: f64,
+    /// Largest share of failed calls in percent with which a run is valid, 0 to 100
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent::<100>, allow_hyphen_values = true)]
+    pub error_budget: f64,
+    /// Exit with 1 unless STRATEGY.OPERATION.METRIC<VALUE; may be repeated [default: no threshold]
+    ///
+    /// For example 'embedded.read_post.p99<5ms'. METRIC is p50, p90, p99, p999 (or p99.9), mean or max (with us, ms or s), failed
+    /// (calls, or a share with %) or round_trips (per call).
+    #[arg(long, value_name = "THRESHOLD", allow_hyphen_values = true)]
+    pub threshold: Vec<Threshold>,
+    /// Seed of data and calls
+    #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
+    pub seed: u64,
+    /// Run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Calls in flight at most with a rate, unless the user says otherwise.
+const CLIENTS_AT_A_RATE: usize = 64;
+
+impl RunArguments {
+    /// Makes the settings of a new run.
+    pub fn settings(&self) -> RunSettings {
+        let given = &self.measurement;
+        let usual = RunSettings::of(given.preset);
+        let is_open = given.rate.is_some();
+        let seconds = given.duration.map(|duration| duration.as_secs_f64());
+        RunSettings {
+            seed: given.seed,
+            load: given.load(),
+            clients: given.clients.map_or(if is_open { CLIENTS_AT_A_RATE } else { usual.clients }, |n| n as usize),
+            threads: given.threads as usize,
+            rounds: given.rounds.unwrap_or(usual.rounds),
+            slices: given.slices.unwrap_or(usual.slices),
+            isolated: given.isolate.then(|| "requested with --isolate".to_owned()),
+            calls: given.calls,
+            // At a rate, all arms make the same number of calls in this time.
+            duration: seconds.filter(|_| !is_open),
+            planned_seconds: seconds.filter(|_| is_open),
+            timeout: given.timeout.as_secs_f64(),
+            set: self.subject.set.clone(),
+            cache_gb: Some(self.server.embedded.cache_gb()),
+            noise: given.noise,
+            error_budget: given.error_budget,
+            thresholds: given.threshold.iter().map(ToString::to_string).collect(),
+            ..usual
+        }
+    }
+}
+
+impl MeasurementArguments {
+    /// Returns when calls begin. A rate of `auto` is 0 until the pilot has set it.
+    fn load(&self) -> LoadModel {
+        let arrivals = self.arrivals.unwrap_or_default();
+        match self.rate {
+            None => LoadModel::Closed,
+            Some(Rate::PerSecond(rate)) => LoadModel::Open { rate, arrivals },
+            Some(Rate::Auto) => LoadModel::Open { rate: 0.0, arrivals },
+        }
+    }
+}
+
+impl ValueEnum for Arrivals {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Arrivals::Poisson, Arrivals::Uniform]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let help = match self {
+            Arrivals::Poisson => "independent of each other, like the calls of many users",
+            Arrivals::Uniform => "at equal distances",
+        };
+        Some(clap::builder::PossibleValue::new(self.name()).help(help))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory, Parser};
+
+    use super::super::super::{Arguments, CliCommand};
+    use super::*;
+
+    fn parse(line: &[&str]) -> Result<RunArguments, clap::Error> {
+        match Arguments::try_parse_from([&["docshape", "run"], line].concat())?.command {
+            CliCommand::Run(arguments) => Ok(*arguments),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn plain_arguments_make_the_usual_settings() {
+        assert_eq!(parse(&["x"]).unwrap().settings(), RunSettings::of(Preset::Quick));
+        let at_a_rate = parse(&["x", "--rate", "auto", "--duration", "2s"]).unwrap().settings();
+        assert_eq!((at_a_rate.clients, at_a_rate.duration, at_a_rate.planned_seconds), (64, None, Some(2.0)));
+        assert_eq!(at_a_rate.load, LoadModel::Open { rate: 0.0, arrivals: Arrivals::Poisson });
+    }
+
+    /// A value for every option that takes one of a certain form.
+    fn value(option: &clap::Arg) -> Option<&'static str> {
+        option.get_action().takes_values().then_some(match option.get_id().as_str() {
+            "preset" => "full",
+            "arrivals" => "uniform",
+            "duration" | "timeout" => "3s",
+            "threshold" => "a.b.p99<5ms",
+            _ => "5",
+        })
+    }
+
+    fn options_of(group: &str) -> Vec<clap::Arg> {
+        let mut all = Arguments::command();
+        all.build();
+        let run: &Command = all.find_subcommand("run").unwrap();
+        let group = run.get_groups().find(|other| other.get_id() == group).unwrap();
+        group.get_args().map(|id| run.get_arguments().find(|option| option.get_id() == id).unwrap().clone()).collect()
+    }
+
+    #[test]
+    fn options_that_define_a_run_conflict_with_resume() {
+        for option in [options_of("MeasurementArguments"), options_of("SubjectArguments")].concat() {
+            let long = format!("--{}", option.get_long().unwrap());
+            let value = if option.get_id() == "set" { Some("a=1") } else { value(&option) };
+            let line: Vec<&str> = ["--resume", "folder", &long].into_iter().chain(value).collect();
+            let error = parse(&line).unwrap_err().to_string();
+            assert!(error.contains("cannot be used with") && error.contains(&long), "{error}");
+        }
+        assert!(parse(&["--resume", "folder", "--no-verify", "--junit", "x", "--mongod", "y"]).is_ok());
+    }
+
+    #[test]
+    fn every_measurement_option_is_a_row_of_the_settings() {
+        let rows = RunSettings::of(Preset::Quick).table();
+        for option in options_of("MeasurementArguments").iter().filter(|option| option.get_id() != "out") {
+            let name = option.get_long().unwrap();
+            assert!(rows.iter().any(|row| row.option == name), "no row for --{name}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_settings_makes_the_same_settings_again() {
+        let lines: [&[&str]; 3] = [
+            &[
+                "--preset",
+                "full",
+                "--calls",
+                "700",
+                "--noise",
+                "7",
+                "--error-budget",
+                "0.5",
+                "--isolate",
+                "--seed",
+                "9",
+            ],
+            &["--rate", "12.5", "--arrivals", "uniform", "--clients", "5", "--threads", "2", "--slices", "3"],
+            &[
+                "--duration",
+                "1.5s",
+                "--timeout",
+                "250ms",
+                "--rounds",
+                "3",
+                "--threshold",
+                "a.b.max<1s",
+                "--cache-gb",
+                "2",
+            ],
+        ];
+        for line in lines {
+            let settings = parse(&[&["x"], line].concat()).unwrap().settings();
+            let words: Vec<String> = settings
+                .table()
+                .iter()
+                .flat_map(|row| {
+                    row.values.iter().flat_map(|value| [format!("--{}", row.option), value.clone()]).collect::<Vec<_>>()
+                })
+                .filter(|word| !word.is_empty())
+                .collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            assert_eq!(parse(&[&["x"], words.as_slice()].concat()).unwrap().settings(), settings);
+        }
+    }
+}

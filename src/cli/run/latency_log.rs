@@ -1,0 +1,76 @@
+//! Writes `latency.hlog` during a run.
+
+use std::cell::RefCell;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::engine::{Event, Observer};
+use crate::results::{HLOG_FILE, IntervalLog, RunRecord};
+
+use super::super::exit::{CliError, write_error};
+use super::record::started;
+
+/// Writes the intervals that the engine reports. The first write error is kept for [`LogWriter::check`].
+pub struct LogWriter {
+    path: PathBuf,
+    log: RefCell<IntervalLog>,
+    first_error: RefCell<Option<io::Error>>,
+    /// Seconds from the start of the run to that of this process.
+    offset: f64,
+}
+
+impl LogWriter {
+    /// Creates the log of a run.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create(folder: &Path, record: &RunRecord) -> Result<LogWriter, CliError> {
+        let path = folder.join(HLOG_FILE);
+        let log = IntervalLog::create(&path, started(record).as_secs_f64(), record.settings.load);
+        LogWriter::new(path, log, 0.0)
+    }
+
+    /// Continues the log of a run with complete rounds; `now` is since the Unix epoch.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn resume(folder: &Path, record: &RunRecord, now: Duration) -> Result<LogWriter, CliError> {
+        let path = folder.join(HLOG_FILE);
+        let started = started(record);
+        let log = IntervalLog::resume(&path, started.as_secs_f64(), record.settings.load, record.rounds.len());
+        LogWriter::new(path, log, now.saturating_sub(started).as_secs_f64())
+    }
+
+    fn new(path: PathBuf, log: io::Result<IntervalLog>, offset: f64) -> Result<LogWriter, CliError> {
+        let log = log.map_err(|error| write_error(&path, &error))?;
+        Ok(LogWriter { path, log: RefCell::new(log), first_error: RefCell::new(None), offset })
+    }
+
+    fn keep(&self, result: io::Result<()>) {
+        if let Err(error) = result {
+            self.first_error.borrow_mut().get_or_insert(error);
+        }
+    }
+
+    /// Returns the first write error since the last check.
+    ///
+    /// # Errors
+    /// When an interval could not be written.
+    pub fn check(&self) -> Result<(), CliError> {
+        match self.first_error.borrow_mut().take() {
+            None => Ok(()),
+            Some(error) => Err(write_error(&self.path, &error)),
+        }
+    }
+}
+
+impl Observer for LogWriter {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Interval(interval) = event {
+            let tag = format!("{}/{}/{}", interval.arm, interval.operation, interval.round + 1);
+            let mut log = self.log.borrow_mut();
+            self.keep(log.append(&tag, self.offset + interval.start, interval.length, &interval.histogram));
+        }
+    }
+}

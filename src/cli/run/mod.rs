@@ -1,0 +1,175 @@
+//! `docshape run`.
+
+mod argument;
+mod invocation;
+mod latency_log;
+mod preset;
+pub mod record;
+mod resume;
+pub mod rounds;
+mod threshold;
+mod window;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::engine::{Event, Experiment, LoadSettings, Observer};
+use crate::results::{self, RunRecord, RunSettings};
+use crate::stats;
+
+use super::compare::{BaselineComparison, SavedRunArguments};
+use super::exit::{CliError, Exit};
+use super::output;
+use super::progress::Progress;
+use super::scenario::{Ready, prepare};
+use super::server::ServerChoice;
+use super::session::Session;
+use super::verify::verify_before_run;
+pub use argument::RunArguments;
+pub use invocation::Invocation;
+use latency_log::LogWriter;
+use resume::Resumed;
+use rounds::Rounds;
+
+/// Measures the strategies of a scenario, writes a run folder, prints the verdict.
+///
+/// # Errors
+/// When the scenario or server cannot be used, or the run fails.
+pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
+    threshold::check_file(arguments.junit.as_deref())?;
+    match arguments.resume.clone() {
+        Some(folder) => resume_run(arguments, folder),
+        None => new_run(arguments),
+    }
+}
+
+fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
+    let settings = arguments.settings();
+    check_threads(&settings)?;
+    let scenario = arguments.scenario.as_deref().unwrap_or_default();
+    let ready = prepare(scenario, &arguments.subject.choice(settings.seed, true))?;
+    threshold::check(&arguments.measurement.threshold, &ready.plan)?;
+    let comparison = BaselineComparison::of(&arguments.saved_run, &settings, &ready.plan.name)?;
+    let settings = comparison.adopt(settings);
+    let choice = arguments.server.choice()?;
+    let invocation = Invocation::now();
+    let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
+    let is_new = results::create_folder(&folder)?;
+    let run = Run { arguments, settings, ready, folder: folder.clone(), invocation, resumed: None, comparison };
+    let result = run.on_server(choice);
+    if is_new {
+        // A run without results leaves no empty folder; one with results in it cannot be removed like this.
+        let _ = std::fs::remove_dir(&folder);
+    }
+    result
+}
+
+fn resume_run(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError> {
+    let Some(Resumed { ready, record }) = resume::open(&folder)? else {
+        return complete(&folder, &arguments);
+    };
+    let choice = resume::server(&arguments.server, &record)?;
+    let comparison = BaselineComparison::of(&arguments.saved_run, &record.settings, &ready.plan.name)?;
+    let (settings, invocation) = (record.settings.clone(), Invocation::now());
+    Run { arguments, settings, ready, folder, invocation, resumed: Some(record), comparison }.on_server(choice)
+}
+
+/// Says that a run needs no resuming.
+fn complete(folder: &Path, arguments: &RunArguments) -> Result<Exit, CliError> {
+    let shown = folder.display();
+    let SavedRunArguments { compare_with, save_run, .. } = &arguments.saved_run;
+    if compare_with.is_some() || save_run.is_some() {
+        return Err(CliError::usage(format!(
+            "the run in {shown} is complete, so there is nothing to resume; compare or save it with `docshape compare {shown}`"
+        )));
+    }
+    output::message(&format!("the run in {shown} is complete: nothing to resume\n"));
+    let record = results::load(folder)?;
+    Ok(if stats::invalid_reasons(&record).is_empty() { Exit::Success } else { Exit::Invalid })
+}
+
+/// Rejects settings with more load threads than clients.
+///
+/// # Errors
+/// When a thread would have no client.
+pub fn check_threads(settings: &RunSettings) -> Result<(), CliError> {
+    let RunSettings { clients, threads, .. } = settings;
+    if threads <= clients {
+        return Ok(());
+    }
+    Err(CliError::usage(format!(
+        "--threads {threads} is more than --clients {clients}, but every thread needs a client: try --clients {threads} or \
+         --threads {clients}"
+    )))
+}
+
+/// A run that is ready to be measured.
+struct Run {
+    arguments: RunArguments,
+    settings: RunSettings,
+    ready: Ready,
+    folder: PathBuf,
+    invocation: Invocation,
+    /// The record of the rounds before, when the run is resumed.
+    resumed: Option<RunRecord>,
+    /// What it is compared with and saved as.
+    comparison: BaselineComparison,
+}
+
+impl Run {
+    fn on_server(self, choice: ServerChoice) -> Result<Exit, CliError> {
+        if self.arguments.keep && matches!(choice, ServerChoice::Embedded(_)) {
+            return Err(CliError::usage(
+                "--keep requires --uri, because the embedded server of a run is removed with its databases; start one that \
+                 stays with `docshape server start`",
+            ));
+        }
+        let id = self.resumed.as_ref().map_or(&self.invocation.id, |record| &record.id);
+        let saved = format!("complete rounds are in {}", self.folder.display());
+        let quit = choice.quit_error(id, &saved);
+        Session::run(choice, quit, async |session| self.measure(session).await)
+    }
+
+    async fn measure(self, session: Session) -> Result<Exit, CliError> {
+        let Run { arguments, settings, ready, folder, invocation, resumed, comparison } = self;
+        let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
+        let head = record::begin(settings, &ready, &session, &invocation);
+        let is_resumed = resumed.is_some();
+        let mut record = resumed.map_or_else(|| Ok(head.clone()), |record| resume::continue_record(record, &head))?;
+        comparison.check(&mut record)?;
+        let plan = Arc::new(ready.plan);
+        let compared = plan.arms.iter().filter(|arm| !arm.is_control).count();
+        if !is_resumed && !arguments.no_verify && compared > 1 {
+            let scenario = arguments.scenario.as_deref().unwrap_or_default();
+            record.verification = Some(verify_before_run(&session, &plan, &record, scenario).await?);
+        }
+        let log = match is_resumed {
+            true => LogWriter::resume(&folder, &record, invocation.started)?,
+            false => LogWriter::create(&folder, &record)?,
+        };
+        let observer = (Progress::new(), log);
+        let arms: Vec<String> = plan.arms.iter().map(|arm| arm.name.clone()).collect();
+        observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
+        let mut experiment = Experiment {
+            plan,
+            settings: LoadSettings { keep: arguments.keep, ..LoadSettings::new(&record.id, &record.settings) },
+            target: &session.target,
+            load_threads: &load_threads,
+            observer: &observer,
+            stop: session.stop.clone(),
+            started: Instant::now(),
+        };
+        let rounds = Rounds::new(&folder, arguments.junit.as_deref(), record.rounds.len());
+        if is_resumed {
+            experiment.drop_left(record.rounds.len() as u64).await?;
+        }
+        let result = rounds.run(&mut experiment, &observer.1, &mut record).await;
+        drop(experiment);
+        drop(load_threads);
+        drop(observer);
+        let exit = rounds.conclude(result, record)?;
+        comparison.conclude(&folder, exit)
+    }
+}

@@ -1,0 +1,42 @@
+//! Presets as values of `--preset`, with their numbers in the help.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use crate::results::Preset;
+
+impl ValueEnum for Preset {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Preset::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let purpose = match self {
+            Preset::Smoke => "does it run at all",
+            Preset::Quick => "a first answer",
+            Preset::Full => "an answer to act on",
+            Preset::Publish => "numbers to publish",
+        };
+        let length = self.length();
+        let rounds = if length.rounds == 1 { "round" } else { "rounds" };
+        Some(PossibleValue::new(self.name()).help(format!(
+            "{purpose}: {} {rounds} of {} s per strategy after {} s of warm-up",
+            length.rounds, length.seconds, length.warmup_seconds
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_parsed_by_name_and_explained() {
+        for preset in Preset::ALL {
+            assert_eq!(Preset::from_str(preset.name(), false), Ok(preset));
+        }
+        let smoke = Preset::Smoke.to_possible_value().unwrap();
+        let help = "does it run at all: 1 round of 0.3 s per strategy after 0.1 s of warm-up";
+        assert_eq!(smoke.get_help().unwrap().to_string(), help);
+    }
+}

@@ -1,0 +1,164 @@
+//! The record of a run before its first call.
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::engine::indexes;
+use crate::plan::{Arm, Plan, Raw, Value, written};
+use crate::results::{
+    ClaimRecord, CollectionRecord, Environment, FORMAT_VERSION, MixRecord, Relation, RunRecord, RunSettings,
+    ScenarioRecord, ServerRecord, Status, StrategyRecord, Than,
+};
+use crate::scenario::{self, Scenario, Source};
+use crate::server::deployment::{Deployment, Topology};
+
+use super::super::scenario::Ready;
+use super::super::session::Session;
+use super::invocation::Invocation;
+
+/// Returns the record of a run before its first round.
+pub fn begin(settings: RunSettings, ready: &Ready, session: &Session, invocation: &Invocation) -> RunRecord {
+    let plan = &ready.plan;
+    let millis = i64::try_from(invocation.started.as_millis()).unwrap_or(0);
+    RunRecord {
+        format: FORMAT_VERSION,
+        version: env!("CARGO_PKG_VERSION").into(),
+        id: invocation.id.clone(),
+        git: option_env!("DOCSHAPE_COMMIT").map(str::to_owned),
+        status: Status::Unfinished,
+        started: bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_default(),
+        scenario: scenario_record(plan, &ready.source),
+        parameters: plan.parameters.iter().map(|(name, value)| (name.to_string(), json(value))).collect(),
+        mix: mix(plan),
+        environment: environment(&settings),
+        settings: RunSettings {
+            write_concern: plan.concerns.write.clone(),
+            read_concern: plan.concerns.read.clone(),
+            cache_gb: settings.cache_gb.filter(|_| session.embedded),
+            ..settings
+        },
+        server: server(&session.facts, session.embedded),
+        strategies: plan.arms.iter().map(|arm| strategy(plan, arm)).collect(),
+        operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
+        claims: claims(&ready.scenario),
+        verification: None,
+        rounds: Vec::new(),
+        own_costs: Vec::new(),
+        query_plans: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn claims(scenario: &Scenario) -> Vec<ClaimRecord> {
+    let claim = |claim: &scenario::ClaimDefinition| ClaimRecord {
+        id: claim.id.value.clone(),
+        says: claim.says.clone(),
+        source: claim.source.clone(),
+        metric: claim.metric.value.to_string(),
+        operation: claim.operation.as_ref().map(|operation| operation.value.clone()),
+        strategy: claim.strategy.value.clone(),
+        relation: match claim.relation {
+            scenario::ClaimRelation::Below => Relation::Below,
+            scenario::ClaimRelation::Above => Relation::Above,
+            scenario::ClaimRelation::Equals => Relation::Equals,
+        },
+        than: match &claim.than {
+            scenario::ClaimBound::Number(number) => Than::Number(*number),
+            scenario::ClaimBound::Strategy(name) => Than::Strategy(name.value.clone()),
+        },
+    };
+    scenario.claims.iter().map(claim).collect()
+}
+
+/// Returns when a run started, since the Unix epoch; the epoch itself when its record has no valid time.
+pub fn started(record: &RunRecord) -> Duration {
+    let parsed = bson::DateTime::parse_rfc3339_str(&record.started);
+    let millis = parsed.map(bson::DateTime::timestamp_millis).unwrap_or(0);
+    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
+}
+
+fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
+    let digest = Sha256::digest(source.text.as_bytes());
+    ScenarioRecord {
+        name: plan.name.clone(),
+        title: plan.title.clone(),
+        about: plan.about.clone(),
+        sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        text: source.text.to_string(),
+    }
+}
+
+fn mix(plan: &Plan) -> MixRecord {
+    let names = plan.operations.iter().map(|operation| operation.name.to_string());
+    MixRecord { name: plan.mix.name.clone(), weights: names.zip(plan.mix.weights.iter().copied()).collect() }
+}
+
+fn server(facts: &Deployment, embedded: bool) -> ServerRecord {
+    let topology = match &facts.topology {
+        Topology::ReplicaSet { members: 1, .. } => "a replica set of one member".to_owned(),
+        Topology::ReplicaSet { members, .. } => format!("a replica set of {members} data-bearing members"),
+        Topology::Sharded => "a sharded cluster".to_owned(),
+    };
+    let megabytes = |bytes: u64| format!("{} MiB", bytes >> 20);
+    let named = [
+        ("git version", facts.git_version.clone()),
+        ("storage engine", facts.storage_engine.clone()),
+        ("cache", facts.cache_bytes.map(megabytes)),
+        ("host", facts.host_os.clone()),
+        ("cores", facts.host_cores.map(|cores| cores.to_string())),
+        ("memory", facts.host_memory_bytes.map(megabytes)),
+        ("largest document", facts.max_bson_bytes.map(megabytes)),
+        ("default write concern", facts.default_write_concern.clone()),
+    ];
+    let mut known: Vec<(String, String)> =
+        named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    known.extend(facts.parameters.iter().cloned());
+    let cache_bytes = facts.cache_bytes;
+    ServerRecord { version: facts.version.clone(), embedded, topology, facts: known, cache_bytes }
+}
+
+/// Returns the machine, the driver and its connections.
+fn environment(settings: &RunSettings) -> Environment {
+    let driver = option_env!("DOCSHAPE_DRIVER").map(str::to_owned);
+    Environment { driver, connections: Some(settings.clients as u64), ..Environment::read() }
+}
+
+/// Omits an index without a value: loading, which comes next, reports it.
+fn collection(plan: &Plan, collection: &crate::plan::Collection) -> CollectionRecord {
+    let indexes = indexes(plan, collection).unwrap_or_default();
+    let text = |index| in_order(&Value::Document(Raw::new(index)));
+    CollectionRecord { name: collection.name.clone(), indexes: indexes.into_iter().map(text).collect() }
+}
+
+/// Returns a document as text, its fields in their own order, which matters for indexes.
+fn in_order(value: &Value) -> String {
+    match value {
+        Value::Document(document) => {
+            let fields: Vec<String> =
+                document.iter().map(|(name, value)| format!("{name}: {}", in_order(&value))).collect();
+            format!("{{ {} }}", fields.join(", "))
+        }
+        other => written(other),
+    }
+}
+
+fn strategy(plan: &Plan, arm: &Arm) -> StrategyRecord {
+    StrategyRecord {
+        name: arm.name.clone(),
+        about: arm.about.clone(),
+        is_unsafe: arm.is_unsafe,
+        is_repeat: arm.is_control,
+        collections: arm.collections.iter().map(|of_arm| collection(plan, of_arm)).collect(),
+    }
+}
+
+fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Bool(b) => (*b).into(),
+        Value::Int(i) => (*i).into(),
+        Value::Double(d) => (*d).into(),
+        Value::Text(text) => (**text).into(),
+        other => written(other).into(),
+    }
+}

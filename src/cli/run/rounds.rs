@@ -1,0 +1,132 @@
+//! The loop of a run: pilot, rounds, and the files that they leave.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use crate::engine::{Experiment, RunError};
+use crate::report::{Junit, Renderer, Report};
+use crate::results::{self, RunRecord, Status};
+use crate::server::Target;
+
+use super::super::exit::{CliError, Exit};
+use super::super::output;
+use super::super::report::{terminal, write_files};
+use super::latency_log::LogWriter;
+use super::window;
+
+/// The rounds of a run in its folder.
+pub struct Rounds<'r> {
+    folder: &'r Path,
+    junit: Option<&'r Path>,
+    /// Rounds that are on disk.
+    saved: Cell<usize>,
+}
+
+/// What ended rounds or searches early.
+pub enum EarlyEnd {
+    /// The engine stopped.
+    Engine(RunError),
+    /// The results could not be written.
+    Write(CliError),
+}
+
+impl<'r> Rounds<'r> {
+    /// Starts after the rounds that an earlier part of the run has completed.
+    pub fn new(folder: &'r Path, junit: Option<&'r Path>, complete: usize) -> Rounds<'r> {
+        Rounds { folder, junit, saved: Cell::new(complete) }
+    }
+
+    /// Runs the pilot and all rounds; the record is saved before the first and after each.
+    ///
+    /// # Errors
+    /// When the engine or a write error ends it early; the record then has the rounds before.
+    pub async fn run<T: Target, G: Target + 'static>(
+        &self,
+        experiment: &mut Experiment<'_, T, G>,
+        log: &LogWriter,
+        record: &mut RunRecord,
+    ) -> Result<(), EarlyEnd> {
+        self.save(record)?;
+        let window = window::plan(experiment, record).await.map_err(EarlyEnd::Engine)?;
+        if record.own_costs.is_empty() {
+            let costs =
+                experiment.own_costs(record.settings.preset.length().cost_calls).await.map_err(EarlyEnd::Engine)?;
+            (record.own_costs, record.query_plans) = (costs.costs, costs.query_plans);
+            record.warnings.extend(costs.warnings);
+            self.save(record)?;
+        }
+        experiment.settings.isolated = record.settings.isolated.is_some();
+        for round in record.rounds.len() as u64..record.settings.rounds {
+            let (finished, warnings) = experiment.round(round, window).await.map_err(EarlyEnd::Engine)?;
+            record.rounds.push(finished);
+            record.warnings.extend(warnings);
+            self.save(record)?;
+            log.check().map_err(EarlyEnd::Write)?;
+        }
+        Ok(())
+    }
+
+    fn save(&self, record: &RunRecord) -> Result<(), EarlyEnd> {
+        results::save(record, self.folder).map_err(|error| EarlyEnd::Write(error.into()))?;
+        self.saved.set(record.rounds.len());
+        Ok(())
+    }
+
+    /// Writes the status and the reports.
+    ///
+    /// # Errors
+    /// What ended the run early, else what could not be written.
+    pub fn conclude(&self, result: Result<(), EarlyEnd>, mut record: RunRecord) -> Result<Exit, CliError> {
+        let (status, error) = match result {
+            Ok(()) => (Status::Complete, None),
+            Err(EarlyEnd::Engine(error)) => (status_after(&error), Some(CliError::from(error))),
+            // Nothing more can be written.
+            Err(EarlyEnd::Write(error)) => return Err(self.with_rounds(error)),
+        };
+        record.status = status;
+        if let Err(EarlyEnd::Write(write)) = self.save(&record) {
+            return Err(self.with_rounds(error.unwrap_or(write)));
+        }
+        let report = Report::new(&record).in_folder(&self.folder.display().to_string()).with_files();
+        let write_error = write_files(&record, &report, self.folder).err().or_else(|| self.junit(&report).err());
+        match error.or(write_error) {
+            Some(error) => Err(self.with_rounds(error)),
+            None => {
+                let exit = match (report.is_invalid(), report.has_failed_thresholds()) {
+                    (true, _) => Exit::Invalid,
+                    (false, true) => Exit::CheckFailed,
+                    (false, false) => Exit::Success,
+                };
+                output::print(&terminal(&report)).map(|()| exit)
+            }
+        }
+    }
+
+    /// Writes the JUnit file, if requested.
+    fn junit(&self, report: &Report) -> Result<(), CliError> {
+        let Some(path) = self.junit else { return Ok(()) };
+        let mut text = String::new();
+        let _ = Junit.render(report, &mut text);
+        std::fs::write(path, text).map_err(|error| {
+            CliError::failure(format!("cannot write {}: {error}; name another --junit file", path.display()))
+        })
+    }
+
+    /// Adds to an error where the complete rounds are.
+    fn with_rounds(&self, error: CliError) -> CliError {
+        let left = match self.saved.get() {
+            0 => "no round is complete".to_owned(),
+            1 => format!("1 complete round is in {}", self.folder.display()),
+            rounds => format!("{rounds} complete rounds are in {}", self.folder.display()),
+        };
+        error.with(&left)
+    }
+}
+
+/// Returns the status of a run that the engine ended.
+pub fn status_after(error: &RunError) -> Status {
+    match error {
+        RunError::Interrupted => Status::Interrupted,
+        other => Status::Failed(other.to_string()),
+    }
+}

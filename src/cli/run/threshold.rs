@@ -1,0 +1,54 @@
+//! `--threshold` and `--junit`, checked before anything is measured.
+
+use std::path::Path;
+
+use crate::plan::Plan;
+use crate::scenario::suggest;
+use crate::stats::Threshold;
+
+use super::super::exit::CliError;
+
+/// Rejects thresholds on what this run will not measure.
+///
+/// # Errors
+/// When a strategy or operation is not part of the run, or its mix never calls the operation.
+pub fn check(thresholds: &[Threshold], plan: &Plan) -> Result<(), CliError> {
+    let strategies: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let operations: Vec<&str> = plan.operations.iter().map(|operation| &*operation.name).collect();
+    for threshold in thresholds {
+        let reject = |reason: String| Err(CliError::usage(format!("--threshold '{threshold}': {reason}")));
+        for (what, name, known) in
+            [("strategy", &threshold.strategy, &strategies), ("operation", &threshold.operation, &operations)]
+        {
+            if !known.contains(&name.as_str()) {
+                let nearest = suggest(name, known.iter().copied());
+                let nearest = nearest.map_or(String::new(), |nearest| format!("did you mean {nearest}? "));
+                let known = known.join(", ");
+                return reject(format!("unknown {what} {name}; {nearest}expected one of {known}"));
+            }
+        }
+        let place = operations.iter().position(|name| *name == threshold.operation);
+        if !place.is_some_and(|place| plan.mix.weights[place] > 0.0) {
+            let (mix, name) = (&plan.mix.name, &threshold.operation);
+            return reject(format!("mix {mix} never calls {name}; try another operation or another --mix"));
+        }
+    }
+    Ok(())
+}
+
+/// Rejects a file that could not be written after the run.
+///
+/// # Errors
+/// When its folder does not exist, or it is a folder itself.
+pub fn check_file(file: Option<&Path>) -> Result<(), CliError> {
+    let Some(file) = file else { return Ok(()) };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.is_dir(), file.is_dir()) {
+        (true, false) => Ok(()),
+        (true, true) => Err(CliError::usage(format!("--junit {}: is a folder; name a file", file.display()))),
+        (false, _) => {
+            let (file, folder) = (file.display(), folder.display());
+            Err(CliError::usage(format!("--junit {file}: no folder {folder}; create it, or name another file")))
+        }
+    }
+}

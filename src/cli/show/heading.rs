@@ -1,0 +1,79 @@
+//! Title, parameters and argument expressions of a scenario, as comments.
+
+use std::fmt::Write as _;
+
+use crate::plan::{Plan, written};
+use crate::scenario::{CollectionDefinition, Node, Scalar, Scenario, Spanned, Tree};
+
+use super::code;
+
+/// Returns the title, the parameters, and how the arguments of the operations are drawn.
+pub fn heading(scenario: &Scenario, plan: &Plan) -> String {
+    let mut text = format!("// {}: {}\n", plan.name, plan.title);
+    comment(&mut text, "", &plan.about);
+    if !plan.parameters.is_empty() {
+        text.push_str("//\n// Parameters\n");
+        for (name, value) in &plan.parameters {
+            comment(&mut text, "  ", &format!("{name} = {}", written(value)));
+        }
+    }
+    text.push_str("//\n// Operations, and how their arguments are drawn\n");
+    for operation in &scenario.operations {
+        let arguments = operation.arguments.iter();
+        let drawn = arguments.map(|(name, value)| format!("{} = {}", name.value, as_written(value)));
+        comment(&mut text, "  ", &format!("{}({})", operation.name.value, drawn.collect::<Vec<_>>().join(", ")));
+    }
+    text.push_str("//\n");
+    comment(
+        &mut text,
+        "",
+        "Below, every operation of each strategy is called once: the statements are the commands that docshape sends, \
+         followed by the server's reply in short. They can be pasted into mongosh, where ids that a server makes are \
+         others. Helpers omit readConcern local and writeConcern majority, the server's defaults.",
+    );
+    text
+}
+
+/// Returns which documents a collection has before the first call.
+pub fn filling(collection: &CollectionDefinition) -> String {
+    let Some(each) = &collection.each else { return "empty at first".to_owned() };
+    match each.as_mapping() {
+        None => format!("one document per {}", each.as_text().unwrap_or_default()),
+        Some(loops) => {
+            let one = |(name, list): &(Spanned<String>, Node)| format!("{} of {}", name.value, as_written(list));
+            format!("one document per {}", loops.iter().map(one).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Returns an expression as the scenario writes it.
+fn as_written(node: &Node) -> String {
+    match &node.tree {
+        Tree::Scalar(Scalar::Null) => "null".to_owned(),
+        Tree::Scalar(Scalar::Bool(bool)) => bool.to_string(),
+        Tree::Scalar(Scalar::Int(number)) => number.to_string(),
+        Tree::Scalar(Scalar::Float(number)) => format!("{number:?}"),
+        Tree::Scalar(Scalar::Text(text)) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Tree::List(items) => format!("[{}]", items.iter().map(as_written).collect::<Vec<_>>().join(", ")),
+        Tree::Mapping(entries) => {
+            let entry = |(key, value): &(Spanned<String>, Node)| format!("{}: {}", key.value, as_written(value));
+            format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Adds comment lines of at most the usual width, indented, and more so from the second line on.
+pub fn comment(text: &mut String, indent: &str, sentence: &str) {
+    let mut line = format!("//{indent}");
+    for word in sentence.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > code::WIDTH {
+            let _ = writeln!(text, "{line}");
+            line = format!("//{indent}{indent}");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    if !sentence.trim().is_empty() {
+        let _ = writeln!(text, "{line}");
+    }
+}

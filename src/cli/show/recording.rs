@@ -1,0 +1,240 @@
+//! What a call sends, and what the server makes of it.
+
+use std::cell::{Cell, RefCell};
+
+use bson::{Document, RawDocument, RawDocumentBuf, rawdoc};
+
+use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target, Transaction};
+
+use super::statement::statement;
+
+/// One thing that was sent, with the gist of the reply.
+#[derive(Debug)]
+pub struct Sent {
+    /// What was sent, as mongosh statements.
+    pub statements: String,
+    /// Whether it is a command, rather than a part of a transaction.
+    pub is_command: bool,
+    /// Whether it is a command that reads, so that the next one may be made of what it finds.
+    pub is_read: bool,
+    /// The reply in short, such as `1 matched, 1 modified`; empty where nothing was replied.
+    pub gist: String,
+}
+
+/// A target that also keeps what is sent to it.
+pub struct RecordingTarget<'t, T> {
+    target: &'t T,
+    sent: RefCell<Vec<Sent>>,
+}
+
+impl<'t, T: Target> RecordingTarget<'t, T> {
+    /// Nothing has been sent yet.
+    pub fn new(target: &'t T) -> RecordingTarget<'t, T> {
+        RecordingTarget { target, sent: RefCell::default() }
+    }
+
+    /// Returns what was sent, in order.
+    pub fn into_sent(self) -> Vec<Sent> {
+        self.sent.into_inner()
+    }
+
+    fn keep(&self, statements: &str, gist: String) {
+        self.sent.borrow_mut().push(Sent {
+            statements: statements.to_owned(),
+            is_command: false,
+            is_read: false,
+            gist,
+        });
+    }
+
+    fn keep_command(&self, handle: &str, command: &RawDocument, kind: ReplyKind, gist: String) {
+        let is_read = match kind {
+            ReplyKind::Cursor | ReplyKind::Single => true,
+            ReplyKind::Writes | ReplyKind::Counts => false,
+        };
+        let command = Document::try_from(command).unwrap_or_default();
+        let statements = statement(handle, &command);
+        self.sent.borrow_mut().push(Sent { statements, is_command: true, is_read, gist });
+    }
+}
+
+impl<T: Target> Target for RecordingTarget<'_, T> {
+    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+        let reply = self.target.run(database, command.clone(), kind).await;
+        self.keep_command("db", &command, kind, gist(database, &command, &reply));
+        reply
+    }
+
+    async fn begin(&self) -> Result<Transaction, Failure> {
+        let begin = "var session = db.getMongo().startSession()\n\
+                     var tx = session.getDatabase(db.getName())\n\
+                     session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } })";
+        self.keep(begin, String::new());
+        self.target.begin().await
+    }
+
+    async fn run_in(
+        &self,
+        transaction: &mut Transaction,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> Result<Reply, Failure> {
+        let reply = self.target.run_in(transaction, database, command.clone(), kind).await;
+        self.keep_command("tx", &command, kind, gist(database, &command, &reply));
+        reply
+    }
+
+    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        let done = self.target.commit(transaction).await;
+        let gist = done.as_ref().err().map_or_else(String::new, |failure| format!("error: {failure}"));
+        self.keep("session.commitTransaction()", gist);
+        done
+    }
+
+    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        self.keep("session.abortTransaction()", String::new());
+        self.target.abort(transaction).await
+    }
+}
+
+/// Returns a reply or an error in short. Errors name collections in full, and the name of the database is made up.
+fn gist(database: &str, command: &RawDocument, reply: &Result<Reply, Failure>) -> String {
+    let gist = match reply {
+        Ok(reply) => gist_of_reply(command, reply),
+        Err(failure) => format!("error: {failure}"),
+    };
+    gist.replace(&format!("{database}."), "")
+}
+
+fn gist_of_reply(command: &RawDocument, reply: &Reply) -> String {
+    let name = command.iter().next().and_then(Result::ok).map_or("", |(name, _)| name.as_str());
+    let error = reply.write_errors().first().map(|(_, failure)| format!(", error: {failure}")).unwrap_or_default();
+    let text = match name {
+        "find" | "aggregate" => match documents(reply) {
+            0 => "nothing found".to_owned(),
+            found => counted(found as i64, "document"),
+        },
+        "distinct" => first(reply, |reply| Some(reply.get_array("values").ok()?.into_iter().count()))
+            .map_or_else(String::new, |values| counted(values as i64, "value")),
+        "insert" => format!("{} inserted", reply.n()),
+        "delete" => format!("{} deleted", reply.n()),
+        "update" => match (reply.n(), modified(reply)) {
+            (0, _) => "nothing found".to_owned(),
+            (n, (modified, 0)) => format!("{n} matched, {modified} modified"),
+            (n, (modified, upserted)) => format!("{} matched, {modified} modified, {upserted} inserted", n - upserted),
+        },
+        "findAndModify" => match first(reply, |reply| reply.get_document("lastErrorObject").ok()?.get_i32("n").ok()) {
+            Some(0) => "nothing found".to_owned(),
+            Some(n) => counted(n.into(), "document"),
+            None => String::new(),
+        },
+        _ => String::new(),
+    };
+    text + &error
+}
+
+fn counted(number: i64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+fn first<R>(reply: &Reply, read: impl FnOnce(&RawDocument) -> Option<R>) -> Option<R> {
+    read(reply.batches().first()?)
+}
+
+/// Returns the number of documents in all batches of a cursor.
+fn documents(reply: &Reply) -> usize {
+    let in_batch = |batch: &RawDocument| {
+        let cursor = batch.get_document("cursor").ok()?;
+        let list = cursor.get_array("firstBatch").or_else(|_| cursor.get_array("nextBatch"));
+        Some(list.ok()?.into_iter().count())
+    };
+    reply.batches().iter().filter_map(|batch| in_batch(batch)).sum()
+}
+
+/// Returns how many documents an update changed, and how many it inserted.
+fn modified(reply: &Reply) -> (i64, i64) {
+    match reply {
+        Reply::Counts(counts) => (counts.modified, counts.upserted.len() as i64),
+        Reply::Documents(_) => {
+            let modified = first(reply, |reply| reply.get_i32("nModified").ok()).unwrap_or(0);
+            let upserted = first(reply, |reply| Some(reply.get_array("upserted").ok()?.into_iter().count()));
+            (modified.into(), upserted.unwrap_or(0) as i64)
+        }
+    }
+}
+
+/// A server that is not there: it replies the same to every command, and fails after [`PretendServer::PATIENCE`].
+#[derive(Debug)]
+pub struct PretendServer {
+    reply: RawDocumentBuf,
+    replies_left: Cell<u32>,
+}
+
+impl PretendServer {
+    /// How many commands get a reply: loops could go on for long, and what they send depends on replies anyway.
+    const PATIENCE: u32 = 20;
+
+    /// Finds nothing and changes nothing.
+    pub fn empty() -> PretendServer {
+        PretendServer::new(
+            rawdoc! { "ok": 1, "n": 0, "nModified": 0, "cursor": { "id": 0_i64, "firstBatch": [] }, "values": [] },
+        )
+    }
+
+    /// Finds a document and changes very many.
+    pub fn full() -> PretendServer {
+        PretendServer::new(rawdoc! {
+            "ok": 1, "n": 1_000_000, "nModified": 1_000_000, "cursor": { "id": 0_i64, "firstBatch": [{}] },
+            "values": [1], "value": {},
+        })
+    }
+
+    fn new(reply: RawDocumentBuf) -> PretendServer {
+        PretendServer { reply, replies_left: Cell::new(PretendServer::PATIENCE) }
+    }
+}
+
+impl Target for PretendServer {
+    async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        match self.replies_left.get().checked_sub(1) {
+            Some(left) => {
+                self.replies_left.set(left);
+                Ok(Reply::from(self.reply.clone()))
+            }
+            None => {
+                let message = "no server".to_owned();
+                Err(Failure { kind: FailureKind::Network, message, labels: Vec::new() })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gists_of_replies() {
+        let gist_of = |name: &str, reply: RawDocumentBuf| {
+            let mut command = RawDocumentBuf::new();
+            command.append(bson::raw::CString::try_from(name).unwrap(), "c");
+            gist_of_reply(&command, &Reply::from(reply))
+        };
+        let batch = |documents: usize| rawdoc! { "cursor": { "firstBatch": vec![bson::RawBson::Int32(1); documents].into_iter().collect::<bson::RawArrayBuf>() } };
+        assert_eq!(gist_of("find", batch(0)), "nothing found");
+        assert_eq!(gist_of("aggregate", batch(1)), "1 document");
+        assert_eq!(gist_of("distinct", rawdoc! { "values": [1, 2] }), "2 values");
+        assert_eq!(gist_of("insert", rawdoc! { "n": 3 }), "3 inserted");
+        assert_eq!(gist_of("update", rawdoc! { "n": 0 }), "nothing found");
+        assert_eq!(gist_of("update", rawdoc! { "n": 2, "nModified": 1 }), "2 matched, 1 modified");
+        assert_eq!(
+            gist_of("update", rawdoc! { "n": 1, "nModified": 0, "upserted": [{ "index": 0, "_id": 1 }] }),
+            "0 matched, 0 modified, 1 inserted"
+        );
+        assert_eq!(gist_of("findAndModify", rawdoc! { "lastErrorObject": { "n": 0 } }), "nothing found");
+        assert_eq!(gist_of("ping", rawdoc! { "ok": 1 }), "");
+        let failed = rawdoc! { "n": 0, "writeErrors": [{ "index": 0, "code": 11000, "errmsg": "duplicate" }] };
+        assert_eq!(gist_of("insert", failed), "0 inserted, error: duplicate");
+    }
+}

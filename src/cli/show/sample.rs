@@ -1,0 +1,136 @@
+//! Sample documents and sample calls.
+
+use bson::{Bson, Document};
+
+use crate::engine::{Documents, Interpreter};
+use crate::plan::{Collection, EvalError, Frame, Implicit, Plan, Program, Step, Value, Writer, written};
+use crate::server::Target;
+
+use super::recording::{PretendServer, RecordingTarget, Sent};
+
+/// How many documents are looked at for one whose arrays are not empty.
+const LOOKED_AT: usize = 100;
+
+/// The longest result of a call that is shown, in characters.
+const RESULT: usize = 90;
+
+/// A document of a collection as it is loaded.
+pub struct SampleDocument {
+    /// The document.
+    pub document: Document,
+    /// Its size.
+    pub bytes: usize,
+}
+
+impl SampleDocument {
+    /// Makes the first document without an empty array, or else the first one. `None` when the collection starts empty.
+    ///
+    /// # Errors
+    /// When a document has no value.
+    pub fn of(collection: &Collection, plan: &Plan) -> Result<Option<SampleDocument>, EvalError> {
+        let mut first = None;
+        for raw in Documents::new(plan, collection).take(LOOKED_AT) {
+            let raw = raw?;
+            let document = Document::try_from(&*raw).map_err(|error| EvalError::new(error.to_string()))?;
+            let has_empty = document.values().any(|value| value.as_array().is_some_and(Vec::is_empty));
+            let sample = SampleDocument { document, bytes: raw.as_bytes().len() };
+            if !has_empty {
+                return Ok(Some(sample));
+            }
+            first.get_or_insert(sample);
+        }
+        Ok(first)
+    }
+}
+
+/// What one call of a program sends.
+pub struct SampleCall {
+    /// In order.
+    pub sent: Vec<Sent>,
+    /// The last comment: the result, an error, or what cannot be known.
+    pub end: Option<String>,
+}
+
+impl SampleCall {
+    /// Makes the call on a database.
+    pub async fn on_server<T: Target>(target: &T, database: &str, program: &Program, mut frame: Frame) -> SampleCall {
+        let recording = RecordingTarget::new(target);
+        let result = Interpreter::new(&recording, database).run(program, &mut frame).await;
+        let end = match result {
+            // What it gives is the last reply.
+            Ok(Value::Outcome(outcome)) => Some(format!("result: {outcome}")),
+            Ok(_) if program.implicit == Implicit::Reply => None,
+            Ok(value) => Some(format!("result: {}", brief(&written(&value)))),
+            Err(halt) => Some(format!("error: {halt}")),
+        };
+        SampleCall { sent: recording.into_sent(), end }
+    }
+
+    /// Finds what the call sends whatever a server would reply: the first command, and where no step decides anything,
+    /// the commands after it that are alike after two contrary replies, up to the first one that reads.
+    pub async fn without_server(program: &Program, mut frame: Frame) -> SampleCall {
+        let before = frame.snapshot();
+        let mut calls = Vec::new();
+        let mut is_finished = true;
+        for server in [PretendServer::empty(), PretendServer::full()] {
+            let recording = RecordingTarget::new(&server);
+            is_finished &= Interpreter::new(&recording, "").run(program, &mut frame).await.is_ok();
+            frame.restore(before.clone());
+            calls.push(recording.into_sent());
+        }
+        let [empty, full] = [&calls[0], &calls[1]];
+        let mut known = empty.iter().zip(full).take_while(|(a, b)| a.statements == b.statements).count();
+        let decides = |sent: &Sent| sent.is_read || (sent.is_command && !is_straight(&program.steps));
+        if let Some(position) = empty.iter().position(decides) {
+            known = known.min(position + 1);
+        }
+        is_finished &=
+            known == empty.len() && known == full.len() && (is_straight(&program.steps) || sends_once(program));
+        let mut sent = calls.swap_remove(0);
+        sent.truncate(known);
+        // No server has replied.
+        sent.iter_mut().for_each(|sent| sent.gist.clear());
+        SampleCall { sent, end: (!is_finished).then(|| "Further commands depend on replies.".to_owned()) }
+    }
+}
+
+/// Whether steps do the same whatever the server replies.
+fn is_straight(steps: &[Step]) -> bool {
+    steps.iter().all(|step| match step {
+        Step::Command(_) | Step::Bulk(_) | Step::Return(_) => true,
+        Step::Transaction { body, .. } => is_straight(body),
+        Step::Let(_)
+        | Step::If { .. }
+        | Step::ForEach { .. }
+        | Step::While { .. }
+        | Step::Retry { .. }
+        | Step::Try { .. }
+        | Step::RetryIf(_)
+        | Step::Abort(_) => false,
+    })
+}
+
+/// Whether the only command of a program is one of its own steps, in no loop or branch.
+fn sends_once(program: &Program) -> bool {
+    let is_command = |step: &Step| matches!(step, Step::Command(_) | Step::Bulk(_));
+    program.steps.iter().filter(|step| is_command(step)).count() == 1
+        && program.steps.iter().all(|step| step.bodies().is_empty())
+}
+
+/// Returns a value of the scenario as BSON.
+///
+/// # Errors
+/// When a part of it has no value.
+pub fn as_bson(value: &Value) -> Result<Bson, EvalError> {
+    let (mut writer, open) = Writer::new();
+    writer.value("value", value)?;
+    let document = Document::try_from(&*writer.finish(open)).unwrap_or_default();
+    Ok(document.get("value").cloned().unwrap_or(Bson::Null))
+}
+
+fn brief(text: &str) -> String {
+    match text.char_indices().nth(RESULT) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

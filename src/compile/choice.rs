@@ -1,0 +1,58 @@
+//! What a run chooses of a scenario: parameters, mix, strategies, seed.
+
+use crate::scenario::nearest;
+
+/// The choices of one run. The default is that of a plain run.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// `--set name=value`, in order.
+    pub set: Vec<(String, String)>,
+    /// `--mix`; else `default`, else the first.
+    pub mix: Option<String>,
+    /// `--strategies`, the baseline first; else those marked `default: true`, else all safe ones.
+    pub strategies: Vec<String>,
+    /// `--all-strategies`.
+    pub all: bool,
+    /// Whether the baseline runs a second time when others are compared with it.
+    pub control: bool,
+    /// `--seed`.
+    pub seed: u64,
+}
+
+/// A choice that does not exist in the scenario.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ChoiceError {
+    /// No such name.
+    #[error("the scenario has no {kind} `{name}`: {help}")]
+    Unknown {
+        /// Parameter, mix or strategy.
+        kind: &'static str,
+        /// The name given.
+        name: String,
+        /// What there is.
+        help: String,
+    },
+    /// A value of the wrong kind.
+    #[error("invalid value `{value}` for parameter `{name}`: expected {expected}, for example {example}")]
+    Value {
+        /// The parameter.
+        name: String,
+        /// The value given.
+        value: String,
+        /// The kind it must have.
+        expected: &'static str,
+        /// A value of that kind.
+        example: String,
+    },
+    /// The same strategy twice.
+    #[error("strategy `{0}` is named twice; name each strategy once, the baseline first")]
+    Twice(String),
+}
+
+impl ChoiceError {
+    /// `name` is none of `known`.
+    pub fn unknown(kind: &'static str, name: &str, known: &[&str]) -> ChoiceError {
+        let help = nearest(name, known);
+        ChoiceError::Unknown { kind, name: name.to_owned(), help }
+    }
+}

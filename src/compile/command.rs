@@ -1,0 +1,235 @@
+//! CRUD steps as written to server commands, as templates.
+
+use std::sync::Arc;
+
+use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree};
+
+use super::document::DocumentCompiler;
+use super::lint::check_option;
+use super::scope::Scope;
+use crate::plan::{
+    Command, Concerns, ReplyShape, Skeleton, Template, Value,
+    template::{DocumentPart, Item, Key},
+};
+
+/// Compiles the options of one CRUD step into a server command.
+pub struct CommandCompiler<'r, 'a> {
+    pub word: CommandWord,
+    pub collection: &'r Spanned<String>,
+    pub options: &'r [(Spanned<String>, Node)],
+    pub scope: &'r mut Scope<'a>,
+    pub diagnostics: &'r mut Diagnostics,
+}
+
+impl CommandCompiler<'_, '_> {
+    /// The command; `None` when there were problems. Inside of a transaction, which has concerns of its own, it carries none.
+    pub fn compile(mut self, concerns: Option<&Concerns>) -> Option<Command> {
+        let collection = self.collection_template()?;
+        let (name, mut body, documents) = self.body()?;
+        let mut entries = vec![field(name, collection)];
+        entries.append(&mut body);
+        entries.extend(concerns.map(|concerns| match self.word.writes() {
+            true => constant("writeConcern", concerns.write_concern()),
+            false => constant("readConcern", map("level", Value::text(&concerns.read))),
+        }));
+        Some(Command {
+            label: format!("{} {}", self.word.name(), self.collection.value),
+            document: Skeleton::new(Template::Document(entries)),
+            documents,
+            reply: reply_shape(self.word),
+            alias: None,
+            writes: self.word.writes(),
+            changes: self.word.writes(),
+        })
+    }
+
+    /// Returns one of several requests: an element of the list of an `insert`, `update` or `delete` command.
+    pub fn part(mut self) -> Option<Template> {
+        match self.word {
+            CommandWord::InsertOne => self.required("document"),
+            CommandWord::DeleteOne | CommandWord::DeleteMany => self.delete_part().map(Template::Document),
+            _ => self.update_part().map(Template::Document),
+        }
+    }
+
+    fn collection_template(&mut self) -> Option<Template> {
+        DocumentCompiler { scope: self.scope, diagnostics: self.diagnostics }.text(
+            &self.collection.value,
+            self.collection.span,
+            false,
+        )
+    }
+
+    /// The command's name, its fields, and the documents that are sent apart.
+    fn body(&mut self) -> Option<(&'static str, Vec<DocumentPart>, Option<Template>)> {
+        use CommandWord::*;
+        Some(match self.word {
+            InsertOne => {
+                let document = self.required("document")?;
+                ("insert", vec![field("documents", Template::Array(vec![Item::One(document)]))], None)
+            }
+            InsertMany => {
+                let documents = self.required("documents")?;
+                ("insert", self.copy(&[("ordered", "ordered")])?, Some(documents))
+            }
+            FindOne => {
+                let mut entries = self.find_entries()?;
+                entries.push(constant("limit", Value::Int(1)));
+                entries.push(constant("singleBatch", Value::Bool(true)));
+                ("find", entries, None)
+            }
+            Find => {
+                let mut entries = self.find_entries()?;
+                entries.append(&mut self.copy(&[("limit", "limit"), ("batchSize", "batchSize")])?);
+                ("find", entries, None)
+            }
+            Aggregate => {
+                let pipeline = self.required("pipeline")?;
+                let mut entries = vec![field("pipeline", pipeline), self.cursor()?];
+                entries.append(&mut self.copy(&[("hint", "hint")])?);
+                ("aggregate", entries, None)
+            }
+            CountDocuments => ("aggregate", self.count_entries()?, None),
+            Distinct => ("distinct", self.copy(&[("key", "key"), ("filter", "query")])?, None),
+            UpdateOne | UpdateMany | ReplaceOne => ("update", vec![list_of_one("updates", self.update_part()?)], None),
+            DeleteOne | DeleteMany => ("delete", vec![list_of_one("deletes", self.delete_part()?)], None),
+            FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete => ("findAndModify", self.modify_entries()?, None),
+        })
+    }
+
+    fn find_entries(&mut self) -> Option<Vec<DocumentPart>> {
+        let names = ["filter", "projection", "sort", "skip", "hint"];
+        self.copy(&names.map(|name| (name, name)))
+    }
+
+    fn cursor(&mut self) -> Option<DocumentPart> {
+        let batch = self.copy(&[("batchSize", "batchSize")])?;
+        Some(field("cursor", Template::Document(batch)))
+    }
+
+    /// `countDocuments` is an aggregation, as the CRUD specification has it.
+    fn count_entries(&mut self) -> Option<Vec<DocumentPart>> {
+        let filter = self.optional("filter")?.unwrap_or_else(|| Template::Document(Vec::new()));
+        let mut stages = vec![Item::One(Template::Document(vec![field("$match", filter)]))];
+        for (option, stage) in [("skip", "$skip"), ("limit", "$limit")] {
+            if let Some(value) = self.optional(option)? {
+                stages.push(Item::One(Template::Document(vec![field(stage, value)])));
+            }
+        }
+        let sum =
+            Value::Map(Arc::new([(Arc::from("_id"), Value::Int(1)), (Arc::from("n"), map("$sum", Value::Int(1)))]));
+        stages.push(Item::One(Template::Document(vec![constant("$group", sum)])));
+        let mut entries =
+            vec![field("pipeline", Template::Array(stages)), field("cursor", Template::Document(Vec::new()))];
+        entries.append(&mut self.copy(&[("hint", "hint")])?);
+        Some(entries)
+    }
+
+    fn delete_part(&mut self) -> Option<Vec<DocumentPart>> {
+        let mut delete = self.copy(&[("filter", "q"), ("hint", "hint")])?;
+        delete.push(constant("limit", Value::Int(i64::from(self.word == CommandWord::DeleteOne))));
+        Some(delete)
+    }
+
+    fn update_part(&mut self) -> Option<Vec<DocumentPart>> {
+        let change = if self.word == CommandWord::ReplaceOne { "replacement" } else { "update" };
+        let names =
+            [("filter", "q"), (change, "u"), ("upsert", "upsert"), ("arrayFilters", "arrayFilters"), ("hint", "hint")];
+        let mut update = self.copy(&names)?;
+        update.push(constant("multi", Value::Bool(self.word == CommandWord::UpdateMany)));
+        Some(update)
+    }
+
+    fn modify_entries(&mut self) -> Option<Vec<DocumentPart>> {
+        let names = [
+            ("filter", "query"),
+            ("sort", "sort"),
+            ("update", "update"),
+            ("replacement", "update"),
+            ("projection", "fields"),
+            ("upsert", "upsert"),
+            ("arrayFilters", "arrayFilters"),
+            ("hint", "hint"),
+        ];
+        let mut entries = self.copy(&names)?;
+        if self.word == CommandWord::FindOneAndDelete {
+            entries.push(constant("remove", Value::Bool(true)));
+        }
+        let after = self
+            .option("returnDocument")
+            .is_some_and(|node| matches!(&node.tree, Tree::Scalar(Scalar::Text(when)) if when == "after"));
+        if after {
+            entries.push(constant("new", Value::Bool(true)));
+        }
+        Some(entries)
+    }
+
+    fn option(&self, name: &str) -> Option<&Node> {
+        self.options.iter().find(|(key, _)| key.value == name).map(|(_, node)| node)
+    }
+
+    /// `None` when the option had a problem, `Some(None)` when it is not given.
+    fn optional(&mut self, name: &str) -> Option<Option<Template>> {
+        let Some(node) = self.option(name).cloned() else { return Some(None) };
+        check_option(name, &node, self.scope, self.diagnostics);
+        let pipeline = name == "pipeline" || (name == "update" && matches!(node.tree, Tree::List(_)));
+        DocumentCompiler { scope: self.scope, diagnostics: self.diagnostics }.compile(&node, pipeline).map(Some)
+    }
+
+    fn required(&mut self, name: &str) -> Option<Template> {
+        match self.optional(name)? {
+            Some(template) => Some(template),
+            None => {
+                let message = format!("missing key `{name}` in `{}`", self.word.name());
+                self.diagnostics
+                    .push(Diagnostic::error(self.collection.span, message).help(format!("add `{name}: ...`")));
+                None
+            }
+        }
+    }
+
+    /// The given ones of these options under the server's names.
+    fn copy(&mut self, names: &[(&str, &'static str)]) -> Option<Vec<DocumentPart>> {
+        let mut entries = Vec::new();
+        let mut good = true;
+        for (option, name) in names {
+            match self.optional(option) {
+                Some(Some(template)) => entries.push(field(name, template)),
+                Some(None) => {}
+                None => good = false,
+            }
+        }
+        good.then_some(entries)
+    }
+}
+
+/// How the reply of a command is read.
+pub(super) fn reply_shape(word: CommandWord) -> ReplyShape {
+    use CommandWord::*;
+    match word {
+        InsertOne | InsertMany => ReplyShape::Insert,
+        FindOne => ReplyShape::First,
+        Find | Aggregate => ReplyShape::Documents,
+        CountDocuments => ReplyShape::Count,
+        Distinct => ReplyShape::Values,
+        UpdateOne | UpdateMany | ReplaceOne => ReplyShape::Update,
+        DeleteOne | DeleteMany => ReplyShape::Delete,
+        FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete => ReplyShape::Value,
+    }
+}
+
+fn field(name: &str, value: Template) -> DocumentPart {
+    DocumentPart::Field(Key::Fixed(name.into()), value)
+}
+
+fn constant(name: &str, value: Value) -> DocumentPart {
+    field(name, Template::Constant(value))
+}
+
+fn map(key: &str, value: Value) -> Value {
+    Value::Map(Arc::new([(Arc::from(key), value)]))
+}
+
+fn list_of_one(name: &str, entries: Vec<DocumentPart>) -> DocumentPart {
+    field(name, Template::Array(vec![Item::One(Template::Document(entries))]))
+}

@@ -1,0 +1,255 @@
+//! Documents as written to [`Template`]s.
+
+use std::sync::Arc;
+
+use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
+
+use super::extended;
+use super::lint::check_slot;
+use super::reply::check_field;
+use super::resolve::{entity_of, resolve};
+use super::scope::{Origin, Scope};
+use crate::plan::{
+    Raw, Template, Value, Writer,
+    template::{Base, DocumentPart, Item, Key, Path, Piece},
+};
+
+/// Compiles documents and texts with `<path>` slots. Problems go to the diagnostics; the result is `None` when there were
+/// any.
+pub struct DocumentCompiler<'r, 'a> {
+    pub scope: &'r mut Scope<'a>,
+    pub diagnostics: &'r mut Diagnostics,
+}
+
+impl DocumentCompiler<'_, '_> {
+    /// Compiles a node of the scenario; `guarded` when it is (part of) a pipeline.
+    pub fn compile(&mut self, node: &Node, guarded: bool) -> Option<Template> {
+        match &node.tree {
+            Tree::Scalar(Scalar::Text(text)) => self.text(text, node.span, guarded),
+            Tree::Scalar(scalar) => Some(Template::Constant(constant(scalar))),
+            Tree::List(items) => self.list(items, guarded),
+            Tree::Mapping(entries) => match extended::constant(entries) {
+                Some(Ok(value)) => Some(Template::Constant(value)),
+                Some(Err(message)) => self.problem(node.span, message, extended::help(&entries[0].0.value)),
+                None => self.document(entries, guarded),
+            },
+        }
+    }
+
+    fn problem<T>(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<T> {
+        self.diagnostics.error(span, message, help);
+        None
+    }
+
+    /// Compiles text that may contain `<path>`.
+    pub fn text(&mut self, text: &str, span: Span, guarded: bool) -> Option<Template> {
+        let mut pieces = self.pieces(text, span, guarded)?;
+        Some(match pieces.len() {
+            0 => Template::Constant(Value::text("")),
+            1 => match pieces.remove(0) {
+                Piece::Literal(literal) => Template::Constant(Value::text(&literal)),
+                Piece::Slot(path) => Template::Slot(path),
+            },
+            _ => Template::Text(pieces),
+        })
+    }
+
+    fn pieces(&mut self, text: &str, span: Span, guarded: bool) -> Option<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        let mut good = true;
+        let mut rest = text;
+        let mut literal = String::new();
+        while let Some(start) = rest.find('<') {
+            let Some(length) = path_length(&rest[start..]) else {
+                check_slot(&rest[start..], span, self.scope, self.diagnostics);
+                literal.push_str(&rest[..=start]);
+                rest = &rest[start + 1..];
+                continue;
+            };
+            literal.push_str(&rest[..start]);
+            if !literal.is_empty() {
+                pieces.push(Piece::Literal(std::mem::take(&mut literal).into()));
+            }
+            match self.path(&rest[start + 1..start + length - 1], span) {
+                Some(mut path) => {
+                    // A slot inside a longer text cannot turn that text into a field unless it comes first.
+                    path.guarded = guarded && pieces.is_empty();
+                    pieces.push(Piece::Slot(path));
+                }
+                None => good = false,
+            }
+            rest = &rest[start + length..];
+        }
+        literal.push_str(rest);
+        if !literal.is_empty() {
+            pieces.push(Piece::Literal(literal.into()));
+        }
+        good.then_some(pieces)
+    }
+
+    fn path(&mut self, written: &str, span: Span) -> Option<Path> {
+        let mut parts = written.split('.');
+        let first = parts.next()?;
+        let fields: Vec<Arc<str>> = parts.map(Arc::from).collect();
+        let variable = self.scope.variable(first);
+        let (base, found, mut entity) = match (variable, self.scope.parameter(first)) {
+            (Some(variable), _) => (Base::Slot(variable.slot), variable.origin == Origin::Reply, variable.entity),
+            (None, Some(value)) => (Base::Constant(value.clone()), false, None),
+            (None, None) if self.scope.is_broken(first) => return None,
+            (None, None) => {
+                let help = match self.scope.member_named(first) {
+                    Some(member) => format!("did you mean `<{member}>`?"),
+                    None => nearest(first, &self.scope.known()),
+                };
+                return self.problem(span, format!("unknown name `<{written}>`"), help);
+            }
+        };
+        if let (Some(variable), Some(field)) = (variable, fields.first()) {
+            check_field(variable.reply, (first, field), span, self.diagnostics)?;
+        }
+        for field in &fields {
+            let Some(of) = entity else { break };
+            let names = self.scope.names;
+            let Some(member) = names.member(of, field) else {
+                let message =
+                    format!("unknown field `{field}` of entity `{}` in `<{written}>`", names.entities[of].name);
+                return self.problem(span, message, nearest(field, &names.members(of)));
+            };
+            entity = member;
+        }
+        Some(Path { base, fields, written: Arc::from(written), found, guarded: false })
+    }
+
+    fn list(&mut self, items: &[Node], guarded: bool) -> Option<Template> {
+        let made: Vec<_> = items.iter().map(|item| self.item(item, guarded)).collect();
+        let made = made.into_iter().collect::<Option<Vec<_>>>()?;
+        let constants = made.iter().map(|item| match item {
+            Item::One(Template::Constant(value)) => Some(value.clone()),
+            _ => None,
+        });
+        match constants.collect::<Option<Vec<_>>>() {
+            Some(values) => Some(Template::Constant(encoded(&Value::list(values)))),
+            None => Some(Template::Array(made)),
+        }
+    }
+
+    fn item(&mut self, item: &Node, guarded: bool) -> Option<Item> {
+        let Some((name, list, body)) = for_each(item) else {
+            if has_key(item, "forEach") {
+                let message = "`forEach` in a list needs one name with its list, and an `item`";
+                let help = "for example `{ forEach: { part: product.parts }, item: { part: <part> } }`";
+                return self.problem(item.span, message, help);
+            }
+            return self.compile(item, guarded).map(Item::One);
+        };
+        let list = resolve(list, self.scope, self.diagnostics);
+        let entity = list.as_ref().and_then(|list| entity_of(list, self.scope));
+        let slot = self.scope.push(name, Origin::Let, entity);
+        let item = self.compile(body, guarded);
+        self.scope.pop();
+        Some(Item::Each { slot, list: list?, item: item? })
+    }
+
+    fn document(&mut self, entries: &[(Spanned<String>, Node)], guarded: bool) -> Option<Template> {
+        let mut made = Vec::new();
+        for (position, (key, value)) in entries.iter().enumerate() {
+            made.push(if key.value == "..." {
+                let later = entries[position + 1..].iter().map(|(key, _)| key.value.as_str().into()).collect();
+                self.spread(value, later)
+            } else {
+                let guarded = (guarded || key.value == "$expr") && key.value != "$literal";
+                let value = self.compile(value, guarded);
+                self.key(key).zip(value).map(|(key, value)| DocumentPart::Field(key, value))
+            });
+        }
+        let made = later_keys_win(made.into_iter().collect::<Option<Vec<_>>>()?);
+        let constants = made.iter().map(|entry| match entry {
+            DocumentPart::Field(Key::Fixed(key), Template::Constant(value)) => Some((Arc::from(&**key), value.clone())),
+            _ => None,
+        });
+        match constants.collect::<Option<Arc<[_]>>>() {
+            Some(constants) => Some(Template::Constant(encoded(&Value::Map(constants)))),
+            None => Some(Template::Document(made)),
+        }
+    }
+
+    fn spread(&mut self, value: &Node, later: Vec<Box<str>>) -> Option<DocumentPart> {
+        let template = match &value.tree {
+            Tree::Scalar(Scalar::Text(text)) => self.text(text, value.span, false)?,
+            _ => Template::Constant(Value::Null),
+        };
+        match template {
+            Template::Slot(path) => Some(DocumentPart::Spread(path, later)),
+            _ => {
+                let help = "for example `...: <name>`, the name of a record or document";
+                self.problem(value.span, "expected the name of a document after `...`", help)
+            }
+        }
+    }
+
+    fn key(&mut self, key: &Spanned<String>) -> Option<Key> {
+        let mut pieces = self.pieces(&key.value, key.span, false)?;
+        Some(match pieces.as_mut_slice() {
+            [Piece::Literal(literal)] => Key::Fixed(std::mem::take(literal)),
+            [] => Key::Fixed("".into()),
+            _ => Key::Text(pieces),
+        })
+    }
+}
+
+fn constant(scalar: &Scalar) -> Value {
+    match scalar {
+        Scalar::Null => Value::Null,
+        Scalar::Bool(b) => Value::Bool(*b),
+        Scalar::Int(i) => Value::Int(*i),
+        Scalar::Float(d) => Value::Double(*d),
+        Scalar::Text(text) => Value::text(text),
+    }
+}
+
+/// The length of `<identifier.identifier...>` at the start of `text`; `None` when it is another `<`.
+pub(crate) fn path_length(text: &str) -> Option<usize> {
+    let end = text.find('>')?;
+    let inside = &text[1..end];
+    let identifier = |part: &str| {
+        let mut characters = part.chars();
+        characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+            && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    inside.split('.').all(identifier).then_some(end + 1)
+}
+
+fn has_key(node: &Node, name: &str) -> bool {
+    matches!(&node.tree, Tree::Mapping(entries) if entries.iter().any(|(key, _)| key.value == name))
+}
+
+/// The parts of `{ forEach: { x: list }, item: ... }`.
+fn for_each(node: &Node) -> Option<(&str, &Node, &Node)> {
+    let Tree::Mapping(entries) = &node.tree else { return None };
+    let find = |name: &str| entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
+    match (entries.len(), find("forEach").map(|each| &each.tree), find("item")) {
+        (2, Some(Tree::Mapping(each)), Some(item)) if each.len() == 1 => Some((&each[0].0.value, &each[0].1, item)),
+        _ => None,
+    }
+}
+
+/// Fields before a `...` are written only when it has no such key.
+fn later_keys_win(entries: Vec<DocumentPart>) -> Vec<DocumentPart> {
+    let Some(at) = entries.iter().position(|entry| matches!(entry, DocumentPart::Spread(..))) else { return entries };
+    let DocumentPart::Spread(path, _) = &entries[at] else { return entries };
+    let path = path.clone();
+    let weak = |(position, entry)| match entry {
+        DocumentPart::Field(key, value) if position < at => DocumentPart::Unless(key, value, path.clone()),
+        other => other,
+    };
+    entries.into_iter().enumerate().map(weak).collect()
+}
+
+/// A constant list or map as raw BSON, so that binding only copies it.
+fn encoded(value: &Value) -> Value {
+    let (mut writer, open) = Writer::new();
+    if writer.value("value", value).is_err() {
+        return value.clone();
+    }
+    Raw::new(writer.finish(open)).get("value").unwrap_or(Value::Null)
+}

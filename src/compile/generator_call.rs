@@ -1,0 +1,144 @@
+//! Calls of generators, as written, to [`GeneratorCall`]s.
+
+use std::sync::Arc;
+
+use cel::common::ast::{Expr, LiteralValue};
+use cel::parser::Expression as Parsed;
+
+use crate::generate::Label;
+use crate::plan::{
+    Expression, Value,
+    generator::{GENERATORS, Generator, GeneratorArgument, GeneratorCall, ParameterKind},
+    operation::EarlierCalls,
+};
+use crate::scenario::nearest;
+
+use super::resolve::Resolver;
+
+impl Resolver<'_, '_> {
+    pub(super) fn generator(&mut self, name: &str, arguments: &[Parsed], parsed: &Parsed) -> Option<Expression> {
+        let label = Label::new(&self.scope.next_site());
+        let Some(generator) = self.matching(name, arguments) else {
+            let usages: Vec<String> =
+                GENERATORS.iter().filter(|other| other.name == name).map(Generator::usage).collect();
+            let span = self.span_of_word(parsed, name);
+            let message = format!("wrong arguments for `{name}`");
+            return self.problem(span, message, format!("write {}", usages.join(" or ")));
+        };
+        let resolved: Vec<_> = arguments
+            .iter()
+            .zip(generator.parameters)
+            .map(|(argument, parameter)| self.argument(parameter.kind, argument))
+            .collect();
+        let arguments = resolved.into_iter().collect::<Option<Vec<_>>>()?;
+        Some(Expression::Generate(Box::new(GeneratorCall::new(generator, label, arguments))))
+    }
+
+    /// Returns the row of the table that the arguments fit. Where an entity or a value may be given, the name of an
+    /// entity is one.
+    fn matching(&self, name: &str, arguments: &[Parsed]) -> Option<&'static Generator> {
+        let fits = |generator: &&Generator| {
+            generator.name == name
+                && generator.parameters.len() == arguments.len()
+                && generator.parameters.iter().zip(arguments).all(|(parameter, argument)| match parameter.kind {
+                    ParameterKind::Field => matches!(&argument.expr, Expr::Literal(LiteralValue::String(_))),
+                    ParameterKind::EntityField => matches!(argument.expr, Expr::Select(_)),
+                    ParameterKind::Value
+                    | ParameterKind::Constant
+                    | ParameterKind::Entity
+                    | ParameterKind::Operation => true,
+                })
+        };
+        let is_entity = |generator: &&Generator| {
+            generator.parameters.first().is_none_or(|first| first.kind != ParameterKind::Entity)
+                || self.names_entity(&arguments[0])
+        };
+        let mut candidates = GENERATORS.iter().filter(fits);
+        candidates.clone().find(is_entity).or_else(|| candidates.next())
+    }
+
+    fn argument(&mut self, kind: ParameterKind, parsed: &Parsed) -> Option<GeneratorArgument> {
+        match (kind, &parsed.expr) {
+            (ParameterKind::Constant, _) => self.constant_number(parsed).map(GeneratorArgument::Constant),
+            (ParameterKind::Entity, _) => self.entity(parsed).map(GeneratorArgument::Entity),
+            (ParameterKind::Operation, _) => self.earlier_calls(parsed).map(GeneratorArgument::Operation),
+            (ParameterKind::EntityField, Expr::Select(select)) => self
+                .entity(&select.operand)
+                .map(|entity| GeneratorArgument::EntityField(entity, Arc::from(select.field.as_str()))),
+            (ParameterKind::Field, Expr::Literal(LiteralValue::String(field))) => {
+                Some(GeneratorArgument::Field(Arc::from(field.inner())))
+            }
+            (ParameterKind::Value | ParameterKind::EntityField | ParameterKind::Field, _) => {
+                self.expression(parsed).map(GeneratorArgument::Value)
+            }
+        }
+    }
+
+    /// An entity comes before a variable of its name, as it does in the other generators.
+    fn names_entity(&self, parsed: &Parsed) -> bool {
+        matches!(&parsed.expr, Expr::Ident(name) if self.scope.names.entity(name).is_some())
+    }
+
+    fn entity(&mut self, parsed: &Parsed) -> Option<usize> {
+        if let Expr::Ident(name) = &parsed.expr
+            && let Some(entity) = self.scope.names.entity(name)
+        {
+            return Some(entity);
+        }
+        let entities: Vec<&str> = self.scope.names.entities.iter().map(|entity| entity.name.as_str()).collect();
+        let name = match &parsed.expr {
+            Expr::Ident(name) => name.as_str(),
+            _ => "",
+        };
+        let help = nearest(name, &entities);
+        let span = self.span_of(parsed);
+        let message = match &parsed.expr {
+            Expr::Ident(name) => format!("`{name}` is not an entity"),
+            _ => "expected the name of an entity".to_owned(),
+        };
+        self.problem(span, message, help);
+        None
+    }
+
+    /// The calls of an operation defined above.
+    fn earlier_calls(&mut self, parsed: &Parsed) -> Option<Arc<EarlierCalls>> {
+        let name = match &parsed.expr {
+            Expr::Ident(name) => name.as_str(),
+            _ => "",
+        };
+        let names = self.scope.names;
+        if let Some(calls) = names.earlier.iter().find(|calls| *calls.name == *name) {
+            return Some(Arc::clone(calls));
+        }
+        let above: Vec<&str> = names.earlier.iter().map(|calls| &*calls.name).collect();
+        let (message, help) = match names.operations.iter().any(|operation| operation == name) {
+            true => (
+                format!("`{name}` is not defined above"),
+                "`earlier` takes an operation defined above its own".to_owned(),
+            ),
+            false if name.is_empty() => ("expected the name of an operation".to_owned(), nearest(name, &above)),
+            false => (format!("`{name}` is not an operation"), nearest(name, &above)),
+        };
+        let span = self.span_of(parsed);
+        self.problem(span, message, help);
+        None
+    }
+
+    /// A number that is known before the run: a literal or a parameter.
+    fn constant_number(&mut self, parsed: &Parsed) -> Option<f64> {
+        let expression = self.expression(parsed)?;
+        match expression.constant() {
+            Some(Value::Int(i)) => Some(*i as f64),
+            Some(Value::Double(d)) => Some(*d),
+            _ => {
+                let span = self.span_of(parsed);
+                self.problem(
+                    span,
+                    "expected a number or a numeric parameter",
+                    "for example 0.99, or the name of a parameter",
+                );
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Warnings of templates that are valid, though something else was probably meant.
+
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree};
+
+use super::scope::{Origin, Scope};
+
+/// Keys whose texts name fields or types, or are expressions.
+const OTHER_TEXTS: [&str; 5] = ["$rename", "$type", "$literal", "$currentDate", "forEach"];
+
+/// Warns of texts in an option of a command that are the names of variables. Those in a pipeline are mostly names of
+/// fields, so only what its `$match` stages compare is looked at.
+pub fn check_option(option: &str, node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
+    match option {
+        "pipeline" => check_matches(node, scope, diagnostics),
+        "update" if matches!(node.tree, Tree::List(_)) => check_matches(node, scope, diagnostics),
+        "filter" | "update" | "replacement" | "document" | "documents" | "arrayFilters" => {
+            check_texts(node, scope, diagnostics);
+        }
+        _ => {}
+    }
+}
+
+fn check_matches(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
+    match &node.tree {
+        Tree::Scalar(_) => {}
+        Tree::List(items) => items.iter().for_each(|item| check_matches(item, scope, diagnostics)),
+        Tree::Mapping(entries) => {
+            for (key, value) in entries {
+                match key.value.as_str() {
+                    "$match" => check_texts(value, scope, diagnostics),
+                    _ => check_matches(value, scope, diagnostics),
+                }
+            }
+        }
+    }
+}
+
+/// Warns of unquoted texts that are the names of variables: `{ _id: cart }` for `{ _id: <cart> }`.
+pub fn check_texts(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
+    match &node.tree {
+        Tree::Scalar(Scalar::Text(text)) => {
+            let is_quoted = node.span.end - node.span.start != text.len();
+            let is_given = scope.variable(text).is_some_and(|variable| variable.origin != Origin::Reply);
+            if is_given && !is_quoted {
+                let message = format!("`{text}` is plain text here, not the variable");
+                let help = format!("did you mean `<{text}>`? quote it if the text is meant");
+                diagnostics.push(Diagnostic::warning(node.span, message).help(help));
+            }
+        }
+        Tree::Scalar(_) => {}
+        Tree::List(items) => items.iter().for_each(|item| check_texts(item, scope, diagnostics)),
+        Tree::Mapping(entries) => {
+            let values = entries.iter().filter(|(key, _)| !OTHER_TEXTS.contains(&key.value.as_str()));
+            values.for_each(|(_, value)| check_texts(value, scope, diagnostics));
+        }
+    }
+}
+
+/// Warns of `key: <record>` where `record` is written whole; `wholes` are the names of such records.
+pub fn check_wholes(node: &Node, wholes: &[&str], scope: &Scope, diagnostics: &mut Diagnostics) {
+    match &node.tree {
+        Tree::Scalar(_) => {}
+        Tree::List(items) => items.iter().for_each(|item| check_wholes(item, wholes, scope, diagnostics)),
+        Tree::Mapping(entries) => {
+            for (key, value) in entries {
+                let slot = value.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>'));
+                match slot.filter(|name| key.value != "..." && wholes.contains(name)) {
+                    Some(name) => diagnostics.push(whole(name, value.span, scope)),
+                    None => check_wholes(value, wholes, scope, diagnostics),
+                }
+            }
+        }
+    }
+}
+
+fn whole(name: &str, span: Span, scope: &Scope) -> Diagnostic {
+    let entity = scope.variable(name).and_then(|variable| variable.entity);
+    let has_id = entity.is_some_and(|entity| scope.names.member(entity, "_id").is_some());
+    let meant = if has_id { format!("did you mean `<{name}._id>`? ") } else { String::new() };
+    Diagnostic::warning(span, format!("`<{name}>` writes the whole record here"))
+        .help(format!("{meant}if the whole record is meant, write `{{ ...: <{name}> }}`"))
+}
+
+/// Warns of what looks like a slot and is none; `text` begins with its `<`.
+pub fn check_slot(text: &str, span: Span, scope: &Scope, diagnostics: &mut Diagnostics) {
+    let Some(inside) = text.find('>').map(|end| &text[1..end]) else { return };
+    let trimmed = inside.trim();
+    let end = trimmed.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(trimmed.len());
+    let first = &trimmed[..end];
+    if scope.variable(first).is_none() && scope.parameter(first).is_none() {
+        return;
+    }
+    let help = match super::path_length(&format!("<{trimmed}>")) {
+        Some(_) => format!("write `<{trimmed}>`"),
+        None => "a slot is a name or a path: compute with `let` first, in a collection with a name of `each`".into(),
+    };
+    diagnostics.push(Diagnostic::warning(span, format!("`<{inside}>` is plain text, not a slot")).help(help));
+}
+
+/// The collections that the stages of a pipeline read, at any depth. Those that `$out` and `$merge` make need no declaration.
+pub fn collections_of(node: &Node) -> Vec<Spanned<String>> {
+    let mut found = Vec::new();
+    collect(node, &mut found);
+    found
+}
+
+fn collect(node: &Node, found: &mut Vec<Spanned<String>>) {
+    match &node.tree {
+        Tree::Scalar(_) => {}
+        Tree::List(items) => items.iter().for_each(|item| collect(item, found)),
+        Tree::Mapping(entries) => {
+            for (key, value) in entries.iter().filter(|(key, _)| key.value != "$literal") {
+                let place = match key.value.as_str() {
+                    "$lookup" | "$graphLookup" => entry(value, "from"),
+                    "$unionWith" => entry(value, "coll").or(Some(value)),
+                    _ => None,
+                };
+                let name = place.and_then(|place| Some(Spanned::new(place.as_text()?.to_owned(), place.span)));
+                found.extend(name);
+                collect(value, found);
+            }
+        }
+    }
+}
+
+fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
+    node.as_mapping()?.iter().find(|(key, _)| key.value == name).map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::{Diagnostics, Severity, Source, read};
+
+    use super::super::{Choice, compile};
+
+    /// Returns the messages about a strategy whose documents are `document` and whose operation has `steps`.
+    fn messages(document: &str, steps: &str) -> Vec<String> {
+        let text = format!(
+            "format: 1\nname: test\ntitle: Test\nentities:\n  cart: {{ count: 2, fields: {{ _id: index, n: index }} }}\n\
+             operations: {{ act: {{ arguments: {{ cart: zipf(cart), n: '3' }} }} }}\nmixes: {{ default: {{ act: 1 }} }}\n\
+             strategies:\n  s:\n    collections:\n      carts: {{ each: cart, document: {document} }}\n    \
+             operations: {{ act: {steps} }}\n"
+        );
+        let mut diagnostics = Diagnostics::new();
+        let scenario = read(&Source::new("test.yaml", text), &mut diagnostics).unwrap();
+        compile(&scenario, &Choice::default(), &mut diagnostics).unwrap();
+        let shown = |severity: Severity| if severity == Severity::Error { "error: " } else { "" };
+        diagnostics.iter().map(|one| format!("{}{}", shown(one.severity), one.message)).collect()
+    }
+
+    const WHOLE: &str = "{ ...: <cart> }";
+
+    #[test]
+    fn text_that_is_a_variables_name_is_reported() {
+        for steps in [
+            "{ find: carts, filter: { _id: cart } }",
+            "{ updateOne: carts, filter: {}, update: { $set: { a: [{ b: cart }] } } }",
+            "{ aggregate: carts, pipeline: [{ $match: { _id: cart } }, { $project: { a: cart } }] }",
+            "[{ insertOne: carts, document: { a: cart } }]",
+        ] {
+            assert_eq!(messages(WHOLE, steps), ["`cart` is plain text here, not the variable"], "{steps}");
+        }
+        for steps in [
+            "{ find: carts, filter: { _id: 'cart' } }",
+            "{ find: carts, filter: { cart: <cart> }, hint: cart }",
+            "{ distinct: carts, key: cart }",
+            "{ updateOne: carts, filter: {}, update: { $rename: { a: cart } } }",
+            "{ aggregate: carts, pipeline: [{ $lookup: { from: carts, localField: cart, foreignField: n, as: n } }] }",
+        ] {
+            assert_eq!(messages(WHOLE, steps), Vec::<String>::new(), "{steps}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_slot_and_is_none_is_reported() {
+        let steps = |filter: &str| format!("{{ find: carts, filter: {{ a: \"{filter}\" }} }}");
+        for filter in ["<cart.n + 1>", "<cart.n >", "<cart.items[0].at>", "x <n * 2>"] {
+            let slot = &filter[filter.find('<').unwrap()..];
+            assert_eq!(messages(WHOLE, &steps(filter)), [format!("`{slot}` is plain text, not a slot")], "{filter}");
+        }
+        for filter in ["<b class='n'>", "1 < 2", "<n> <= <cart>", "<>"] {
+            assert_eq!(messages(WHOLE, &steps(filter)), Vec::<String>::new(), "{filter}");
+        }
+    }
+
+    #[test]
+    fn a_whole_record_under_a_key_is_reported() {
+        let steps = "{ find: carts }";
+        for document in ["{ cart: <cart> }", "{ _id: { cart: <cart> } }", "{ a: [{ b: <cart> }] }"] {
+            assert_eq!(messages(document, steps), ["`<cart>` writes the whole record here"], "{document}");
+        }
+        for document in ["{ _id: <cart._id>, all: { ...: <cart> } }", "{ a: [<cart>] }"] {
+            assert_eq!(messages(document, steps), Vec::<String>::new(), "{document}");
+        }
+    }
+
+    #[test]
+    fn stages_name_declared_collections() {
+        let aggregate = |stage: &str| format!("{{ aggregate: carts, pipeline: [{stage}] }}");
+        for stage in [
+            "{ $lookup: { from: cartz, as: a, pipeline: [] } }",
+            "{ $unionWith: cartz }",
+            "{ $unionWith: { coll: cartz, pipeline: [] } }",
+            "{ $facet: { a: [{ $graphLookup: { from: cartz } }] } }",
+        ] {
+            assert_eq!(messages(WHOLE, &aggregate(stage)), ["error: unknown collection `cartz`"], "{stage}");
+            assert_eq!(messages(WHOLE, &aggregate(&stage.replace("cartz", "carts"))), Vec::<String>::new(), "{stage}");
+        }
+        for stage in ["{ $lookup: { from: \"c_<n>\", as: a } }", "{ $out: cartz }"] {
+            assert_eq!(messages(WHOLE, &aggregate(stage)), Vec::<String>::new(), "{stage}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! A scenario and a choice to a [`Plan`]; every problem of the file goes to the diagnostics.
+
+mod audit;
+mod bulk;
+mod choice;
+mod claim;
+mod command;
+mod document;
+mod dry_run;
+mod entity;
+mod extended;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod generator_call;
+mod inherit;
+mod lint;
+mod operation;
+mod parameter;
+mod reply;
+mod resolve;
+mod scope;
+mod shape;
+mod steps;
+mod strategy;
+mod syntax;
+
+use std::sync::Arc;
+
+use crate::plan::{Arm, Mix, Plan, program::Concerns};
+use crate::scenario::{self, Diagnostics, Scenario};
+
+pub use choice::{Choice, ChoiceError};
+pub(crate) use document::path_length;
+pub use inherit::inherit;
+
+use audit::check_strategies;
+use claim::check_claims;
+use dry_run::{try_calls, try_records};
+use entity::{compile_data, entity_names};
+use operation::{compile_mix, compile_operations};
+use parameter::{parameters, with_parameters};
+use scope::Names;
+use strategy::StrategyCompiler;
+
+/// Resolves a whole scenario: all its strategies and mixes are checked, those chosen become the plan.
+///
+/// `Ok(None)` when the diagnostics have errors.
+///
+/// # Errors
+/// When the choice names what the scenario does not have.
+pub fn compile(
+    scenario: &Scenario,
+    choice: &Choice,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<Plan>, ChoiceError> {
+    let mut names = Names {
+        entities: entity_names(scenario, diagnostics),
+        parameters: Vec::new(),
+        broken: Vec::new(),
+        operations: scenario.operations.iter().map(|operation| operation.name.value.clone()).collect(),
+        earlier: Vec::new(),
+    };
+    let mix = chosen_mix(scenario, choice)?;
+    names = parameters(scenario, mix, choice, &names, diagnostics)?;
+    let data = compile_data(scenario, &mut names, choice.seed, diagnostics);
+    let weights: Vec<_> = scenario.mixes.iter().map(|mix| compile_mix(mix, &names, diagnostics)).collect();
+    let mix_position =
+        scenario.mixes.iter().position(|other| mix.is_some_and(|mix| other.name.value == mix.name.value));
+    let weights = mix_position.and_then(|position| weights.into_iter().nth(position).flatten());
+    let mix = Arc::new(Mix {
+        name: mix.map(|mix| mix.name.value.clone()).unwrap_or_default(),
+        // A mix with problems is never drawn from, as there is no plan then.
+        weights: weights.unwrap_or_else(|| vec![1.0; names.operations.len()]),
+    });
+    let operations = compile_operations(scenario, &mix, &mut names, diagnostics);
+    check_strategies(scenario, diagnostics);
+    check_claims(scenario, diagnostics);
+    let concerns = Concerns::default();
+    let strategies = inherit(&scenario.strategies, diagnostics);
+    let mut compile_arm = |strategy: &scenario::StrategyDefinition| {
+        let mut found = Diagnostics::new();
+        let strategy_names = with_parameters(&names, strategy, &mut found);
+        let compiler = StrategyCompiler {
+            scenario,
+            strategy,
+            names: &strategy_names,
+            concerns: &concerns,
+            diagnostics: &mut found,
+        };
+        let arm = compiler.compile();
+        add_new(&found, diagnostics);
+        arm
+    };
+    let mut arms: Vec<Arm> = strategies.iter().filter_map(&mut compile_arm).collect();
+    let mut chosen = chosen_strategies(scenario, choice)?;
+    if choice.control && chosen.len() > 1 {
+        let baseline = strategies.iter().find(|strategy| strategy.name.value == chosen[0]);
+        arms.extend(baseline.and_then(&mut compile_arm).map(into_repeat));
+        chosen.push(repeat_name(&chosen[0]));
+    }
+    let (Some(data), false) = (data, diagnostics.has_errors()) else { return Ok(None) };
+    let plan = Plan {
+        name: scenario.name.value.clone(),
+        title: scenario.title.clone(),
+        about: scenario.about.clone(),
+        parameters: names.parameters.clone(),
+        seed: choice.seed,
+        data,
+        operations,
+        mix,
+        arms: in_order(arms, &chosen),
+        concerns,
+    };
+    try_records(scenario, &plan, diagnostics);
+    try_calls(scenario, &plan, diagnostics);
+    Ok((!diagnostics.has_errors()).then_some(plan))
+}
+
+/// Returns the name of the baseline's repeat.
+fn repeat_name(baseline: &str) -> String {
+    format!("{baseline} (repeat)")
+}
+
+fn into_repeat(arm: Arm) -> Arm {
+    Arm { name: repeat_name(&arm.name), is_control: true, ..arm }
+}
+
+/// Adds what is not reported yet: an error that a strategy inherits is one error.
+fn add_new(found: &Diagnostics, diagnostics: &mut Diagnostics) {
+    for diagnostic in found.iter() {
+        if !diagnostics.iter().any(|known| known == diagnostic) {
+            diagnostics.push(diagnostic.clone());
+        }
+    }
+}
+
+fn in_order(mut arms: Vec<Arm>, chosen: &[String]) -> Vec<Arm> {
+    let mut ordered = Vec::new();
+    for name in chosen {
+        if let Some(position) = arms.iter().position(|arm| arm.name == *name) {
+            ordered.push(arms.swap_remove(position));
+        }
+    }
+    ordered
+}
+
+fn chosen_mix<'s>(scenario: &'s Scenario, choice: &Choice) -> Result<Option<&'s scenario::MixDefinition>, ChoiceError> {
+    let find = |name: &str| scenario.mixes.iter().find(|mix| mix.name.value == name);
+    match &choice.mix {
+        None => Ok(find("default").or(scenario.mixes.first())),
+        Some(name) => find(name).map(Some).ok_or_else(|| {
+            let known: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
+            ChoiceError::unknown("mix", name, &known)
+        }),
+    }
+}
+
+/// Returns the names of the strategies that run, the baseline first.
+fn chosen_strategies(scenario: &Scenario, choice: &Choice) -> Result<Vec<String>, ChoiceError> {
+    let names = |is_chosen: &dyn Fn(&scenario::StrategyDefinition) -> bool| -> Vec<String> {
+        scenario.strategies.iter().filter(|s| is_chosen(s)).map(|s| s.name.value.clone()).collect()
+    };
+    if choice.strategies.is_empty() {
+        let marked = names(&|strategy| strategy.is_default.as_ref().is_some_and(|marked| marked.value));
+        return Ok(match marked.is_empty() || choice.all {
+            true => names(&|strategy| !strategy.is_unsafe),
+            false => marked,
+        });
+    }
+    let known: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
+    for (position, name) in choice.strategies.iter().enumerate() {
+        if !known.contains(&name.as_str()) {
+            return Err(ChoiceError::unknown("strategy", name, &known));
+        }
+        if choice.strategies[..position].contains(name) {
+            return Err(ChoiceError::Twice(name.clone()));
+        }
+    }
+    Ok(choice.strategies.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::generate::Seed;
+
+    use super::fixture::chosen;
+    use super::*;
+    use crate::plan::Frame;
+
+    const TEXT: &str = "
+format: 1
+name: test
+title: Test
+parameters: { n: 2, twice: n * 2, size: 10 }
+entities:
+  thing: { count: n, fields: { _id: index } }
+operations:
+  read: { arguments: { thing: uniform(thing) }, returns: value }
+mixes:
+  default: { read: 1 }
+  many: { parameters: { n: 5 }, read: twice }
+strategies:
+  plain:
+    default: true
+    parameters: { size: 3, area: size * size }
+    collections: { things: { each: thing } }
+    operations: { read: { return: '[n, twice, size, area]' } }
+  wide: { default: true, like: plain, parameters: { size: 4, more: area + 1 }, operations: { read: { return: '[size, area, more]' } } }
+  bad: { like: plain, unsafe: true }
+";
+
+    fn values(plan: &Plan, arm: usize) -> String {
+        let crate::plan::Step::Return(value) = &plan.arms[arm].operations[0].steps[0] else { unreachable!() };
+        crate::plan::written(&value.evaluate(&mut Frame::new(&plan.data, Seed::new(0), 0, 9)).unwrap())
+    }
+
+    #[test]
+    fn parameters_come_from_strategy_command_line_mix_and_scenario_in_that_order() {
+        let set = vec![("size".to_owned(), "8".to_owned()), ("n".to_owned(), "3".to_owned())];
+        let many = Some("many".to_owned());
+        let plan = chosen(TEXT, &Choice::default());
+        assert_eq!((values(&plan, 0).as_str(), values(&plan, 1).as_str()), ("[2, 4, 3, 9]", "[4, 16, 17]"));
+        let plan = chosen(TEXT, &Choice { mix: many.clone(), ..Choice::default() });
+        assert_eq!((values(&plan, 0).as_str(), plan.data.entities[0].len()), ("[5, 10, 3, 9]", 5));
+        assert_eq!(plan.mix.weights, [10.0]);
+        let plan = chosen(TEXT, &Choice { mix: many, set, ..Choice::default() });
+        assert_eq!((values(&plan, 0).as_str(), plan.data.entities[0].len()), ("[3, 6, 3, 9]", 3));
+    }
+
+    #[test]
+    fn strategies_run_when_marked_or_safe_or_named() {
+        let names = |choice: &Choice| chosen(TEXT, choice).arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&Choice::default()), ["plain", "wide"]);
+        assert_eq!(names(&Choice { all: true, ..Choice::default() }), ["plain", "wide"]);
+        let named = Choice { strategies: vec!["bad".to_owned(), "plain".to_owned()], ..Choice::default() };
+        assert_eq!(names(&named), ["bad", "plain"]);
+    }
+
+    #[test]
+    fn reports_choices_that_do_not_exist() {
+        let message = |choice: &Choice| {
+            let source = scenario::Source::new("test.yaml", TEXT);
+            let read = scenario::read(&source, &mut Diagnostics::new()).unwrap();
+            compile(&read, choice, &mut Diagnostics::new()).unwrap_err().to_string()
+        };
+        let set =
+            |name: &str, value: &str| Choice { set: vec![(name.to_owned(), value.to_owned())], ..Choice::default() };
+        assert_eq!(message(&set("sise", "1")), "the scenario has no parameter `sise`: did you mean `size`?");
+        assert_eq!(
+            message(&set("size", "big")),
+            "invalid value `big` for parameter `size`: expected an int, for example 10"
+        );
+        let mix = Choice { mix: Some("mani".to_owned()), ..Choice::default() };
+        assert_eq!(message(&mix), "the scenario has no mix `mani`: did you mean `many`?");
+        let twice = Choice { strategies: vec!["plain".to_owned(); 2], ..Choice::default() };
+        assert!(message(&twice).contains("named twice"));
+    }
+}

@@ -1,0 +1,107 @@
+//! Operations and mixes as written to [`Operation`]s and weights.
+
+use std::sync::Arc;
+
+use crate::plan::{Argument, Mix, Operation, Value, operation::EarlierCalls};
+use crate::scenario::{self, Diagnostics, Scenario, nearest};
+
+use super::parameter::parameter_value;
+use super::resolve::{entity_of, resolve};
+use super::scope::{Names, Origin, Scope};
+use super::shape::compile_shape;
+
+/// The operations in order; each sees the calls of those before it.
+pub fn compile_operations(
+    scenario: &Scenario,
+    mix: &Arc<Mix>,
+    names: &mut Names,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Operation> {
+    let mut made = Vec::new();
+    for (position, operation) in scenario.operations.iter().enumerate() {
+        if let Some(operation) = compile_operation(operation, names, diagnostics) {
+            names.earlier.push(Arc::new(EarlierCalls::new(position, &operation, mix)));
+            made.push(operation);
+        }
+    }
+    made
+}
+
+fn compile_operation(
+    operation: &scenario::OperationDefinition,
+    names: &Names,
+    diagnostics: &mut Diagnostics,
+) -> Option<Operation> {
+    let (arguments, _) = compile_arguments(operation, names, diagnostics);
+    let returns = match &operation.returns {
+        Some(node) => Some(compile_shape(node, names, diagnostics)?),
+        None => None,
+    };
+    let serial = match &operation.serial {
+        Some(serial) => {
+            let mut scope = argument_scope(operation, names);
+            scope.relabel(format!("{}.serial", operation.name.value));
+            Some(resolve(serial, &mut scope, diagnostics)?)
+        }
+        None => None,
+    };
+    Some(Operation { name: Arc::from(operation.name.value.as_str()), arguments: arguments?.into(), returns, serial })
+}
+
+fn compile_arguments<'n>(
+    operation: &scenario::OperationDefinition,
+    names: &'n Names,
+    diagnostics: &mut Diagnostics,
+) -> (Option<Vec<Argument>>, Scope<'n>) {
+    let mut scope = Scope::new(names, "");
+    let mut arguments = Vec::new();
+    for (name, node) in &operation.arguments {
+        scope.relabel(format!("{}.{}", operation.name.value, name.value));
+        let value = resolve(node, &mut scope, diagnostics);
+        let entity = value.as_ref().and_then(|value| entity_of(value, &scope));
+        if name.value == "reply" {
+            let message = "the name `reply` is reserved for the last command's reply";
+            diagnostics.error(name.span, message, "choose another name");
+        }
+        let slot = scope.assign(&name.value, Origin::Argument, entity);
+        arguments.push(value.map(|value| Argument { name: Arc::from(name.value.as_str()), slot, value }));
+    }
+    (arguments.into_iter().collect(), scope)
+}
+
+/// Returns the scope after an operation's arguments, without reporting their problems again.
+pub fn argument_scope<'n>(operation: &scenario::OperationDefinition, names: &'n Names) -> Scope<'n> {
+    compile_arguments(operation, names, &mut Diagnostics::new()).1
+}
+
+pub fn compile_mix(mix: &scenario::MixDefinition, names: &Names, diagnostics: &mut Diagnostics) -> Option<Vec<f64>> {
+    let mut weights = vec![0.0; names.operations.len()];
+    let known: Vec<&str> = names.operations.iter().map(String::as_str).collect();
+    let mut good = true;
+    for weight in &mix.weights {
+        let name = &weight.operation;
+        let Some(position) = known.iter().position(|operation| *operation == name.value) else {
+            let message = format!("unknown operation `{}` in mix `{}`", name.value, mix.name.value);
+            diagnostics.error(name.span, message, nearest(&name.value, &known));
+            good = false;
+            continue;
+        };
+        match parameter_value(&weight.weight, names, diagnostics) {
+            Some(Value::Int(weight)) if weight >= 0 => weights[position] = weight as f64,
+            Some(Value::Double(weight)) if weight >= 0.0 && weight.is_finite() => weights[position] = weight,
+            Some(other) => {
+                let written = crate::plan::written(&other);
+                let message = format!("expected a number >= 0 as the weight of `{}`, found {written}", name.value);
+                diagnostics.error(weight.weight.span, message, "for example 30");
+                good = false;
+            }
+            None => good = false,
+        }
+    }
+    if good && weights.iter().all(|weight| *weight == 0.0) {
+        let message = format!("all weights of mix `{}` are zero", mix.name.value);
+        diagnostics.error(mix.name.span, message, "give at least one operation a weight above 0");
+        good = false;
+    }
+    good.then_some(weights)
+}

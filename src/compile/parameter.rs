@@ -1,0 +1,112 @@
+//! Parameters: values that are known before the run.
+
+use std::sync::Arc;
+
+use crate::generate::Seed;
+use crate::scenario::{self, Diagnostics, Node, Scenario, nearest};
+
+use super::choice::{Choice, ChoiceError};
+use super::resolve::resolve;
+use super::scope::{Names, Scope};
+use crate::plan::{Data, Expression, Frame, Value};
+
+/// Empty data, for expressions that may only use parameters.
+fn no_data() -> Arc<Data> {
+    Arc::new(Data::new(Seed::new(0), Vec::new()))
+}
+
+/// The names with the parameters added, in order: `--set` before the mix's value before the scenario's. Those without a
+/// value are listed as broken.
+pub fn parameters(
+    scenario: &Scenario,
+    mix: Option<&scenario::MixDefinition>,
+    choice: &Choice,
+    names: &Names,
+    diagnostics: &mut Diagnostics,
+) -> Result<Names, ChoiceError> {
+    let known: Vec<&str> = scenario.parameters.iter().map(|(name, _)| name.value.as_str()).collect();
+    if let Some((name, _)) = choice.set.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+        return Err(ChoiceError::unknown("parameter", name, &known));
+    }
+    for other in &scenario.mixes {
+        for (name, _) in &other.parameters {
+            if !known.contains(&name.value.as_str()) {
+                diagnostics.error(
+                    name.span,
+                    format!("unknown parameter `{}`", name.value),
+                    nearest(&name.value, &known),
+                );
+            }
+        }
+    }
+    let mut scope_names = names.clone();
+    for (name, node) in &scenario.parameters {
+        let of_mix = mix.and_then(|mix| mix.parameters.iter().find(|(other, _)| other.value == name.value));
+        let Some(plain) = parameter_value(node, &scope_names, diagnostics) else {
+            scope_names.broken.push(name.value.clone());
+            continue;
+        };
+        let mut value = match of_mix {
+            Some((_, node)) => parameter_value(node, &scope_names, diagnostics).unwrap_or(Value::Null),
+            None => plain.clone(),
+        };
+        if let Some((_, text)) = choice.set.iter().rev().find(|(other, _)| *other == name.value) {
+            value = set_value(&name.value, text, &plain)?;
+        }
+        scope_names.parameters.push((Arc::from(name.value.as_str()), value));
+    }
+    Ok(scope_names)
+}
+
+/// The value of an expression that may use the parameters in `names`, but not draw.
+pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics) -> Option<Value> {
+    let mut scope = Scope::new(names, "parameters");
+    let expression = resolve(node, &mut scope, diagnostics)?;
+    if expression.any(&|part| matches!(part, Expression::Generate(_))) {
+        let help = "compute it from the parameters above; draw random values in `fields` or `arguments`";
+        diagnostics.error(node.span, "a generator cannot be used here: this value is computed once", help);
+        return None;
+    }
+    match expression.evaluate(&mut Frame::new(&no_data(), Seed::new(0), 0, 0)) {
+        Ok(value) => Some(value),
+        Err(error) => {
+            diagnostics.error(
+                node.span,
+                error.to_string(),
+                "it is computed once, before the run, from the parameters above",
+            );
+            None
+        }
+    }
+}
+
+/// The value of `--set name=text`, which must be of the kind that the parameter has.
+fn set_value(name: &str, text: &str, plain: &Value) -> Result<Value, ChoiceError> {
+    let wrong = |expected| ChoiceError::Value {
+        name: name.to_owned(),
+        value: text.to_owned(),
+        expected,
+        example: crate::plan::written(plain),
+    };
+    match plain {
+        Value::Int(_) => text.parse().map(Value::Int).map_err(|_| wrong("an int")),
+        Value::Double(_) => {
+            text.parse().ok().filter(|d: &f64| d.is_finite()).map(Value::Double).ok_or_else(|| wrong("a number"))
+        }
+        Value::Bool(_) => text.parse().map(Value::Bool).map_err(|_| wrong("true or false")),
+        Value::Text(_) => Ok(Value::text(text)),
+        _ => Err(wrong("no value, since it is computed from other parameters")),
+    }
+}
+
+/// The names that a strategy sees: its own parameters come on top.
+pub fn with_parameters(names: &Names, strategy: &scenario::StrategyDefinition, diagnostics: &mut Diagnostics) -> Names {
+    let mut own = names.clone();
+    for (name, node) in &strategy.parameters {
+        if let Some(value) = parameter_value(node, &own, diagnostics) {
+            own.parameters.retain(|(other, _)| **other != *name.value);
+            own.parameters.push((Arc::from(name.value.as_str()), value));
+        }
+    }
+    own
+}

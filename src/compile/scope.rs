@@ -1,0 +1,222 @@
+//! The names that an expression or template may use at its place in a scenario.
+
+use std::sync::Arc;
+
+use crate::plan::{ReplyShape, Value, operation::EarlierCalls};
+
+/// What the whole scenario names: the same everywhere in it.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    pub entities: Vec<EntityNames>,
+    pub parameters: Vec<(Arc<str>, Value)>,
+    /// Parameters without a value, because of a problem that is reported already.
+    pub broken: Vec<String>,
+    pub operations: Vec<String>,
+    /// The calls of the operations defined above.
+    pub earlier: Vec<Arc<EarlierCalls>>,
+}
+
+/// What an entity's records can be asked for.
+#[derive(Debug, Clone)]
+pub struct EntityNames {
+    pub name: String,
+    /// Its fields, and the entity whose records a field points at where that is known.
+    pub fields: Vec<(String, Option<usize>)>,
+    pub parent: Option<usize>,
+    /// The lists of children, and their entities.
+    pub children: Vec<(String, usize)>,
+}
+
+impl Names {
+    /// The entity of this name.
+    pub fn entity(&self, name: &str) -> Option<usize> {
+        self.entities.iter().position(|entity| entity.name == name)
+    }
+
+    /// What `name` is on a record of `entity`: `None` when there is no such name, else the entity it leads to.
+    pub fn member(&self, entity: usize, name: &str) -> Option<Option<usize>> {
+        let names = &self.entities[entity];
+        if let Some((_, target)) = names.fields.iter().find(|(field, _)| field == name) {
+            return Some(*target);
+        }
+        if let Some((_, child)) = names.children.iter().find(|(list, _)| list == name) {
+            return Some(Some(*child));
+        }
+        match names.parent {
+            Some(parent) if self.entities[parent].name == name => Some(Some(parent)),
+            _ => matches!(name, "index" | "number" | "size").then_some(None),
+        }
+    }
+
+    /// All names that [`Names::member`] knows on a record of `entity`.
+    pub fn members(&self, entity: usize) -> Vec<&str> {
+        let names = &self.entities[entity];
+        let mut members: Vec<&str> = names.fields.iter().map(|(field, _)| field.as_str()).collect();
+        members.extend(names.children.iter().map(|(list, _)| list.as_str()));
+        members.extend(names.parent.map(|parent| self.entities[parent].name.as_str()));
+        members
+    }
+}
+
+/// Where a variable comes from, which decides what a null in a template means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// An argument of the operation, or a name of `each`.
+    Argument,
+    /// `let` or a loop name: null is meant.
+    Let,
+    /// `as` or `reply`: null means that nothing was found.
+    Reply,
+}
+
+/// A name with a slot.
+#[derive(Debug, Clone)]
+pub struct Variable {
+    pub name: String,
+    /// Where its value is kept.
+    pub slot: usize,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The entity, when it holds a record (or a list of records) for certain.
+    pub entity: Option<usize>,
+    /// What it holds, when it is a command's reply for certain.
+    pub reply: Option<ReplyShape>,
+}
+
+/// The names at one place, and the numbering of slots and generators.
+#[derive(Debug)]
+pub struct Scope<'a> {
+    pub names: &'a Names,
+    variables: Vec<Variable>,
+    /// The next free slot, and the most that were ever taken at once.
+    next: usize,
+    most: usize,
+    label: String,
+    sites: usize,
+}
+
+impl<'a> Scope<'a> {
+    /// Creates an empty scope; `label` sets the generators of this place apart from all others.
+    pub fn new(names: &'a Names, label: impl Into<String>) -> Scope<'a> {
+        Scope { names, variables: Vec::new(), next: 0, most: 0, label: label.into(), sites: 0 }
+    }
+
+    /// Begins a new place for generators; variables stay.
+    pub fn relabel(&mut self, label: impl Into<String>) {
+        self.label = label.into();
+        self.sites = 0;
+    }
+
+    /// The label text of the next generator.
+    pub fn next_site(&mut self) -> String {
+        self.sites += 1;
+        format!("{}#{}", self.label, self.sites)
+    }
+
+    /// Gives a name a slot: its old one when it has one already in this scope.
+    pub fn assign(&mut self, name: &str, origin: Origin, entity: Option<usize>) -> usize {
+        if let Some(variable) = self.variables.iter_mut().find(|variable| variable.name == name) {
+            variable.origin = origin;
+            variable.reply = None;
+            // Two assignments of different kinds leave the kind open.
+            variable.entity = if variable.entity == entity { entity } else { None };
+            return variable.slot;
+        }
+        self.push(name, origin, entity)
+    }
+
+    /// Gives a name a new slot that hides an older one until [`Scope::pop`].
+    pub fn push(&mut self, name: &str, origin: Origin, entity: Option<usize>) -> usize {
+        let slot = self.next;
+        self.next += 1;
+        self.most = self.most.max(self.next);
+        self.variables.push(Variable { name: name.to_owned(), slot, origin, entity, reply: None });
+        slot
+    }
+
+    /// Takes the newest name away again, and frees its slot.
+    pub fn pop(&mut self) {
+        if self.variables.pop().is_some() {
+            self.next -= 1;
+        }
+    }
+
+    /// Slots that a frame for this scope needs.
+    pub fn slots(&self) -> usize {
+        self.most
+    }
+
+    /// The variable of this name.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.iter().rev().find(|variable| variable.name == name)
+    }
+
+    /// The entity of the variable in this slot, when it is certain.
+    pub fn slot_entity(&self, slot: usize) -> Option<usize> {
+        self.variables.iter().rev().find(|variable| variable.slot == slot)?.entity
+    }
+
+    /// Whose reply the variable in this slot holds, when it is certain.
+    pub fn slot_reply(&self, slot: usize) -> Option<ReplyShape> {
+        self.variables.iter().rev().find(|variable| variable.slot == slot)?.reply
+    }
+
+    /// Records that the variable in this slot now holds the reply of a command.
+    pub fn set_reply(&mut self, slot: usize, reply: ReplyShape) {
+        self.variables.iter_mut().filter(|variable| variable.slot == slot).for_each(|v| v.reply = Some(reply));
+    }
+
+    /// The replies that variables hold for certain, to be [met](Scope::meet_replies) where two ways of a program join.
+    pub fn replies(&self) -> Vec<(usize, ReplyShape)> {
+        self.variables.iter().filter_map(|variable| Some((variable.slot, variable.reply?))).collect()
+    }
+
+    /// Takes `replies` for what the variables hold.
+    pub fn set_replies(&mut self, replies: &[(usize, ReplyShape)]) {
+        for variable in &mut self.variables {
+            variable.reply = replies.iter().find(|(slot, _)| *slot == variable.slot).map(|(_, reply)| *reply);
+        }
+    }
+
+    /// Keeps as certain only what is the same on the other way.
+    pub fn meet_replies(&mut self, other: &[(usize, ReplyShape)]) {
+        for variable in &mut self.variables {
+            variable.reply = variable.reply.filter(|reply| other.contains(&(variable.slot, *reply)));
+        }
+    }
+
+    /// The name of the variable in this slot.
+    pub fn slot_name(&self, slot: usize) -> Option<&str> {
+        self.variables.iter().rev().find(|variable| variable.slot == slot).map(|variable| variable.name.as_str())
+    }
+
+    /// The value of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<&Value> {
+        self.names.parameters.iter().find(|(parameter, _)| **parameter == *name).map(|(_, value)| value)
+    }
+
+    /// Whether a parameter of this name has no value, which is reported already.
+    pub fn is_broken(&self, name: &str) -> bool {
+        self.names.broken.iter().any(|broken| broken == name)
+    }
+
+    /// `item.cart` for `cart`: the name as a member of the one variable whose records have it.
+    pub fn member_named(&self, name: &str) -> Option<String> {
+        let has = |variable: &&Variable| {
+            let names = variable.entity.map(|entity| &self.names.entities[entity]);
+            names.is_some_and(|names| {
+                let parent = names.parent.map(|parent| self.names.entities[parent].name.as_str());
+                parent == Some(name) || names.fields.iter().any(|(field, _)| field == name)
+            })
+        };
+        let mut found = self.variables.iter().filter(has);
+        let variable = found.next()?;
+        found.next().is_none().then(|| format!("{}.{name}", variable.name))
+    }
+
+    /// Returns every name of a value here, for suggestions.
+    pub fn known(&self) -> Vec<&str> {
+        let variables = self.variables.iter().map(|variable| variable.name.as_str());
+        variables.chain(self.names.parameters.iter().map(|(name, _)| &**name)).collect()
+    }
+}

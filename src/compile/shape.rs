@@ -1,0 +1,48 @@
+//! The type of a result, as written, to a [`Shape`].
+
+use std::sync::Arc;
+
+use crate::plan::Shape;
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree, nearest};
+
+use super::scope::Names;
+
+/// Reads the `returns` of an operation.
+pub fn compile_shape(node: &Node, names: &Names, diagnostics: &mut Diagnostics) -> Option<Shape> {
+    match &node.tree {
+        Tree::Scalar(Scalar::Text(name)) if name == "value" => Some(Shape::Value),
+        Tree::Scalar(Scalar::Text(name)) => match names.entity(name) {
+            Some(entity) => {
+                let fields = names.entities[entity].fields.iter().map(|(field, _)| Arc::from(field.as_str()));
+                Some(Shape::Entity(fields.collect()))
+            }
+            None => {
+                let mut known: Vec<&str> = names.entities.iter().map(|entity| entity.name.as_str()).collect();
+                known.push("value");
+                let help = nearest(name, &known);
+                diagnostics.push(Diagnostic::error(node.span, format!("unknown type `{name}`")).help(help));
+                None
+            }
+        },
+        Tree::List(items) if items.len() == 1 => {
+            Some(Shape::List(Box::new(compile_shape(&items[0], names, diagnostics)?)))
+        }
+        Tree::Mapping(entries) if entries.len() == 1 && entries[0].0.value == "set" => {
+            Some(Shape::Set(Box::new(compile_shape(&entries[0].1, names, diagnostics)?)))
+        }
+        Tree::Mapping(entries) => {
+            let part = |(name, node): &(Spanned<String>, Node), diagnostics: &mut Diagnostics| {
+                Some((Arc::from(name.value.as_str()), compile_shape(node, names, diagnostics)?))
+            };
+            let parts: Vec<_> = entries.iter().map(|entry| part(entry, diagnostics)).collect();
+            parts.into_iter().collect::<Option<Vec<_>>>().map(Shape::Fields)
+        }
+        _ => {
+            diagnostics.push(
+                Diagnostic::error(node.span, format!("expected a type, found {}", node.describe()))
+                    .help("a type is an entity, value, [T], { set: T } or { field: T }"),
+            );
+            None
+        }
+    }
+}

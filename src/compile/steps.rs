@@ -1,0 +1,301 @@
+//! Steps as written to a [`Program`].
+
+use crate::scenario::{self, Diagnostics, Node, Scalar, Spanned, StepKind, Tree, nearest};
+
+use super::bulk;
+use super::command::{CommandCompiler, reply_shape};
+use super::document::DocumentCompiler;
+use super::lint::collections_of;
+use super::reply::check_condition;
+use super::resolve::{entity_of, resolve};
+use super::scope::{Origin, Scope};
+use crate::plan::{
+    Caught, Command, Concerns, Expression, Implicit, Program, ReplyShape, Skeleton, Step, Template,
+    program::{most_writes, writes},
+    template::{DocumentPart, Key},
+};
+
+/// Compiles the steps of one operation, load or state.
+pub struct StepCompiler<'r, 'a> {
+    /// The names known at the start: the arguments.
+    pub scope: Scope<'a>,
+    /// The collections that the strategy declares.
+    pub collections: &'r [String],
+    /// What every command carries that is outside of transactions.
+    pub concerns: &'r Concerns,
+    pub diagnostics: &'r mut Diagnostics,
+    /// The slot of `reply`.
+    reply: usize,
+    /// Whether the present step is inside of a `transaction`.
+    in_transaction: bool,
+}
+
+impl<'r, 'a> StepCompiler<'r, 'a> {
+    /// A compiler for one program.
+    pub fn new(
+        mut scope: Scope<'a>,
+        collections: &'r [String],
+        concerns: &'r Concerns,
+        diagnostics: &'r mut Diagnostics,
+    ) -> StepCompiler<'r, 'a> {
+        let reply = scope.assign("reply", Origin::Reply, None);
+        StepCompiler { scope, collections, concerns, diagnostics, reply, in_transaction: false }
+    }
+
+    /// The program; `None` when there were problems. `returns` says whether a result is declared.
+    pub fn compile(mut self, steps: &[scenario::StepDefinition], returns: bool) -> Option<Program> {
+        let compiled = self.steps(steps)?;
+        let implicit = match compiled.last() {
+            _ if returns => Implicit::Reply,
+            Some(Step::Bulk(_)) if writes(&compiled) == 1 => Implicit::Outcome,
+            Some(Step::Command(last)) if last.reply.has_outcome() && writes(&compiled) == 1 => Implicit::Outcome,
+            _ => Implicit::Ok,
+        };
+        let most = most_writes(&compiled);
+        Some(Program {
+            steps: compiled,
+            slots: self.scope.slots(),
+            reply: self.reply,
+            implicit,
+            writes_again: most > 1,
+            changes: most > 0,
+        })
+    }
+
+    fn steps(&mut self, steps: &[scenario::StepDefinition]) -> Option<Vec<Step>> {
+        let made: Vec<_> = steps.iter().map(|step| self.step(step)).collect();
+        made.into_iter().collect()
+    }
+
+    fn expression(&mut self, node: &Node) -> Option<Expression> {
+        resolve(node, &mut self.scope, self.diagnostics)
+    }
+
+    fn step(&mut self, step: &scenario::StepDefinition) -> Option<Step> {
+        let concerns = (!self.in_transaction).then_some(self.concerns);
+        match &step.kind {
+            StepKind::Command { word, collection, options, alias } => {
+                self.check_collection(collection);
+                let pipelines = options.iter().filter(|(option, _)| option.value == "pipeline");
+                for named in pipelines.flat_map(|(_, node)| collections_of(node)) {
+                    self.check_collection(&named);
+                }
+                let compiler = CommandCompiler {
+                    word: word.value,
+                    collection,
+                    options,
+                    scope: &mut self.scope,
+                    diagnostics: self.diagnostics,
+                };
+                let command = compiler.compile(concerns);
+                self.with_alias(command, alias.as_ref(), reply_shape(word.value))
+            }
+            StepKind::BulkWrite { collection, requests, ordered, errors, alias } => {
+                self.check_collection(collection);
+                let options = (*ordered, errors.as_slice());
+                let bulk = bulk::compile(collection, requests, options, concerns, &mut self.scope, self.diagnostics);
+                let alias = self.answered(alias.as_ref(), ReplyShape::Bulk);
+                let mut bulk = bulk?;
+                bulk.alias = alias;
+                Some(Step::Bulk(Box::new(bulk)))
+            }
+            StepKind::Raw { command, alias } => {
+                let command = DocumentCompiler { scope: &mut self.scope, diagnostics: self.diagnostics }
+                    .compile(command, false)
+                    .map(raw_command);
+                self.with_alias(command, alias.as_ref(), ReplyShape::Whole)
+            }
+            StepKind::Let(assignments) => self.assignments(assignments),
+            StepKind::If { condition, then, otherwise } => {
+                let condition = self.condition(condition, "if");
+                let (then, otherwise) = self.branches(then, otherwise);
+                Some(Step::If { condition: condition?, then: then?, otherwise: otherwise? })
+            }
+            StepKind::ForEach { name, list, body } => self.for_each(name, list, body),
+            StepKind::While { condition, max_iterations, body } => self.repeat(condition, *max_iterations, body),
+            StepKind::Retry { errors, attempts, body } => {
+                let body = self.steps(body);
+                Some(Step::Retry { errors: errors.clone(), attempts: *attempts, body: body? })
+            }
+            StepKind::Try { body, catches } => self.attempt(body, catches),
+            StepKind::RetryIf(condition) => self.condition(condition, "retry_if").map(Step::RetryIf),
+            StepKind::Return(value) => self.expression(value).map(Step::Return),
+            StepKind::Transaction { attempts, body } => {
+                let outer = std::mem::replace(&mut self.in_transaction, true);
+                let body = self.steps(body);
+                self.in_transaction = outer;
+                Some(Step::Transaction { attempts: *attempts, body: body? })
+            }
+            StepKind::Abort(value) => self.expression(value).map(Step::Abort),
+        }
+    }
+
+    /// An expression that is to be a bool.
+    fn condition(&mut self, node: &Node, word: &str) -> Option<Expression> {
+        let condition = self.expression(node)?;
+        check_condition(&condition, word, node.span, &self.scope, self.diagnostics);
+        Some(condition)
+    }
+
+    /// The two ways of an `if`. What a variable holds after them is certain where both agree, or one ends the operation.
+    fn branches(
+        &mut self,
+        then: &[scenario::StepDefinition],
+        otherwise: &[scenario::StepDefinition],
+    ) -> (Option<Vec<Step>>, Option<Vec<Step>>) {
+        let before = self.scope.replies();
+        let made_then = self.steps(then);
+        let after_then = self.scope.replies();
+        self.scope.set_replies(&before);
+        let made_otherwise = self.steps(otherwise);
+        match (returns(then), returns(otherwise)) {
+            (true, _) => {}
+            (false, true) => self.scope.set_replies(&after_then),
+            (false, false) => self.scope.meet_replies(&after_then),
+        }
+        (made_then, made_otherwise)
+    }
+
+    /// What a variable holds after a `try` is certain where all ways to its end agree.
+    fn attempt(
+        &mut self,
+        body: &[scenario::StepDefinition],
+        catches: &[(scenario::CatchKey, Vec<scenario::StepDefinition>)],
+    ) -> Option<Step> {
+        let mut ends = Vec::new();
+        let made = self.steps(body);
+        if !returns(body) {
+            ends.push(self.scope.replies());
+        }
+        let mut made_catches = Vec::new();
+        for (caught, steps) in catches {
+            // Which of the steps was the last to succeed is not known.
+            self.scope.set_replies(&[]);
+            let caught = match caught {
+                scenario::CatchKey::Code(code) => Caught::Code(*code),
+                scenario::CatchKey::Size => Caught::Size,
+            };
+            made_catches.push(self.steps(steps).map(|steps| (caught, steps)));
+            if !returns(steps) {
+                ends.push(self.scope.replies());
+            }
+        }
+        if let Some((first, others)) = ends.split_first() {
+            self.scope.set_replies(first);
+            others.iter().for_each(|other| self.scope.meet_replies(other));
+        }
+        let catches = made_catches.into_iter().collect::<Option<Vec<_>>>();
+        Some(Step::Try { body: made?, catches: catches? })
+    }
+
+    /// A misspelt collection would be a new, empty one that the server makes without a word.
+    fn check_collection(&mut self, collection: &Spanned<String>) {
+        let name = &collection.value;
+        if name.contains('<') || self.collections.contains(name) {
+            return;
+        }
+        let known: Vec<&str> = self.collections.iter().map(String::as_str).collect();
+        let help = nearest(name, &known);
+        self.diagnostics.error(collection.span, format!("unknown collection `{name}`"), help);
+    }
+
+    fn with_alias(
+        &mut self,
+        command: Option<Command>,
+        alias: Option<&Spanned<String>>,
+        reply: ReplyShape,
+    ) -> Option<Step> {
+        let alias = self.answered(alias, reply);
+        let mut command = command?;
+        command.alias = alias;
+        Some(Step::Command(Box::new(command)))
+    }
+
+    /// Returns the slot of a step's `as`; it and `reply` now have the reply to the step.
+    fn answered(&mut self, alias: Option<&Spanned<String>>, reply: ReplyShape) -> Option<usize> {
+        let slot = alias.and_then(|alias| self.name(alias, Origin::Reply, None));
+        for slot in slot.into_iter().chain([self.reply]) {
+            self.scope.set_reply(slot, reply);
+        }
+        slot
+    }
+
+    /// A name that a step gives; hiding an argument is an error.
+    fn name(&mut self, name: &Spanned<String>, origin: Origin, entity: Option<usize>) -> Option<usize> {
+        let taken = self.scope.variable(&name.value).is_some_and(|variable| variable.origin == Origin::Argument);
+        if taken || name.value == "reply" {
+            let message = match taken {
+                true => format!("the name `{}` is already an argument", name.value),
+                false => "the name `reply` is reserved for the last command's reply".to_owned(),
+            };
+            self.diagnostics.error(name.span, message, "choose another name");
+            return None;
+        }
+        Some(self.scope.assign(&name.value, origin, entity))
+    }
+
+    fn assignments(&mut self, assignments: &[(Spanned<String>, Node)]) -> Option<Step> {
+        let mut made = Vec::new();
+        for (name, value) in assignments {
+            let value = self.expression(value);
+            let entity = value.as_ref().and_then(|value| entity_of(value, &self.scope));
+            let slot = self.name(name, Origin::Let, entity);
+            made.push(slot.zip(value));
+        }
+        made.into_iter().collect::<Option<Vec<_>>>().map(Step::Let)
+    }
+
+    fn for_each(&mut self, name: &Spanned<String>, list: &Node, body: &[scenario::StepDefinition]) -> Option<Step> {
+        let list = self.expression(list);
+        let entity = list.as_ref().and_then(|list| entity_of(list, &self.scope));
+        let slot = self.name(name, Origin::Let, entity);
+        // An iteration may find what the one before it left.
+        self.scope.set_replies(&[]);
+        let body = self.steps(body);
+        self.scope.set_replies(&[]);
+        Some(Step::ForEach { slot: slot?, list: list?, body: body? })
+    }
+
+    fn repeat(&mut self, condition: &Node, max_iterations: u32, body: &[scenario::StepDefinition]) -> Option<Step> {
+        // An iteration may find what the one before it left.
+        self.scope.set_replies(&[]);
+        let made = self.condition(condition, "while");
+        let body = self.steps(body);
+        self.scope.set_replies(&[]);
+        let label = match &condition.tree {
+            Tree::Scalar(Scalar::Text(text)) => format!("while {text}"),
+            Tree::Scalar(Scalar::Bool(always)) => format!("while {always}"),
+            _ => "while".to_owned(),
+        };
+        Some(Step::While { label, condition: made?, max_iterations, body: body? })
+    }
+}
+
+/// Whether the operation ends with these steps.
+fn returns(steps: &[scenario::StepDefinition]) -> bool {
+    matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_) | StepKind::Abort(_)))
+}
+
+fn raw_command(template: Template) -> Command {
+    /// Raw commands that change nothing.
+    const READS: [&str; 7] = ["find", "aggregate", "count", "distinct", "getMore", "listIndexes", "ping"];
+    let changes = match &template {
+        Template::Document(entries) => match entries.first() {
+            Some(DocumentPart::Field(Key::Fixed(name), _)) => !READS.contains(&name.as_ref()),
+            _ => true,
+        },
+        Template::Constant(command) => {
+            command.entries().first().is_none_or(|(name, _)| !READS.contains(&name.as_ref()))
+        }
+        _ => true,
+    };
+    Command {
+        label: "command".into(),
+        document: Skeleton::new(template),
+        documents: None,
+        reply: ReplyShape::Whole,
+        alias: None,
+        writes: true,
+        changes,
+    }
+}

@@ -1,0 +1,315 @@
+//! The clients of one load thread in one slice. With closed load every client sends its next call when it has the reply to
+//! its last one; with open load the clients take the calls that a pacer has released.
+
+use std::cell::{Cell, RefCell};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, Sleep, sleep};
+
+use crate::engine::step::interpreter::{Interpreter, RetryCause, StepError};
+use crate::plan::{Arm, Frame, Outcome, Value};
+use crate::record::{Call, CallError, CallOutcome, CallTimes, Recorder};
+use crate::server::{Failure, FailureKind, Target};
+
+use super::pacer::nanoseconds;
+use super::queue::{Due, DueQueue};
+use super::slice::{FatalError, Load, Slice, SliceEnd, SliceInterval, close_interval, is_alive};
+
+/// What the clients of one load thread share during a slice.
+struct Clients<T> {
+    slice: Slice,
+    target: Rc<T>,
+    recorder: RefCell<Recorder>,
+    /// When a slice of limited time ends.
+    deadline: Option<Instant>,
+    /// Set when a client cannot continue, which ends the slice for all.
+    ended: Cell<bool>,
+}
+
+/// A call that is ready to be sent.
+struct DrawnCall {
+    operation: usize,
+    /// The arguments.
+    frame: Frame,
+    /// With open load, when it fell due and was taken.
+    taken: Option<TakenCall>,
+}
+
+/// What running a slice on one load thread gives.
+pub(super) struct SliceRun {
+    pub(super) recorder: Recorder,
+    /// How long it took, and when the interval that is now open started.
+    pub(super) ended: Result<(Duration, Instant), FatalError>,
+}
+
+/// Makes the calls of a slice and records them; calls in flight at the end are awaited. Intervals that end meanwhile are
+/// emitted. What was recorded before a fatal error stays recorded.
+///
+/// Every client is a task, so that what wakes one wakes nothing else: this must run where tasks can be local.
+pub(super) async fn run<T: Target + 'static>(
+    slice: Slice,
+    target: Rc<T>,
+    recorder: Recorder,
+    emit: &dyn Fn(SliceInterval),
+) -> SliceRun {
+    let started = Instant::now();
+    let deadline = slice.load.deadline();
+    let (mut edge, every) = (slice.interval, slice.every);
+    let shared = Rc::new(Clients { slice, target, recorder: recorder.into(), deadline, ended: Cell::new(false) });
+    let mut clients = JoinSet::new();
+    for _ in 0..shared.slice.clients {
+        let shared = Rc::clone(&shared);
+        clients.spawn_local(async move { shared.run_client().await });
+    }
+    let mut ticks = tokio::time::interval_at(edge + every, every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut result = Ok(());
+    loop {
+        tokio::select! {
+            biased;
+            _ = ticks.tick() => edge = close_interval(&mut shared.recorder.borrow_mut(), edge, emit),
+            finished = clients.join_next() => match finished {
+                None => break,
+                Some(Ok(Ok(()))) => {}
+                // The other clients finish the calls that they have in flight.
+                Some(Ok(Err(fatal))) => {
+                    shared.give_up();
+                    result = result.and(Err(fatal));
+                }
+                Some(Err(panicked)) => std::panic::resume_unwind(panicked.into_panic()),
+            },
+        }
+    }
+    let ended = result.and_then(|()| shared.record_overflow()).map(|()| (started.elapsed(), edge));
+    let Clients { recorder, .. } = Rc::into_inner(shared).expect("all clients have ended");
+    SliceRun { recorder: recorder.into_inner(), ended }
+}
+
+impl<T: Target> Clients<T> {
+    /// Makes one call after the other until the slice is over.
+    async fn run_client(&self) -> Result<(), FatalError> {
+        let mut limit = pin!(sleep(self.slice.timeout));
+        match &self.slice.load {
+            Load::Open(queue) => self.take_released(queue, limit).await,
+            Load::Closed { next, end } => {
+                while let Some(index) = self.next_index(next, *end) {
+                    self.call(self.draw(index, None)?, limit.as_mut()).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The index of the next call of closed load; `None` when the slice is over.
+    fn next_index(&self, next: &AtomicU64, end: SliceEnd) -> Option<u64> {
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_late || self.ended.get() || self.slice.stop.is_set() {
+            return None;
+        }
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        match end {
+            SliceEnd::AtCall(end) => (index < end).then_some(index),
+            SliceEnd::After(_) => Some(index),
+        }
+    }
+
+    /// Makes the calls that the pacer releases until there are no more.
+    async fn take_released(&self, queue: &DueQueue, mut limit: Pin<&mut Sleep>) -> Result<(), FatalError> {
+        while let Some(due) = queue.next().await {
+            let taken = TakenCall { due, at: Instant::now() };
+            if self.slice.stop.is_set() {
+                return Ok(());
+            }
+            if taken.at - due.intended > self.slice.timeout {
+                let response = nanoseconds(taken.at - due.intended);
+                self.skip(due.index, CallTimes::Skipped { response, queue_wait: Some(taken.queue_wait()) })?;
+            } else {
+                self.call(self.draw(due.index, Some(taken))?, limit.as_mut()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the slice for the other clients.
+    fn give_up(&self) {
+        self.ended.set(true);
+        if let Load::Open(queue) = &self.slice.load {
+            queue.abandon();
+        }
+    }
+
+    /// Records a call that waited too long to be sent.
+    fn skip(&self, index: u64, times: CallTimes) -> Result<(), FatalError> {
+        let DrawnCall { operation, .. } = self.draw(index, None)?;
+        let message = format!("a call waited longer than {} s and was not sent", self.slice.timeout.as_secs_f64());
+        self.recorder.borrow_mut().record(Call {
+            operation,
+            outcome: CallOutcome::Skipped,
+            times,
+            round_trips: 0,
+            inconsistency: None,
+            retries: &[],
+            error: Some(CallError { reason: "skipped", message: &message }),
+        });
+        Ok(())
+    }
+
+    /// Records the calls for which the queue was full as skipped: they would have waited for at least the timeout.
+    fn record_overflow(&self) -> Result<(), FatalError> {
+        let Load::Open(queue) = &self.slice.load else { return Ok(()) };
+        let mut calls = queue.take_overflow().into_iter().flatten().take_while(|_| !self.slice.stop.is_set());
+        let times = CallTimes::Skipped { response: nanoseconds(self.slice.timeout), queue_wait: None };
+        calls.try_for_each(|index| self.skip(index, times))
+    }
+
+    /// Draws a call, which is the same for every strategy, before the clock of its service time starts.
+    fn draw(&self, index: u64, taken: Option<TakenCall>) -> Result<DrawnCall, FatalError> {
+        let Slice { plan, seed, arm, .. } = &self.slice;
+        match plan.draw(*seed, index, *arm) {
+            Ok((operation, frame)) => Ok(DrawnCall { operation, frame, taken }),
+            Err(error) => Err(self.mistake("draw", error.to_string())),
+        }
+    }
+
+    /// Makes a call, with `limit` as its timeout: resetting an existing timer costs less than creating one per call.
+    async fn call(&self, drawn: DrawnCall, mut limit: Pin<&mut Sleep>) -> Result<(), FatalError> {
+        let DrawnCall { operation, mut frame, taken } = drawn;
+        let program = &self.arm().operations[operation];
+        let mut interpreter = Interpreter::new(&*self.target, &self.slice.database);
+        let sent = Instant::now();
+        limit.as_mut().reset(sent + self.slice.timeout);
+        let result = tokio::select! {
+            biased;
+            result = interpreter.run(program, &mut frame) => Some(result),
+            () = limit => None,
+        };
+        let done = Instant::now();
+        let trace = interpreter.trace;
+        let call = Call {
+            operation,
+            outcome: CallOutcome::Ok,
+            times: call_times(taken, sent, done),
+            round_trips: trace.round_trips,
+            inconsistency: trace.inconsistency_window().map(nanoseconds),
+            retries: &trace.retries.iter().map(|cause: &RetryCause| cause.name()).collect::<Vec<_>>(),
+            error: None,
+        };
+        match result {
+            Some(Ok(value)) => {
+                self.recorder.borrow_mut().record(Call { outcome: outcome_of(&value), ..call });
+                Ok(())
+            }
+            Some(Err(error)) => self.record_failure(call, self.failed_call(operation, error)?).await,
+            None => {
+                let message = no_reply_within(self.slice.timeout);
+                let failed = FailedCall { reason: "timeout".into(), message: message.clone(), lost: Some(message) };
+                self.record_failure(call, failed).await
+            }
+        }
+    }
+
+    /// How a call without a result is recorded.
+    #[cold]
+    fn failed_call(&self, operation: usize, error: StepError) -> Result<FailedCall, FatalError> {
+        Ok(match error {
+            StepError::Failed { failure, label } => FailedCall {
+                reason: reason(&failure),
+                message: format!("{label}: {}", failure.message),
+                lost: (failure.kind == FailureKind::Network).then_some(failure.message),
+            },
+            StepError::LimitReached { limit, .. } => {
+                FailedCall { reason: limit.reason().into(), message: error.to_string(), lost: None }
+            }
+            // The steps of an unsafe strategy may meet data that it has corrupted.
+            StepError::Invalid { .. } if self.arm().is_unsafe => {
+                FailedCall { reason: "no value".into(), message: error.to_string(), lost: None }
+            }
+            StepError::Invalid { .. } => {
+                return Err(self.mistake(&self.slice.plan.operations[operation].name, error.to_string()));
+            }
+        })
+    }
+
+    /// Records a call without a result, and checks the server when it may be lost.
+    async fn record_failure(&self, call: Call<'_>, failed: FailedCall) -> Result<(), FatalError> {
+        let FailedCall { reason, message, lost } = failed;
+        let error = Some(CallError { reason: &reason, message: &message });
+        self.recorder.borrow_mut().record(Call { outcome: CallOutcome::Failed, error, ..call });
+        match lost {
+            Some(message) if !is_alive(&*self.target).await => Err(FatalError::ServerLost(message)),
+            _ => Ok(()),
+        }
+    }
+
+    fn arm(&self) -> &Arm {
+        &self.slice.plan.arms[self.slice.arm]
+    }
+
+    fn mistake(&self, operation: &str, message: String) -> FatalError {
+        FatalError::Scenario { strategy: self.arm().name.clone(), operation: operation.to_owned(), message }
+    }
+}
+
+/// How a call without a result is recorded.
+struct FailedCall {
+    /// The reason under which it is counted.
+    reason: String,
+    message: String,
+    /// The message to report when the server turns out to be lost.
+    lost: Option<String>,
+}
+
+/// A released call that a client has taken.
+#[derive(Clone, Copy)]
+struct TakenCall {
+    due: Due,
+    at: Instant,
+}
+
+impl TakenCall {
+    fn queue_wait(&self) -> u64 {
+        nanoseconds(self.at.saturating_duration_since(self.due.released))
+    }
+}
+
+fn call_times(taken: Option<TakenCall>, sent: Instant, done: Instant) -> CallTimes {
+    let service = nanoseconds(done - sent);
+    match taken {
+        None => CallTimes::Closed { service },
+        Some(taken) => {
+            let response = nanoseconds(done - taken.due.intended);
+            CallTimes::Open { service, response, queue_wait: taken.queue_wait() }
+        }
+    }
+}
+
+/// The message about a call that exceeded the timeout.
+pub(crate) fn no_reply_within(timeout: Duration) -> String {
+    format!("a call had no answer within {} s", timeout.as_secs_f64())
+}
+
+fn outcome_of(value: &Value) -> CallOutcome {
+    let Value::Outcome(outcome) = value else { return CallOutcome::Ok };
+    match outcome {
+        Outcome::Ok => CallOutcome::Ok,
+        Outcome::Same => CallOutcome::Same,
+        Outcome::NotFound => CallOutcome::NotFound,
+        Outcome::Rejected(reason) => CallOutcome::Rejected(Arc::clone(reason)),
+    }
+}
+
+/// The reason under which a failure is counted: the server's code, or its kind when it has none.
+fn reason(failure: &Failure) -> String {
+    match failure.kind {
+        FailureKind::Server(code) => code.to_string(),
+        FailureKind::TooLarge => "too large".into(),
+        FailureKind::Network => "network".into(),
+        FailureKind::Timeout => "timeout".into(),
+        FailureKind::Driver => "driver".into(),
+    }
+}

@@ -1,0 +1,285 @@
+//! Load threads: each is a current-thread runtime with its own connections, so that nothing that a call needs is shared
+//! between cores. In tests the current runtime takes their place.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::LocalOptions;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::LocalSet;
+use tokio::time::Instant;
+
+use crate::error::{ErrorKind, KindedError};
+use crate::record::{Paced, Recorder};
+use crate::server::Target;
+use crate::server::client::{ConnectError, MongoTarget, WarmError};
+
+use super::clients::{self, SliceRun};
+use super::pacer::{Pacer, Pacing, pace};
+use super::slice::{FatalError, Slice, SliceInterval};
+
+/// Where the clients run.
+#[derive(Debug)]
+pub enum LoadThreads<T> {
+    /// On threads with their own connections.
+    Threads(Vec<LoadThread>),
+    /// On the current runtime and this target, for tests on a paused clock.
+    Inline(Rc<T>),
+}
+
+impl<G: Target + 'static> LoadThreads<G> {
+    /// The number of load threads.
+    pub fn len(&self) -> usize {
+        match self {
+            LoadThreads::Threads(threads) => threads.len(),
+            LoadThreads::Inline(_) => 1,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Runs a job on every thread at once, and with open load the pacer that releases their calls, whose measurements are
+    /// added to the first recorder.
+    ///
+    /// # Errors
+    /// When a thread is gone or cannot be created.
+    pub(crate) async fn run(&self, jobs: Vec<Job>, pacing: Option<Pacing>) -> Result<Vec<SliceResult>, ThreadError> {
+        let (mut results, paced) = match self {
+            LoadThreads::Inline(target) => run_inline(target, jobs, pacing).await,
+            LoadThreads::Threads(threads) => {
+                let pacer = pacing.map(Pacer::start).transpose().map_err(ThreadError::Spawn)?;
+                let running = threads.iter().zip(jobs).map(|(thread, job)| thread.run(job));
+                let results = futures_util::future::join_all(running).await;
+                let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+                let paced = match pacer {
+                    Some(pacer) => Some(pacer.finished().await.map_err(|_| ThreadError::Gone)?),
+                    None => None,
+                };
+                (results, paced)
+            }
+        };
+        if let (Some(paced), Some(first)) = (paced, results.first_mut()) {
+            first.recorder.add_paced(&paced);
+        }
+        Ok(results)
+    }
+}
+
+/// Runs the jobs and the pacer as tasks of the current runtime.
+async fn run_inline<T: Target + 'static>(
+    target: &Rc<T>,
+    jobs: Vec<Job>,
+    pacing: Option<Pacing>,
+) -> (Vec<SliceResult>, Option<Paced>) {
+    let queue = pacing.as_ref().map(|pacing| Arc::clone(&pacing.queue));
+    let pacing = async {
+        match pacing {
+            Some(pacing) => Some(pace(pacing).await),
+            None => None,
+        }
+    };
+    let jobs = async {
+        let mut results = Vec::new();
+        for job in jobs {
+            results.push(job.run(target).await);
+        }
+        results
+    };
+    let (results, paced) = LocalSet::new().run_until(async { tokio::join!(jobs, pacing) }).await;
+    let left = queue.map_or(0, |queue| queue.left());
+    (results, paced.map(|paced| Paced { never_started: left, ..paced }))
+}
+
+/// Splits clients between threads: the clients of each thread.
+pub fn split_clients(clients: usize, threads: usize) -> impl Iterator<Item = usize> {
+    (0..threads).map(move |thread| clients / threads + usize::from(thread < clients % threads))
+}
+
+/// The result of a slice on one load thread.
+#[derive(Debug)]
+pub struct SliceResult {
+    /// The job's recorder with the slice's calls added.
+    pub recorder: Recorder,
+    /// When its open interval started.
+    pub interval: Instant,
+    /// Duration of the slice in seconds.
+    pub seconds: f64,
+    /// Connections created meanwhile.
+    pub connections_created: u64,
+    /// CPU time that the thread used meanwhile; `None` where the system does not report it, and in tests.
+    pub cpu_time: Option<Duration>,
+    /// Why it ended early.
+    pub fatal: Option<FatalError>,
+}
+
+/// A slice to run on one load thread.
+#[derive(Debug)]
+pub struct Job {
+    /// The slice.
+    pub slice: Slice,
+    /// Where its calls are recorded.
+    pub recorder: Recorder,
+    /// Where its intervals are sent; dropped when the slice is over.
+    pub intervals: mpsc::UnboundedSender<SliceInterval>,
+}
+
+impl Job {
+    /// Runs the slice on a target, as local tasks of the current runtime.
+    pub async fn run<T: Target + 'static>(self, target: &Rc<T>) -> SliceResult {
+        let emit = |interval| {
+            // The receiver is gone when the run is being given up.
+            let _ = self.intervals.send(interval);
+        };
+        let mut interval = self.slice.interval;
+        let SliceRun { recorder, ended } = clients::run(self.slice, Rc::clone(target), self.recorder, &emit).await;
+        let (seconds, fatal) = match ended {
+            Ok((time, edge)) => {
+                interval = edge;
+                (time.as_secs_f64(), None)
+            }
+            Err(fatal) => (0.0, Some(fatal)),
+        };
+        SliceResult { recorder, interval, seconds, connections_created: 0, cpu_time: None, fatal }
+    }
+}
+
+/// Why a load thread cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum ThreadError {
+    /// The operating system cannot create a thread or runtime.
+    #[error("cannot start a load thread: {0}; try fewer load threads")]
+    Spawn(#[source] std::io::Error),
+    /// The thread has no connection to the server.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The connection pool was not filled.
+    #[error(transparent)]
+    Warm(#[from] WarmError),
+    /// The thread is gone.
+    #[error("a load thread ended too early; this is a bug in docshape, please report what was printed before")]
+    Gone,
+}
+
+type Order = (Job, oneshot::Sender<SliceResult>);
+
+/// A running load thread. It ends when this value is dropped and its current slice is over, which is not awaited, so that a
+/// call in flight cannot delay a user who wants to quit immediately.
+#[derive(Debug)]
+pub struct LoadThread {
+    orders: mpsc::UnboundedSender<Order>,
+}
+
+impl LoadThread {
+    /// Starts a thread with this number of connections, and waits until they are open.
+    ///
+    /// # Errors
+    /// When the thread or its connections cannot be created.
+    pub async fn start(uri: String, connections: u32) -> Result<LoadThread, ThreadError> {
+        let (orders, receiver) = mpsc::unbounded_channel();
+        let (ready, started) = oneshot::channel();
+        let body = move || serve(uri, connections, receiver, ready);
+        std::thread::Builder::new().name("load".into()).spawn(body).map_err(ThreadError::Spawn)?;
+        started.await.unwrap_or(Err(ThreadError::Gone))?;
+        Ok(LoadThread { orders })
+    }
+
+    /// Runs a slice on the thread.
+    ///
+    /// # Errors
+    /// When the thread is gone.
+    pub async fn run(&self, job: Job) -> Result<SliceResult, ThreadError> {
+        let (reply, result) = oneshot::channel();
+        self.orders.send((job, reply)).map_err(|_| ThreadError::Gone)?;
+        result.await.map_err(|_| ThreadError::Gone)
+    }
+}
+
+fn serve(
+    uri: String,
+    connections: u32,
+    orders: mpsc::UnboundedReceiver<Order>,
+    ready: oneshot::Sender<Result<(), ThreadError>>,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let _ = ready.send(Err(ThreadError::Spawn(error)));
+            return;
+        }
+    };
+    // In a task, since waking a task only puts it into a queue. Waking the future of `block_on` makes the runtime poll its
+    // sockets first, several times per call.
+    let served = runtime.spawn_local(async move {
+        match connect(&uri, connections).await {
+            Ok(target) => {
+                let _ = ready.send(Ok(()));
+                run(&Rc::new(target), orders).await;
+            }
+            Err(error) => {
+                let _ = ready.send(Err(error));
+            }
+        }
+    });
+    // An error is a panic, which has printed its message; whatever waits for the thread sees that it is gone.
+    let _ = runtime.block_on(served);
+    // Connections of the driver must not delay the end.
+    runtime.shutdown_background();
+}
+
+/// Runs slices until no more can be ordered.
+async fn run(target: &Rc<MongoTarget>, mut orders: mpsc::UnboundedReceiver<Order>) {
+    while let Some((job, reply)) = orders.recv().await {
+        let (connections, cpu_time) = (target.connections_created(), cpu_time());
+        target.take_check_outs(|_| ());
+        let mut result = job.run(target).await;
+        result.cpu_time = self::cpu_time().zip(cpu_time).map(|(now, then)| now.saturating_sub(then));
+        result.connections_created = target.connections_created() - connections;
+        target.take_check_outs(|times| result.recorder.add_check_outs(times));
+        let _ = reply.send(result);
+    }
+}
+
+async fn connect(uri: &str, connections: u32) -> Result<MongoTarget, ThreadError> {
+    let target = MongoTarget::connect(uri, connections).await?;
+    target.warm().await?;
+    Ok(target)
+}
+
+/// The CPU time that this thread has used so far.
+#[cfg(target_os = "linux")]
+fn cpu_time() -> Option<Duration> {
+    nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID.now().ok().map(Duration::from)
+}
+
+/// The CPU time that this thread has used so far.
+#[cfg(not(target_os = "linux"))]
+fn cpu_time() -> Option<Duration> {
+    None
+}
+
+impl KindedError for ThreadError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Environment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn busy_thread_uses_cpu_time() {
+        let before = cpu_time().unwrap();
+        let mut sum = 0_u64;
+        while cpu_time().unwrap() - before < Duration::from_millis(2) {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        assert!(sum > 0);
+    }
+}

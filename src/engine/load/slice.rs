@@ -1,0 +1,154 @@
+//! A slice of calls: which, where and how, and why it could not continue.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::generate::Seed;
+use crate::plan::Plan;
+use crate::record::{IntervalHistogram, Recorder};
+use crate::server::{FailureKind, ReplyKind, Target};
+
+use super::queue::DueQueue;
+use super::stop::StopFlag;
+
+/// The length of the intervals of the latency log.
+pub(crate) const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long a server may take to answer a ping before it counts as lost.
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An error that ends a run.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum FatalError {
+    /// The scenario has a mistake.
+    #[error("strategy {strategy}, operation {operation}: {message}")]
+    Scenario {
+        /// The strategy.
+        strategy: String,
+        /// The operation, or what else was run.
+        operation: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The server does not answer any more.
+    #[error("the server was lost: {0}; check that it is running and read its log, then run again")]
+    ServerLost(String),
+}
+
+/// When a slice of closed load ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SliceEnd {
+    /// Before the call of this index.
+    AtCall(u64),
+    /// After a length of time.
+    After(Duration),
+}
+
+/// Where the clients of a slice get their calls from.
+#[derive(Debug, Clone)]
+pub enum Load {
+    /// Each client sends its next call when it has the reply to its last one.
+    Closed {
+        /// The index of the next call, shared by all load threads, so that together they make every call once.
+        next: Arc<AtomicU64>,
+        /// When no more calls are made.
+        end: SliceEnd,
+    },
+    /// The clients of all load threads take the calls that a pacer releases.
+    Open(Arc<DueQueue>),
+}
+
+impl Load {
+    /// Closed load of these calls.
+    pub fn closed(calls: Range<u64>) -> Load {
+        Load::Closed { next: Arc::new(AtomicU64::new(calls.start)), end: SliceEnd::AtCall(calls.end) }
+    }
+
+    /// When closed load that starts now ends by time.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Load::Closed { end: SliceEnd::After(length), .. } => Some(Instant::now() + *length),
+            Load::Closed { end: SliceEnd::AtCall(_), .. } | Load::Open(_) => None,
+        }
+    }
+}
+
+/// One slice: which calls of which arm are made where, and how.
+#[derive(Debug, Clone)]
+pub struct Slice {
+    /// The scenario.
+    pub plan: Arc<Plan>,
+    /// The strategy's position in the plan.
+    pub arm: usize,
+    /// Its database.
+    pub database: Arc<str>,
+    /// The seed of the round's calls.
+    pub seed: Seed,
+    /// Where the calls come from.
+    pub load: Load,
+    /// Clients of this load thread: with closed load the calls in flight, with open load the most of them.
+    pub clients: usize,
+    /// The time after which a call has failed.
+    pub timeout: Duration,
+    /// Set when the user wants to stop.
+    pub stop: StopFlag,
+    /// When the open interval started, which may span several slices.
+    pub interval: Instant,
+    /// The length of an interval.
+    pub every: Duration,
+}
+
+impl Slice {
+    /// Calls of the first arm in round 0, with a timeout of 10 s and intervals of 1 s.
+    pub fn new(plan: &Arc<Plan>, database: &str, load: Load, clients: usize) -> Slice {
+        Slice {
+            plan: Arc::clone(plan),
+            arm: 0,
+            database: database.into(),
+            seed: plan.round_seed(0),
+            load,
+            clients,
+            timeout: Duration::from_secs(10),
+            stop: StopFlag::default(),
+            interval: Instant::now(),
+            every: INTERVAL,
+        }
+    }
+}
+
+/// The successful calls of one operation in one interval.
+#[derive(Debug)]
+pub struct SliceInterval {
+    /// The operation.
+    pub operation: usize,
+    /// When the interval started.
+    pub start: Instant,
+    /// Its length.
+    pub length: Duration,
+    /// Service times; with open load response times.
+    pub histogram: IntervalHistogram,
+}
+
+/// Whether the server answers a ping. A broken connection may be a failover and a late reply may be load, but a server
+/// that does not answer a ping is lost.
+pub async fn is_alive(target: &impl Target) -> bool {
+    let ping = target.run("admin", bson::rawdoc! { "ping": 1 }, ReplyKind::Single);
+    match tokio::time::timeout(PING_TIMEOUT, ping).await {
+        Ok(Err(failure)) => !matches!(failure.kind, FailureKind::Network | FailureKind::Timeout),
+        Ok(Ok(_)) => true,
+        Err(_) => false,
+    }
+}
+
+/// Ends the open interval of a recorder and returns the moment, when the next one starts.
+pub(crate) fn close_interval(recorder: &mut Recorder, start: Instant, emit: &dyn Fn(SliceInterval)) -> Instant {
+    let now = Instant::now();
+    for (operation, histogram) in recorder.rotate() {
+        emit(SliceInterval { operation, start, length: now - start, histogram });
+    }
+    now
+}

@@ -1,0 +1,108 @@
+//! Audits: counting the anomalies in one strategy's data.
+
+use std::sync::Arc;
+
+use crate::engine::load::slice::FatalError;
+use crate::engine::step::interpreter::{Interpreter, StepError};
+use crate::plan::{Audit, EvalError, Frame, OutcomeCounts, Plan, Program, Value, written};
+use crate::results::AuditRecord;
+use crate::server::{Db, Target};
+
+use super::error::RunError;
+
+/// The longest example row that is kept, in characters.
+const LONGEST_ROW: usize = 120;
+
+/// The outcomes of the calls since the data were loaded, by operation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallCounts {
+    /// Known outcomes.
+    pub known: Vec<OutcomeCounts>,
+    /// Calls that may or may not have taken effect.
+    pub unknown: Vec<u64>,
+}
+
+impl CallCounts {
+    /// No calls.
+    pub fn new(operations: usize) -> CallCounts {
+        CallCounts { known: vec![OutcomeCounts::default(); operations], unknown: vec![0; operations] }
+    }
+}
+
+/// Runs all audits of an arm on quiet data, after calls with these outcomes.
+///
+/// # Errors
+/// When an audit fails.
+pub async fn audits<T: Target>(
+    db: &Db<'_, T>,
+    plan: &Plan,
+    arm: usize,
+    counts: &CallCounts,
+) -> Result<Vec<AuditRecord>, RunError> {
+    let mut records = Vec::new();
+    for audit in &plan.arms[arm].audits {
+        let rows = audit_rows(db, plan, arm, audit, &audit.program).await?;
+        let expected = expected(plan, audit, counts).map_err(|error| FatalError::Scenario {
+            strategy: plan.arms[arm].name.clone(),
+            operation: format!("audit {}", audit.name),
+            message: error.to_string(),
+        })?;
+        let example = rows.items().and_then(|mut rows| rows.next()).filter(|_| expected == [0, 0]);
+        records.push(AuditRecord {
+            audit: audit.name.to_string(),
+            found: row_count(&rows),
+            expected,
+            example: example.map(|row| written(&row).chars().take(LONGEST_ROW).collect()),
+        });
+    }
+    Ok(records)
+}
+
+/// Returns the rows of an audit, or their number, by one of its programs.
+///
+/// # Errors
+/// When the server fails or the program has a mistake.
+pub async fn audit_rows<T: Target>(
+    db: &Db<'_, T>,
+    plan: &Plan,
+    arm: usize,
+    audit: &Audit,
+    program: &Program,
+) -> Result<Value, RunError> {
+    let mut frame = Frame::new(&plan.data, plan.data.seed, 0, program.slots);
+    let rows = Interpreter::new(db.target, db.name).run(program, &mut frame).await;
+    Ok(rows.map_err(|error| fatal(&plan.arms[arm].name, &format!("audit {}", audit.name), &error))?)
+}
+
+/// The error that ends a run when a program outside the measurement fails.
+pub fn fatal(strategy: &str, operation: &str, error: &StepError) -> FatalError {
+    let message = error.to_string();
+    if error.is_connection_error() {
+        return FatalError::ServerLost(message);
+    }
+    FatalError::Scenario { strategy: strategy.to_owned(), operation: operation.to_owned(), message }
+}
+
+/// The number of rows that an audit found.
+pub fn row_count(rows: &Value) -> u64 {
+    match rows {
+        Value::Int(count) => u64::try_from(*count).unwrap_or(0),
+        rows => rows.len().unwrap_or(0) as u64,
+    }
+}
+
+/// The least and the most rows that must be found: every call with an unknown outcome may have taken effect or not.
+fn expected(plan: &Plan, audit: &Audit, counts: &CallCounts) -> Result<[i64; 2], EvalError> {
+    let names = || plan.operations.iter().map(|operation| Arc::clone(&operation.name));
+    let of = |known: &[OutcomeCounts]| audit.expected(&plan.data, names().zip(known.iter().copied()));
+    let without = of(&counts.known)?;
+    let (mut least, mut most) = (without, without);
+    for (operation, unknown) in counts.unknown.iter().enumerate().filter(|(_, unknown)| **unknown > 0) {
+        let mut known = counts.known.clone();
+        known[operation].ok += unknown;
+        let more = of(&known)? - without;
+        least += more.min(0);
+        most += more.max(0);
+    }
+    Ok([least, most])
+}

@@ -1,0 +1,118 @@
+//! What is kept of a cell: histograms as text, the measurements of all load threads as one.
+
+use std::collections::BTreeMap;
+
+use crate::record::{CallOutcome, LatencyHistogram, LoadMeasures, OperationMeasures, Paced, Recorder, StoredHistogram};
+use crate::results::{
+    AuditRecord, CellRecord, CollectionSizes, OpenRecord, OperationRecord, OutcomeRecord, RateRecord, TimesRecord,
+};
+use crate::server::counters::Counters;
+use crate::server::meter::Meter;
+
+use super::cell::{ArmRound, CellMeasures};
+
+/// What the recorders of all load threads contain.
+#[derive(Default)]
+struct Recorded {
+    operations: Vec<OperationRecord>,
+    open: Option<OpenRecord>,
+    check_out: Option<TimesRecord>,
+}
+
+impl CellMeasures {
+    fn recorded(&mut self) -> Recorded {
+        let recorders = self.recorders.drain(..).map(|(recorder, _)| recorder);
+        let total = recorders.reduce(|mut total, recorder| {
+            total.merge(recorder);
+            total
+        });
+        let Some(total) = total else { return Recorded::default() };
+        let (load, check_out) = (total.load().clone(), total.check_out().map(TimesRecord::new));
+        let operations: Vec<_> = Recorder::finish(total).iter().map(operation_record).collect();
+        let open = match load {
+            LoadMeasures::Closed => None,
+            LoadMeasures::Open { paced, queue_wait } => Some(open_record(&paced, &queue_wait, &operations)),
+        };
+        Recorded { operations, open, check_out }
+    }
+}
+
+impl ArmRound {
+    /// The record of one rate of open load, without its batches; `None` with closed load.
+    pub(super) fn into_rate(mut self) -> Option<RateRecord> {
+        let Recorded { operations, open, .. } = self.measured.recorded();
+        Some(RateRecord { open: open?, operations, batches: Vec::new() })
+    }
+
+    /// The record of a cell whose data were inspected after the last slice.
+    pub(super) fn into_record(
+        mut self,
+        after: Vec<CollectionSizes>,
+        audits: Vec<AuditRecord>,
+        meter: &Meter,
+    ) -> CellRecord {
+        let Recorded { operations, open, check_out } = self.measured.recorded();
+        CellRecord {
+            loaded: self.loaded,
+            load_seconds: self.load_seconds,
+            calls: self.measured.calls,
+            seconds: self.measured.seconds,
+            connections_created: self.measured.connections_created,
+            operations,
+            before: self.before,
+            after,
+            audits,
+            growth: self.growth,
+            slices: self.slices,
+            warm_up: self.warm_up,
+            open,
+            check_out,
+            counters: named(meter.cost(&self.usage)),
+            machine: self.measured.machine.into_record(),
+        }
+    }
+}
+
+fn open_record(paced: &Paced, queue_wait: &LatencyHistogram, operations: &[OperationRecord]) -> OpenRecord {
+    let outcomes = operations.iter().flat_map(|operation| &operation.outcomes);
+    let skipped = outcomes.filter(|outcome| outcome.outcome == CallOutcome::Skipped);
+    OpenRecord {
+        offered: paced.offered,
+        seconds: paced.seconds,
+        waiting: paced.waiting,
+        skipped: skipped.map(|outcome| outcome.count).sum(),
+        never_started: paced.never_started,
+        pacer_lag: TimesRecord::new(&paced.lag),
+        queue_wait: TimesRecord::new(queue_wait),
+    }
+}
+
+fn outcome_record(outcome: &CallOutcome, service: &LatencyHistogram, measures: &OperationMeasures) -> OutcomeRecord {
+    let response = measures.responses.iter().find(|(other, _)| other == outcome).map(|(_, times)| times);
+    OutcomeRecord {
+        outcome: outcome.clone(),
+        count: response.unwrap_or(service).count(),
+        saturated: service.saturated(),
+        sum: service.sum(),
+        service: StoredHistogram::new(service),
+        response: response.map(TimesRecord::new),
+    }
+}
+
+fn operation_record(measures: &OperationMeasures) -> OperationRecord {
+    let outcomes = measures.outcomes.iter().map(|(outcome, service)| outcome_record(outcome, service, measures));
+    OperationRecord {
+        calls: measures.calls,
+        round_trips: measures.round_trips,
+        outcomes: outcomes.collect(),
+        errors: measures.errors.clone(),
+        messages: measures.messages.clone(),
+        retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
+        inconsistency: measures.inconsistency.as_ref().map(TimesRecord::new),
+    }
+}
+
+/// Counters with the names that they have in files.
+pub(super) fn named(counters: Counters) -> BTreeMap<String, f64> {
+    counters.into_iter().map(|(name, growth)| (name.to_owned(), growth)).collect()
+}

@@ -1,0 +1,90 @@
+//! Why a run could not continue.
+
+use crate::engine::load::load_threads::ThreadError;
+use crate::engine::load::slice::FatalError;
+use crate::error::{ErrorKind, KindedError};
+use crate::server::Failure;
+use crate::server::namespace::NamespaceError;
+
+use super::loader::LoadError;
+
+/// Why a run could not continue.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The documents of a strategy could not be inserted.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A database could not be created or dropped.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// The server failed to flush or to report sizes.
+    #[error("cannot read the sizes of strategy {strategy}: {failure}")]
+    Inspect {
+        /// The strategy.
+        strategy: String,
+        /// What the server said.
+        #[source]
+        failure: Failure,
+    },
+    /// The scenario has a mistake or the server was lost.
+    #[error(transparent)]
+    Fatal(#[from] FatalError),
+    /// A load thread cannot run.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// No call succeeded in the pilot, so the number of calls cannot be planned.
+    #[error("strategy {strategy} finished no call in {seconds} s; check its steps, or set the number of calls")]
+    NoCalls {
+        /// The strategy.
+        strategy: String,
+        /// Length of the pilot.
+        seconds: f64,
+    },
+    /// No call of an operation succeeds, which is a mistake in the scenario rather than something to measure.
+    #[error("strategy {strategy}, operation {operation}: all {calls} calls failed: {message}; check its steps")]
+    AlwaysFails {
+        /// The strategy.
+        strategy: String,
+        /// The operation.
+        operation: String,
+        /// The number of calls.
+        calls: u64,
+        /// The server's message for the first.
+        message: String,
+    },
+    /// The user stopped the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl RunError {
+    /// The error to report when the server turns out to be lost.
+    pub(super) fn with_lost_server(self) -> RunError {
+        match self {
+            RunError::Fatal(FatalError::ServerLost(_)) | RunError::Interrupted => self,
+            RunError::Load(_)
+            | RunError::Namespace(_)
+            | RunError::Inspect { .. }
+            | RunError::Fatal(FatalError::Scenario { .. })
+            | RunError::Thread(_)
+            | RunError::NoCalls { .. }
+            | RunError::AlwaysFails { .. } => FatalError::ServerLost(self.to_string()).into(),
+        }
+    }
+}
+
+impl KindedError for RunError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            RunError::Load(error) => error.kind(),
+            RunError::Thread(error) => error.kind(),
+            RunError::Fatal(FatalError::Scenario { .. }) | RunError::NoCalls { .. } | RunError::AlwaysFails { .. } => {
+                ErrorKind::Input
+            }
+            RunError::Fatal(FatalError::ServerLost(_)) | RunError::Namespace(_) | RunError::Inspect { .. } => {
+                ErrorKind::Environment
+            }
+            RunError::Interrupted => ErrorKind::Interrupted,
+        }
+    }
+}

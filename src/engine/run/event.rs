@@ -1,0 +1,124 @@
+//! Events of a run, for progress and logs.
+
+use crate::record::IntervalHistogram;
+use crate::results::RoundRecord;
+
+/// An event of a run.
+#[derive(Debug)]
+pub enum Event<'e> {
+    /// The run starts.
+    Started {
+        /// Rounds, including those before a resumed run.
+        rounds: u64,
+        /// The strategies, the baseline first.
+        arms: &'e [String],
+    },
+    /// A phase of a round starts for an arm.
+    Phase {
+        /// The round, from 0; `None` before the first.
+        round: Option<u64>,
+        /// The strategy.
+        arm: &'e str,
+        /// The phase.
+        phase: RunPhase,
+    },
+    /// Documents of an arm were inserted.
+    Loaded {
+        /// The strategy.
+        arm: &'e str,
+        /// Documents of this collection so far.
+        documents: u64,
+    },
+    /// The number of calls of every window is known.
+    Planned {
+        /// Measured calls per arm and round.
+        calls: u64,
+        /// Calls before them that are not measured.
+        warmup: u64,
+        /// Calls per second of open load.
+        rate: Option<f64>,
+    },
+    /// A slice of measured calls is over.
+    Slice {
+        /// The round, from 0.
+        round: u64,
+        /// The strategy.
+        arm: &'e str,
+        /// Measured calls of the strategy in this round so far.
+        done: u64,
+        /// All calls of its window.
+        calls: u64,
+        /// Calls that have failed or were skipped.
+        failed: u64,
+        /// Duration of the strategy's slices in this round so far, in seconds.
+        seconds: f64,
+    },
+    /// The successful calls of one operation in one interval.
+    Interval(&'e Interval),
+    /// A round is complete.
+    Round(&'e RoundRecord),
+}
+
+/// A phase of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunPhase {
+    /// Databases, collections, indexes and documents are created.
+    Load,
+    /// Own costs are measured.
+    OwnCost,
+    /// Calls that are not recorded.
+    WarmUp,
+    /// Recorded calls.
+    Measure,
+    /// Sizes are read and databases dropped.
+    Inspect,
+}
+
+impl RunPhase {
+    /// Its name in the progress.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunPhase::Load => "load",
+            RunPhase::OwnCost => "single calls",
+            RunPhase::WarmUp => "warm up",
+            RunPhase::Measure => "measure",
+            RunPhase::Inspect => "inspect",
+        }
+    }
+}
+
+/// The latencies of one operation of one arm in one interval of a window.
+#[derive(Debug)]
+pub struct Interval {
+    /// The round, from 0.
+    pub round: u64,
+    /// The strategy.
+    pub arm: String,
+    /// The operation.
+    pub operation: String,
+    /// Start in seconds since the run started.
+    pub start: f64,
+    /// Length in seconds.
+    pub length: f64,
+    /// Service times of successful calls; with open load response times.
+    pub histogram: IntervalHistogram,
+}
+
+/// Receives the events of a run. It must not block: the run waits for it.
+pub trait Observer {
+    /// Handles an event.
+    fn event(&self, event: &Event<'_>);
+}
+
+/// Several observers as one.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn event(&self, event: &Event<'_>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+}
+
+/// Ignores all events.
+impl Observer for () {
+    fn event(&self, _: &Event<'_>) {}
+}

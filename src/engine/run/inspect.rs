@@ -1,0 +1,185 @@
+//! Sizes of collections and documents, read between the measured slices.
+
+use std::collections::BTreeMap;
+
+use bson::{RawDocumentBuf, rawdoc};
+
+use crate::engine::step::reply::documents;
+use crate::plan::{Arm, LoopOver, Plan, Value, Writer};
+use crate::results::{CollectionSizes, GrowthSample};
+use crate::server::{Db, Failure, FailureKind, Reply, ReplyKind, Target};
+
+/// The number of the most popular records whose growth is followed.
+const TRACKED: u64 = 3;
+
+/// Flushes everything to disk, so that storage sizes are up to date and no checkpoint falls into a measured slice. Returns
+/// `false` when the user is not authorised, which is noted with the sizes.
+///
+/// # Errors
+/// When the server fails for another reason.
+pub async fn flush(target: &impl Target) -> Result<bool, Failure> {
+    match target.run("admin", rawdoc! { "fsync": 1 }, ReplyKind::Single).await {
+        Ok(_) => Ok(true),
+        // 13: not authorised; 59: no such command (mongos); 115: not supported.
+        Err(Failure { kind: FailureKind::Server(13 | 59 | 115), .. }) => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Reads the sizes of all collections of an arm.
+pub(super) async fn sizes<T: Target>(
+    db: &Db<'_, T>,
+    arm: &Arm,
+    checkpointed: bool,
+) -> Result<Vec<CollectionSizes>, Failure> {
+    let mut all = Vec::new();
+    for collection in &arm.collections {
+        let documents = document_sizes(db, &collection.name).await?;
+        let stats = storage(db, &collection.name).await?;
+        all.push(CollectionSizes {
+            name: collection.name.clone(),
+            documents: documents.values().sum(),
+            mean: mean(&documents),
+            p50: quantile(&documents, 0.5),
+            p99: quantile(&documents, 0.99),
+            max: documents.keys().next_back().copied().unwrap_or(0),
+            size: stats.size,
+            storage: stats.storage,
+            indexes: stats.indexes,
+            checkpointed,
+        });
+    }
+    Ok(all)
+}
+
+/// Counts the documents of each size in bytes.
+async fn document_sizes<T: Target>(db: &Db<'_, T>, collection: &str) -> Result<BTreeMap<u64, u64>, Failure> {
+    let command = rawdoc! {
+        "aggregate": collection,
+        "pipeline": [{ "$group": { "_id": { "$bsonSize": "$$ROOT" }, "n": { "$sum": 1_i64 } } }],
+        "cursor": { "batchSize": 1_000_000 },
+    };
+    let reply = db.run(command, ReplyKind::Cursor).await?;
+    let mut sizes = BTreeMap::new();
+    for row in rows(reply) {
+        if let (Some(Value::Int(size)), Some(Value::Int(n))) = (row.plain_field("_id"), row.plain_field("n")) {
+            sizes.insert(size as u64, n as u64);
+        }
+    }
+    Ok(sizes)
+}
+
+fn mean(sizes: &BTreeMap<u64, u64>) -> f64 {
+    let documents: u64 = sizes.values().sum();
+    let bytes: u64 = sizes.iter().map(|(size, n)| size * n).sum();
+    if documents == 0 { 0.0 } else { bytes as f64 / documents as f64 }
+}
+
+/// The smallest size that this share of the documents does not exceed.
+fn quantile(sizes: &BTreeMap<u64, u64>, share: f64) -> u64 {
+    let documents: u64 = sizes.values().sum();
+    let rank = (documents as f64 * share).ceil() as u64;
+    let mut seen = 0;
+    for (size, n) in sizes {
+        seen += n;
+        if seen >= rank {
+            return *size;
+        }
+    }
+    0
+}
+
+/// Reads the bytes of an arm's data, uncompressed as in the server's cache, and of its indexes.
+pub(super) async fn footprint<T: Target>(db: &Db<'_, T>, arm: &Arm) -> Result<u64, Failure> {
+    let mut bytes: u64 = 0;
+    for collection in &arm.collections {
+        let stats = storage(db, &collection.name).await?;
+        bytes = stats.indexes.into_values().fold(bytes.saturating_add(stats.size), u64::saturating_add);
+    }
+    Ok(bytes)
+}
+
+struct Storage {
+    size: u64,
+    storage: u64,
+    indexes: BTreeMap<String, u64>,
+}
+
+async fn storage<T: Target>(db: &Db<'_, T>, collection: &str) -> Result<Storage, Failure> {
+    let command = rawdoc! {
+        "aggregate": collection,
+        "pipeline": [{ "$collStats": { "storageStats": {} } }],
+        "cursor": {},
+    };
+    let reply = db.run(command, ReplyKind::Cursor).await?;
+    let mut total = Storage { size: 0, storage: 0, indexes: BTreeMap::new() };
+    // One row per shard.
+    for row in rows(reply) {
+        let stats = row.plain_field("storageStats").unwrap_or(Value::Null);
+        total.size += number(stats.plain_field("size"));
+        total.storage += number(stats.plain_field("storageSize"));
+        for (name, bytes) in stats.plain_field("indexSizes").map(|sizes| sizes.entries()).unwrap_or_default() {
+            *total.indexes.entry(name.to_string()).or_default() += number(Some(bytes));
+        }
+    }
+    Ok(total)
+}
+
+fn number(value: Option<Value>) -> u64 {
+    match value {
+        Some(Value::Int(i)) => i.max(0) as u64,
+        Some(Value::Double(d)) => d.max(0.0) as u64,
+        _ => 0,
+    }
+}
+
+fn rows(reply: Reply) -> impl Iterator<Item = Value> {
+    documents(reply).items().into_iter().flatten().collect::<Vec<_>>().into_iter()
+}
+
+/// Reads the sizes of the documents of the most popular records, in collections with a document per record of an entity
+/// without a parent.
+pub(super) async fn growth<T: Target>(
+    db: &Db<'_, T>,
+    plan: &Plan,
+    arm: &Arm,
+    calls: u64,
+) -> Result<Vec<GrowthSample>, Failure> {
+    let mut samples = Vec::new();
+    for collection in &arm.collections {
+        let Some([only]) = collection.loops.as_deref() else { continue };
+        let LoopOver::Entity(entity) = only.over else { continue };
+        if plan.data.entities[entity].parent.is_some() {
+            continue;
+        }
+        for ordinal in 0..TRACKED.min(plan.data.entities[entity].len()) {
+            let command = size_command(&collection.name, &plan.data.reference(entity, ordinal))?;
+            let reply = db.run(command, ReplyKind::Cursor).await?;
+            let bytes = rows(reply).next().and_then(|row| row.plain_field("size"));
+            samples.push(GrowthSample {
+                calls,
+                collection: collection.name.clone(),
+                label: format!("{} {ordinal}", plan.data.entities[entity].name),
+                bytes: number(bytes),
+            });
+        }
+    }
+    Ok(samples)
+}
+
+fn size_command(collection: &str, id: &Value) -> Result<RawDocumentBuf, Failure> {
+    let (mut filter, open) = Writer::new();
+    filter.value("_id", id).map_err(|error| Failure {
+        kind: FailureKind::Driver,
+        message: error.to_string(),
+        labels: Vec::new(),
+    })?;
+    let filter = filter.finish(open);
+    Ok(rawdoc! {
+        "find": collection,
+        "filter": filter,
+        "projection": { "_id": 0, "size": { "$bsonSize": "$$ROOT" } },
+        "limit": 1,
+        "singleBatch": true,
+    })
+}

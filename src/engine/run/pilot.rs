@@ -1,0 +1,82 @@
+//! The pilot: a short run of every arm that finds how many calls fill a window.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use crate::engine::load::slice::SliceEnd;
+use crate::plan::call_id;
+use crate::server::{Db, Target};
+
+use super::cell::ArmRound;
+use super::error::RunError;
+use super::event::RunPhase;
+use super::experiment::Experiment;
+use super::inspect;
+use super::provision::Purpose;
+use super::slice_spec::SliceSpec;
+
+/// An operation fails always when at least this many calls were made and all failed.
+const ENOUGH_CALLS: u64 = 3;
+
+/// The result of the pilot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pilot {
+    /// Calls per second of the slowest arm.
+    pub rate: f64,
+    /// Data and indexes of all arms together, in bytes.
+    pub bytes: u64,
+}
+
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
+    /// Runs every arm for some seconds to find the rate of the slowest and the size of all.
+    ///
+    /// # Errors
+    /// As [`RunError`] says. The pilot's databases are dropped in any case.
+    pub async fn pilot(&self, seconds: f64) -> Result<Pilot, RunError> {
+        let mut databases = Vec::new();
+        let pilot = self.run_pilot(seconds, &mut databases).await;
+        self.finish(pilot, &databases, false).await
+    }
+
+    async fn run_pilot(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<Pilot, RunError> {
+        let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0 };
+        for (arm, strategy) in self.plan.arms.iter().enumerate() {
+            let mut cell = self.provision(Purpose::Pilot, arm, databases).await?;
+            self.phase(None, arm, RunPhase::Measure);
+            cell.next = Arc::new(AtomicU64::new(call_id::PILOT.start));
+            let end = SliceEnd::After(Duration::from_secs_f64(seconds));
+            let slice = self.run_slice(&mut cell, SliceSpec::unlogged(self.plan.round_seed(0), end)).await?;
+            self.check_stop()?;
+            self.check_success(&cell)?;
+            if slice.calls == 0 || slice.seconds == 0.0 {
+                return Err(RunError::NoCalls { strategy: strategy.name.clone(), seconds });
+            }
+            pilot.rate = pilot.rate.min(slice.calls as f64 / slice.seconds);
+            let db = Db { target: self.target, name: &cell.database };
+            let bytes = inspect::footprint(&db, strategy).await.map_err(self.inspect_error(arm))?;
+            pilot.bytes = pilot.bytes.saturating_add(bytes);
+        }
+        Ok(pilot)
+    }
+
+    /// Ends the run when the server fails every call of an operation: there is nothing to compare.
+    pub(super) fn check_success(&self, cell: &ArmRound) -> Result<(), RunError> {
+        for (position, operation) in self.plan.operations.iter().enumerate() {
+            let recorders = cell.measured.recorders.iter();
+            let measures: Vec<_> = recorders.map(|(recorder, _)| &recorder.operations()[position]).collect();
+            let calls: u64 = measures.iter().map(|measures| measures.calls).sum();
+            let failed: u64 = measures.iter().map(|measures| measures.server_errors()).sum();
+            if calls >= ENOUGH_CALLS && failed == calls {
+                let message = measures.iter().flat_map(|measures| measures.messages.values()).next();
+                return Err(RunError::AlwaysFails {
+                    strategy: self.plan.arms[cell.arm].name.clone(),
+                    operation: operation.name.to_string(),
+                    calls,
+                    message: message.cloned().unwrap_or_default(),
+                });
+            }
+        }
+        Ok(())
+    }
+}

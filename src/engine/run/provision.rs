@@ -1,0 +1,110 @@
+//! Databases: named, created, loaded, and dropped when an earlier part of the run has left them behind.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use tokio::time::Instant;
+
+use crate::record::Recorder;
+use crate::results::LoadModel;
+use crate::server::meter::Usage;
+use crate::server::{Target, namespace};
+
+use super::audit::CallCounts;
+use super::cell::{ArmRound, CellMeasures};
+use super::error::RunError;
+use super::event::RunPhase;
+use super::experiment::Experiment;
+use super::loader::Loader;
+
+/// What a database is created for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Purpose {
+    Pilot,
+    OwnCost,
+    /// A round, from 0.
+    Round(u64),
+}
+
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
+    /// Drops what a killed part of this run has left of its pilot, its own costs and a round.
+    ///
+    /// # Errors
+    /// When the server fails.
+    pub async fn drop_left(&self, round: u64) -> Result<(), RunError> {
+        for arm in 0..self.plan.arms.len() {
+            for purpose in [Purpose::Pilot, Purpose::OwnCost, Purpose::Round(round)] {
+                namespace::drop_of_run(self.target, &self.database(purpose, arm), &self.settings.id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of an arm's database.
+    fn database(&self, purpose: Purpose, arm: usize) -> String {
+        let mark = match purpose {
+            Purpose::Pilot => "p".to_owned(),
+            Purpose::OwnCost => "c".to_owned(),
+            Purpose::Round(round) => format!("r{round}"),
+        };
+        let id = format!("{}{mark}", self.settings.id);
+        namespace::database_name(&self.plan.name, &self.plan.arms[arm].name, &id)
+    }
+
+    /// Creates an arm's database and loads its data.
+    pub(super) async fn provision(
+        &self,
+        purpose: Purpose,
+        arm: usize,
+        databases: &mut Vec<Arc<str>>,
+    ) -> Result<ArmRound, RunError> {
+        self.check_stop()?;
+        let (round, phase) = match purpose {
+            Purpose::Pilot => (None, RunPhase::Load),
+            Purpose::OwnCost => (None, RunPhase::OwnCost),
+            Purpose::Round(round) => (Some(round), RunPhase::Load),
+        };
+        self.phase(round, arm, phase);
+        let database: Arc<str> = self.database(purpose, arm).into();
+        databases.push(Arc::clone(&database));
+        namespace::create(self.target, &database, &self.settings.id).await?;
+        let started = Instant::now();
+        let loader = Loader {
+            plan: &self.plan,
+            arm: &self.plan.arms[arm],
+            target: self.target,
+            database: &database,
+            observer: self.observer,
+            stop: &|| self.stop.is_set(),
+        };
+        let loaded = loader.run().await?;
+        self.check_stop()?;
+        Ok(ArmRound {
+            arm,
+            round,
+            database,
+            loaded,
+            load_seconds: started.elapsed().as_secs_f64(),
+            next: Arc::new(AtomicU64::new(0)),
+            measured: self.fresh_measures(round.is_some()),
+            before: Vec::new(),
+            growth: Vec::new(),
+            slices: Vec::new(),
+            warm_up: Vec::new(),
+            usage: Usage::default(),
+            earlier: CallCounts::new(self.plan.operations.len()),
+            is_dropped: false,
+        })
+    }
+
+    /// Empty measurements for every load thread; outside the rounds load is closed.
+    pub(super) fn fresh_measures(&self, in_round: bool) -> CellMeasures {
+        let (operations, timeout) = (self.plan.operations.len(), self.settings.timeout);
+        let recorder = match self.settings.load {
+            LoadModel::Open { .. } if in_round => Recorder::open(operations, timeout),
+            LoadModel::Open { .. } | LoadModel::Closed => Recorder::new(operations, timeout),
+        };
+        let recorders = vec![(recorder, None); self.load_threads.len()];
+        CellMeasures { recorders, ..CellMeasures::default() }
+    }
+}

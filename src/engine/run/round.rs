@@ -1,0 +1,200 @@
+//! One round: every arm is loaded, warmed up, measured in slices, and inspected.
+
+use std::sync::Arc;
+
+use crate::engine::load::slice::{FatalError, INTERVAL};
+use crate::generate::Seed;
+use crate::results::{CellRecord, CollectionSizes, RoundRecord};
+use crate::server::meter::Meter;
+use crate::server::{Db, Target};
+
+use super::audit::audits;
+use super::cell::ArmRound;
+use super::error::RunError;
+use super::event::{Event, RunPhase};
+use super::experiment::Experiment;
+use super::inspect;
+use super::provision::Purpose;
+use super::schedule::{Window, is_sampled, shuffled};
+use super::slice_spec::{MEASURED_ARRIVALS, SliceSpec, WARM_UP_ARRIVALS};
+
+/// The pieces of a warm-up.
+const WARM_UP_PIECES: u64 = 8;
+
+/// A round while it runs.
+pub(super) struct Round {
+    pub(super) index: u64,
+    pub(super) seed: Seed,
+    window: Window,
+    /// Per slice, the arms in the order in which they ran.
+    order: Vec<Vec<usize>>,
+    warnings: Vec<String>,
+}
+
+impl Round {
+    /// Creates a round before its first slice.
+    pub(super) fn new(index: u64, seed: Seed, window: Window) -> Round {
+        Round { index, seed, window, order: Vec::new(), warnings: Vec::new() }
+    }
+}
+
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
+    pub(super) async fn run_round(
+        &self,
+        index: u64,
+        window: Window,
+        databases: &mut Vec<Arc<str>>,
+    ) -> Result<(RoundRecord, Vec<String>), RunError> {
+        let mut round = Round::new(index, self.plan.round_seed(index), window.under(self.settings.load));
+        let arms = self.plan.arms.len();
+        let mut cells = Vec::new();
+        if self.settings.isolated {
+            for arm in shuffled(arms, round.seed, 0) {
+                cells.extend(self.run_interleaved(&mut round, &[arm], databases).await?);
+                if !self.settings.keep {
+                    self.finish(Ok(()), &std::mem::take(databases), false).await?;
+                }
+            }
+        } else {
+            let all: Vec<usize> = (0..arms).collect();
+            cells = self.run_interleaved(&mut round, &all, databases).await?;
+        }
+        cells.sort_by_key(|(arm, _)| *arm);
+        let cells = cells.into_iter().map(|(_, cell)| cell).collect();
+        Ok((RoundRecord { index, seed: round.seed.value(), order: round.order, cells }, round.warnings))
+    }
+
+    /// Runs some arms of a round, which take turns slice by slice, and returns the records of their cells by arm.
+    async fn run_interleaved(
+        &self,
+        round: &mut Round,
+        arms: &[usize],
+        databases: &mut Vec<Arc<str>>,
+    ) -> Result<Vec<(usize, CellRecord)>, RunError> {
+        let mut cells = Vec::new();
+        for &arm in arms {
+            cells.push(self.provision(Purpose::Round(round.index), arm, databases).await?);
+        }
+        for cell in &mut cells {
+            self.phase(Some(round.index), cell.arm, RunPhase::WarmUp);
+            self.warm_up(cell, round).await?;
+            self.check_stop()?;
+        }
+        let checkpointed = self.flush().await?;
+        for cell in &mut cells {
+            cell.before = self.sizes(cell, checkpointed).await?;
+            self.sample_growth(cell).await?;
+        }
+        let mut meter = Meter::new(self.target).await;
+        self.run_slices(round, &mut cells, &mut meter).await?;
+        let checkpointed = self.flush().await?;
+        let mut records = Vec::new();
+        for cell in cells {
+            let arm = cell.arm;
+            self.phase(Some(round.index), arm, RunPhase::Inspect);
+            let db = Db { target: self.target, name: &cell.database };
+            let after = self.sizes(&cell, checkpointed).await?;
+            let audits = match audits(&db, &self.plan, arm, &cell.outcomes()).await {
+                // The audits of an unsafe strategy may meet data that it has corrupted.
+                Err(RunError::Fatal(fatal @ FatalError::Scenario { .. })) if self.plan.arms[arm].is_unsafe => {
+                    round.warnings.push(format!("round {}: {fatal}", round.index + 1));
+                    Vec::new()
+                }
+                audits => audits?,
+            };
+            records.push((arm, cell.into_record(after, audits, &meter)));
+        }
+        Ok(records)
+    }
+
+    /// Warms an arm up in pieces, so that the report can show whether it was warm at the end.
+    pub(super) async fn warm_up(&self, cell: &mut ArmRound, round: &Round) -> Result<(), RunError> {
+        for piece in 0..WARM_UP_PIECES {
+            let end = round.window.warm_up(piece, WARM_UP_PIECES);
+            let open = self.open_load(round.seed, WARM_UP_ARRIVALS, piece);
+            let slice = self.run_slice(cell, SliceSpec { open, ..SliceSpec::unlogged(round.seed, end) }).await?;
+            cell.warm_up.push(slice);
+            self.check_stop()?;
+        }
+        self.check_success(cell)?;
+        // What was recorded is not kept, but audits count all calls.
+        cell.earlier = cell.outcomes();
+        cell.measured = self.fresh_measures(true);
+        Ok(())
+    }
+
+    /// Runs all slices of some arms. Slice j of all of them precedes slice j+1 of any, so that slow changes of the machine
+    /// affect all arms alike.
+    async fn run_slices(&self, round: &mut Round, cells: &mut [ArmRound], meter: &mut Meter) -> Result<(), RunError> {
+        let window = round.window;
+        let slices = window.slices(self.settings.slices, self.settings.clients, self.settings.load);
+        for slice in 0..slices {
+            let mut order = Vec::new();
+            for place in shuffled(cells.len(), round.seed, slice) {
+                let cell = &mut cells[place];
+                if window.is_over(cell.measured.seconds) {
+                    cell.is_dropped = true;
+                    continue;
+                }
+                order.push(cell.arm);
+                let end = window.end(slice, slices);
+                let open = self.open_load(round.seed, MEASURED_ARRIVALS, slice);
+                let spec = SliceSpec { seed: round.seed, every: INTERVAL, end, open, is_logged: true };
+                self.measure_slice(cell, spec, round, meter).await?;
+                if is_sampled(slice, slices) {
+                    meter.invalidate();
+                    self.sample_growth(cell).await?;
+                }
+            }
+            round.order.push(order);
+        }
+        for cell in cells {
+            cell.measured.machine.end();
+            self.close_intervals(cell);
+            if cell.is_dropped {
+                round.warnings.push(format!(
+                    "round {}: strategy {} was too slow to make all calls in time; its state differs",
+                    round.index + 1,
+                    self.plan.arms[cell.arm].name
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    async fn measure_slice(
+        &self,
+        cell: &mut ArmRound,
+        spec: SliceSpec,
+        round: &Round,
+        meter: &mut Meter,
+    ) -> Result<(), RunError> {
+        self.phase(cell.round, cell.arm, RunPhase::Measure);
+        meter.begin(self.target).await;
+        let slice = self.run_slice(cell, spec).await?;
+        cell.slices.push(slice);
+        self.check_stop()?;
+        meter.end(self.target, &cell.database, &mut cell.usage).await;
+        let (arm, done) = (&self.plan.arms[cell.arm].name, cell.measured.calls);
+        let calls = match round.window {
+            Window::Calls { calls, .. } => calls,
+            Window::Timed { .. } => done,
+        };
+        let (failed, seconds) = (cell.failed(), cell.measured.seconds);
+        self.observer.event(&Event::Slice { round: round.index, arm, done, calls, failed, seconds });
+        Ok(())
+    }
+
+    async fn sizes(&self, cell: &ArmRound, checkpointed: bool) -> Result<Vec<CollectionSizes>, RunError> {
+        let db = Db { target: self.target, name: &cell.database };
+        let sizes = inspect::sizes(&db, &self.plan.arms[cell.arm], checkpointed).await;
+        sizes.map_err(self.inspect_error(cell.arm))
+    }
+
+    async fn sample_growth(&self, cell: &mut ArmRound) -> Result<(), RunError> {
+        let db = Db { target: self.target, name: &cell.database };
+        let samples = inspect::growth(&db, &self.plan, &self.plan.arms[cell.arm], cell.measured.calls).await;
+        cell.growth.extend(samples.map_err(self.inspect_error(cell.arm))?);
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! One slice of a cell: what it runs, and how it runs on all load threads.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::engine::load::arrivals::{ArrivalTimes, OpenRate};
+use crate::engine::load::load_threads::{Job, split_clients};
+use crate::engine::load::pacer::Pacing;
+use crate::engine::load::queue::DueQueue;
+use crate::engine::load::slice::{INTERVAL, Load, Slice, SliceEnd, SliceInterval, close_interval};
+use crate::generate::{Label, Seed};
+use crate::results::{LoadModel, SliceRecord};
+use crate::server::Target;
+
+use super::cell::ArmRound;
+use super::error::RunError;
+use super::event::{Event, Interval};
+use super::experiment::Experiment;
+use super::machine::CpuTicks;
+
+/// Labels the intended starts of measured slices.
+pub(super) const MEASURED_ARRIVALS: Label = Label::new("arrivals");
+
+/// Labels the intended starts of the pieces of a warm-up.
+pub(super) const WARM_UP_ARRIVALS: Label = Label::new("warm-up arrivals");
+
+/// What a slice runs.
+pub(super) struct SliceSpec {
+    /// The seed of its calls.
+    pub(super) seed: Seed,
+    /// The length of the intervals of the latency log.
+    pub(super) every: Duration,
+    pub(super) end: SliceEnd,
+    /// With open load, the intended starts.
+    pub(super) open: Option<(OpenRate, ArrivalTimes)>,
+    /// Whether its intervals are logged.
+    pub(super) is_logged: bool,
+}
+
+impl SliceSpec {
+    /// A slice of closed load that is not logged.
+    pub(super) fn unlogged(seed: Seed, end: SliceEnd) -> SliceSpec {
+        SliceSpec { seed, every: INTERVAL, end, open: None, is_logged: false }
+    }
+}
+
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
+    /// The rate and the intended starts of a slice of open load; `None` with closed load.
+    pub(super) fn open_load(&self, seed: Seed, label: Label, slice: u64) -> Option<(OpenRate, ArrivalTimes)> {
+        match self.settings.load {
+            LoadModel::Closed => None,
+            LoadModel::Open { rate, arrivals } => {
+                let rate = OpenRate { per_second: rate, arrivals };
+                Some((rate, ArrivalTimes::new(rate, seed, label, slice)))
+            }
+        }
+    }
+
+    /// Runs one slice of a cell on all load threads.
+    pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord, RunError> {
+        let SliceSpec { seed, every, end, open, is_logged } = spec;
+        let timeout = self.settings.timeout;
+        let pacing = match (open, end) {
+            (Some((rate, times)), SliceEnd::AtCall(end)) => Some(Pacing {
+                queue: Arc::new(DueQueue::new(rate.per_second, timeout)),
+                times,
+                calls: cell.next.load(Ordering::Relaxed)..end,
+                timeout,
+                stop: self.stop.clone(),
+            }),
+            (None, _) | (_, SliceEnd::After(_)) => None,
+        };
+        let load = match &pacing {
+            Some(pacing) => Load::Open(Arc::clone(&pacing.queue)),
+            None => Load::Closed { next: Arc::clone(&cell.next), end },
+        };
+        let (sender, mut intervals) = mpsc::unbounded_channel();
+        let recorders = std::mem::take(&mut cell.measured.recorders).into_iter();
+        let clients = split_clients(self.settings.clients, self.load_threads.len());
+        let jobs = recorders.zip(clients).map(|((recorder, interval), clients)| Job {
+            slice: Slice {
+                plan: Arc::clone(&self.plan),
+                arm: cell.arm,
+                database: Arc::clone(&cell.database),
+                seed,
+                load: load.clone(),
+                clients,
+                timeout,
+                stop: self.stop.clone(),
+                interval: interval.unwrap_or_else(Instant::now),
+                every,
+            },
+            recorder,
+            intervals: sender.clone(),
+        });
+        let before = CpuTicks::read();
+        let running = self.load_threads.run(jobs.collect(), pacing);
+        drop(sender);
+        let logging = async {
+            while let Some(interval) = intervals.recv().await {
+                if is_logged {
+                    self.log(cell, interval);
+                }
+            }
+        };
+        let (results, ()) = tokio::join!(running, logging);
+        let ticks = before.zip(CpuTicks::read());
+        let results = results?;
+        let seconds = results.iter().map(|result| result.seconds).fold(0.0, f64::max);
+        cell.measured.machine.add(ticks, results.iter().map(|result| result.cpu_time), seconds);
+        let mut fatal = None;
+        for result in results {
+            cell.measured.connections_created += result.connections_created;
+            fatal = fatal.or(result.fatal);
+            cell.measured.recorders.push((result.recorder, Some(result.interval)));
+        }
+        // With open load the pacer counts the calls; with closed load clients that found no call left have counted on.
+        match (load, end) {
+            (Load::Open(_), SliceEnd::AtCall(end)) => cell.next.store(end, Ordering::Relaxed),
+            (Load::Closed { .. }, SliceEnd::AtCall(end)) => {
+                cell.next.fetch_min(end, Ordering::Relaxed);
+            }
+            (_, SliceEnd::After(_)) => {}
+        }
+        cell.measured.seconds += seconds;
+        let before = cell.measured.calls;
+        cell.measured.calls = cell.operations().map(|operation| operation.calls).sum();
+        match fatal {
+            Some(fatal) => Err(fatal.into()),
+            None => Ok(SliceRecord { calls: cell.measured.calls - before, seconds }),
+        }
+    }
+
+    /// Logs what the open intervals contain, when no slice follows.
+    pub(super) fn close_intervals(&self, cell: &mut ArmRound) {
+        let mut recorders = std::mem::take(&mut cell.measured.recorders);
+        for (recorder, start) in &mut recorders {
+            if let Some(start) = start.take() {
+                close_interval(recorder, start, &|interval| self.log(cell, interval));
+            }
+        }
+        cell.measured.recorders = recorders;
+    }
+
+    fn log(&self, cell: &ArmRound, interval: SliceInterval) {
+        let Some(round) = cell.round else { return };
+        self.observer.event(&Event::Interval(&Interval {
+            round,
+            arm: self.plan.arms[cell.arm].name.clone(),
+            operation: self.plan.operations[interval.operation].name.to_string(),
+            start: (interval.start - self.started).as_secs_f64(),
+            length: interval.length.as_secs_f64(),
+            histogram: interval.histogram,
+        }));
+    }
+}

@@ -1,0 +1,124 @@
+//! Trials: one rate on one arm, as a search for capacity needs them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::engine::load::slice::SliceEnd;
+use crate::record::LatencyHistogram;
+use crate::results::{BatchRecord, RateRecord};
+use crate::server::Target;
+
+use super::error::RunError;
+use super::event::{Event, Interval, Observer, RunPhase};
+use super::experiment::Experiment;
+use super::provision::Purpose;
+use super::round::Round;
+use super::schedule::Window;
+use super::slice_spec::{MEASURED_ARRIVALS, SliceSpec};
+
+/// What is tried. The rate is that of the experiment's settings, which must be those of open load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// The arm's position in the plan.
+    pub arm: usize,
+    /// The round, from 0. All trials of a round make the same calls.
+    pub round: u64,
+    /// Tells its database from those of other trials.
+    pub number: u64,
+    /// Measured calls.
+    pub calls: u64,
+    /// Calls before them.
+    pub warmup: u64,
+    /// The length of a batch of calls. Batches follow each other without a pause, so that a backlog can grow.
+    pub batch: Duration,
+}
+
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
+    /// Tries the rate of the settings on a fresh database; `None` when the settings are those of closed load.
+    ///
+    /// # Errors
+    /// As [`RunError`] says. The database is dropped in any case.
+    pub async fn trial(&self, trial: Trial) -> Result<Option<RateRecord>, RunError> {
+        let batches = Batches { observer: self.observer, batch: trial.batch, times: RefCell::default() };
+        let batched = Experiment {
+            plan: Arc::clone(&self.plan),
+            settings: self.settings.clone(),
+            observer: &batches,
+            stop: self.stop.clone(),
+            ..*self
+        };
+        let mut databases = Vec::new();
+        let tried = batched.run_trial(trial, &mut databases).await;
+        let tried = self.finish(tried, &databases, false).await?;
+        Ok(tried.map(|tried| RateRecord { batches: batches.finish(), ..tried }))
+    }
+
+    async fn run_trial(&self, trial: Trial, databases: &mut Vec<Arc<str>>) -> Result<Option<RateRecord>, RunError> {
+        let Trial { arm, round, number, calls, warmup, batch } = trial;
+        let window = Window::Calls { calls, warmup, seconds: None };
+        let round = Round::new(round, self.plan.round_seed(round), window);
+        let mut cell = self.provision(Purpose::Round(number), arm, databases).await?;
+        cell.round = Some(round.index);
+        self.phase(Some(round.index), arm, RunPhase::WarmUp);
+        self.warm_up(&mut cell, &round).await?;
+        self.flush().await?;
+        self.phase(Some(round.index), arm, RunPhase::Measure);
+        let open = self.open_load(round.seed, MEASURED_ARRIVALS, 0);
+        let end = SliceEnd::AtCall(warmup + calls);
+        let spec = SliceSpec { seed: round.seed, every: batch, end, open, is_logged: true };
+        self.run_slice(&mut cell, spec).await?;
+        self.check_stop()?;
+        self.close_intervals(&mut cell);
+        Ok(cell.into_rate())
+    }
+}
+
+/// Collects the times of successful calls in batches and forwards all other events.
+struct Batches<'o> {
+    observer: &'o dyn Observer,
+    batch: Duration,
+    /// Per batch and operation.
+    times: RefCell<BTreeMap<(u64, String), LatencyHistogram>>,
+}
+
+impl Batches<'_> {
+    fn add(&self, interval: &Interval) {
+        // Every load thread has its own intervals, which start at nearly the same time. The rest after the last whole batch
+        // is added to it: as a batch its few calls, mostly slow ones, would weigh as much as the others.
+        let batch = self.batch.as_secs_f64();
+        let place = ((interval.start / batch).round() as u64).saturating_sub(u64::from(interval.length < batch * 0.9));
+        let mut times = self.times.borrow_mut();
+        let key = (place, interval.operation.clone());
+        match times.get_mut(&key) {
+            Some(mine) => mine.merge(&interval.histogram),
+            None => {
+                times.insert(key, (*interval.histogram).clone());
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<BatchRecord> {
+        let mut batches: Vec<(u64, BatchRecord)> = Vec::new();
+        for ((place, operation), times) in self.times.into_inner() {
+            match batches.last_mut() {
+                Some((last, batch)) if *last == place => batch.times.push((operation, times)),
+                _ => {
+                    let start = place as f64 * self.batch.as_secs_f64();
+                    batches.push((place, BatchRecord { start, times: vec![(operation, times)] }));
+                }
+            }
+        }
+        batches.into_iter().map(|(_, batch)| batch).collect()
+    }
+}
+
+impl Observer for Batches<'_> {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Interval(interval) => self.add(interval),
+            other => self.observer.event(other),
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Runs the compiled steps of one operation on a target.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bson::RawDocumentBuf;
+use bson::raw::cstr;
+use tokio::time::Instant;
+
+use crate::plan::{
+    Command, EvalError, Expression, Frame, Implicit, Outcome, Program, ReplyShape, Step, Value, outcome, truth,
+};
+use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+
+use super::batch::{batches, with_items};
+use super::reply::{WriteResult, has_changed, reply_value};
+use super::retry::is_too_large;
+use super::transaction::OpenTransaction;
+
+/// Why a call has no result.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StepError {
+    /// The server or the connection failed. The call is recorded as failed and the run continues.
+    #[error("{label}: {failure}")]
+    Failed {
+        /// The step.
+        label: String,
+        /// What the server said.
+        #[source]
+        failure: Failure,
+    },
+    /// A step reached its limit of repetitions. The call is recorded as failed and the run continues.
+    #[error("{label}: {limit}")]
+    LimitReached {
+        /// The step.
+        label: String,
+        /// The limit.
+        limit: Limit,
+    },
+    /// The scenario has a mistake, which ends the run.
+    #[error("{label}: {error}")]
+    Invalid {
+        /// The step.
+        label: String,
+        /// What is wrong.
+        #[source]
+        error: EvalError,
+    },
+}
+
+impl StepError {
+    /// Wraps an expression's error with the label of its step.
+    pub(crate) fn invalid(label: &str, error: EvalError) -> StepError {
+        StepError::Invalid { label: label.to_owned(), error }
+    }
+
+    /// Whether the connection broke or the reply did not come in time, which says nothing about the scenario.
+    pub fn is_connection_error(&self) -> bool {
+        match self {
+            StepError::Failed { failure, .. } => matches!(failure.kind, FailureKind::Network | FailureKind::Timeout),
+            StepError::LimitReached { .. } | StepError::Invalid { .. } => false,
+        }
+    }
+}
+
+/// How often a step may repeat its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Limit {
+    /// Attempts of a `retry`.
+    #[error("{0} attempts were not enough")]
+    Attempts(u32),
+    /// Iterations of a `while`.
+    #[error("{0} iterations were not enough")]
+    Iterations(u32),
+}
+
+impl Limit {
+    /// The reason under which a call that reached the limit is counted.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Limit::Attempts(_) => "attempts used up",
+            Limit::Iterations(_) => "max_iterations reached",
+        }
+    }
+}
+
+/// What a call cost besides time.
+#[derive(Debug, Default)]
+pub struct CallTrace {
+    /// Messages exchanged.
+    pub round_trips: u64,
+    /// Causes of the repeated attempts.
+    pub retries: Vec<RetryCause>,
+    /// Acknowledged writes, of programs that may write more than once.
+    writes: u64,
+    /// When the first and the last of them were acknowledged.
+    written: Option<(Instant, Instant)>,
+}
+
+impl CallTrace {
+    /// Returns the time from the first acknowledged write to the last, while other clients can see a half-finished call;
+    /// `None` for a call that wrote less than twice.
+    pub fn inconsistency_window(&self) -> Option<Duration> {
+        self.written.filter(|_| self.writes > 1).map(|(first, last)| last - first)
+    }
+}
+
+/// Why an attempt is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryCause {
+    /// A server error that `retry` lists.
+    Code(i32),
+    /// `retry_if`.
+    Condition,
+    /// A conflict of the transaction with others.
+    Transaction,
+    /// A commit whose result is unknown.
+    Commit,
+}
+
+impl RetryCause {
+    /// The name under which retries are counted.
+    pub fn name(self) -> Arc<str> {
+        match self {
+            RetryCause::Code(code) => code.to_string().into(),
+            RetryCause::Condition => "retry_if".into(),
+            RetryCause::Transaction => super::transaction::TRANSIENT.into(),
+            RetryCause::Commit => super::transaction::UNKNOWN_RESULT.into(),
+        }
+    }
+}
+
+/// Runs one program on one database of a target.
+#[derive(Debug)]
+pub struct Interpreter<'t, T> {
+    pub(super) target: &'t T,
+    database: &'t str,
+    /// The transaction that the current step is part of.
+    pub(super) open: Option<OpenTransaction>,
+    /// What the call has cost so far.
+    pub trace: CallTrace,
+    /// The slot of `reply`.
+    reply: usize,
+    /// Whether the times of writes matter; else the clock is not read.
+    times_writes: bool,
+}
+
+/// Where execution continues after a step.
+pub(super) enum Flow {
+    Next,
+    /// With the next attempt of the enclosing `retry`.
+    Retry,
+    /// After the operation, whose transaction is rolled back.
+    Abort(Value),
+    Return(Value),
+}
+
+impl<'t, T: Target> Interpreter<'t, T> {
+    /// Creates an interpreter for one call.
+    pub fn new(target: &'t T, database: &'t str) -> Interpreter<'t, T> {
+        let trace = CallTrace::default();
+        Interpreter { target, database, open: None, trace, reply: 0, times_writes: false }
+    }
+
+    /// Runs a program whose arguments are in the frame.
+    ///
+    /// # Errors
+    /// When the server fails, a limit is reached, or an expression has no value. A document that is too large is a result.
+    pub async fn run(&mut self, program: &Program, frame: &mut Frame) -> Result<Value, StepError> {
+        (self.reply, self.times_writes) = (program.reply, program.writes_again);
+        match self.steps(&program.steps, frame).await {
+            Ok(Flow::Return(value) | Flow::Abort(value)) => Ok(value),
+            Ok(Flow::Next | Flow::Retry) => implicit_result(program, frame),
+            Err(StepError::Failed { failure, .. }) if is_too_large(&failure) => {
+                Ok(Value::Outcome(Outcome::Rejected(Arc::from("size"))))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) async fn steps(&mut self, steps: &[Step], frame: &mut Frame) -> Result<Flow, StepError> {
+        for step in steps {
+            // Steps with steps in them recurse, which an async function can only do through a box.
+            let flow = match step {
+                Step::Command(command) => {
+                    let value = self.command(command, frame).await?;
+                    self.set_reply(command.alias, value, frame)
+                }
+                Step::Bulk(bulk) => {
+                    let value = self.bulk(bulk, frame).await?;
+                    self.set_reply(bulk.alias, value, frame)
+                }
+                Step::Let(assignments) => {
+                    for (slot, value) in assignments {
+                        let value = evaluate(value, "let", frame)?;
+                        frame.set(*slot, value);
+                    }
+                    Flow::Next
+                }
+                Step::RetryIf(condition) if is_true(condition, "retry_if", frame)? => Flow::Retry,
+                Step::RetryIf(_) => Flow::Next,
+                Step::Abort(value) => Flow::Abort(evaluate(value, "abort", frame)?),
+                Step::Return(value) => Flow::Return(evaluate(value, "return", frame)?),
+                Step::If { condition, then, otherwise } => {
+                    let branch = if is_true(condition, "if", frame)? { then } else { otherwise };
+                    Box::pin(self.steps(branch, frame)).await?
+                }
+                Step::ForEach { slot, list, body } => Box::pin(self.for_each(*slot, list, body, frame)).await?,
+                Step::While { label, condition, max_iterations, body } => {
+                    let condition = While { label, condition, max_iterations: *max_iterations };
+                    Box::pin(self.while_true(condition, body, frame)).await?
+                }
+                Step::Retry { errors, attempts, body } => Box::pin(self.retry(errors, *attempts, body, frame)).await?,
+                Step::Transaction { attempts, body } => Box::pin(self.transaction(*attempts, body, frame)).await?,
+                Step::Try { body, catches } => Box::pin(self.catch(body, catches, frame)).await?,
+            };
+            if !matches!(flow, Flow::Next) {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    async fn for_each(
+        &mut self,
+        slot: usize,
+        list: &Expression,
+        body: &[Step],
+        frame: &mut Frame,
+    ) -> Result<Flow, StepError> {
+        let list = evaluate(list, "forEach", frame)?;
+        let not_a_list = || EvalError::new(format!("expected a list, found {}", list.kind()));
+        for item in list.items().ok_or_else(|| StepError::invalid("forEach", not_a_list()))? {
+            frame.set(slot, item);
+            let flow = self.steps(body, frame).await?;
+            if !matches!(flow, Flow::Next) {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    async fn while_true(&mut self, head: While<'_>, body: &[Step], frame: &mut Frame) -> Result<Flow, StepError> {
+        let mut iterations = 0;
+        while is_true(head.condition, head.label, frame)? {
+            if iterations == head.max_iterations {
+                let limit = Limit::Iterations(head.max_iterations);
+                return Err(StepError::LimitReached { label: head.label.to_owned(), limit });
+            }
+            iterations += 1;
+            let flow = self.steps(body, frame).await?;
+            if !matches!(flow, Flow::Next) {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Makes the value of a step's reply known to the steps after it.
+    fn set_reply(&self, alias: Option<usize>, value: Value, frame: &mut Frame) -> Flow {
+        if let Some(alias) = alias {
+            frame.set(alias, value.clone());
+        }
+        frame.set(self.reply, value);
+        Flow::Next
+    }
+
+    async fn command(&mut self, command: &Command, frame: &mut Frame) -> Result<Value, StepError> {
+        let invalid = |error| StepError::invalid(&command.label, error);
+        let document = command.document.bind(frame).map_err(invalid)?;
+        let writes = command.changes.then_some(command.reply);
+        let Some(documents) = &command.documents else {
+            let reply = self.send(&command.label, kind_of(command.reply), writes, document).await?;
+            return Ok(reply_value(command.reply, reply));
+        };
+        let mut inserted = 0;
+        for batch in batches(&documents.bind_items(frame).map_err(invalid)?) {
+            let message = with_items(&document, cstr!("documents"), batch);
+            inserted += self.send(&command.label, ReplyKind::Counts, writes, message).await?.n();
+        }
+        Ok(WriteResult { inserted, ..WriteResult::default() }.into_value())
+    }
+
+    /// Sends one command of the step `label`; `writes` is the shape of its reply when it changes data.
+    pub(super) async fn send(
+        &mut self,
+        label: &str,
+        kind: ReplyKind,
+        writes: Option<ReplyShape>,
+        document: RawDocumentBuf,
+    ) -> Result<Reply, StepError> {
+        let sent = match &mut self.open {
+            None => self.target.run(self.database, document, kind).await,
+            Some(open) => {
+                open.is_sent = true;
+                self.target.run_in(&mut open.transaction, self.database, document, kind).await
+            }
+        };
+        match sent {
+            Ok(reply) => {
+                self.trace.round_trips += reply.round_trips();
+                if self.times_writes && writes.is_some_and(|shape| has_changed(shape, &reply)) {
+                    // Other clients see the writes of a transaction when it commits.
+                    match &mut self.open {
+                        None => self.note_write(),
+                        Some(open) => open.changes = true,
+                    }
+                }
+                Ok(reply)
+            }
+            Err(failure) => {
+                self.trace.round_trips += 1;
+                Err(StepError::Failed { label: label.to_owned(), failure })
+            }
+        }
+    }
+
+    /// Notes that a write was acknowledged.
+    pub(super) fn note_write(&mut self) {
+        if !self.times_writes {
+            return;
+        }
+        let now = Instant::now();
+        let first = self.trace.written.map_or(now, |(first, _)| first);
+        self.trace.written = Some((first, now));
+        self.trace.writes += 1;
+    }
+}
+
+/// The head of a `while` step.
+struct While<'s> {
+    label: &'s str,
+    condition: &'s Expression,
+    max_iterations: u32,
+}
+
+/// How a command with a reply of this shape is sent.
+fn kind_of(shape: ReplyShape) -> ReplyKind {
+    match shape {
+        ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete => ReplyKind::Counts,
+        ReplyShape::Documents | ReplyShape::First | ReplyShape::Count => ReplyKind::Cursor,
+        ReplyShape::Values | ReplyShape::Bulk | ReplyShape::Value | ReplyShape::Whole => ReplyKind::Single,
+    }
+}
+
+fn evaluate(expression: &Expression, label: &str, frame: &mut Frame) -> Result<Value, StepError> {
+    expression.evaluate(frame).map_err(|error| StepError::invalid(label, error))
+}
+
+fn is_true(condition: &Expression, label: &str, frame: &mut Frame) -> Result<bool, StepError> {
+    let value = evaluate(condition, label, frame)?;
+    truth(&value).map_err(|error| StepError::invalid(label, error))
+}
+
+fn implicit_result(program: &Program, frame: &Frame) -> Result<Value, StepError> {
+    match program.implicit {
+        Implicit::Reply => Ok(frame.slot(program.reply).clone()),
+        Implicit::Outcome => {
+            outcome(frame.slot(program.reply)).map_err(|message| StepError::invalid("outcome", EvalError::new(message)))
+        }
+        Implicit::Ok => Ok(Value::Outcome(Outcome::Ok)),
+    }
+}

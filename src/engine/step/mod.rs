@@ -1,0 +1,9 @@
+//! One call: interprets the steps of an operation and sends their commands.
+
+mod batch;
+mod bulk;
+pub(crate) mod explain;
+pub(crate) mod interpreter;
+pub(crate) mod reply;
+mod retry;
+mod transaction;

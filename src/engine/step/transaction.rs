@@ -1,0 +1,113 @@
+//! Steps of which the server does all or none.
+
+use std::time::Duration;
+
+use crate::generate::{Label, Stream};
+use crate::plan::{Frame, Step};
+use crate::server::{Failure, FailureKind, Target, Transaction};
+
+use super::interpreter::{Flow, Interpreter, RetryCause, StepError};
+
+/// The label of errors after which the whole transaction may be retried.
+pub(super) const TRANSIENT: &str = "TransientTransactionError";
+/// The label of errors after which the commit may be retried, since its result is unknown.
+pub(super) const UNKNOWN_RESULT: &str = "UnknownTransactionCommitResult";
+
+/// An open transaction.
+#[derive(Debug)]
+pub(super) struct OpenTransaction {
+    pub(super) transaction: Transaction,
+    /// Whether a command was sent; without one there is nothing to commit or to abort.
+    pub(super) is_sent: bool,
+    /// Whether a command changed data.
+    pub(super) changes: bool,
+}
+
+impl<T: Target> Interpreter<'_, T> {
+    /// Runs the steps in a transaction until it commits. Every attempt starts with the variables of the first one.
+    pub(super) async fn transaction(
+        &mut self,
+        attempts: u32,
+        body: &[Step],
+        frame: &mut Frame,
+    ) -> Result<Flow, StepError> {
+        let before = frame.snapshot();
+        let mut left = attempts;
+        let mut retries = 0;
+        loop {
+            left = left.saturating_sub(1);
+            match self.attempt(body, &mut left, frame).await {
+                Err(StepError::Failed { failure, .. }) if left > 0 && is_labelled(&failure, TRANSIENT) => {}
+                ended => return ended,
+            }
+            self.trace.retries.push(RetryCause::Transaction);
+            frame.restore(before.clone());
+            retries += 1;
+            tokio::time::sleep(back_off(frame, retries)).await;
+        }
+    }
+
+    /// Makes one attempt. Each repeated commit takes one of the attempts that are left.
+    async fn attempt(&mut self, body: &[Step], left: &mut u32, frame: &mut Frame) -> Result<Flow, StepError> {
+        let transaction = self.target.begin().await.map_err(|failure| failed("transaction", failure))?;
+        self.open = Some(OpenTransaction { transaction, is_sent: false, changes: false });
+        let flow = self.steps(body, frame).await;
+        let Some(open) = self.open.take() else { return flow };
+        match flow {
+            Ok(Flow::Next | Flow::Return(_)) => self.commit(open, left).await.and(flow),
+            Ok(Flow::Abort(value)) => {
+                self.abort(open).await;
+                Ok(Flow::Return(value))
+            }
+            Ok(Flow::Retry) | Err(_) => {
+                self.abort(open).await;
+                flow
+            }
+        }
+    }
+
+    async fn commit(&mut self, mut open: OpenTransaction, left: &mut u32) -> Result<(), StepError> {
+        loop {
+            self.trace.round_trips += u64::from(open.is_sent);
+            match self.target.commit(&mut open.transaction).await {
+                Ok(()) => break,
+                Err(failure) if *left > 0 && is_labelled(&failure, UNKNOWN_RESULT) => {
+                    *left -= 1;
+                    self.trace.retries.push(RetryCause::Commit);
+                }
+                Err(failure) => return Err(failed("commit", failure)),
+            }
+        }
+        if open.changes {
+            self.note_write();
+        }
+        Ok(())
+    }
+
+    /// Aborts a transaction. A failure to do so changes nothing, since the server aborts what is never committed.
+    async fn abort(&mut self, mut open: OpenTransaction) {
+        self.trace.round_trips += u64::from(open.is_sent);
+        let _ = self.target.abort(&mut open.transaction).await;
+    }
+}
+
+/// The time to wait before a retry (from 1): a random part of 5 ms, of 1.5 times as much for each further retry, and of at
+/// most 500 ms. These are the numbers of the drivers' specification (transactions, convenient API, back-off), so that a
+/// strategy is measured with the retry loop that drivers have.
+fn back_off(frame: &Frame, retry: u32) -> Duration {
+    const FIRST: f64 = 0.005;
+    const GROWTH: f64 = 1.5;
+    const MOST: f64 = 0.5;
+    const LABEL: Label = Label::new("transaction back-off");
+    let part = Stream::new(frame.seed.derive(LABEL, u64::from(retry)), LABEL, frame.ordinal).unit();
+    Duration::from_secs_f64(part * (FIRST * GROWTH.powi(retry.saturating_sub(1).min(64) as i32)).min(MOST))
+}
+
+/// Whether the server gave the failure this label. A broken connection is reported rather than retried, as everywhere.
+fn is_labelled(failure: &Failure, label: &str) -> bool {
+    matches!(failure.kind, FailureKind::Server(_)) && failure.has_label(label)
+}
+
+fn failed(label: &str, failure: Failure) -> StepError {
+    StepError::Failed { label: label.to_owned(), failure }
+}

@@ -1,0 +1,429 @@
+//! Logical records as pure functions of (seed, entity, ordinal).
+
+use std::sync::{Arc, OnceLock};
+
+use crate::generate::Seed;
+
+use super::{
+    EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer,
+    call_id::FIRST_NEW_RECORD,
+    shape::{projected, sorted},
+    written,
+};
+
+/// The first loaded instant: 2024-01-01T00:00:00Z, in milliseconds.
+const EPOCH: i64 = 1_704_067_200_000;
+
+/// Milliseconds between the instants of consecutive records, and of consecutive calls.
+const TICK: i64 = 1_000;
+
+/// Slots of a frame that evaluates an entity's fields: `index`, `number`, the parent, then the fields in order.
+pub const INDEX_SLOT: usize = 0;
+/// See [`INDEX_SLOT`].
+pub const NUMBER_SLOT: usize = 1;
+/// See [`INDEX_SLOT`].
+pub const PARENT_SLOT: usize = 2;
+/// See [`INDEX_SLOT`].
+pub const FIELD_SLOTS: usize = 3;
+
+/// All logical data of a plan. Nothing is stored: any record can be made at any time.
+#[derive(Debug)]
+pub struct Data {
+    /// The seed of the data (calls have seeds of their own, one per round).
+    pub seed: Seed,
+    /// The entities, in the scenario's order.
+    pub entities: Vec<Entity>,
+}
+
+/// One entity, resolved.
+#[derive(Debug)]
+pub struct Entity {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The entity whose records own these.
+    pub parent: Option<usize>,
+    /// The entities whose records these own, each with the name that lists them.
+    pub children: Vec<(Arc<str>, usize)>,
+    /// Records in all, or per parent.
+    pub count: Expression,
+    /// The fields, in document order.
+    pub fields: Vec<Field>,
+    extent: OnceLock<Extent>,
+}
+
+/// One field of an entity, resolved.
+#[derive(Debug)]
+pub struct Field {
+    /// Its key.
+    pub name: Arc<str>,
+    /// How it is computed.
+    pub value: Expression,
+    /// Whether it needs no other field, so that it can be made alone.
+    pub alone: bool,
+}
+
+/// How many records there are, and for children where those of each parent begin.
+#[derive(Debug)]
+struct Extent {
+    count: u64,
+    offsets: Vec<u64>,
+}
+
+impl Entity {
+    /// An entity whose extent is not counted yet.
+    pub fn new(name: Arc<str>, parent: Option<usize>, count: Expression, fields: Vec<Field>) -> Entity {
+        Entity { name, parent, children: Vec::new(), count, fields, extent: OnceLock::new() }
+    }
+
+    /// Loaded records; 0 until [`Data::measure`] has counted them.
+    pub fn len(&self) -> u64 {
+        self.extent.get().map_or(0, |extent| extent.count)
+    }
+
+    /// Whether nothing is loaded.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Data {
+    /// Data whose extents are not counted yet.
+    pub fn new(seed: Seed, entities: Vec<Entity>) -> Data {
+        Data { seed, entities }
+    }
+
+    /// Counts the records of one entity; its parent and the entities that its count names must be counted before.
+    ///
+    /// # Errors
+    /// When the count is no whole number >= 0.
+    pub fn measure(self: &Arc<Data>, entity: usize) -> Result<(), EvalError> {
+        let this = &self.entities[entity];
+        let extent = match this.parent {
+            None => Extent { count: self.count(entity, 0, Value::Null)?, offsets: Vec::new() },
+            Some(parent) => {
+                let mut offsets = vec![0];
+                let mut total = 0;
+                for ordinal in 0..self.entities[parent].len() {
+                    total += self.count(entity, ordinal, self.reference(parent, ordinal))?;
+                    if total >= FIRST_NEW_RECORD {
+                        break;
+                    }
+                    offsets.push(total);
+                }
+                Extent { count: total, offsets }
+            }
+        };
+        if extent.count >= FIRST_NEW_RECORD {
+            return Err(EvalError::new(format!(
+                "too many records of `{}`: {}, expected fewer than {FIRST_NEW_RECORD}",
+                this.name, extent.count
+            )));
+        }
+        let _ = this.extent.set(extent);
+        Ok(())
+    }
+
+    fn count(self: &Arc<Data>, entity: usize, ordinal: u64, parent: Value) -> Result<u64, EvalError> {
+        let this = &self.entities[entity];
+        let mut frame = Frame::new(self, self.seed, ordinal, FIELD_SLOTS);
+        frame.set(INDEX_SLOT, Value::Int(ordinal as i64));
+        frame.set(PARENT_SLOT, parent);
+        match this.count.evaluate(&mut frame)? {
+            Value::Int(count) if count >= 0 => Ok(count as u64),
+            other => Err(EvalError::new(format!(
+                "expected an int >= 0 as the count of `{}`, found {}",
+                this.name,
+                written(&other)
+            ))),
+        }
+    }
+
+    /// A reference to record `ordinal`: written and compared as its `_id`.
+    pub fn reference(self: &Arc<Data>, entity: usize, ordinal: u64) -> Value {
+        Value::Record(Arc::new(Record::new(self, entity, ordinal, false)))
+    }
+
+    /// Record `ordinal` whole: written and compared as its document.
+    pub fn whole(self: &Arc<Data>, entity: usize, ordinal: u64) -> Value {
+        Value::Record(Arc::new(Record::new(self, entity, ordinal, true)))
+    }
+
+    /// The instant of call `call`, after all loaded instants.
+    pub fn call_instant(&self, call: u64) -> i64 {
+        let loaded = self.entities.iter().map(Entity::len).max().unwrap_or(0);
+        EPOCH + (loaded + call) as i64 * TICK
+    }
+
+    fn record_instant(&self, ordinal: u64) -> i64 {
+        if ordinal >= FIRST_NEW_RECORD {
+            self.call_instant(ordinal - FIRST_NEW_RECORD)
+        } else {
+            EPOCH + ordinal as i64 * TICK
+        }
+    }
+
+    /// The ordinals of the children of `entity` that belong to parent `ordinal`.
+    pub fn children_of(&self, entity: usize, ordinal: u64) -> std::ops::Range<u64> {
+        match self.entities[entity].extent.get() {
+            Some(extent) if (ordinal as usize) + 1 < extent.offsets.len() => {
+                extent.offsets[ordinal as usize]..extent.offsets[ordinal as usize + 1]
+            }
+            _ => 0..0,
+        }
+    }
+
+    /// The parent's ordinal of a loaded child, and the child's number within that parent.
+    fn place_of(&self, entity: usize, ordinal: u64) -> Option<(u64, u64)> {
+        let offsets = &self.entities[entity].extent.get()?.offsets;
+        if ordinal >= *offsets.last()? {
+            return None;
+        }
+        let parent = offsets.partition_point(|offset| *offset <= ordinal) - 1;
+        Some((parent as u64, ordinal - offsets[parent]))
+    }
+
+    /// Returns the logical rows of an entity, sorted: the fields of the entity, and the parent's `_id` under the
+    /// parent's name.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub fn canonical_rows(&self, entity: usize, rows: &Value) -> Result<Vec<Value>, EvalError> {
+        let this = &self.entities[entity];
+        let parent = this.parent.map(|parent| &self.entities[parent].name);
+        let names: Vec<&Arc<str>> = this.fields.iter().map(|field| &field.name).chain(parent).collect();
+        let rows = rows.items().into_iter().flatten();
+        rows.map(|row| projected(&row, names.iter().copied())).collect::<Result<_, _>>().map(sorted)
+    }
+}
+
+/// A handle to one logical record.
+#[derive(Debug)]
+pub struct Record {
+    data: Arc<Data>,
+    entity: usize,
+    ordinal: u64,
+    whole: bool,
+    /// The slots of a frame that has evaluated all fields.
+    slots: OnceLock<Vec<Value>>,
+    document: OnceLock<Raw>,
+}
+
+impl Record {
+    fn new(data: &Arc<Data>, entity: usize, ordinal: u64, whole: bool) -> Record {
+        Record { data: Arc::clone(data), entity, ordinal, whole, slots: OnceLock::new(), document: OnceLock::new() }
+    }
+
+    /// A field as it was generated: references stay references.
+    fn field(&self, position: usize) -> Result<Value, EvalError> {
+        if let Some(slots) = self.slots.get() {
+            return Ok(slots[FIELD_SLOTS + position].clone());
+        }
+        let fields = &self.data.entities[self.entity].fields;
+        // Most ids, and no frame is needed for them.
+        if let Expression::Slot(INDEX_SLOT) = fields[position].value {
+            return Ok(Value::Int(self.ordinal as i64));
+        }
+        let mut frame = self.frame();
+        if !fields[position].alone {
+            for (before, field) in fields[..position].iter().enumerate() {
+                let value = field.value.evaluate(&mut frame)?;
+                frame.set(FIELD_SLOTS + before, value);
+            }
+        }
+        fields[position].value.evaluate(&mut frame)
+    }
+
+    fn parent(&self) -> Value {
+        let place = self.data.place_of(self.entity, self.ordinal);
+        match (self.data.entities[self.entity].parent, place) {
+            (Some(parent), Some((ordinal, _))) => self.data.reference(parent, ordinal),
+            _ => Value::Null,
+        }
+    }
+
+    fn number(&self) -> u64 {
+        self.data.place_of(self.entity, self.ordinal).map_or(self.ordinal, |(_, number)| number)
+    }
+
+    fn frame(&self) -> Frame {
+        let entity = &self.data.entities[self.entity];
+        let mut frame = Frame::new(&self.data, self.data.seed, self.ordinal, FIELD_SLOTS + entity.fields.len());
+        frame.now = self.data.record_instant(self.ordinal);
+        frame.set(INDEX_SLOT, Value::Int(self.ordinal as i64));
+        if entity.parent.is_some() {
+            frame.set(NUMBER_SLOT, Value::Int(self.number() as i64));
+            frame.set(PARENT_SLOT, self.parent());
+        } else {
+            frame.set(NUMBER_SLOT, Value::Int(self.ordinal as i64));
+        }
+        frame
+    }
+
+    fn slots(&self) -> Result<&[Value], EvalError> {
+        if let Some(slots) = self.slots.get() {
+            return Ok(slots);
+        }
+        let mut frame = self.frame();
+        for (position, field) in self.data.entities[self.entity].fields.iter().enumerate() {
+            let value = field.value.evaluate(&mut frame)?;
+            frame.set(FIELD_SLOTS + position, value);
+        }
+        Ok(self.slots.get_or_init(|| frame.into_slots()))
+    }
+}
+
+impl LogicalRecord for Record {
+    fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    fn entity(&self) -> usize {
+        self.entity
+    }
+
+    fn ordinal(&self) -> u64 {
+        self.ordinal
+    }
+
+    fn get(&self, name: &str) -> Result<Option<Value>, EvalError> {
+        let entity = &self.data.entities[self.entity];
+        if let Some(position) = entity.fields.iter().position(|field| *field.name == *name) {
+            return self.field(position).map(Some);
+        }
+        if let Some((_, child)) = entity.children.iter().find(|(children, _)| **children == *name) {
+            let range = self.data.children_of(*child, self.ordinal);
+            return Ok(Some(Value::list(range.map(|ordinal| self.data.whole(*child, ordinal)).collect())));
+        }
+        Ok(match (entity.parent, name) {
+            (Some(parent), _) if *self.data.entities[parent].name == *name => Some(self.parent()),
+            (_, "index") => Some(Value::Int(self.ordinal as i64)),
+            (_, "number") => Some(Value::Int(self.number() as i64)),
+            _ => None,
+        })
+    }
+
+    fn draw(&self) -> Result<(), EvalError> {
+        self.slots().map(|_| ())
+    }
+
+    fn write(&self, writer: &mut Writer) -> Result<(), EvalError> {
+        let fields = &self.data.entities[self.entity].fields;
+        let values = &self.slots()?[FIELD_SLOTS..];
+        fields.iter().zip(values).try_for_each(|(field, value)| writer.value(&field.name, value))
+    }
+
+    fn document(&self) -> Result<Raw, EvalError> {
+        if let Some(document) = self.document.get() {
+            return Ok(document.clone());
+        }
+        let (mut writer, open) = Writer::new();
+        self.write(&mut writer)?;
+        Ok(self.document.get_or_init(|| Raw::new(writer.finish(open))).clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::compile::fixture::plan;
+
+    fn bytes(data: &Arc<Data>, entity: usize, ordinal: u64) -> Vec<u8> {
+        let Value::Record(record) = data.whole(entity, ordinal) else { unreachable!() };
+        record.document().unwrap().bytes().to_vec()
+    }
+
+    #[test]
+    fn children_know_their_parent_and_parents_their_children() {
+        let plan = plan("{}", "{ find: things }");
+        let data = &plan.data;
+        let mut seen = 0;
+        for ordinal in 0..data.entities[0].len() {
+            let parts: Vec<Value> = data.reference(0, ordinal).field("parts").unwrap().items().unwrap().collect();
+            for (number, part) in parts.iter().enumerate() {
+                assert_eq!(part.field("n"), Ok(Value::Int(number as i64)));
+                assert_eq!(part.field("of"), Ok(Value::Int(ordinal as i64)));
+                assert_eq!(part.field("thing"), Ok(data.reference(0, ordinal)));
+                assert_eq!(part.field("index"), Ok(Value::Int(seen)));
+                seen += 1;
+            }
+        }
+        assert_eq!(seen as u64, data.entities[1].len());
+        assert!(seen > 5, "ten things with two parts on average had {seen}");
+    }
+
+    #[test]
+    fn a_reference_is_its_id_and_a_whole_record_its_document() {
+        let plan = plan("{}", "{ find: things }");
+        let (reference, whole) = (plan.data.reference(0, 4), plan.data.whole(0, 4));
+        assert_eq!(reference, Value::Int(4));
+        assert_ne!(whole, Value::Int(4));
+        assert_eq!(whole.referenced().unwrap().field("_id"), Ok(Value::Int(4)));
+        assert_eq!(whole.field("next"), Ok(Value::Int(0)));
+        assert_eq!(whole.field("at"), Ok(Value::Date(EPOCH + 4 * TICK)));
+        assert_eq!(whole.referenced().unwrap().get("parts"), Ok(None));
+    }
+
+    #[test]
+    fn the_new_record_of_a_call_is_drawn_with_its_arguments() {
+        let plan = plan("{ made: new(thing), other: \"record(thing, 3)\" }", "{ find: things }");
+        let frame = crate::compile::fixture::frame(&plan);
+        let is_drawn = |slot| match frame.slot(slot) {
+            Value::Record(record) => {
+                !format!("{record:?}").ends_with("slots: OnceLock(<uninit>), document: OnceLock(<uninit>) }")
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((is_drawn(0), is_drawn(1)), (true, false));
+    }
+
+    #[test]
+    fn new_records_have_numbers_of_their_own_and_later_instants() {
+        let plan = plan("{ made: new(thing) }", "{ find: things }");
+        let made = crate::compile::fixture::frame(&plan).slot(0).clone();
+        assert_eq!(made.field("_id"), Ok(Value::Int(FIRST_NEW_RECORD as i64 + 3)));
+        let loaded = plan.data.entities.iter().map(Entity::len).max().unwrap() as i64;
+        assert_eq!(made.field("at"), Ok(Value::Date(EPOCH + (loaded + 3) * TICK)));
+    }
+
+    #[test]
+    fn a_chain_ends_at_the_root_and_a_circle_is_an_error() {
+        let plan = plan("{}", "{ return: \"chain(record(thing, 3), 'next')\" }");
+        let program = &plan.arms[0].operations[0];
+        let super::super::Step::Return(value) = &program.steps[0] else { unreachable!() };
+        let error = value.evaluate(&mut crate::compile::fixture::frame(&plan)).unwrap_err();
+        assert!(error.to_string().starts_with("chain: `next` does not end after"), "{error}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+        #[test]
+        fn records_are_the_same_in_any_order(order in Just((0..10_u64).collect::<Vec<_>>()).prop_shuffle()) {
+            let (one, two) = (plan("{}", "{ find: things }"), plan("{}", "{ find: things }"));
+            let forward: Vec<Vec<u8>> = (0..10).map(|ordinal| bytes(&one.data, 0, ordinal)).collect();
+            for ordinal in order {
+                prop_assert_eq!(&bytes(&two.data, 0, ordinal), &forward[ordinal as usize]);
+                let children = two.data.children_of(1, ordinal);
+                prop_assert_eq!(children.clone(), one.data.children_of(1, ordinal));
+                for child in children.rev() {
+                    prop_assert_eq!(bytes(&two.data, 1, child), bytes(&one.data, 1, child));
+                }
+            }
+        }
+
+        #[test]
+        fn a_field_taken_alone_is_the_field_of_the_document(ordinal in 0..10_u64) {
+            let plan = plan("{}", "{ find: things }");
+            let drawn = Record::new(&plan.data, 0, ordinal, true);
+            drawn.draw().unwrap();
+            for field in ["_id", "name", "next", "at"] {
+                let alone = Record::new(&plan.data, 0, ordinal, true);
+                prop_assert_eq!(alone.get(field).unwrap(), drawn.document().unwrap().get(field));
+                prop_assert!(alone.slots.get().is_none());
+                prop_assert_eq!(alone.get(field), drawn.get(field));
+            }
+        }
+    }
+}

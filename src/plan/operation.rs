@@ -1,0 +1,185 @@
+//! What the application does: operations, how often each is called, and calls before the present one.
+
+use std::sync::Arc;
+
+use crate::generate::{Label, Seed, Stream};
+
+use super::{EvalError, Expression, Frame, Shape, Value, call_id};
+
+/// A logical operation.
+#[derive(Debug)]
+pub struct Operation {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The arguments, each with its slot, in order.
+    pub arguments: Arc<[Argument]>,
+    /// The type of its result; none when it only acts.
+    pub returns: Option<Shape>,
+    /// Over its arguments: calls with equal values (or with an element in common, when it is a list) keep their order
+    /// when equivalence is verified.
+    pub serial: Option<Expression>,
+}
+
+/// An argument of an operation.
+#[derive(Debug)]
+pub struct Argument {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its slot in the frames of every strategy.
+    pub slot: usize,
+    /// How it is drawn.
+    pub value: Expression,
+}
+
+/// The shares of the operations.
+#[derive(Debug, Clone)]
+pub struct Mix {
+    /// Its name.
+    pub name: String,
+    /// A weight >= 0 per operation, in the operations' order.
+    pub weights: Vec<f64>,
+}
+
+impl Mix {
+    /// The operation of call `index`.
+    pub fn draw(&self, seed: Seed, index: u64) -> usize {
+        const LABEL: Label = Label::new("mix");
+        let total: f64 = self.weights.iter().sum();
+        let mut left = Stream::new(seed, LABEL, index).unit() * total;
+        for (operation, weight) in self.weights.iter().enumerate() {
+            left -= weight;
+            if left < 0.0 {
+                return operation;
+            }
+        }
+        self.weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(0)
+    }
+}
+
+/// How many calls of the operation `earlier` looks back over, on average.
+const HORIZON: f64 = 100.0;
+
+/// The calls of one operation, each known from its number alone.
+#[derive(Debug)]
+pub struct EarlierCalls {
+    /// The operation's name.
+    pub name: Arc<str>,
+    operation: usize,
+    arguments: Arc<[Argument]>,
+    mix: Arc<Mix>,
+}
+
+impl EarlierCalls {
+    /// The calls of the operation at this position, under a mix.
+    pub fn new(position: usize, operation: &Operation, mix: &Arc<Mix>) -> EarlierCalls {
+        let (name, arguments) = (Arc::clone(&operation.name), Arc::clone(&operation.arguments));
+        EarlierCalls { name, operation: position, arguments, mix: Arc::clone(mix) }
+    }
+
+    /// Whether the operation has an argument of this name.
+    pub fn has(&self, argument: &str) -> bool {
+        self.arguments.iter().any(|known| *known.name == *argument)
+    }
+
+    /// The names of the operation's arguments.
+    pub fn names(&self) -> Vec<&str> {
+        self.arguments.iter().map(|argument| &*argument.name).collect()
+    }
+
+    /// The arguments, as a map, of a call before the one that the frame belongs to. Where there is none yet, those of a
+    /// call that is never made, so that nothing is found by them.
+    ///
+    /// # Errors
+    /// When an argument cannot be drawn.
+    pub fn draw(&self, frame: &Frame, stream: &mut Stream) -> Result<Value, EvalError> {
+        let call = self.before(frame, stream).unwrap_or_else(|| call_id::never(frame.ordinal));
+        let mut earlier = Frame::new(&frame.data, frame.seed, call, self.arguments.len());
+        earlier.now = frame.data.call_instant(call);
+        let mut made = Vec::with_capacity(self.arguments.len());
+        for argument in self.arguments.iter() {
+            let value = argument.value.evaluate(&mut earlier)?;
+            earlier.set(argument.slot, value.clone());
+            made.push((Arc::clone(&argument.name), value));
+        }
+        Ok(Value::Map(made.into()))
+    }
+
+    fn before(&self, frame: &Frame, stream: &mut Stream) -> Option<u64> {
+        let present = frame.ordinal;
+        if let Some(number) = call_id::own_cost_number(present) {
+            return Some(call_id::own_cost(self.operation, stream.below(number + 1)));
+        }
+        let share = self.mix.weights[self.operation] / self.mix.weights.iter().sum::<f64>();
+        if share == 0.0 || present == 0 {
+            return None;
+        }
+        let first = present.saturating_sub((HORIZON / share).ceil() as u64);
+        let start = first + stream.below(present - first);
+        let mut nearest = (first..=start).rev().chain(start + 1..present);
+        nearest.find(|call| self.mix.draw(frame.seed, *call) == self.operation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::Choice;
+    use crate::compile::fixture::chosen;
+
+    use super::super::{Plan, Value, call_id};
+
+    const TEXT: &str = "
+format: 1
+name: test
+title: Test
+entities:
+  thing: { count: 10, fields: { _id: index } }
+operations:
+  make: { arguments: { thing: new(thing), at: clock() } }
+  use: { arguments: { made: earlier(make) } }
+mixes: { default: { make: 1, use: 4 }, none: { use: 1 } }
+strategies:
+  plain:
+    collections: { things: { each: thing } }
+    operations:
+      make: { insertOne: things, document: <thing> }
+      use: { deleteOne: things, filter: { _id: <made.thing> } }
+";
+
+    /// The number of the call whose record call `index` uses.
+    fn used(plan: &Plan, index: u64) -> u64 {
+        let frame = plan.arguments(1, plan.round_seed(0), index, 1).unwrap();
+        let Some(Value::Record(record)) = frame.slot(0).get("thing").unwrap() else { unreachable!() };
+        record.ordinal() - call_id::FIRST_NEW_RECORD
+    }
+
+    #[test]
+    fn earlier_draws_from_recent_calls() {
+        let plan = chosen(TEXT, &Choice::default());
+        let (seed, mut seen) = (plan.round_seed(0), std::collections::HashSet::new());
+        for index in 2_000..2_400 {
+            let earlier = used(&plan, index);
+            assert!(earlier < index && index - earlier <= 600, "{earlier} before {index}");
+            assert_eq!(plan.mix.draw(seed, earlier), 0);
+            assert_eq!(used(&plan, index), earlier);
+            seen.insert(earlier);
+        }
+        assert!(seen.len() > 80, "{}", seen.len());
+    }
+
+    #[test]
+    fn earlier_of_nothing_is_a_call_that_is_never_made() {
+        let plan = chosen(TEXT, &Choice::default());
+        assert_eq!(used(&plan, 0), call_id::NEVER.start);
+        let none = Choice { mix: Some("none".into()), ..Choice::default() };
+        assert_eq!(used(&chosen(TEXT, &none), 7), call_id::never(7));
+    }
+
+    #[test]
+    fn own_cost_calls_look_back_on_own_cost_calls() {
+        let plan = chosen(TEXT, &Choice::default());
+        for number in 0..50 {
+            let earlier = used(&plan, call_id::own_cost(1, number));
+            assert!((call_id::own_cost(0, 0)..=call_id::own_cost(0, number)).contains(&earlier), "{earlier}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The server's counters: where `serverStatus` has them, and how a report shows them.
+
+use Unit::{Bytes, Count, Microseconds};
+
+/// A number that the server keeps of its own work.
+#[derive(Debug, PartialEq)]
+pub struct Counter {
+    /// The key in `run.json`, in `metrics.csv` and in a scenario's claims.
+    pub name: &'static str,
+    /// The paths in `serverStatus` whose numbers add up to it, with dots between names; none for what is measured
+    /// otherwise.
+    pub paths: &'static [&'static str],
+    /// The name for people.
+    pub label: &'static str,
+    /// What its numbers count.
+    pub unit: Unit,
+    /// Which reports have a row for it.
+    pub shown: Shown,
+    /// The column's heading in the table of own costs; empty without a column.
+    pub heading: &'static str,
+    /// Whether a scenario's claim may name it.
+    pub is_claimable: bool,
+}
+
+/// What a counter counts. The order is that of the columns in the table of own costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// Things.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Microseconds of time.
+    Microseconds,
+}
+
+/// Which reports have a row for a counter in the costs of the mix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// None: it is recorded only.
+    Nowhere,
+    /// Those with room for all of them, a terminal not among them.
+    InFull,
+    /// All.
+    Everywhere,
+}
+
+/// The name of the counter of new oplog entries, which `serverStatus` does not have.
+pub const OPLOG_BYTES: &str = "oplog_bytes";
+
+/// The messages of docshape's own, which it counts itself: the first column of the table of own costs.
+pub static ROUND_TRIPS: Counter = counter("round_trips", &[], "round trips", Count).column("trips");
+
+/// Every counter, in the order in which reports show them.
+pub static COUNTERS: [Counter; 39] = [
+    counter("cpu_us", &["extra_info.user_time_us", "extra_info.system_time_us"], "CPU time", Microseconds)
+        .main()
+        .column("~ CPU"),
+    counter("requests", &["network.numRequests"], "requests", Count),
+    counter("bytes_in", &["network.bytesIn"], "bytes in", Bytes).main().column("in"),
+    counter("bytes_out", &["network.bytesOut"], "bytes out", Bytes).main().column("out").claimable(),
+    counter("keys_examined", &["metrics.queryExecutor.scanned"], "keys examined", Count)
+        .main()
+        .column("keys")
+        .claimable(),
+    counter("documents_examined", &["metrics.queryExecutor.scannedObjects"], "documents examined", Count)
+        .main()
+        .column("docs")
+        .claimable(),
+    counter("documents_returned", &["metrics.document.returned"], "documents returned", Count).main(),
+    counter("documents_inserted", &["metrics.document.inserted"], "documents inserted", Count),
+    counter("documents_updated", &["metrics.document.updated"], "documents updated", Count),
+    counter("documents_deleted", &["metrics.document.deleted"], "documents deleted", Count),
+    counter("collection_scans", &["metrics.queryExecutor.collectionScans.total"], "collection scans", Count).main(),
+    counter("sorts_in_memory", &["metrics.operation.scanAndOrder"], "sorts in memory", Count).main(),
+    counter("write_conflicts", &["metrics.operation.writeConflicts"], "write conflicts", Count).main(),
+    counter(OPLOG_BYTES, &[], "oplog bytes", Bytes).main().column("oplog").claimable(),
+    counter("journal_bytes", &["wiredTiger.log.log bytes written"], "journal", Bytes).main(),
+    counter("cache_bytes_read", &["wiredTiger.cache.bytes read into cache"], "read into cache", Bytes).main(),
+    counter("cache_bytes_written", &["wiredTiger.cache.bytes written from cache"], "written from cache", Bytes).main(),
+    counter("cursor_insert_bytes", &["wiredTiger.cursor.cursor insert key and value bytes"], "stored whole", Bytes),
+    counter(
+        "cursor_modify_bytes",
+        &["wiredTiger.cursor.cursor modify value bytes modified"],
+        "stored as changes",
+        Bytes,
+    ),
+    counter("cursor_insert_calls", &["wiredTiger.cursor.cursor insert calls"], "whole values stored", Count),
+    counter("cursor_modify_calls", &["wiredTiger.cursor.cursor modify calls"], "changes of values stored", Count),
+    counter("transactions_started", &["transactions.totalStarted"], "transactions", Count),
+    counter("transactions_committed", &["transactions.totalCommitted"], "transactions committed", Count),
+    counter("transactions_aborted", &["transactions.totalAborted"], "transactions aborted", Count),
+    recorded("cursor_update_calls", &["wiredTiger.cursor.cursor update calls"], Count),
+    recorded("cursor_update_bytes", &["wiredTiger.cursor.cursor update key and value bytes"], Bytes),
+    recorded("documents_expired", &["metrics.ttl.deletedDocuments"], Count),
+    recorded("opcounters_insert", &["opcounters.insert"], Count),
+    recorded("opcounters_query", &["opcounters.query"], Count),
+    recorded("opcounters_update", &["opcounters.update"], Count),
+    recorded("opcounters_delete", &["opcounters.delete"], Count),
+    recorded("opcounters_getmore", &["opcounters.getmore"], Count),
+    recorded("opcounters_command", &["opcounters.command"], Count),
+    recorded("op_latency_reads_us", &["opLatencies.reads.latency"], Microseconds),
+    recorded("op_latency_reads_ops", &["opLatencies.reads.ops"], Count),
+    recorded("op_latency_writes_us", &["opLatencies.writes.latency"], Microseconds),
+    recorded("op_latency_writes_ops", &["opLatencies.writes.ops"], Count),
+    recorded("op_latency_commands_us", &["opLatencies.commands.latency"], Microseconds),
+    recorded("op_latency_commands_ops", &["opLatencies.commands.ops"], Count),
+];
+
+/// A counter that reports with room for it show.
+const fn counter(name: &'static str, paths: &'static [&'static str], label: &'static str, unit: Unit) -> Counter {
+    Counter { name, paths, label, unit, shown: Shown::InFull, heading: "", is_claimable: false }
+}
+
+/// A counter that no report shows.
+const fn recorded(name: &'static str, paths: &'static [&'static str], unit: Unit) -> Counter {
+    Counter { shown: Shown::Nowhere, ..counter(name, paths, name, unit) }
+}
+
+impl Counter {
+    /// Finds a counter by its name.
+    pub fn named(name: &str) -> Option<&'static Counter> {
+        COUNTERS.iter().find(|counter| counter.name == name)
+    }
+
+    /// Returns the columns of the table of own costs: round trips, then counts, bytes and time.
+    pub fn own_cost_columns() -> Vec<&'static Counter> {
+        let mut columns: Vec<&Counter> = COUNTERS.iter().filter(|counter| !counter.heading.is_empty()).collect();
+        columns.sort_by_key(|counter| counter.unit);
+        columns.insert(0, &ROUND_TRIPS);
+        columns
+    }
+
+    const fn main(self) -> Counter {
+        Counter { shown: Shown::Everywhere, ..self }
+    }
+
+    const fn column(self, heading: &'static str) -> Counter {
+        Counter { heading, ..self }
+    }
+
+    const fn claimable(self) -> Counter {
+        Counter { is_claimable: true, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_and_paths_are_unique() {
+        let unique = |texts: Vec<&str>| texts.iter().collect::<BTreeSet<_>>().len() == texts.len();
+        assert!(unique(COUNTERS.iter().map(|counter| counter.name).collect()));
+        assert!(unique(COUNTERS.iter().flat_map(|counter| counter.paths.iter().copied()).collect()));
+    }
+
+    #[test]
+    fn own_cost_columns_are_counts_then_bytes_then_time() {
+        let headings: Vec<&str> = Counter::own_cost_columns().iter().map(|counter| counter.heading).collect();
+        assert_eq!(headings, ["trips", "keys", "docs", "in", "out", "oplog", "~ CPU"]);
+    }
+}

@@ -1,0 +1,169 @@
+//! Metrics that users name: in a scenario's claims, in thresholds and in objectives.
+
+use std::fmt;
+
+use super::counter::{COUNTERS, Counter};
+use MetricUse::{Claim, Objective, Threshold};
+
+/// A number that users make statements about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Metric {
+    /// A time of one call that stands for all.
+    Time(TimeMetric),
+    /// The longest time.
+    Max,
+    /// Calls per second.
+    Throughput,
+    /// Failed calls.
+    Failed,
+    /// Round trips per call.
+    RoundTrips,
+    /// A counter of the server, per call.
+    Counter(&'static Counter),
+    /// Bytes of the files of all collections and indexes.
+    StorageBytes,
+}
+
+/// A time that stands for many.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TimeMetric {
+    /// The mean.
+    Mean,
+    /// The time that this share (0 to 1) of the calls does not exceed.
+    Quantile(f64),
+}
+
+/// Where a metric is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricUse {
+    /// A scenario's claim.
+    Claim,
+    /// A bound on one number of a run.
+    Threshold,
+    /// A bound that a search for capacity keeps.
+    Objective,
+}
+
+const fn quantile(share: f64) -> Metric {
+    Metric::Time(TimeMetric::Quantile(share))
+}
+
+/// Name, label for people, metric, and where it may be named. Other quantiles (`p75`, `p99.99`) go wherever `p50` goes,
+/// and claims may also name the claimable counters of [`COUNTERS`].
+const METRICS: [(&str, &str, Metric, &[MetricUse]); 10] = [
+    ("p50", "p50", quantile(0.5), &[Claim, Threshold, Objective]),
+    ("p90", "p90", quantile(0.9), &[Claim, Threshold, Objective]),
+    ("p99", "p99", quantile(0.99), &[Claim, Threshold, Objective]),
+    ("p999", "p999", quantile(0.999), &[Claim, Threshold, Objective]),
+    ("mean", "mean time", Metric::Time(TimeMetric::Mean), &[Claim, Threshold, Objective]),
+    ("max", "longest time", Metric::Max, &[Threshold]),
+    ("throughput", "calls per second", Metric::Throughput, &[Claim]),
+    ("failed", "failed calls", Metric::Failed, &[Threshold]),
+    ("round_trips", "round trips", Metric::RoundTrips, &[Claim, Threshold]),
+    ("storage_bytes", "bytes of collections and indexes", Metric::StorageBytes, &[Claim]),
+];
+
+impl Metric {
+    /// Finds a metric by its name: `p99.9` and `p999` are the same.
+    pub fn named(name: &str, used: MetricUse) -> Option<Metric> {
+        let known = METRICS.iter().find(|(known, ..)| *known == name);
+        let known = known.filter(|(.., uses)| uses.contains(&used)).map(|(_, _, metric, _)| *metric);
+        let counter = || Counter::named(name).filter(|counter| counter.is_claimable && used == Claim);
+        known.or_else(|| parse_quantile(name)).or_else(|| counter().map(Metric::Counter))
+    }
+
+    /// Lists the names that may be used.
+    pub fn names(used: MetricUse) -> impl Iterator<Item = &'static str> {
+        let known = METRICS.iter().filter(move |(.., uses)| uses.contains(&used)).map(|(name, ..)| *name);
+        known.chain(COUNTERS.iter().filter(move |one| one.is_claimable && used == Claim).map(|one| one.name))
+    }
+
+    /// The metric's name for people.
+    pub fn label(self) -> String {
+        match (METRICS.iter().find(|(.., metric, _)| *metric == self), self) {
+            (Some((_, label, ..)), _) => (*label).to_owned(),
+            (None, Metric::Counter(counter)) => counter.label.to_owned(),
+            (None, _) => self.to_string(),
+        }
+    }
+
+    /// Whether it is measured over rounds and depends on the machine, so that only strategies can be compared by it.
+    pub fn is_measured(self) -> bool {
+        match self {
+            Metric::Time(_) | Metric::Max | Metric::Throughput => true,
+            Metric::Failed | Metric::RoundTrips | Metric::Counter(_) | Metric::StorageBytes => false,
+        }
+    }
+
+    /// Whether it belongs to a strategy as a whole rather than to one of its operations.
+    pub fn is_of_strategy(self) -> bool {
+        matches!(self, Metric::Throughput | Metric::StorageBytes)
+    }
+}
+
+/// Reads `p50`, `p99.9` and, from 90 % on, `p999`.
+fn parse_quantile(name: &str) -> Option<Metric> {
+    let digits = name.strip_prefix('p')?;
+    let is_short = digits.len() > 2 && digits.starts_with('9') && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // Parsed with the exponent, 99.9 % is the number 0.999.
+    let share = match is_short {
+        true => format!("0.{digits}"),
+        false => format!("{digits}e-2"),
+    };
+    let share: f64 = share.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))?;
+    (share > 0.0 && share < 1.0).then(|| quantile(share))
+}
+
+impl fmt::Display for TimeMetric {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TimeMetric::Quantile(share) = self else { return formatter.write_str("mean") };
+        // Percent without the digits that only binary fractions bring.
+        let percent = ((share * 1e8).round() / 1e6).to_string();
+        formatter.write_str("p")?;
+        formatter.write_str(&if *share >= 0.9 { percent.replace('.', "") } else { percent })
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, METRICS.iter().find(|(.., metric, _)| metric == self)) {
+            (_, Some((name, ..))) => formatter.write_str(name),
+            (Metric::Time(time), None) => time.fmt(formatter),
+            (Metric::Counter(counter), None) => formatter.write_str(counter.name),
+            (other, None) => write!(formatter, "{other:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_parsed_and_written() {
+        for used in [Claim, Threshold, Objective] {
+            for name in Metric::names(used).chain(["p75", "p9999", "p2.5"]) {
+                assert_eq!(Metric::named(name, used).map(|metric| metric.to_string()).as_deref(), Some(name));
+            }
+        }
+        assert_eq!(Metric::named("p99.9", Threshold), Some(quantile(0.999)));
+        assert_eq!(Metric::named("p99.99", Objective), Metric::named("p9999", Objective));
+    }
+
+    #[test]
+    fn each_use_has_its_metrics() {
+        for (name, used) in [("max", Claim), ("max", Objective), ("failed", Claim), ("cpu_us", Claim)] {
+            assert_eq!(Metric::named(name, used), None, "{name} in {used:?}");
+        }
+        assert_eq!(Metric::named("keys_examined", Threshold), None);
+        for name in ["", "p", "p0", "p100", "p-1", "p1e1", "pNaN", "p9.9.9", "median"] {
+            assert_eq!(Metric::named(name, Threshold), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn labels_are_for_people() {
+        let label = |name: &str| Metric::named(name, Claim).unwrap().label();
+        assert_eq!(["mean", "p75", "keys_examined"].map(label), ["mean time", "p75", "keys examined"]);
+    }
+}

@@ -1,0 +1,93 @@
+//! The outcome of a call.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// How a call ended. In files it is its text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum CallOutcome {
+    /// A read's result, or `ok()`.
+    Ok,
+    /// `same()`
+    Same,
+    /// `not_found()`
+    NotFound,
+    /// `rejected("reason")`
+    Rejected(Arc<str>),
+    /// The server or the connection failed.
+    Failed,
+    /// The call had waited longer than the timeout and was not sent; with open load only.
+    Skipped,
+}
+
+/// What precedes the reason of a rejection.
+const REJECTED: &str = "rejected: ";
+
+impl CallOutcome {
+    /// Whether the application got an answer that its times may be judged by.
+    pub fn is_success(&self) -> bool {
+        match self {
+            CallOutcome::Ok | CallOutcome::Same | CallOutcome::NotFound => true,
+            CallOutcome::Rejected(_) | CallOutcome::Failed | CallOutcome::Skipped => false,
+        }
+    }
+
+    /// Whether there was no answer.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, CallOutcome::Failed | CallOutcome::Skipped)
+    }
+
+    /// Whether the application's rules said no.
+    pub fn is_rejected(&self) -> bool {
+        matches!(self, CallOutcome::Rejected(_))
+    }
+}
+
+impl fmt::Display for CallOutcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallOutcome::Ok => out.write_str("ok"),
+            CallOutcome::Same => out.write_str("same"),
+            CallOutcome::NotFound => out.write_str("not_found"),
+            CallOutcome::Rejected(reason) => write!(out, "{REJECTED}{reason}"),
+            CallOutcome::Failed => out.write_str("failed"),
+            CallOutcome::Skipped => out.write_str("skipped"),
+        }
+    }
+}
+
+impl From<CallOutcome> for String {
+    fn from(outcome: CallOutcome) -> String {
+        outcome.to_string()
+    }
+}
+
+impl TryFrom<String> for CallOutcome {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<CallOutcome, String> {
+        let known =
+            [CallOutcome::Ok, CallOutcome::Same, CallOutcome::NotFound, CallOutcome::Failed, CallOutcome::Skipped];
+        let rejected = || text.strip_prefix(REJECTED).map(|reason| CallOutcome::Rejected(reason.into()));
+        known.into_iter().find(|outcome| outcome.to_string() == text).or_else(rejected).ok_or_else(|| {
+            format!("unknown outcome `{text}`, expected ok, same, not_found, rejected: REASON, failed or skipped")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_comes_back_from_its_text() {
+        let rejected = CallOutcome::Rejected("sold out: 3".into());
+        for outcome in [CallOutcome::Ok, CallOutcome::NotFound, CallOutcome::Skipped, rejected] {
+            assert_eq!(CallOutcome::try_from(outcome.to_string()), Ok(outcome));
+        }
+        assert!(CallOutcome::try_from("refused: size".to_owned()).is_err());
+    }
+}

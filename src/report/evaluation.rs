@@ -1,0 +1,246 @@
+//! A run evaluated: all numbers that its report shows, before any of them is text.
+
+use crate::results::{LoadModel, RunRecord};
+use crate::stats::{
+    self, Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, MINIMUM_ROUNDS, OpenLoad,
+    OutcomeTotals, Ranking, RoundTimes, Spread, Verdict, outcome_totals,
+};
+
+use super::arm_comparison::{ArmComparison, compared};
+use super::cost::{self, Costs};
+use super::format::plain;
+use super::{validity, verdict_text};
+
+/// The parts of a window between which the size of followed documents is read for charts.
+pub const FOLLOWED_STEPS: u32 = 16;
+
+/// A run's numbers.
+#[derive(Debug)]
+pub struct Evaluation {
+    /// The mix.
+    pub mix: String,
+    /// Complete rounds.
+    pub rounds: u64,
+    /// Calls per strategy and round; `None` when they differ.
+    pub calls: Option<u64>,
+    /// Whether the load was open: times are response times then, else service times.
+    pub is_open: bool,
+    /// Why the run is invalid, in sentences.
+    pub invalid: Vec<String>,
+    /// Why there is no verdict.
+    pub no_verdict: Option<String>,
+    /// The strategies, the baseline first.
+    pub strategies: Vec<StrategyResults>,
+    /// The operations that were called, then the mix.
+    pub rows: Vec<OperationResults>,
+    /// The comparisons behind the rows.
+    pub comparisons: Vec<ArmComparison>,
+    /// What calls cost the server.
+    pub costs: Costs,
+    /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference.
+    pub noise: f64,
+    has_verdicts: bool,
+}
+
+/// One strategy over all operations.
+#[derive(Debug, Clone)]
+pub struct StrategyResults {
+    /// Its name.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// A negative control, without part in verdicts.
+    pub is_unsafe: bool,
+    /// The baseline measured a second time.
+    pub is_repeat: bool,
+    /// Completed calls per second of all clients; with open load those sent in time.
+    pub calls_per_second: Option<f64>,
+    /// Whether it kept up with the intended rate; `None` with closed load.
+    pub open: Option<OpenLoad>,
+    /// The outcomes of its calls.
+    pub totals: OutcomeTotals,
+    /// What its audits counted.
+    pub audits: Vec<Anomalies>,
+    /// How its collections grew.
+    pub collections: Vec<CollectionGrowth>,
+    /// The size of followed documents before the calls and after each of `FOLLOWED_STEPS` equal parts.
+    pub followed: Vec<FollowedGrowth>,
+    /// Calls per second of each slice, over the rounds.
+    pub slice_rates: Vec<Option<Spread>>,
+    /// Calls per second of each round.
+    pub round_rates: Vec<Option<f64>>,
+    /// Median and 99th percentile of the calls of each round.
+    pub round_times: Vec<RoundTimes>,
+}
+
+/// An operation, or the mix, with every strategy.
+#[derive(Debug, Clone)]
+pub struct OperationResults {
+    /// Its name.
+    pub name: String,
+    /// Whether it is the mix.
+    pub is_mix: bool,
+    /// Its share (0 to 1) of the mix; `None` for the mix.
+    pub share: Option<f64>,
+    /// How far from 1 (0.02 for 2 %) the repeat's ratio is; `None` without a repeat.
+    pub band: Option<f64>,
+    /// The strategy that may be called the fastest, by its place; `None` where none may.
+    pub fastest: Option<usize>,
+    /// A cell per strategy.
+    pub cells: Vec<Measured>,
+}
+
+impl OperationResults {
+    /// Its name among those of operations.
+    pub fn label(&self) -> &str {
+        if self.is_mix { "whole mix" } else { &self.name }
+    }
+}
+
+/// An operation of one strategy over all rounds.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// The geometric mean over rounds of the mean time, in nanoseconds.
+    pub mean: Option<f64>,
+    /// The comparison with the baseline; `None` for the baseline itself.
+    pub comparison: Option<Comparison>,
+    /// The times of the successful calls.
+    pub distribution: Distribution,
+    /// The outcomes of the calls.
+    pub totals: OutcomeTotals,
+}
+
+impl Evaluation {
+    /// Computes all numbers of a run.
+    pub fn new(record: &RunRecord) -> Evaluation {
+        let strategies: Vec<StrategyResults> = (0..record.strategies.len()).map(|s| strategy(record, s)).collect();
+        let called = |operation: &usize| (0..strategies.len()).any(|s| calls(record, s, *operation) > 0);
+        let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
+        let comparisons = compared(record, &operations);
+        let rows = comparisons.iter().map(|comparison| row(record, comparison)).collect();
+        let invalid = validity::invalid(record);
+        let no_verdict = verdict_text::no_verdict(record, &strategies, !invalid.is_empty());
+        let of_operations = |one: &ArmComparison| one.operation.is_some() && one.ranking().is_some();
+        let has_verdicts = no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
+        Evaluation {
+            mix: plain(&record.mix.name),
+            rounds: record.rounds.len() as u64,
+            calls: calls_per_cell(record),
+            is_open: record.settings.load != LoadModel::Closed,
+            invalid,
+            no_verdict,
+            strategies,
+            rows,
+            has_verdicts: has_verdicts && comparisons.iter().any(of_operations),
+            comparisons,
+            costs: cost::costs(record),
+            noise: record.settings.noise,
+        }
+    }
+
+    /// The mix, which verdicts are about, and then the operations.
+    pub fn mix_first(&self) -> impl Iterator<Item = &OperationResults> {
+        self.rows.iter().filter(|row| row.is_mix).chain(self.rows.iter().filter(|row| !row.is_mix))
+    }
+
+    /// The strategies with their places, without the repeat: it is the baseline again.
+    pub fn without_repeat(&self) -> impl Iterator<Item = (usize, &StrategyResults)> {
+        self.strategies.iter().enumerate().filter(|(_, strategy)| !strategy.is_repeat)
+    }
+
+    /// The baseline strategy's name.
+    pub fn baseline(&self) -> &str {
+        self.strategies.first().map_or("the baseline", |strategy| &strategy.name)
+    }
+
+    /// The times that strategies are judged by: `service`, or `response` with open load.
+    pub fn times(&self) -> &'static str {
+        if self.is_open { "response" } else { "service" }
+    }
+
+    /// [`Evaluation::times`] at the start of a sentence.
+    pub fn times_capital(&self) -> &'static str {
+        if self.is_open { "Response" } else { "Service" }
+    }
+
+    /// The difference from the baseline that is reported for a cell.
+    pub fn difference(&self, cell: &Measured) -> Option<Verdict> {
+        let verdict = cell.comparison.as_ref()?.verdict;
+        (self.has_verdicts && matches!(verdict, Verdict::Faster | Verdict::Slower)).then_some(verdict)
+    }
+
+    /// The strategy that may be called the fastest in a row, by its place.
+    pub fn fastest(&self, row: &OperationResults) -> Option<usize> {
+        row.fastest.filter(|_| self.has_verdicts)
+    }
+}
+
+fn calls(record: &RunRecord, strategy: usize, operation: usize) -> u64 {
+    stats::operations(record, strategy, operation).map(|operation| operation.calls).sum()
+}
+
+/// The measured calls of every cell, when they are equal.
+fn calls_per_cell(record: &RunRecord) -> Option<u64> {
+    let mut cells = record.rounds.iter().flat_map(|round| &round.cells).map(|cell| cell.calls);
+    let first = cells.next()?;
+    cells.all(|calls| calls == first).then_some(first)
+}
+
+fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
+    let entry = &record.strategies[strategy];
+    let mut collections = stats::collection_growth(record, strategy);
+    collections.iter_mut().for_each(|growth| growth.collection = plain(&growth.collection));
+    let steps: Vec<f64> = (0..=FOLLOWED_STEPS).map(|step| f64::from(step) / f64::from(FOLLOWED_STEPS)).collect();
+    let mut followed = stats::followed_growth(record, strategy, &steps);
+    for growth in &mut followed {
+        (growth.collection, growth.label) = (plain(&growth.collection), plain(&growth.label));
+    }
+    let open = stats::open_load(record, strategy);
+    StrategyResults {
+        name: plain(&entry.name),
+        about: plain(&entry.about),
+        is_unsafe: entry.is_unsafe,
+        is_repeat: entry.is_repeat,
+        calls_per_second: match &open {
+            Some(open) => Some(open.achieved),
+            None => stats::calls_per_second(record, strategy),
+        },
+        open,
+        totals: outcome_totals(stats::cells(record, strategy).flat_map(|cell| &cell.operations)),
+        audits: stats::anomalies(record, strategy),
+        collections,
+        followed,
+        slice_rates: stats::slice_rates(record, strategy),
+        round_rates: stats::round_rates(record, strategy),
+        round_times: stats::round_times(record, strategy),
+    }
+}
+
+fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
+    let operation = comparison.operation;
+    let cell = |strategy: usize| {
+        let measured = || {
+            stats::cells(record, strategy).flat_map(|cell| match operation {
+                Some(operation) => cell.operations.get(operation).into_iter().collect::<Vec<_>>(),
+                None => cell.operations.iter().collect(),
+            })
+        };
+        Measured {
+            mean: stats::geometric_mean(&comparison.arms[strategy].means),
+            comparison: comparison.with_baseline(strategy).cloned(),
+            distribution: Distribution::of(measured()),
+            totals: outcome_totals(measured()),
+        }
+    };
+    let weights = || record.mix.weights.iter().filter(|(_, weight)| *weight > 0.0);
+    let name = operation.map(|operation| record.operations[operation].as_str());
+    let weight: f64 = weights().filter(|(of, _)| Some(of.as_str()) == name).map(|(_, weight)| weight).sum();
+    OperationResults {
+        name: name.map_or_else(|| "mix".to_owned(), plain),
+        is_mix: operation.is_none(),
+        band: comparison.band(),
+        fastest: comparison.ranking().filter(Ranking::is_clear).map(|ranking| ranking.best),
+        share: name.map(|_| weight / weights().map(|(_, weight)| weight).sum::<f64>()),
+        cells: (0..record.strategies.len()).map(cell).collect(),
+    }
+}

@@ -1,0 +1,216 @@
+//! What run a report is about, as data: the same that [`method`](super::method) has as texts.
+
+use serde::Serialize;
+
+use crate::results::{Arrivals, LoadModel, RunRecord, Status};
+
+use super::format::plain;
+
+/// A run, what it was measured with and where.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RunFacts {
+    /// The run's id, as in the names of its databases; empty in records of builds that did not keep it.
+    pub id: String,
+    /// `complete`, `unfinished`, `interrupted` or `failed`.
+    pub status: &'static str,
+    /// When it began, RFC 3339, UTC.
+    pub started: String,
+    /// The version of docshape that measured it.
+    pub docshape: String,
+    /// The commit that docshape was built from.
+    pub commit: Option<String>,
+    /// SHA-256 of the scenario's text, hexadecimal.
+    pub scenario_sha256: String,
+    /// The scenario's parameters.
+    pub parameters: Vec<ParameterValue>,
+    /// The preset that the other settings started from.
+    pub preset: &'static str,
+    /// The seed of data and calls.
+    pub seed: u64,
+    /// Rounds asked for.
+    pub rounds_asked: u64,
+    /// Rounds that are complete.
+    pub rounds: u64,
+    /// Measured calls of every strategy in every round; `null` when they differ.
+    pub calls: Option<u64>,
+    /// Calls that came before and are not in any number.
+    pub warm_up_calls: Option<u64>,
+    /// Seconds per window when windows were timed.
+    pub duration_s: Option<f64>,
+    /// Intended calls per second; `null` with closed load.
+    pub rate: Option<f64>,
+    /// How the intended starts were drawn; `null` with closed load.
+    pub arrivals: Option<&'static str>,
+    /// Concurrent clients; with open load the most calls in flight.
+    pub clients: u64,
+    /// Load threads.
+    pub threads: u64,
+    /// Whether each strategy ran whole and alone on the server.
+    pub isolated: bool,
+    /// Seconds after which a call has failed.
+    pub timeout_s: Option<f64>,
+    /// `w` of every write.
+    pub write_concern: String,
+    /// `level` of every read.
+    pub read_concern: String,
+    /// A ratio this close to 1 (0.02 for 2 %) is never called a difference.
+    pub noise: Option<f64>,
+    /// The greatest share (0 to 1) of failed calls with which a run is valid.
+    pub error_budget: Option<f64>,
+    /// The server.
+    pub server: ServerFacts,
+    /// The machine that made the load.
+    pub machine: MachineFacts,
+    /// What the verification before the run found; `null` when it was skipped.
+    pub verification: Option<VerificationFacts>,
+    /// The command line that measures it again.
+    pub command: String,
+}
+
+/// A parameter and its value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ParameterValue {
+    /// Its name.
+    pub name: String,
+    /// Its value as `--set` takes it.
+    pub value: String,
+}
+
+/// The server of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ServerFacts {
+    /// Its version.
+    pub version: String,
+    /// Replica set or sharded cluster, in words.
+    pub topology: String,
+    /// Whether docshape started it.
+    pub embedded: bool,
+    /// The configured cache in bytes, where the server tells.
+    pub cache_bytes: Option<u64>,
+}
+
+/// The machine that made the load; what could not be read is `null`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineFacts {
+    /// Operating system and architecture.
+    pub platform: String,
+    /// Kernel version.
+    pub kernel: Option<String>,
+    /// CPU model.
+    pub cpu: Option<String>,
+    /// Cores that docshape could use.
+    pub cores: Option<u64>,
+    /// Frequency governor of the first core.
+    pub governor: Option<String>,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// The driver and its version.
+    pub driver: Option<String>,
+    /// Connections that calls were made on.
+    pub connections: Option<u64>,
+}
+
+/// What the check before the run found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct VerificationFacts {
+    /// Calls per strategy.
+    pub calls: u64,
+    /// The baseline strategy.
+    pub baseline: String,
+    /// Whether nothing was found of a strategy that is to be safe.
+    pub clean: bool,
+    /// Strategies with a finding.
+    pub found: Vec<String>,
+    /// Operations that were never called.
+    pub not_covered: Vec<String>,
+}
+
+/// The facts of a run, of which every cell has so many calls.
+pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
+    let settings = &record.settings;
+    let (rate, arrivals) = match settings.load {
+        LoadModel::Closed => (None, None),
+        LoadModel::Open { rate, arrivals } => (finite(rate), Some(arrivals)),
+    };
+    RunFacts {
+        id: plain(&record.id),
+        status: match record.status {
+            Status::Complete => "complete",
+            Status::Unfinished => "unfinished",
+            Status::Interrupted => "interrupted",
+            Status::Failed(_) => "failed",
+        },
+        started: plain(&record.started),
+        docshape: plain(&record.version),
+        commit: record.git.as_deref().map(plain),
+        scenario_sha256: plain(&record.scenario.sha256),
+        parameters: record
+            .parameters
+            .iter()
+            .map(|(name, value)| ParameterValue { name: plain(name), value: plain(&super::method::bare(value)) })
+            .collect(),
+        preset: settings.preset.name(),
+        seed: settings.seed,
+        rounds_asked: settings.rounds,
+        rounds: record.rounds.len() as u64,
+        calls,
+        warm_up_calls: settings.warmup_calls,
+        duration_s: settings.duration.and_then(finite),
+        rate,
+        arrivals: arrivals.map(Arrivals::name),
+        clients: settings.clients as u64,
+        threads: settings.threads as u64,
+        isolated: settings.isolated.is_some(),
+        timeout_s: finite(settings.timeout),
+        write_concern: plain(&settings.write_concern),
+        read_concern: plain(&settings.read_concern),
+        noise: finite(settings.noise),
+        error_budget: finite(settings.error_budget),
+        server: ServerFacts {
+            version: plain(&record.server.version),
+            topology: plain(&record.server.topology),
+            embedded: record.server.embedded,
+            cache_bytes: record.server.cache_bytes,
+        },
+        machine: machine(record),
+        verification: verification(record),
+        command: super::method::command(record),
+    }
+}
+
+fn machine(record: &RunRecord) -> MachineFacts {
+    let machine = &record.environment;
+    let text = |text: &Option<String>| text.as_deref().map(plain);
+    MachineFacts {
+        platform: plain(&machine.platform),
+        kernel: text(&machine.kernel),
+        cpu: text(&machine.cpu),
+        cores: machine.cores,
+        governor: text(&machine.governor),
+        memory_bytes: machine.memory,
+        driver: text(&machine.driver),
+        connections: machine.connections,
+    }
+}
+
+fn verification(record: &RunRecord) -> Option<VerificationFacts> {
+    let found = record.verification.as_ref()?;
+    let with_findings = || found.strategies.iter().filter(|strategy| !strategy.is_clean());
+    Some(VerificationFacts {
+        calls: found.calls,
+        baseline: plain(&found.baseline),
+        clean: with_findings().all(|strategy| strategy.is_unsafe),
+        found: with_findings().map(|strategy| plain(&strategy.name)).collect(),
+        not_covered: found.not_covered.iter().map(|name| plain(name)).collect(),
+    })
+}
+
+/// JSON has no other numbers.
+pub(super) fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|value| value.is_finite())
+}

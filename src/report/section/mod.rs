@@ -1,0 +1,271 @@
+//! Sections: what every report is made of.
+//!
+//! A report is a [`Headline`] and sections, built once; the writers know nothing else. To report something, build
+//!
+//! ```ignore
+//! let metrics = [
+//!     Measure::new("mean_ns", "mean", "The mean time.", |row: &Change| Cell::number(row.mean, time)),
+//!     Measure::new("ratio", "ratio", "B divided by A.", |row| Cell::number(row.ratio, three).tone(Tone::Good)),
+//! ];
+//! let name = Column::text("strategy", "strategy", "The strategy.");
+//! let rows = changes.iter().map(|change| (Row::new(change.name.as_str()).group(operation), change));
+//! let table = Table::new("times", "Time per call", name, &metrics, rows)
+//!     .grouped(Column::text("operation", "operation", "The operation."))
+//!     .side_by_side(Forms::TERMINAL);
+//! let section = Section::new("times", "Time per call").lead("Geometric means.").table(table).note("Lower is better.");
+//! ```
+//!
+//! Which form shows what is said here and nowhere else: by `only(forms)` of a metric, row, table or section, by
+//! [`Table::side_by_side`], and by [`Table::folded`] for details of the page. Leads are for documents alone, notes for every
+//! form unless they are limited. A section without a table, item, chart, code or note in some form is left out of it.
+
+mod claims;
+mod cost;
+mod differences;
+mod growth;
+mod latency;
+mod method;
+mod open_load;
+mod outcomes;
+mod sizes;
+mod strategies;
+mod thresholds;
+mod throughput;
+pub(super) mod verdict;
+
+use std::sync::Arc;
+
+use crate::results::RunRecord;
+
+use super::chart::Charts;
+use super::claims::ClaimView;
+use super::evaluation::{Evaluation, OperationResults};
+use super::format::percent;
+use super::table::{Cell, Forms, Table, Tone};
+use super::thresholds::ThresholdView;
+use super::{method as settings, run_facts::RunFacts};
+
+/// What a report says first.
+#[derive(Debug, Clone, Default)]
+pub struct Headline {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Its question.
+    pub title: String,
+    /// What the application does.
+    pub about: String,
+    /// What was measured, in lines.
+    pub subject: Vec<String>,
+    /// Why nothing here may be used, in sentences; empty for a valid report.
+    pub invalid: Vec<String>,
+    /// What to know first of a run that did not complete.
+    pub incomplete: Option<String>,
+    /// The verdict.
+    pub sentences: Vec<String>,
+    /// How the verdict looks.
+    pub tone: Tone,
+    /// What was found in particular.
+    pub findings: Vec<Finding>,
+    /// The most important numbers, where a form has them next to the verdict.
+    pub overview: Option<Table>,
+    /// How certain the verdict is.
+    pub notes: Vec<String>,
+}
+
+/// What was found of one operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The operation, or whatever was compared.
+    pub name: String,
+    /// What was found.
+    pub text: String,
+    /// Whether it is a difference.
+    pub is_difference: bool,
+}
+
+/// A paragraph and the forms that have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paragraph {
+    /// The text.
+    pub text: String,
+    /// The forms.
+    pub forms: Forms,
+}
+
+/// A part of a report under one heading.
+#[derive(Debug, Clone)]
+pub struct Section {
+    /// By which links find it.
+    pub id: &'static str,
+    /// The heading.
+    pub title: String,
+    /// What the tables and charts show.
+    pub lead: Vec<Paragraph>,
+    /// The charts.
+    pub charts: Option<Charts>,
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// A list of sentences.
+    pub items: Vec<String>,
+    /// What to know to read the tables.
+    pub notes: Vec<Paragraph>,
+    /// A shell command, and what it is for.
+    pub command: Option<[String; 2]>,
+    /// A scenario's text, which the page shows in parts.
+    pub source: Option<String>,
+    /// The forms that show it.
+    pub forms: Forms,
+}
+
+impl Section {
+    /// A section without content, in every form.
+    pub fn new(id: &'static str, title: impl Into<String>) -> Section {
+        Section {
+            id,
+            title: title.into(),
+            lead: Vec::new(),
+            charts: None,
+            tables: Vec::new(),
+            items: Vec::new(),
+            notes: Vec::new(),
+            command: None,
+            source: None,
+            forms: Forms::ALL,
+        }
+    }
+
+    /// The same with a paragraph at the beginning.
+    #[must_use]
+    pub fn lead(mut self, text: impl Into<String>) -> Section {
+        self.lead.push(Paragraph { text: text.into(), forms: Forms::DOCUMENT.and(Forms::JSON) });
+        self
+    }
+
+    /// The same with a table.
+    #[must_use]
+    pub fn table(mut self, table: Table) -> Section {
+        self.tables.push(table);
+        self
+    }
+
+    /// The same with charts.
+    #[must_use]
+    pub fn charts(self, charts: Charts) -> Section {
+        Section { charts: Some(charts), ..self }
+    }
+
+    /// The same with a shell command.
+    #[must_use]
+    pub fn command(self, lead: impl Into<String>, command: impl Into<String>) -> Section {
+        Section { command: Some([lead.into(), command.into()]), ..self }
+    }
+
+    /// The same with a list of sentences.
+    #[must_use]
+    pub fn items(self, items: Vec<String>) -> Section {
+        Section { items, ..self }
+    }
+
+    /// The same with a paragraph at the end.
+    #[must_use]
+    pub fn note(self, text: impl Into<String>) -> Section {
+        self.note_in(Forms::ALL, text)
+    }
+
+    /// The same with a paragraph at the end in some forms.
+    #[must_use]
+    pub fn note_in(mut self, forms: Forms, text: impl Into<String>) -> Section {
+        let text = text.into();
+        self.notes.extend((!text.is_empty()).then_some(Paragraph { text, forms }));
+        self
+    }
+
+    /// The same in these forms alone.
+    #[must_use]
+    pub fn only(self, forms: Forms) -> Section {
+        Section { forms, ..self }
+    }
+
+    /// Whether a form has anything to show of it.
+    pub fn is_shown(&self, form: Forms) -> bool {
+        let has_table = self.tables.iter().any(|table| table.grid(form).is_some());
+        let has_text = !self.items.is_empty() || self.notes.iter().any(|note| note.forms.contains(form));
+        self.forms.contains(form) && (has_table || has_text || self.command.is_some() || self.source.is_some())
+    }
+
+    /// The tables that a form shows.
+    pub fn shown(&self, form: Forms) -> impl Iterator<Item = &Table> {
+        self.tables.iter().filter(move |table| table.forms.contains(form))
+    }
+}
+
+/// What the sections of a run need besides its numbers.
+pub(super) struct Texts<'r> {
+    pub(super) claims: &'r [ClaimView],
+    pub(super) thresholds: &'r [ThresholdView],
+    pub(super) settings: &'r [(String, String)],
+    pub(super) facts: &'r RunFacts,
+}
+
+/// The sections of a run, in their order.
+pub(super) fn all(record: &RunRecord, run: &Arc<Evaluation>, texts: &Texts) -> Vec<Section> {
+    let has_rounds = run.rounds > 0;
+    let rounds = |section: Option<Section>| section.filter(|_| has_rounds);
+    let shapes =
+        Section { source: Some(record.scenario.text.clone()), ..Section::new("shapes", "Shapes and commands") };
+    let shapes = shapes.lead("The documents and commands of every strategy, as the scenario defines them; `docshape show` prints them with sample values.");
+    let sections = [
+        thresholds::section(texts.thresholds),
+        Some(strategies::section(run)),
+        differences::section(run),
+        claims::section(run, texts.claims),
+        latency::section(run),
+        rounds(open_load::section(run)),
+        throughput::section(run),
+        rounds(sizes::section(run)),
+        rounds(growth::section(run)),
+        rounds(cost::of_mix(run)),
+        rounds(cost::of_operations(run)),
+        rounds(cost::inconsistency(run)),
+        outcomes::section(run),
+        outcomes::audits(run),
+        Some(shapes.only(Forms::HTML)),
+        method::warnings(settings::warnings(record)),
+        Some(method::section(texts.settings, &texts.facts.command)),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+/// A strategy's name and role.
+fn strategy_cell(run: &Evaluation, place: usize) -> Cell {
+    let strategy = &run.strategies[place];
+    let role = match (place, strategy.is_unsafe) {
+        (_, true) => "unsafe",
+        (0, _) if run.strategies.len() > 1 => "baseline",
+        _ => "",
+    };
+    Cell::text(&strategy.name).remark(role)
+}
+
+/// An operation's name and its share of the mix.
+fn operation_cell(row: &OperationResults) -> Cell {
+    let share = row.share.filter(|_| !row.is_mix);
+    Cell::text(&row.name).remark(share.map_or_else(String::new, |share| format!("{} of calls", percent(share))))
+}
+
+/// The row of the times of an operation, the mix being 0.
+fn times_id(operation: usize, strategy: usize) -> String {
+    format!("row-times-{operation}-{strategy}")
+}
+
+fn sizes_id(strategy: usize) -> String {
+    format!("row-sizes-{strategy}")
+}
+
+fn cost_id(operation: usize, strategy: usize) -> String {
+    format!("row-cost-{operation}-{strategy}")
+}
+
+fn strategy_id(strategy: usize) -> String {
+    format!("strategy-{strategy}")
+}

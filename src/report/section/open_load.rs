@@ -1,0 +1,71 @@
+//! Whether strategies kept up with an open load.
+
+use crate::report::evaluation::Evaluation;
+use crate::report::format::{count, percent, three, time};
+use crate::report::section::{Section, strategy_cell};
+use crate::report::table::{Cell, Column, Forms, Measure, Row, Table};
+use crate::stats::OpenLoad;
+
+type OpenMeasure<'r> = Measure<&'r OpenLoad>;
+
+/// The offered and the achieved rate; `None` with closed load.
+pub(super) fn section(run: &Evaluation) -> Option<Section> {
+    let metrics = [
+        OpenMeasure::new("offered", "offered/s", "Calls per second that were due.", |open: &&OpenLoad| {
+            Cell::number(Some(open.offered), three)
+        }),
+        OpenMeasure::new("achieved", "achieved/s", "Calls per second that were sent in time.", |open| {
+            Cell::number(Some(open.achieved), three)
+        }),
+        OpenMeasure::new("share", "share", "The share (0 to 1) that was sent in time.", |open| {
+            Cell::number(Some(open.share), percent)
+        })
+        .only(Forms::JSON),
+        OpenMeasure::new("skipped", "skipped", "Calls that waited longer than the timeout.", |open| {
+            Cell::whole(Some(open.skipped), |calls| count(calls as u64))
+        }),
+        OpenMeasure::new(
+            "never_started",
+            "never started",
+            "Calls that were dropped at the end of their slice.",
+            |open| Cell::whole(Some(open.never_started), |calls| count(calls as u64)),
+        ),
+        OpenMeasure::new("lag_p50_ns", "lag p50", "The pacer's lag: from the intended start to the release.", |open| {
+            Cell::whole(open.pacer_lag.quantile(0.5), time)
+        })
+        .only(Forms::DETAILED),
+        OpenMeasure::new("lag_p99_ns", "lag p99", "Its 99th percentile.", |open| {
+            Cell::whole(open.pacer_lag.quantile(0.99), time)
+        }),
+        OpenMeasure::new("lag_max_ns", "lag max", "Its maximum.", |open| Cell::whole(open.pacer_lag.max(), time))
+            .only(Forms::JSON),
+        OpenMeasure::new("wait_p50_ns", "wait p50", "Queue wait: from the release until a client was free.", |open| {
+            Cell::whole(open.queue_wait.quantile(0.5), time)
+        })
+        .only(Forms::DETAILED),
+        OpenMeasure::new("wait_p99_ns", "wait p99", "Its 99th percentile.", |open| {
+            Cell::whole(open.queue_wait.quantile(0.99), time)
+        }),
+        OpenMeasure::new("wait_max_ns", "wait max", "Its maximum.", |open| Cell::whole(open.queue_wait.max(), time))
+            .only(Forms::JSON),
+        OpenMeasure::new("service_mean_ns", "service", "The mean service time of successful calls.", |open| {
+            Cell::number(open.service_mean, time)
+        }),
+        OpenMeasure::new("response_mean_ns", "response", "Their mean response time.", |open| {
+            Cell::number(open.response_mean, time)
+        }),
+    ];
+    let strategies = run.strategies.iter().enumerate();
+    let rows: Vec<_> = strategies
+        .filter_map(|(place, strategy)| {
+            Some((Row::new(strategy_cell(run, place)).series(place), strategy.open.as_ref()?))
+        })
+        .collect();
+    let is_empty = rows.is_empty();
+    let name = Column::text("strategy", "strategy", "The strategy.");
+    let table = Table::new("open_load", "Offered and achieved load", name, &metrics, rows);
+    let note = "achieved: sent before the last call of their slice was due. lag: from the intended start to the release by the \
+                pacer; wait: from there until a client was free. skipped: waited longer than the timeout. never started: dropped \
+                at the end of their slice. service, response: means of successful calls.";
+    (!is_empty).then(|| Section::new("open-load", "Offered and achieved load").table(table).note(note))
+}

@@ -1,0 +1,119 @@
+//! The headline: the verdict, the differences of operations, and the mean times behind them.
+
+use crate::report::evaluation::{Evaluation, Measured, OperationResults};
+use crate::report::format::{counted, listed, percent, plain, time};
+use crate::report::section::{Finding, Headline, strategy_cell, times_id};
+use crate::report::table::{Cell, Column, Forms, Measure, Row, Table, Tone};
+use crate::report::validity;
+use crate::report::verdict_text::{self, VerdictText};
+use crate::results::RunRecord;
+use crate::stats::{MINIMUM_ROUNDS, Verdict};
+
+/// The headline of a run.
+pub(in crate::report) fn headline(record: &RunRecord, run: &Evaluation) -> Headline {
+    let text = VerdictText { strategies: &run.strategies };
+    let mix = run.comparisons.iter().find(|one| one.operation.is_none()).and_then(|one| one.ranking());
+    let sentences = match (&run.no_verdict, mix) {
+        (Some(sentence), _) => vec![sentence.clone()],
+        (None, Some(ranking)) => text.overall(&ranking),
+        (None, None) => {
+            vec!["No verdict: in no round did every strategy have successful calls of every operation.".into()]
+        }
+    };
+    let is_judged = run.no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
+    let findings = run.comparisons.iter().filter(|_| is_judged).filter_map(|one| {
+        let (operation, ranking) = (one.operation?, one.ranking()?);
+        let is_difference = verdict_text::has_difference(&ranking);
+        Some(Finding { name: plain(&record.operations[operation]), text: text.operation(&ranking), is_difference })
+    });
+    let mut findings: Vec<Finding> = findings.collect();
+    findings.sort_by_key(|finding| !finding.is_difference);
+    let names: Vec<String> = run.strategies.iter().map(|strategy| strategy.name.clone()).collect();
+    let calls = run.calls.map_or_else(String::new, |calls| format!(" of {} per strategy", counted(calls, "call")));
+    let (load, rounds) = (verdict_text::load(&record.settings), counted(run.rounds, "round"));
+    Headline {
+        scenario: plain(&record.scenario.name),
+        title: plain(&record.scenario.title),
+        about: plain(&record.scenario.about),
+        subject: vec![
+            listed(&names) + ".",
+            format!("Mean {} time per call, mix {}, {load}, {rounds}{calls}.", run.times(), run.mix),
+        ],
+        invalid: run.invalid.clone(),
+        incomplete: verdict_text::incomplete(record),
+        sentences,
+        tone: Tone::Strong,
+        findings,
+        overview: overview(run),
+        notes: notes(record, run, is_judged),
+    }
+}
+
+fn notes(record: &RunRecord, run: &Evaluation, is_judged: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if is_judged {
+        notes.extend(verdict_text::sensitivity(&run.comparisons));
+        notes.push(verdict_text::criteria(record, &run.comparisons, &run.strategies));
+    }
+    notes.extend(verdict_text::rejections(&run.strategies));
+    let unsafe_ones = run.strategies.iter().filter(|strategy| strategy.is_unsafe);
+    let names: Vec<String> = unsafe_ones.map(|strategy| strategy.name.clone()).collect();
+    if !names.is_empty() {
+        let are = if names.len() == 1 { "is" } else { "are" };
+        notes.push(format!("{} {are} unsafe (a negative control) and excluded from the verdict.", listed(&names)));
+    }
+    notes.extend(validity::overloaded(record));
+    notes
+}
+
+/// A mean time and its difference from the baseline.
+struct Entry<'r> {
+    run: &'r Evaluation,
+    row: &'r OperationResults,
+    place: usize,
+}
+
+/// A line per operation, the mix first, and a column per strategy; `None` without two of them, and for an invalid run.
+fn overview(run: &Evaluation) -> Option<Table> {
+    if run.without_repeat().count() < 2 || !run.invalid.is_empty() {
+        return None;
+    }
+    let metrics = [Measure::new("difference", "", "", |entry: &Entry| entry.cell())];
+    let rows = run.mix_first().enumerate().flat_map(|(operation, row)| {
+        let group = Cell::text(row.label()).remark(row.share.map_or_else(String::new, percent));
+        let group = group.link(Some(times_id(operation, 0))).tone(if row.is_mix { Tone::Strong } else { Tone::Plain });
+        run.without_repeat().map(move |(place, _)| {
+            let name = strategy_cell(run, place);
+            (Row::new(name).group(group.clone()).series(place), Entry { run, row, place })
+        })
+    });
+    let name = Column::text("strategy", "strategy", "The strategy.");
+    let title = "Mean times per call of every operation and strategy";
+    let table = Table::new("overview", title, name, &metrics, rows);
+    let group = Column::text("operation", "mean time per call", "The operation.");
+    Some(table.grouped(group).side_by_side(Forms::HTML).only(Forms::HTML))
+}
+
+impl Entry<'_> {
+    fn cell(&self) -> Cell {
+        let measured = &self.row.cells[self.place];
+        let cell = if self.place == 0 { Cell::number(measured.mean, time) } else { self.difference(measured) };
+        match self.run.fastest(self.row) == Some(self.place) {
+            true => Cell { spoken: "fastest: ", tone: Tone::Best, ..cell },
+            false => cell,
+        }
+    }
+
+    fn difference(&self, measured: &Measured) -> Cell {
+        let Some(ratio) = measured.comparison.as_ref().and_then(|comparison| comparison.ratio) else {
+            return Cell::number(None, time);
+        };
+        let brief = verdict_text::brief(&ratio);
+        let (mark, tone) = match self.run.difference(measured) {
+            Some(Verdict::Faster) => ("▼ ", Tone::Good),
+            Some(_) => ("▲ ", Tone::Bad),
+            None => ("", Tone::Faint),
+        };
+        Cell::text(format!("{mark}{}", brief.factor)).remark(brief.interval.unwrap_or_default()).tone(tone)
+    }
+}

@@ -1,0 +1,466 @@
+//! Reports of sample runs on a terminal and in Markdown.
+
+use super::*;
+use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
+use crate::results::{
+    Arrivals, AuditRecord, ClaimRecord, LoadModel, OpenRecord, OutcomeRecord, Preset, Relation, RunRecord, SliceRecord,
+    Status, Than, TimesRecord,
+};
+use crate::stats::sample;
+
+fn terminal(record: &RunRecord, width: usize, colour: bool) -> String {
+    let mut text = String::new();
+    let report = Report::new(record).in_folder("results/blog-comments/2026-01-31T12-00-00Z-7f3a");
+    Terminal { width, colour }.render(&report, &mut text).unwrap();
+    text
+}
+
+fn warnings(record: &RunRecord) -> String {
+    let report = Report::new(record);
+    let section = report.sections.iter().find(|section| section.id == "warnings");
+    section.map_or_else(String::new, |section| section.items.join("\n"))
+}
+
+fn markdown(record: &RunRecord) -> String {
+    let mut text = String::new();
+    Markdown.render(&Report::new(record), &mut text).unwrap();
+    text
+}
+
+/// A run whose report has every section and table.
+pub(super) fn complete() -> RunRecord {
+    let mut run = open_run();
+    run.settings.thresholds = vec!["linked.read_post.p50<9ms".into()];
+    run.claims = vec![ClaimRecord {
+        id: "C1".into(),
+        says: "Linking is faster.".into(),
+        source: None,
+        metric: "p50".into(),
+        operation: Some("add_comment".into()),
+        strategy: "linked".into(),
+        relation: Relation::Below,
+        than: Than::Strategy("embedded".into()),
+    }];
+    for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
+        cell.slices = (1..9).map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice) }).collect();
+        cell.audits = vec![AuditRecord { audit: "lost".into(), found: 2, expected: [0, 0], example: None }];
+    }
+    run
+}
+
+/// A text without its colours.
+fn bare(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |bare, part| bare + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+#[test]
+fn whatever_can_be_loaded_can_be_reported() {
+    for run in sample::edited() {
+        assert!(!terminal(run, 80, false).is_empty());
+        assert!(!markdown(run).is_empty());
+    }
+}
+
+#[test]
+fn sample_runs() {
+    let run = sample::run(8);
+    insta::assert_snapshot!("eight_rounds_100_columns", terminal(&run, 100, false));
+    insta::assert_snapshot!("eight_rounds_markdown", markdown(&run));
+    insta::assert_snapshot!("two_rounds_80_columns", terminal(&sample::run(2), 80, false));
+    insta::assert_snapshot!("complete_100_columns", terminal(&complete(), 100, false));
+    insta::assert_snapshot!("complete_markdown", markdown(&complete()));
+}
+
+#[test]
+fn colours_change_nothing_but_colour() {
+    for width in [40, 80, 100, 200] {
+        let run = sample::run(8);
+        let coloured = terminal(&run, width, true);
+        assert!(coloured.contains('\u{1b}'));
+        assert_eq!(bare(&coloured), terminal(&run, width, false));
+    }
+}
+
+#[test]
+fn lines_fit_and_do_not_end_in_blanks() {
+    for width in [80, 100, 120] {
+        for line in terminal(&sample::run(8), width, false).lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+            assert_eq!(line.trim_end(), line);
+        }
+    }
+}
+
+/// The sample run as if its calls had fallen due at 500 per second and waited 300 us each.
+fn open_run() -> RunRecord {
+    let mut run = sample::run(8);
+    run.settings.load = LoadModel::Open { rate: 500.0, arrivals: Arrivals::Poisson };
+    run.settings.clients = 64;
+    let later = |times: &StoredHistogram, by: u64| {
+        let mut made = LatencyHistogram::new(std::time::Duration::from_secs(10));
+        for value in times.open().as_hdr().iter_recorded() {
+            (0..value.count_at_value()).for_each(|_| made.record(value.value_iterated_to() + by));
+        }
+        TimesRecord::new(&made)
+    };
+    for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
+        let mut waits = LatencyHistogram::new(std::time::Duration::from_secs(10));
+        for outcome in cell.operations.iter_mut().flat_map(|operation| &mut operation.outcomes) {
+            outcome.response = Some(later(&outcome.service, 300_000));
+            (0..outcome.count).for_each(|call| waits.record(100_000 + call * 500));
+        }
+        cell.open = Some(OpenRecord {
+            offered: cell.calls + 7,
+            seconds: cell.calls as f64 / 500.0,
+            waiting: 40,
+            skipped: 0,
+            never_started: 7,
+            pacer_lag: TimesRecord::new(&waits),
+            queue_wait: TimesRecord::new(&waits),
+        });
+    }
+    run
+}
+
+#[test]
+fn open_load_has_response_times() {
+    let (terminal, markdown) = (terminal(&open_run(), 100, false), markdown(&open_run()));
+    for (text, wanted) in [
+        (&terminal, "\nResponse time per call\n"),
+        (&terminal, "\nOffered and achieved load\n"),
+        (&markdown, "\n## Response time per call\n"),
+        (&markdown, "| open, 500 calls per second and strategy |"),
+        (&markdown, "--rate 500 --arrivals poisson --clients 64"),
+        (&markdown, "| embedded (baseline) | 504 | 482 | 0 | 56 |"),
+    ] {
+        assert!(text.contains(wanted), "{wanted} is not in {text}");
+    }
+    assert!(!terminal.contains("Service time per call") && !markdown.contains("Service time per call"));
+}
+
+#[test]
+fn smoke_has_numbers_and_no_verdict() {
+    let mut run = sample::run(1);
+    run.settings.preset = Preset::Smoke;
+    let text = terminal(&run, 100, false);
+    assert!(text.contains("No verdict: 1 round.") && text.contains("calls per second"), "{text}");
+    assert!(!text.contains(['▼', '▲']));
+}
+
+#[test]
+fn incomplete_runs_begin_with_a_warning() {
+    let cases = [
+        (Status::Interrupted, "This run was interrupted: 7 of 8 rounds complete"),
+        (Status::Unfinished, "This run is still in progress, or was killed: 7 of 8 rounds complete"),
+        (Status::Failed("server\nlost".into()), "This run failed (server lost): 7 of 8 rounds complete"),
+    ];
+    for (status, wanted) in cases {
+        let mut run = sample::run(7);
+        (run.status, run.settings.rounds) = (status, 8);
+        for text in [terminal(&run, 100, false), markdown(&run)] {
+            let place = text.find(wanted).unwrap_or_else(|| panic!("{wanted} is not in {text}"));
+            assert!(place < text.find("linked is fastest").unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_run_without_rounds_renders() {
+    let mut run = sample::run(0);
+    run.status = Status::Failed("server lost".into());
+    run.settings.calls = None;
+    insta::assert_snapshot!("no_round_80_columns", terminal(&run, 80, false));
+    assert!(markdown(&run).contains("No verdict: no round is complete"));
+}
+
+#[test]
+fn an_arm_that_fails_is_not_ranked() {
+    let mut run = sample::run(8);
+    for operation in run.rounds.iter_mut().flat_map(|round| &mut round.cells[1].operations) {
+        operation
+            .outcomes
+            .iter_mut()
+            .filter(|outcome| outcome.outcome == CallOutcome::Failed)
+            .for_each(|o| o.count = 40);
+    }
+    assert!(
+        Report::new(&run).headline.invalid[0]
+            .starts_with("linked failed in 4.4 % of its calls, and the error budget is 1.0 %")
+    );
+    // With a budget for it there is a verdict again.
+    run.settings.error_budget = 0.05;
+    let report = Report::new(&run);
+    assert!(report.headline.sentences[0].starts_with("linked is fastest"), "{:?}", report.headline.sentences);
+    run.settings.error_budget = 0.0;
+    let report = Report::new(&run);
+    assert_eq!(report.headline.sentences, ["No verdict: the run is invalid."]);
+    assert!(
+        report
+            .evaluation
+            .rows
+            .iter()
+            .flat_map(|row| &row.cells)
+            .all(|cell| report.evaluation.difference(cell).is_none())
+    );
+}
+
+#[test]
+fn a_failing_operation_is_not_ranked() {
+    let mut run = sample::run(8);
+    for round in &mut run.rounds {
+        let failed = round.cells[1].operations[0].outcomes[1].clone();
+        round.cells[1].operations[1].outcomes.push(OutcomeRecord { count: 5, ..failed });
+    }
+    let report = Report::new(&run);
+    let without = |report: &Report| -> Vec<Finding> {
+        report.headline.findings.iter().filter(|finding| !finding.is_difference).cloned().collect()
+    };
+    let reasons: Vec<String> = without(&report).into_iter().map(|finding| finding.name).collect();
+    assert_eq!(reasons, ["read_post", "count"]);
+    assert_eq!(without(&report)[0].text, "no verdict: linked failed in 1.7 % of its calls");
+    assert!(report.headline.sentences[0].starts_with("linked is fastest"));
+}
+
+#[test]
+fn warnings_follow_from_numbers() {
+    let mut run = sample::run(6);
+    run.settings.duration = Some(3.0);
+    run.rounds[2].cells[2].connections_created = 1;
+    run.rounds[2].cells[1].machine.steal = Some(0.3);
+    run.rounds.iter_mut().for_each(|round| round.cells[0].machine.load_thread_busy = Some(0.96));
+    let warnings = warnings(&run);
+    for wanted in [
+        "1 connection was made while calls of bucket_rmw were measured",
+        "away in 1 of 18 cells: linked in round 3 (30 %)",
+        "96.0 % of its time with embedded: throughput with closed load is a lower bound",
+        "the final states differ",
+    ] {
+        assert!(warnings.contains(wanted), "{wanted} is not in {warnings}");
+    }
+}
+
+#[test]
+fn invalid_runs_say_so_first_and_name_no_winner() {
+    let mut run = sample::run(8);
+    run.rounds[2].cells[0].connections_created = 2;
+    run.rounds[2].cells[1].operations[0].outcomes[0].saturated = 4;
+    let report = Report::new(&run);
+    assert_eq!(report.headline.sentences, ["No verdict: the run is invalid."]);
+    assert!(report.headline.findings.is_empty());
+    let (shown, text) = (terminal(&run, 100, true), markdown(&run));
+    assert!(shown.starts_with("\u{1b}[1m\u{1b}[31mINVALID RUN"), "{shown}");
+    assert!(text.contains("\n\n> **Invalid run"), "{text}");
+    for text in [bare(&shown).replace('\n', " "), text] {
+        for wanted in ["2 connections were made while calls of embedded", "4 calls of linked took longer"] {
+            assert!(text.contains(wanted), "{wanted} is not in {text}");
+        }
+        assert!(!text.contains("fastest"), "{text}");
+    }
+}
+
+#[test]
+fn overloaded_arms_are_named_in_the_verdict_and_not_ranked() {
+    let times = |values: u64| crate::results::TimesRecord {
+        count: 0,
+        saturated: 0,
+        sum: 0,
+        histogram: crate::record::StoredHistogram::new(&crate::record::LatencyHistogram::new(
+            std::time::Duration::from_secs(values),
+        )),
+    };
+    let with = |overloaded: usize| {
+        let mut run = sample::run(8);
+        run.strategies[2].is_unsafe = false;
+        for cell in run.rounds.iter_mut().map(|round| &mut round.cells[overloaded]) {
+            let (pacer_lag, queue_wait) = (times(1), times(1));
+            let (offered, waiting) = (1_000, 90);
+            cell.open = Some(crate::results::OpenRecord {
+                offered,
+                seconds: 1.0,
+                waiting,
+                skipped: 0,
+                never_started: 0,
+                pacer_lag,
+                queue_wait,
+            });
+        }
+        Report::new(&run).headline.sentences.join(" ")
+    };
+    let verdict = with(2);
+    assert!(verdict.starts_with("linked is fastest: "), "{verdict}");
+    let wanted = "bucket_rmw was overloaded: it kept up with 91.0 % of the intended calls";
+    assert!(verdict.contains(wanted), "{verdict}");
+    let verdict = with(0);
+    assert!(verdict.starts_with("No verdict: embedded was overloaded"), "{verdict}");
+}
+
+#[test]
+fn leaders_are_compared_by_rounds() {
+    let mut run = sample::run(8);
+    run.strategies[2].is_unsafe = false;
+    let verdict = Report::new(&run).headline.sentences.join(" ");
+    assert!(verdict.starts_with("bucket_rmw is fastest: 2.10x faster than embedded (95 % CI "), "{verdict}");
+    assert!(verdict.ends_with("bucket_rmw beat linked in 8 of 8 rounds."), "{verdict}");
+    for (place, round) in run.rounds.iter_mut().enumerate() {
+        round.cells[2] = round.cells[1].clone();
+        // In some rounds better, in some worse.
+        let other = if place % 2 == 0 { 0 } else { 2 };
+        round.cells[2].operations[other] = round.cells[0].operations[other].clone();
+    }
+    let verdict = Report::new(&run).headline.sentences.join(" ");
+    assert!(verdict.starts_with("linked is 1.71x faster than embedded (95 % CI "), "{verdict}");
+    assert!(verdict.contains("linked beat bucket_rmw in 5 of 8 rounds."), "{verdict}");
+    assert!(
+        verdict.contains(
+            "bucket_rmw against embedded: inconclusive, as rounds differ too much (minimum detectable effect 55 %)"
+        ),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_winning_baseline_is_named_first() {
+    let mut run = sample::run(8);
+    run.strategies.swap(0, 1);
+    run.rounds.iter_mut().for_each(|round| round.cells.swap(0, 1));
+    let verdict = Report::new(&run).headline.sentences.join(" ");
+    assert!(verdict.starts_with("linked is fastest: embedded is 1.71x slower than linked (95 % CI 1.6"), "{verdict}");
+}
+
+#[test]
+fn no_difference_has_its_minimum_detectable_effect() {
+    let mut run = sample::run(8);
+    run.rounds.iter_mut().for_each(|round| round.cells[1] = round.cells[0].clone());
+    let wanted = "no difference (minimum detectable effect 2.0 %)";
+    assert_eq!(Report::new(&run).headline.sentences, ["No difference (minimum detectable effect 2.0 %)."]);
+    assert!(Report::new(&run).headline.findings.iter().all(|finding| finding.text == wanted));
+    let wild = sample::run(8);
+    for place in [0, 3, 5, 6] {
+        run.rounds[place].cells[1] = wild.rounds[place].cells[2].clone();
+    }
+    run.rounds[7].cells[0] = wild.rounds[7].cells[2].clone();
+    run.rounds[4].cells[0] = wild.rounds[7].cells[2].clone();
+    let verdict = Report::new(&run).headline.sentences.join(" ");
+    assert!(
+        verdict.to_lowercase().contains("inconclusive, as rounds differ too much")
+            && verdict.contains("use a longer preset"),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn an_unsafe_baseline_has_no_verdict() {
+    let mut run = sample::run(8);
+    run.strategies[2].is_unsafe = false;
+    run.strategies[0].is_unsafe = true;
+    let report = Report::new(&run);
+    assert_eq!(
+        report.headline.sentences,
+        ["No verdict: embedded is the baseline, and unsafe; name a safe strategy first."]
+    );
+    assert!(
+        report
+            .evaluation
+            .rows
+            .iter()
+            .flat_map(|row| &row.cells)
+            .all(|cell| report.evaluation.difference(cell).is_none())
+    );
+}
+
+/// The sample run with a repeat of the baseline, with this much added to its time per round and percent.
+fn with_repeat(percent: f64) -> RunRecord {
+    let mut run = sample::run(8);
+    run.strategies[2] = crate::results::StrategyRecord {
+        name: "embedded (repeat)".into(),
+        about: run.strategies[0].about.clone(),
+        is_unsafe: false,
+        is_repeat: true,
+        collections: Vec::new(),
+    };
+    for round in &mut run.rounds {
+        round.cells[2] = round.cells[0].clone();
+        for outcome in round.cells[2].operations.iter_mut().flat_map(|operation| &mut operation.outcomes) {
+            let mut service = crate::record::LatencyHistogram::new(std::time::Duration::from_secs(10));
+            for value in outcome.service.open().as_hdr().iter_recorded() {
+                let slower = value.value_iterated_to() as f64 * (1.0 + percent / 100.0);
+                (0..value.count_at_value()).for_each(|_| service.record(slower as u64));
+            }
+            outcome.sum = service.sum();
+            outcome.service = crate::record::StoredHistogram::new(&service);
+        }
+    }
+    run
+}
+
+#[test]
+fn a_repeat_has_a_band_and_no_verdict() {
+    let report = Report::new(&with_repeat(1.0));
+    assert!(
+        report.headline.sentences[0].starts_with("linked is fastest") && report.headline.sentences.len() == 1,
+        "{:?}",
+        report.headline.sentences
+    );
+    assert!(
+        report.headline.notes[1].contains("sign-flip test over rounds, 3 comparisons of operations"),
+        "{}",
+        report.headline.notes[1]
+    );
+    assert!(report.headline.notes[1].contains("the noise that embedded (repeat) shows: 1."));
+    assert!(report.evaluation.rows.iter().all(|row| report.evaluation.difference(&row.cells[2]).is_none()));
+    assert!(!report.facts.command.contains("(repeat)"), "{}", report.facts.command);
+    // Noise as large as the differences leaves none to report.
+    let report = Report::new(&with_repeat(150.0));
+    assert!(report.headline.findings.iter().all(|finding| !finding.is_difference), "{:?}", report.headline.findings);
+    assert!(Report::new(&sample::run(8)).headline.notes[1].contains("no repeat of the baseline"));
+}
+
+#[test]
+fn unsafe_strategies_have_no_verdict() {
+    let report = Report::new(&sample::run(8));
+    let findings = report.headline.findings.iter().filter(|finding| finding.is_difference);
+    let said = report.headline.sentences.iter().chain(findings.map(|finding| &finding.text));
+    said.for_each(|sentence| assert!(!sentence.contains("bucket_rmw"), "{sentence}"));
+    assert!(report.evaluation.rows.iter().all(|row| report.evaluation.difference(&row.cells[2]).is_none()));
+}
+
+#[test]
+fn foreign_text_steers_neither_terminal_nor_markdown() {
+    let mut run = sample::run(2);
+    let hostile = "\u{1b}[2J|`<script>alert(1)</script>\n# no\r\u{202e}";
+    run.scenario.title = hostile.into();
+    run.scenario.name = hostile.into();
+    run.strategies[1].name = hostile.into();
+    run.operations[0] = hostile.into();
+    run.warnings = vec![hostile.into()];
+    run.status = Status::Failed(hostile.into());
+    for text in [terminal(&run, 80, false), markdown(&run)] {
+        assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
+    }
+    let text = markdown(&run);
+    let outside: String = text.split("```").step_by(2).collect();
+    assert!(!outside.contains("<script") && !outside.contains("\n# no"), "{outside}");
+    let columns = |line: &str| line.replace(r"\|", "").matches('|').count();
+    let latency: Vec<usize> = outside
+        .lines()
+        .skip_while(|l| *l != "## Service time per call")
+        .skip_while(|l| !l.starts_with('|'))
+        .take(8)
+        .map(columns)
+        .collect();
+    assert_eq!(latency, [11; 8]);
+}
+
+#[test]
+fn records_with_missing_parts_render() {
+    let mut run = sample::run(2);
+    run.rounds[0].cells.pop();
+    run.rounds[1].cells[0].operations.pop();
+    run.mix.weights.clear();
+    run.strategies.truncate(2);
+    assert!(!terminal(&run, 80, false).is_empty() && !markdown(&run).is_empty());
+    run.strategies.clear();
+    assert!(!terminal(&run, 80, false).is_empty() && !markdown(&run).is_empty());
+}

@@ -1,0 +1,222 @@
+//! How a run is measured: made once from the command line, kept in `run.json`, printed by reports from one table.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Preset;
+
+/// The noise floor unless a run sets its own: differences below 2 % are hardly ever worth a change of schema.
+pub const NOISE: f64 = 0.02;
+
+/// The error budget unless a run sets its own.
+pub const ERROR_BUDGET: f64 = 0.01;
+
+/// The settings of a run.
+///
+/// A new option of `docshape run` is a field here, a row of [`RunSettings::table`] and an argument of the command line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunSettings {
+    /// Where the other values started from.
+    pub preset: Preset,
+    /// Decides data and calls.
+    pub seed: u64,
+    /// Closed or open load.
+    #[serde(default)]
+    pub load: LoadModel,
+    /// Calls in flight: all the time with closed load, at most with open load.
+    pub clients: usize,
+    /// Load threads.
+    pub threads: usize,
+    /// Rounds to measure.
+    pub rounds: u64,
+    /// Slices that each window is cut into.
+    pub slices: u64,
+    /// Why arms ran whole windows, one after the other; `None` when they took turns slice by slice.
+    #[serde(default)]
+    pub isolated: Option<String>,
+    /// Measured calls per arm and round; `None` until the pilot has set them, and in timed windows.
+    pub calls: Option<u64>,
+    /// Warm-up calls per arm and round; `None` until the pilot has set them.
+    pub warmup_calls: Option<u64>,
+    /// Seconds per window when windows are timed: arms then end in different states.
+    pub duration: Option<f64>,
+    /// Seconds after which a call has failed.
+    pub timeout: f64,
+    /// `w` of every write.
+    pub write_concern: String,
+    /// `level` of every read.
+    pub read_concern: String,
+    /// Seconds that a window should take, where calls limit it: an arm that takes three times as long is cut off.
+    #[serde(default)]
+    pub planned_seconds: Option<f64>,
+    /// The parameters that were set on the command line, as written there.
+    #[serde(default)]
+    pub set: Vec<(String, String)>,
+    /// Cache of the embedded server in GB; `None` with a server of the user's.
+    pub cache_gb: Option<f64>,
+    /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference.
+    #[serde(default = "noise")]
+    pub noise: f64,
+    /// The largest share (0 to 1) of failed calls with which a run is valid.
+    #[serde(default = "error_budget")]
+    pub error_budget: f64,
+    /// Limits on numbers of the run, as written on the command line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<String>,
+}
+
+fn noise() -> f64 {
+    NOISE
+}
+
+fn error_budget() -> f64 {
+    ERROR_BUDGET
+}
+
+/// When calls begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadModel {
+    /// When the client has the reply to its last call.
+    #[default]
+    Closed,
+    /// At intended times.
+    Open {
+        /// Calls per second; 0 until the pilot has set it.
+        rate: f64,
+        /// How the times are drawn.
+        arrivals: Arrivals,
+    },
+}
+
+/// How the intended times of calls are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Independently of each other: exponential gaps.
+    #[default]
+    Poisson,
+    /// With equal gaps.
+    Uniform,
+}
+
+impl Arrivals {
+    /// Returns the name that `run.json` and the command line use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Arrivals::Poisson => "poisson",
+            Arrivals::Uniform => "uniform",
+        }
+    }
+}
+
+/// A setting as reports print it, and as the command line takes it to measure the same again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The name of its option on the command line, without dashes; empty where it has none.
+    pub option: &'static str,
+    /// What reports call it.
+    pub label: &'static str,
+    /// Its value for a reader; `None` where reports show what was measured instead.
+    pub text: Option<String>,
+    /// The option's values, one per use; a flag has an empty one.
+    pub values: Vec<String>,
+}
+
+impl RunSettings {
+    /// Returns the settings of a plain run with this preset.
+    pub fn of(preset: Preset) -> RunSettings {
+        RunSettings {
+            preset,
+            seed: 1,
+            load: LoadModel::Closed,
+            clients: 8,
+            threads: 1,
+            rounds: preset.length().rounds,
+            slices: preset.length().slices,
+            isolated: None,
+            calls: None,
+            warmup_calls: None,
+            duration: None,
+            timeout: 10.0,
+            write_concern: "majority".to_owned(),
+            read_concern: "majority".to_owned(),
+            planned_seconds: None,
+            set: Vec::new(),
+            cache_gb: Some(1.0),
+            noise: NOISE,
+            error_budget: ERROR_BUDGET,
+            thresholds: Vec::new(),
+        }
+    }
+
+    /// Returns the time after which a call has failed.
+    pub fn timeout(&self) -> Duration {
+        Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX)
+    }
+
+    /// Returns all settings in the order of the reports. Options whose defaults a preset may change are always given.
+    pub fn table(&self) -> Vec<Setting> {
+        let percent = |share: f64| format!("{} %", in_percent(share));
+        let unusual = |share: f64, usual: f64| (share != usual).then(|| in_percent(share).to_string());
+        let (load, rate, arrivals) = match self.load {
+            LoadModel::Closed => ("closed".to_owned(), None, None),
+            LoadModel::Open { rate, arrivals } if rate > 0.0 => {
+                (format!("open, {rate} calls per second and strategy"), Some(rate.to_string()), Some(arrivals.name()))
+            }
+            LoadModel::Open { arrivals, .. } => {
+                ("open, rate not set yet".to_owned(), Some("auto".to_owned()), Some(arrivals.name()))
+            }
+        };
+        let isolated = self.isolated.as_ref().map(|reason| format!("one strategy after the other: {reason}"));
+        vec![
+            Setting::new("preset", "preset").given(self.preset),
+            Setting::new("seed", "seed").given(self.seed),
+            Setting::new("rounds", "rounds").takes(Some(self.rounds)),
+            Setting::new("slices", "slices").takes(Some(self.slices)),
+            Setting::new("duration", "window").takes(self.duration.map(|seconds| format!("{seconds}s"))),
+            Setting::new("calls", "calls").takes(self.calls.filter(|_| self.duration.is_none())),
+            Setting::new("rate", "load").shows(Some(load)).takes(rate),
+            Setting::new("arrivals", "arrivals").shows(arrivals).takes(arrivals),
+            Setting::new("clients", "clients").given(self.clients),
+            Setting::new("threads", "load threads").given(self.threads),
+            Setting::new("isolate", "isolated").takes(isolated.as_ref().map(|_| "")).shows(isolated),
+            Setting::new("timeout", "timeout per call")
+                .shows(Some(format!("{} s", self.timeout)))
+                .takes(Some(format!("{}s", self.timeout))),
+            Setting::new("noise", "noise floor").shows(Some(percent(self.noise))).takes(unusual(self.noise, NOISE)),
+            Setting::new("error-budget", "error budget")
+                .shows(Some(percent(self.error_budget)))
+                .takes(unusual(self.error_budget, ERROR_BUDGET)),
+            Setting::new("threshold", "thresholds").takes(self.thresholds.iter()),
+            Setting::new("", "write concern").shows(Some(&self.write_concern)),
+            Setting::new("", "read concern").shows(Some(&self.read_concern)),
+            Setting::new("cache-gb", "cache").shows(self.cache_gb.map(|gb| format!("{gb} GB"))).takes(self.cache_gb),
+        ]
+    }
+}
+
+impl Setting {
+    fn new(option: &'static str, label: &'static str) -> Setting {
+        Setting { option, label, text: None, values: Vec::new() }
+    }
+
+    fn shows(self, text: Option<impl ToString>) -> Setting {
+        Setting { text: text.map(|text| text.to_string()), ..self }
+    }
+
+    fn takes(self, values: impl IntoIterator<Item: ToString>) -> Setting {
+        Setting { values: values.into_iter().map(|value| value.to_string()).collect(), ..self }
+    }
+
+    fn given(self, value: impl ToString) -> Setting {
+        let value = value.to_string();
+        self.shows(Some(&value)).takes(Some(value))
+    }
+}
+
+/// Returns a share in percent, without the digits that a share of 0.07 has as 7.000000000000001 %.
+pub fn in_percent(share: f64) -> f64 {
+    (share * 1e11).round() / 1e9
+}

@@ -1,0 +1,26 @@
+//! The `update` of a command.
+
+use super::entry::Entry;
+use crate::scenario::quote;
+use crate::scenario::{Diagnostic, Diagnostics};
+
+/// Reports an update without operators, which the server would only reject once the run has started.
+pub(super) fn check_update((key, node): &Entry, diagnostics: &mut Diagnostics) {
+    let Some(fields) = node.as_mapping() else { return };
+    let is_operator = |name: &str| name.starts_with(['$', '<']) || name == "...";
+    let Some((field, _)) = fields.iter().find(|(field, _)| !is_operator(&field.value)) else {
+        if fields.is_empty() {
+            diagnostics.push(
+                Diagnostic::error(node.span, "empty update")
+                    .label("changes nothing")
+                    .help("for example: `update: { $set: { text: <text> } }`"),
+            );
+        }
+        return;
+    };
+    diagnostics.push(
+        Diagnostic::error(field.span, format!("expected an update operator, found {}", quote(&field.value)))
+            .label(format!("key of {}", quote(&key.value)))
+            .help("try `$set` to set fields, or `replaceOne` to replace the whole document"),
+    );
+}

@@ -1,0 +1,95 @@
+//! How users write a bound: `read_post.p99<20ms`, `embedded.add_comment.failed<1%`.
+
+use crate::record::{Metric, MetricUse};
+
+/// The units of times, the longest name first among those that end alike, in nanoseconds.
+const UNITS: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+/// An hour in nanoseconds, which no call takes.
+const LONGEST: f64 = 3.6e12;
+
+/// A bound that cannot be understood: what is wrong with it, and how it could be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}; {help}")]
+pub struct BoundError {
+    reason: String,
+    help: String,
+}
+
+/// A bound whose limit has not been read yet.
+pub(super) struct Bound<'t> {
+    /// Names before the metric.
+    pub(super) names: Vec<&'t str>,
+    pub(super) metric: Metric,
+    /// The names and the metric, as they were written.
+    pub(super) subject: &'t str,
+    limit: &'t str,
+}
+
+impl<'t> Bound<'t> {
+    /// Splits `[NAME.]METRIC<LIMIT`; `example` is a valid one.
+    pub(super) fn parse(text: &'t str, used: MetricUse, example: &str) -> Result<Bound<'t>, BoundError> {
+        let Some((subject, limit)) = text.split_once('<') else {
+            return Err(BoundError::new(format!("missing `<` in `{text}`"), format!("for example {example}")));
+        };
+        let (subject, limit) = (subject.trim(), limit.trim().trim_start_matches('=').trim());
+        let (names, name) = split_metric(subject);
+        let Some(metric) = Metric::named(name, used) else {
+            let known: Vec<&str> = Metric::names(used).collect();
+            return Err(BoundError::new(format!("unknown metric `{name}`"), format!("expected {}", known.join(", "))));
+        };
+        Ok(Bound {
+            names: names.map_or(Vec::new(), |names| names.split('.').map(str::trim).collect()),
+            metric,
+            subject,
+            limit,
+        })
+    }
+
+    /// Reads the limit; `read` returns what is wrong with it and one that could be meant.
+    pub(super) fn limit<T>(&self, read: impl Fn(&str) -> Result<T, (String, &'static str)>) -> Result<T, BoundError> {
+        let Bound { subject, limit, .. } = self;
+        read(limit).map_err(|(reason, nearest)| BoundError::new(reason, format!("try {subject}<{nearest}")))
+    }
+}
+
+impl BoundError {
+    pub(super) fn new(reason: String, help: String) -> BoundError {
+        BoundError { reason, help }
+    }
+}
+
+/// Splits the metric off the names before it. `p99.9` has a point of its own.
+fn split_metric(subject: &str) -> (Option<&str>, &str) {
+    let points: Vec<usize> = subject.match_indices('.').map(|(point, _)| point).collect();
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_split = |from: usize| {
+        let quantile = subject[from..].strip_prefix('p').and_then(|digits| digits.split_once('.'));
+        quantile.is_some_and(|(before, after)| is_number(before) && is_number(after))
+    };
+    let starts: Vec<usize> = std::iter::once(0).chain(points.iter().map(|point| point + 1)).collect();
+    let start = match starts.as_slice() {
+        [.., one, _] if is_split(*one) => *one,
+        [.., last] => *last,
+        [] => 0,
+    };
+    (start.checked_sub(1).map(|point| &subject[..point]), subject[start..].trim())
+}
+
+/// Reads a time in nanoseconds.
+pub(super) fn parse_time(text: &str) -> Result<f64, (String, &'static str)> {
+    let unit = UNITS.iter().find_map(|(name, nanos)| Some((text.strip_suffix(name)?, *nanos)));
+    let Some((number, nanos)) = unit else {
+        return Err((format!("missing unit (us, ms or s) in `{text}`"), "5ms"));
+    };
+    match parse_positive(number).map(|number| number * nanos) {
+        Some(limit) if (1.0..LONGEST).contains(&limit) => Ok(limit),
+        Some(_) => Err((format!("expected a time between 1 ns and an hour, found `{text}`"), "5ms")),
+        None => Err((format!("expected a time above 0, found `{text}`"), "5ms")),
+    }
+}
+
+/// Reads a number above 0.
+pub(super) fn parse_positive(text: &str) -> Option<f64> {
+    text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0)
+}

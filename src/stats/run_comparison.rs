@@ -1,0 +1,625 @@
+//! Two runs of the same scenario, held against each other.
+//!
+//! Rounds of two runs share no round effect, so nothing pairs them: they are two independent samples. Per number the logarithms
+//! of its per-round values are compared with Welch's interval, which does not ask both runs to spread equally.
+
+use crate::results::{LoadModel, NOISE, RoundRecord, RunRecord};
+
+use super::compare::{ArmTimes, MINIMUM_ROUNDS, Role};
+use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
+use super::latency::{Distribution, geometric_mean};
+use super::welch::Shift;
+use super::{CollectionGrowth, cells, means, operations};
+use super::{calls_per_second, collection_growth, mix_means, outcome_totals, role};
+
+/// The quantile that is compared beside the mean.
+const QUANTILE: f64 = 0.99;
+
+/// Chance (0 to 1) that an interval of a family does not hold its true ratio.
+const FAMILY_ERROR: f64 = 0.05;
+
+/// Fewer failures of an operation are chance.
+const FEW_FAILURES: u64 = 10;
+
+/// Fewer means say nothing about all.
+const ENOUGH_MEANS: usize = 3;
+
+/// Two runs and what of them is compared.
+#[derive(Debug, Clone, Copy)]
+pub struct RunPair<'r> {
+    /// The one that is compared with.
+    pub before: &'r RunRecord,
+    /// The one that is judged.
+    pub after: &'r RunRecord,
+    /// The positions of a common strategy in both.
+    pub strategies: &'r [(usize, usize)],
+    /// So much more time (0.05 for 5 %) is no regression.
+    pub tolerance: f64,
+}
+
+/// What two runs say of each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunComparison {
+    /// An entry per common strategy.
+    pub strategies: Vec<StrategyChange>,
+    /// When nearly all means moved alike.
+    pub shared_shift: Option<SharedShift>,
+}
+
+/// One strategy in two runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StrategyChange {
+    /// Its name.
+    pub name: String,
+    /// What it takes part in.
+    pub role: Role,
+    /// Its times, operation by operation, and those of the mix last.
+    pub rows: Vec<OperationChange>,
+    /// Calls per second before and after; `None` where calls fell due at a rate.
+    pub throughput: Option<(f64, f64)>,
+    /// Its collections before and after, by name.
+    pub collections: Vec<(String, Option<CollectionGrowth>, Option<CollectionGrowth>)>,
+}
+
+/// One operation of a strategy, or its mix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperationChange {
+    /// The operation; `None` for the mix.
+    pub operation: Option<String>,
+    /// The mean time.
+    pub mean: TimeChange,
+    /// The 99th percentile; `None` where too few calls lie beyond it.
+    pub p99: Option<TimeChange>,
+    /// The change of the mean in relation to that of the baseline strategy, over which a change of the machine as a whole
+    /// cancels out; `None` for the baseline itself, and where one is missing.
+    pub relative: Option<f64>,
+}
+
+/// One number in two runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeChange {
+    /// The geometric mean over the rounds before, in nanoseconds.
+    pub before: Option<f64>,
+    /// And after.
+    pub after: Option<f64>,
+    /// After in relation to before; `None` without one of them.
+    pub ratio: Option<f64>,
+    /// Where that lies, for all of the family at once; `None` with fewer than [`MINIMUM_ROUNDS`] rounds of a run.
+    pub interval: Option<ConfidenceInterval>,
+    /// What may be said.
+    pub verdict: ChangeVerdict,
+}
+
+/// What may be said of a number in two runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ChangeVerdict {
+    /// It takes longer, beyond the tolerance.
+    Slower,
+    /// It takes less time, beyond the tolerance.
+    Faster,
+    /// It is the same within the tolerance.
+    NoDifference,
+    /// The interval holds differences on both sides of the tolerance, or the control of a run differs as much.
+    Inconclusive,
+    /// Its times cannot be compared.
+    Incomparable(Incomparable),
+    /// The strategy is unsafe: its times are there to be looked at.
+    NotJudged,
+}
+
+/// What keeps times from being compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Incomparable {
+    /// What it was before.
+    pub before: Option<IncomparableReason>,
+    /// What it is after; one of the two there is.
+    pub after: Option<IncomparableReason>,
+}
+
+/// IncomparableReason the times of an arm cannot be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IncomparableReason {
+    /// It could not keep up with the calls that fell due.
+    Overloaded,
+    /// It failed in more calls than the error budget allows.
+    Failures,
+    /// In a round no call of it succeeded.
+    NoSuccess,
+}
+
+impl ChangeVerdict {
+    /// Whether the later run is worse: slower beyond the tolerance, or newly overloaded or failing. A round without a
+    /// success may have had two calls of an operation, both refused: that is not compared.
+    pub fn is_regression(self) -> bool {
+        match self {
+            ChangeVerdict::Slower => true,
+            ChangeVerdict::Incomparable(incomparable) => {
+                incomparable.before.is_none()
+                    && incomparable.after.is_some_and(|why| why != IncomparableReason::NoSuccess)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Means that all moved alike.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SharedShift {
+    /// How many means.
+    pub means: usize,
+    /// Their median ratio.
+    pub typical: f64,
+    /// The smallest and the greatest ratio.
+    pub range: ConfidenceInterval,
+}
+
+/// Compares two runs.
+pub fn compare_runs(runs: RunPair) -> RunComparison {
+    let operation_samples: Vec<Vec<OperationSamples>> =
+        runs.strategies.iter().map(|places| operation_samples(runs, *places)).collect();
+    // As within a run, the mix answers a question of its own.
+    let family = |is_mix: bool| {
+        let members = operation_samples.iter().flatten().filter(|samples| samples.operation.is_none() == is_mix);
+        members
+            .map(|samples| usize::from(samples.mean.is_judged()) + usize::from(samples.p99.is_judged()))
+            .sum::<usize>()
+    };
+    let (mix, operations) = (family(true), family(false));
+    let judge = |samples: &OperationSamples, metric: &MetricSamples| {
+        let family = if samples.operation.is_none() { mix } else { operations };
+        metric.change(runs.tolerance, family)
+    };
+    let mut strategies = Vec::new();
+    for (places, operation_samples) in runs.strategies.iter().zip(&operation_samples) {
+        let rows = operation_samples.iter().map(|samples| OperationChange {
+            operation: samples.operation.map(|operation| runs.before.operations[operation].clone()),
+            mean: judge(samples, &samples.mean),
+            p99: samples.p99.has_times().then(|| judge(samples, &samples.p99)),
+            relative: relative(runs, *places, samples.operation),
+        });
+        strategies.push(strategy(runs, *places, rows.collect()));
+    }
+    let shared_shift = shared_shift(&strategies);
+    RunComparison { strategies, shared_shift }
+}
+
+impl RunComparison {
+    /// Every judged number: strategy, row, whether it is the quantile, and its change.
+    pub fn judged(&self) -> impl Iterator<Item = (&StrategyChange, &OperationChange, bool, TimeChange)> {
+        let rows = self.strategies.iter().flat_map(|strategy| strategy.rows.iter().map(move |row| (strategy, row)));
+        let metrics = rows.flat_map(|(strategy, row)| {
+            let p99 = row.p99.map(|p99| (strategy, row, true, p99));
+            [Some((strategy, row, false, row.mean)), p99].into_iter().flatten()
+        });
+        metrics.filter(|(_, _, _, change)| change.verdict != ChangeVerdict::NotJudged)
+    }
+
+    /// Whether the later run is worse anywhere.
+    pub fn has_regression(&self) -> bool {
+        self.judged().any(|(_, _, _, change)| change.verdict.is_regression())
+    }
+}
+
+fn strategy(runs: RunPair, (before, after): (usize, usize), rows: Vec<OperationChange>) -> StrategyChange {
+    let is_closed = runs.before.settings.load == LoadModel::Closed;
+    let throughput = calls_per_second(runs.before, before).zip(calls_per_second(runs.after, after));
+    let (old, new) = (collection_growth(runs.before, before), collection_growth(runs.after, after));
+    let mut names: Vec<String> = Vec::new();
+    for growth in old.iter().chain(&new) {
+        if !names.contains(&growth.collection) {
+            names.push(growth.collection.clone());
+        }
+    }
+    let find = |all: &[CollectionGrowth], name: &str| all.iter().find(|growth| growth.collection == name).cloned();
+    StrategyChange {
+        name: runs.before.strategies[before].name.clone(),
+        role: judged_role(runs, (before, after)),
+        rows,
+        throughput: throughput.filter(|_| is_closed),
+        collections: names.into_iter().map(|name| (name.clone(), find(&old, &name), find(&new, &name))).collect(),
+    }
+}
+
+/// A strategy that is unsafe in one run is not judged.
+fn judged_role(runs: RunPair, (before, after): (usize, usize)) -> Role {
+    match (role(runs.before, before), role(runs.after, after)) {
+        (Role::Judged, Role::Judged) => Role::Judged,
+        _ => Role::Described,
+    }
+}
+
+/// The numbers of a row before it is known how many there are in the family.
+struct OperationSamples {
+    operation: Option<usize>,
+    mean: MetricSamples,
+    p99: MetricSamples,
+}
+
+/// One number per round of both runs.
+struct MetricSamples {
+    before: Vec<Option<f64>>,
+    after: Vec<Option<f64>>,
+    /// What the controls of both runs say that noise alone can do to its log ratio.
+    noise: f64,
+    incomparable: Option<Incomparable>,
+    is_described: bool,
+}
+
+/// Only operations that were called.
+fn operation_samples(runs: RunPair, places: (usize, usize)) -> Vec<OperationSamples> {
+    let is_called = |operation: usize| {
+        let calls = |record: &RunRecord, place: usize| outcome_totals(operations(record, place, operation)).calls;
+        calls(runs.before, places.0) > 0 && calls(runs.after, places.1) > 0
+    };
+    let called = (0..runs.before.operations.len()).filter(|operation| is_called(*operation)).map(Some);
+    let samples = |operation: Option<usize>| {
+        let incomparable = incomparable(runs, places, operation);
+        let metric_samples = |per_round: &PerRound| MetricSamples {
+            before: per_round(runs.before, places.0, operation),
+            after: per_round(runs.after, places.1, operation),
+            noise: control_band(runs.before, operation, per_round).max(control_band(runs.after, operation, per_round)),
+            incomparable,
+            is_described: judged_role(runs, places) != Role::Judged,
+        };
+        OperationSamples { operation, mean: metric_samples(&mean_per_round), p99: metric_samples(&quantile_per_round) }
+    };
+    called.chain([None]).map(samples).collect()
+}
+
+type PerRound = dyn Fn(&RunRecord, usize, Option<usize>) -> Vec<Option<f64>>;
+
+fn mean_per_round(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
+    match operation {
+        Some(operation) => means(record, strategy, operation),
+        None => mix_means(record, strategy),
+    }
+}
+
+fn quantile_per_round(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
+    let of_round = |round: &RoundRecord| {
+        let cell = round.cells.get(strategy)?;
+        let wanted = cell.operations.iter().enumerate().filter(|(place, _)| operation.is_none_or(|one| one == *place));
+        let time = Distribution::of(wanted.map(|(_, record)| record)).quantile(QUANTILE)?;
+        Some(time as f64).filter(|time| *time > 0.0)
+    };
+    record.rounds.iter().map(of_round).collect()
+}
+
+/// How far the control of a run says that noise alone moves this number; 0 without a control.
+fn control_band(record: &RunRecord, operation: Option<usize>, per_round: &PerRound) -> f64 {
+    let control = record.strategies.iter().position(|strategy| strategy.is_repeat);
+    let ratios =
+        control.map(|place| log_ratios(&per_round(record, place, operation), &per_round(record, 0, operation)));
+    ratios.and_then(|ratios| Estimate::of(&ratios)?.band()).unwrap_or(0.0)
+}
+
+fn incomparable(runs: RunPair, (before, after): (usize, usize), operation: Option<usize>) -> Option<Incomparable> {
+    let (old, new) = (why(runs.before, before, operation), why(runs.after, after, operation));
+    (old.is_some() || new.is_some()).then_some(Incomparable { before: old, after: new })
+}
+
+fn why(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Option<IncomparableReason> {
+    let arm = ArmTimes::of(record, strategy, operation);
+    let is_without = |(cell, mean): (&crate::results::CellRecord, &Option<f64>)| {
+        let calls = operation.map_or(cell.calls, |place| cell.operations.get(place).map_or(0, |one| one.calls));
+        calls > 0 && mean.is_none()
+    };
+    if arm.overloaded.is_some() {
+        Some(IncomparableReason::Overloaded)
+    } else if arm.failed_share > record.settings.error_budget && failures(record, strategy, operation) >= FEW_FAILURES {
+        Some(IncomparableReason::Failures)
+    } else {
+        cells(record, strategy).zip(&arm.means).any(is_without).then_some(IncomparableReason::NoSuccess)
+    }
+}
+
+/// Failed calls of an operation, or of all.
+fn failures(record: &RunRecord, strategy: usize, operation: Option<usize>) -> u64 {
+    let places = operation.map_or(0..record.operations.len(), |operation| operation..operation + 1);
+    places.map(|operation| outcome_totals(operations(record, strategy, operation)).failed()).sum()
+}
+
+impl MetricSamples {
+    fn has_times(&self) -> bool {
+        let enough = |values: &[Option<f64>]| values.iter().flatten().count() >= MINIMUM_ROUNDS;
+        enough(&self.before) && enough(&self.after)
+    }
+
+    fn shift(&self) -> Option<Shift> {
+        let logs = |values: &[Option<f64>]| values.iter().flatten().map(|value| value.ln()).collect::<Vec<f64>>();
+        Shift::of(&logs(&self.before), &logs(&self.after))
+    }
+
+    fn is_judged(&self) -> bool {
+        self.has_times() && self.incomparable.is_none() && !self.is_described
+    }
+
+    fn change(&self, tolerance: f64, family: usize) -> TimeChange {
+        let shift = self.shift().filter(|_| self.incomparable.is_none());
+        let interval =
+            shift.filter(|_| self.has_times()).map(|shift| shift.bounds(FAMILY_ERROR / family.max(1) as f64));
+        let verdict = match (self.incomparable, interval, shift) {
+            _ if self.is_described => ChangeVerdict::NotJudged,
+            (Some(incomparable), ..) => ChangeVerdict::Incomparable(incomparable),
+            (None, Some(bounds), Some(shift)) => verdict(bounds, shift.mean, tolerance.ln_1p(), self.noise),
+            _ => ChangeVerdict::Inconclusive,
+        };
+        TimeChange {
+            before: geometric_mean(&self.before),
+            after: geometric_mean(&self.after),
+            ratio: shift.map(|shift| shift.mean.exp()),
+            interval: interval.map(|(low, high)| ConfidenceInterval { low: low.exp(), high: high.exp() }),
+            verdict,
+        }
+    }
+}
+
+/// All are logarithms: the ends of the interval, the ratio, the tolerance, and what noise alone does.
+fn verdict((low, high): (f64, f64), mean: f64, tolerance: f64, noise: f64) -> ChangeVerdict {
+    if low >= -tolerance && high <= tolerance {
+        return ChangeVerdict::NoDifference;
+    }
+    match mean.abs() > noise {
+        true if low > tolerance => ChangeVerdict::Slower,
+        true if high < -tolerance => ChangeVerdict::Faster,
+        _ => ChangeVerdict::Inconclusive,
+    }
+}
+
+/// The change of a strategy's mean over that of the baseline of the earlier run, each within its own rounds.
+fn relative(runs: RunPair, (before, after): (usize, usize), operation: Option<usize>) -> Option<f64> {
+    let (baseline, moved) = runs.strategies.iter().copied().find(|(place, _)| *place == 0)?;
+    let ratio = |record: &RunRecord, strategy: usize, baseline: usize| {
+        let (mine, theirs) = (mean_per_round(record, strategy, operation), mean_per_round(record, baseline, operation));
+        Some(Estimate::of(&log_ratios(&mine, &theirs))?.mean)
+    };
+    let change = ratio(runs.after, after, moved)? - ratio(runs.before, before, baseline)?;
+    (before != baseline).then(|| change.exp())
+}
+
+/// Whether the means of operations of at least two strategies moved alike: all in one direction, each by half to one and
+/// a half of their median, and that beyond [`NOISE`].
+fn shared_shift(strategies: &[StrategyChange]) -> Option<SharedShift> {
+    let rows = || strategies.iter().flat_map(|strategy| &strategy.rows).filter(|row| row.operation.is_some());
+    let mut logs: Vec<f64> = rows().filter_map(|row| Some(row.mean.ratio?.ln())).collect();
+    logs.sort_by(f64::total_cmp);
+    let (low, high, typical) = (*logs.first()?, *logs.last()?, logs[logs.len() / 2]);
+    let is_near = |log: &f64| (log - typical).abs() <= typical.abs() / 2.0;
+    let has_ratio = |strategy: &&StrategyChange| {
+        strategy.rows.iter().any(|row| row.operation.is_some() && row.mean.ratio.is_some())
+    };
+    let moved = strategies.iter().filter(has_ratio).count();
+    let is_common =
+        moved > 1 && logs.len() >= ENOUGH_MEANS && typical.abs() > NOISE.ln_1p() && logs.iter().all(is_near);
+    let range = ConfidenceInterval { low: low.exp(), high: high.exp() };
+    is_common.then(|| SharedShift { means: logs.len(), typical: typical.exp(), range })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::record::CallOutcome;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::record::{LatencyHistogram, StoredHistogram};
+    use crate::results::OperationRecord;
+    use crate::stats::sample;
+
+    const ALL: [(usize, usize); 3] = [(0, 0), (1, 1), (2, 2)];
+
+    fn compared(before: &RunRecord, after: &RunRecord) -> RunComparison {
+        compare_runs(RunPair { before, after, strategies: &ALL, tolerance: 0.05 })
+    }
+
+    fn operations_of(run: &mut RunRecord, strategy: usize) -> impl Iterator<Item = (usize, &mut OperationRecord)> {
+        let cells = run.rounds.iter_mut().map(move |round| &mut round.cells[strategy]);
+        cells.flat_map(|cell| cell.operations.iter_mut().enumerate())
+    }
+
+    /// The run with all means of a strategy this many times as long; histograms stay.
+    fn slowed(mut run: RunRecord, strategies: &[usize], factor: f64) -> RunRecord {
+        for strategy in strategies {
+            for (_, operation) in operations_of(&mut run, *strategy) {
+                for outcome in &mut operation.outcomes {
+                    outcome.sum = (outcome.sum as f64 * factor).round() as u64;
+                }
+            }
+        }
+        run
+    }
+
+    /// The run with these means in one operation, round after round.
+    fn with_means(mut run: RunRecord, strategy: usize, operation: usize, logs: &[f64]) -> RunRecord {
+        let wanted = operations_of(&mut run, strategy).filter(|(place, _)| *place == operation);
+        for ((_, operation), log) in wanted.zip(logs) {
+            operation.outcomes.truncate(1);
+            operation.outcomes[0].count = 1;
+            operation.outcomes[0].sum = (1e15 * log.exp()).round() as u64;
+        }
+        run
+    }
+
+    fn row<'b>(found: &'b RunComparison, strategy: usize, operation: Option<&str>) -> &'b OperationChange {
+        found.strategies[strategy].rows.iter().find(|row| row.operation.as_deref() == operation).unwrap()
+    }
+
+    #[test]
+    fn a_run_is_the_same_as_itself() {
+        let run = sample::run(8);
+        let found = compared(&run, &run);
+        assert!(!found.has_regression() && found.shared_shift.is_none());
+        assert_eq!(found.judged().count(), 8, "two judged strategies, three operations and the mix, no quantile");
+        for (_, _, _, change) in found.judged() {
+            assert_eq!((change.ratio, change.before), (Some(1.0), change.after));
+            let interval = change.interval.unwrap();
+            assert!((interval.low * interval.high - 1.0).abs() < 1e-12 && interval.low < 1.0);
+        }
+        assert_eq!(row(&found, 1, Some("count")).relative, Some(1.0));
+        assert_eq!(row(&found, 0, Some("count")).relative, None);
+    }
+
+    #[test]
+    fn the_interval_is_welch_s_for_the_whole_family() {
+        // Logarithms 0 to 0.05 and the same 0.3 higher: s^2 = 0.00035 in both, error sqrt(2 * 0.00035 / 6) = 0.0108012,
+        // 10 degrees of freedom. Six means of judged strategies are a family: t(1 - 0.05/12, 10) = 3.27684.
+        let logs = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05];
+        let before = with_means(sample::run(6), 0, 0, &logs);
+        let after = with_means(sample::run(6), 0, 0, &logs.map(|log| log + 0.3));
+        let found = compared(&before, &after);
+        let change = row(&found, 0, Some("add_comment")).mean;
+        let interval = change.interval.unwrap();
+        assert!((change.ratio.unwrap().ln() - 0.3).abs() < 1e-9);
+        assert!((interval.low.ln() - (0.3 - 3.27684 * 0.010_801_2)).abs() < 1e-5, "{}", interval.low.ln());
+        assert!((interval.high.ln() - (0.3 + 3.27684 * 0.010_801_2)).abs() < 1e-5);
+        assert_eq!(change.verdict, ChangeVerdict::Slower);
+        assert!(found.has_regression());
+        // The other way round it is faster by as much.
+        let back = row(&compared(&after, &before), 0, Some("add_comment")).mean;
+        assert_eq!(back.verdict, ChangeVerdict::Faster);
+        assert!((back.interval.unwrap().low * interval.high - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_tolerance_is_where_the_whole_interval_must_lie() {
+        let ends = |low: f64, high: f64| verdict((low, high), f64::midpoint(low, high), 0.05, 0.0);
+        assert_eq!(ends(0.051, 0.2), ChangeVerdict::Slower);
+        assert_eq!(ends(0.049, 0.2), ChangeVerdict::Inconclusive);
+        assert_eq!(ends(-0.049, 0.049), ChangeVerdict::NoDifference);
+        assert_eq!(ends(0.01, 0.02), ChangeVerdict::NoDifference);
+        assert_eq!(ends(-0.2, -0.051), ChangeVerdict::Faster);
+        assert_eq!(ends(-0.2, -0.049), ChangeVerdict::Inconclusive);
+        assert_eq!(verdict((0.06, 0.1), 0.08, 0.05, 0.09), ChangeVerdict::Inconclusive, "a control differs as much");
+        assert_eq!(verdict((0.06, 0.1), 0.08, 0.05, 0.07), ChangeVerdict::Slower);
+    }
+
+    #[test]
+    fn the_control_of_either_run_tells_what_is_noise() {
+        let (quiet, slow) = (sample::run(8), slowed(sample::run(8), &[0], 1.5));
+        assert_eq!(row(&compared(&quiet, &slow), 0, None).mean.verdict, ChangeVerdict::Slower);
+        // A control that takes half as long as the baseline it repeats.
+        let mut loud = quiet.clone();
+        loud.strategies[1].is_repeat = true;
+        let found = |before: &RunRecord, after: &RunRecord| {
+            let runs = RunPair { before, after, strategies: &[(0, 0)], tolerance: 0.05 };
+            row(&compare_runs(runs), 0, Some("add_comment")).mean.verdict
+        };
+        assert_eq!(found(&loud, &slow), ChangeVerdict::Inconclusive);
+        assert_eq!(found(&quiet, &slow), ChangeVerdict::Slower);
+    }
+
+    #[test]
+    fn unsafe_strategies_and_short_runs_are_not_judged() {
+        let found = compared(&sample::run(8), &slowed(sample::run(8), &[2], 3.0));
+        assert_eq!(row(&found, 2, None).mean.verdict, ChangeVerdict::NotJudged);
+        assert!(!found.has_regression());
+        let short = compared(&sample::run(5), &slowed(sample::run(8), &[0], 3.0));
+        let change = row(&short, 0, None).mean;
+        assert_eq!((change.interval, change.verdict), (None, ChangeVerdict::Inconclusive));
+        assert!((change.ratio.unwrap() - 3.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn a_shift_of_all_is_told_and_cancels_in_relation_to_the_reference() {
+        let found = compared(&sample::run(8), &slowed(sample::run(8), &[0, 1, 2], 1.25));
+        let shared_shift = found.shared_shift.unwrap();
+        assert_eq!(shared_shift.means, 9);
+        for ratio in [shared_shift.typical, shared_shift.range.low, shared_shift.range.high] {
+            assert!((ratio - 1.25).abs() < 1e-6, "{shared_shift:?}");
+        }
+        assert!((row(&found, 1, Some("read_post")).relative.unwrap() - 1.0).abs() < 1e-6);
+        let one = compared(&sample::run(8), &slowed(sample::run(8), &[1], 1.25));
+        assert_eq!(one.shared_shift, None);
+        assert!((row(&one, 1, Some("read_post")).relative.unwrap() - 1.25).abs() < 1e-6);
+        assert_eq!(compared(&sample::run(8), &slowed(sample::run(8), &[0, 1, 2], 1.01)).shared_shift, None);
+    }
+
+    #[test]
+    fn a_hurdle_counts_where_it_is_new() {
+        let mut refusing = sample::run(8);
+        for (_, operation) in operations_of(&mut refusing, 1).filter(|(place, _)| *place == 1).take(1) {
+            operation.outcomes[0].outcome = CallOutcome::Rejected("size".into());
+        }
+        let verdict = |before: &RunRecord, after: &RunRecord| {
+            let verdict = row(&compared(before, after), 1, Some("read_post")).mean.verdict;
+            (verdict, verdict.is_regression())
+        };
+        let none = |is_there: bool| is_there.then_some(IncomparableReason::NoSuccess);
+        let incomparable =
+            |before, after| ChangeVerdict::Incomparable(Incomparable { before: none(before), after: none(after) });
+        let well = sample::run(8);
+        // Refusals are results: that there are no times then says nothing of their length.
+        assert_eq!(verdict(&well, &refusing), (incomparable(false, true), false));
+        assert_eq!(verdict(&refusing, &well), (incomparable(true, false), false));
+        assert_eq!(verdict(&refusing, &refusing), (incomparable(true, true), false));
+        let mut failing = well.clone();
+        for (_, operation) in operations_of(&mut failing, 0) {
+            operation.outcomes[0].outcome = CallOutcome::Failed;
+        }
+        let change = row(&compared(&well, &failing), 0, None).mean;
+        assert_eq!(
+            change.verdict,
+            ChangeVerdict::Incomparable(Incomparable { before: None, after: Some(IncomparableReason::Failures) })
+        );
+        assert!(change.verdict.is_regression());
+        assert_eq!((change.ratio, change.interval), (None, None));
+    }
+
+    #[test]
+    fn quantiles_are_compared_with_enough_calls() {
+        // 2,000 calls, of which the slowest 40 take 9 ms, or 12 ms.
+        let with_tail = |tail: u64| {
+            let mut run = sample::run(6);
+            for (_, operation) in operations_of(&mut run, 0).filter(|(place, _)| *place == 0) {
+                let mut times = LatencyHistogram::new(Duration::from_secs(10));
+                (0..2_000).for_each(|call| times.record(if call < 40 { tail } else { 1_000_000 }));
+                operation.outcomes.truncate(1);
+                (operation.outcomes[0].count, operation.outcomes[0].sum) = (2_000, 1_960_000_000 + 40 * 9_000_000);
+                operation.outcomes[0].service = StoredHistogram::new(&times);
+            }
+            run
+        };
+        let found = compared(&with_tail(9_000_000), &with_tail(12_000_000));
+        let row = row(&found, 0, Some("add_comment"));
+        let p99 = row.p99.unwrap();
+        assert_eq!((row.mean.verdict, p99.verdict), (ChangeVerdict::NoDifference, ChangeVerdict::Slower));
+        assert!((p99.ratio.unwrap() - 12.0 / 9.0).abs() < 2e-3, "{p99:?}");
+        assert_eq!(found.strategies[1].rows[0].p99, None);
+    }
+
+    #[test]
+    fn operations_that_one_run_never_called_are_left_out() {
+        let mut silent = sample::run(6);
+        for (_, operation) in operations_of(&mut silent, 0).filter(|(place, _)| *place == 2) {
+            *operation = OperationRecord { calls: 0, outcomes: Vec::new(), ..operation.clone() };
+        }
+        let found = compared(&sample::run(6), &silent);
+        let names: Vec<_> = found.strategies[0].rows.iter().map(|row| row.operation.as_deref()).collect();
+        assert_eq!(names, [Some("add_comment"), Some("read_post"), None]);
+        assert_eq!(found.strategies[1].rows.len(), 4);
+    }
+
+    #[test]
+    fn whatever_can_be_loaded_can_be_compared() {
+        let run = sample::run(6);
+        for edited in sample::edited().iter().step_by(50) {
+            let places: Vec<(usize, usize)> = (0..edited.strategies.len().min(3)).map(|place| (place, place)).collect();
+            for (before, after) in [(&run, edited), (edited, &run)] {
+                if before.operations.len() == after.operations.len()
+                    && after.strategies.len() == 3
+                    && before.strategies.len() == 3
+                {
+                    let _ = compare_runs(RunPair { before, after, strategies: &places, tolerance: 0.0 });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_and_throughput_are_told() {
+        let found = compared(&sample::run(6), &sample::run(6));
+        let (before, after) = found.strategies[0].throughput.unwrap();
+        assert_eq!((before, after), (915.0 / 0.2, 915.0 / 0.2));
+        let names: Vec<&str> = found.strategies[1].collections.iter().map(|(name, ..)| name.as_str()).collect();
+        assert_eq!(names, ["posts", "comments"]);
+    }
+}

@@ -1,0 +1,59 @@
+//! Audits that run while calls run.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use crate::engine::{RunError, audit_rows, row_count};
+use crate::plan::{Audit, Program};
+use crate::results::verification::{AnomalyCounts, LiveRecord};
+use crate::server::{Db, Target};
+
+use super::Verifier;
+use super::call::{ArmDatabase, is_connection_lost};
+
+/// The longest pause between two rounds of audits.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+impl<T: Target> Verifier<'_, T> {
+    /// Repeats the live audits of a strategy until the calls are over: in a snapshot, so that the reading itself makes no
+    /// anomaly, and as plain reads, as an application would. It pauses for as long as they took, so that the server is busy
+    /// with the calls.
+    pub(super) async fn run_live_audits(
+        &self,
+        place: &ArmDatabase,
+        is_over: &Cell<bool>,
+    ) -> Result<Vec<LiveRecord>, RunError> {
+        let audits: Vec<(&Audit, &Program)> = self.plan.arms[place.arm]
+            .audits
+            .iter()
+            .filter_map(|audit| Some((audit, audit.snapshot.as_ref()?)))
+            .collect();
+        let mut live: Vec<LiveRecord> = audits
+            .iter()
+            .map(|(audit, _)| LiveRecord {
+                audit: audit.name.to_string(),
+                snapshot: AnomalyCounts::default(),
+                plain: AnomalyCounts::default(),
+            })
+            .collect();
+        let db = Db { target: self.target, name: &place.database };
+        while !is_over.get() && !audits.is_empty() {
+            let started = Instant::now();
+            for ((audit, snapshot), record) in audits.iter().zip(&mut live) {
+                for (program, counts) in [(*snapshot, &mut record.snapshot), (&audit.program, &mut record.plain)] {
+                    let rows = match audit_rows(&db, self.plan, place.arm, audit, program).await {
+                        // Writers may keep a snapshot from being read, and an unsafe strategy its data.
+                        Err(error) if !is_connection_lost(&error) => continue,
+                        rows => rows?,
+                    };
+                    let found = row_count(&rows);
+                    counts.reads += 1;
+                    counts.found += u64::from(found > 0);
+                    counts.max = counts.max.max(found);
+                }
+            }
+            tokio::time::sleep(started.elapsed().min(LONGEST_PAUSE)).await;
+        }
+        Ok(live)
+    }
+}
