@@ -29,7 +29,7 @@ CRATES = re.compile(r"docshape|mongodb|tokio|bson|futures_util|hdrhistogram|hash
 
 
 def executable():
-    command = ["cargo", "bench", "--no-run", "--bench", "overhead", "--message-format=json"]
+    command = ["cargo", "bench", "--profile", "profiling", "--no-run", "--bench", "overhead", "--message-format=json"]
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     built = [message for message in map(json.loads, lines) if message.get("executable")]
     return next(one["executable"] for one in built if one["target"]["name"] == "overhead")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How often a run claims a difference where there is none: blog-comments with one strategy under two names, on a real
-# mongod, so many times, each time with another seed. Prints a line per run and the count at the end.
+# Counts false alarms: runs of blog-comments with one strategy under two names that report a difference, each run with
+# another seed. Prints a line per run and the count at the end.
 #
 #   scripts/false-alarms.sh [RUNS] [OPTIONS OF docshape run...]     default: 20 quick runs, about 30 minutes
 set -euo pipefail
@@ -21,17 +21,21 @@ for ((run = 1; run <= runs; run++)); do
     code=0
     target/release/docshape run "$work/twin.yaml" --strategies embedded,twin --seed "$run" --out "$work/$run" "${@}" \
         >"$work/report" 2>"$work/progress" || code=$?
-    # A run that is not valid (exit code 4) claims nothing.
+    # An invalid run (exit code 4) reports no differences.
     if ((code != 0 && code != 4)); then
         cat "$work/progress" >&2
         exit 1
     fi
-    # The verdict stands before the table. A claim in it says how much less or more time the twin takes.
-    if claims=$(sed '/^Service time per call/q' "$work/report" | tr -s '\n ' ' ' | grep -oE 'twin (takes|is fastest) [^)]*\)'); then
+    differences=$(target/release/docshape report "$work/$run" --format json | python3 -c '
+import json, sys
+for row in json.load(sys.stdin)["tables"].get("differences", []):
+    if row["strategy"] == "twin" and row["difference"]:
+        print(row["operation"], row["difference"], row["ratio"])')
+    if [[ -n $differences ]]; then
         alarms=$((alarms + 1))
-        printf 'run %s: claimed\n%s\n' "$run" "$claims"
+        printf 'run %s: false alarm\n%s\n' "$run" "$differences"
     else
-        printf 'run %s: nothing claimed\n' "$run"
+        printf 'run %s: no difference\n' "$run"
     fi
 done
-printf '%s of %s runs claimed a difference between identical strategies\n' "$alarms" "$runs"
+printf '%s of %s runs reported a difference between identical strategies\n' "$alarms" "$runs"

@@ -54,9 +54,9 @@ uri=$(<"$work/uri")
 for ((round = 0; round < rounds; round++)); do
     for mix in "${mixes[@]}"; do
         run=$work/$mix-$round
-        # Exit code 4 is a run that is not valid, as when the machine was busy: its numbers count here all the same.
+        # Exit code 4 is an invalid run, for example on a busy machine: its numbers count here anyway.
         "$docshape" run benches/points.yaml --mix "$mix" --preset smoke --rounds 1 --slices 1 --calls "$calls" \
-            --workers "$workers" --seed "$((round + 1))" --keep --uri "$uri" --out "$run" >/dev/null 2>"$work/progress" ||
+            --clients "$workers" --seed "$((round + 1))" --keep --uri "$uri" --out "$run" >/dev/null 2>"$work/progress" ||
             (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
         id=$("$python" -c 'import json, sys; print(json.load(sys.stdin)["id"])' <"$run/run.json")
         peer "docshape_points_plain_${id}r0" "$mix" >"$run/peer.json"

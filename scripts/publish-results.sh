@@ -4,12 +4,12 @@
 #   scripts/publish-results.sh [--preset NAME] [--out DIR] [SCENARIO...]    (all scenarios, preset quick, results/)
 #   scripts/publish-results.sh --render [--out DIR]                         (no measurement: reports and page anew)
 #
-# One scenario at a time, on a machine that does nothing else. A series of all scenarios that was interrupted goes on where
-# it stopped when it is asked for again: scenarios that are done are left as they are, and the unfinished run is resumed.
-# Another preset begins a new series. With preset quick the seven scenarios take 20 minutes.
+# One scenario at a time, on a machine that does nothing else. An interrupted series of all scenarios continues with the
+# next call: complete scenarios are kept, and the unfinished run is resumed. Another preset starts a new series. With preset
+# quick the seven scenarios take 20 minutes.
 set -euo pipefail
 
-# A run that was stopped is resumed next time; one that came to a bad end is kept for a look, and measured anew.
+# Resumes a run that was stopped. A failed one is kept for inspection, and measured again.
 publish() {
     local scenario=$1 folder=$out/$1 work=$out/$1/.run status=0
     if [[ -f $work/run.json ]]; then
@@ -20,12 +20,12 @@ publish() {
         "$docshape" run "$scenario" --preset "$preset" --out "$work" || status=$?
     fi
     if ((status == 130 || status == 137 || status == 143)); then
-        echo "$scenario was stopped; what there is of it is in $work, and the next call goes on with it" >&2
+        echo "$scenario was stopped; its complete rounds are in $work, and the next call resumes it" >&2
         return "$status"
     elif ((status)); then
         rm -rf "$folder/.failed"
         [[ ! -d $work ]] || mv "$work" "$folder/.failed"
-        echo "$scenario ended with exit code $status and is not published; what there is of it is in $folder/.failed" >&2
+        echo "$scenario ended with exit code $status and is not published; its files are in $folder/.failed" >&2
         return "$status"
     fi
     mv "$work/run.json" "$folder/run.json"
@@ -62,7 +62,7 @@ main() {
         esac
     done
     cargo build --release --locked --quiet
-    # A copy: what is built meanwhile is another program.
+    # A copy, so that a build during the series does not change the program.
     copy=$(mktemp -d)
     trap 'rm -rf "$copy"' EXIT
     cp "${CARGO_TARGET_DIR:-target}/release/docshape" "$copy/docshape"
@@ -76,11 +76,11 @@ main() {
     mkdir -p "$out"
     local series=$out/.series scenario
     if ((${#scenarios[@]})); then
-        # Named scenarios are measured whatever a series has done.
+        # Named scenarios are measured in any case.
         series=$(mktemp -p "$copy")
     else
         mapfile -t scenarios < <("$docshape" list | sed -n 's/^\([a-z][a-z0-9-]*\)  .*/\1/p')
-        # What an interrupted series has done: its preset, and the scenarios whose reports are in place.
+        # The state of an interrupted series: its preset, and the complete scenarios.
         if [[ ! -f $series || $(head -n 1 "$series") != "$preset" ]]; then
             rm -rf "$out"/*/.run
             echo "$preset" >"$series"

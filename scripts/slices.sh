@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What alternating slices are worth: two identical arms (the reference and its A/A control) of blog-comments, once with
-# whole cells one after the other (--isolate) and once in slices. Prints the round-to-round standard deviation of the log
-# ratio of the mix's time for both, and their quotient.
+# Measures how much noise alternating slices remove: identical arms of blog-comments, once with whole windows one after the
+# other (--isolate), once in slices. Prints the standard deviation over rounds of the log ratio of the mix's time for both,
+# and their quotient.
 #
 #   scripts/slices.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 3 minutes
 set -euo pipefail
@@ -17,7 +17,7 @@ cargo build --release --quiet --bin docshape
     printf '  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n'
 } >"$work/twin.yaml"
 
-# A few rounds of both kinds in turn, so that a change of the machine meets both.
+# Both kinds take turns, so that a change of the machine affects both.
 parts=3
 for ((part = 1; part <= parts; part++)); do
     for kind in slices isolate; do
@@ -35,7 +35,7 @@ import glob, json, math, statistics, sys
 def mix_mean(run, cell):
     total = weights = 0.0
     for (name, weight), operation in zip(run["mix"]["weights"], cell["operations"]):
-        good = [o for o in operation["outcomes"] if o["outcome"] in ("ok", "same", "not found")]
+        good = [o for o in operation["outcomes"] if o["outcome"] in ("ok", "same", "not_found")]
         calls = sum(o["count"] for o in good)
         if weight > 0 and calls:
             total += weight * sum(o["sum"] for o in good) / calls
@@ -48,10 +48,10 @@ for kind in ("isolate", "slices"):
     for path in sorted(glob.glob(f"{sys.argv[1]}/{kind}-*/run.json")):
         run = json.load(open(path))
         for round in run["rounds"]:
-            # The reference, its twin and the control are alike: two log ratios against the reference per round.
+            # The baseline, its twin and its repeat are identical: two log ratios to the baseline per round.
             first, *others = (mix_mean(run, cell) for cell in round["cells"])
             logs.append([math.log(other / first) for other in others])
     deviation[kind] = math.sqrt(statistics.mean(statistics.variance(column) for column in zip(*logs)))
     print(f"{kind:8}  {len(logs)} rounds, standard deviation of ln(ratio) {deviation[kind]:.4f}")
-print(f"slices bring it down {deviation['isolate'] / deviation['slices']:.1f}-fold")
+print(f"slices reduce it {deviation['isolate'] / deviation['slices']:.1f}-fold")
 PYTHON

@@ -1,0 +1,30 @@
+# The commands of a day; `just` lists them. Without just, type what stands below a name.
+
+_default:
+    @just --list
+
+# Compile docshape and its tests
+build:
+    cargo build --all-targets
+
+# Run all tests, or those of a filter: just test --lib report::
+test *arguments:
+    cargo test {{ arguments }}
+
+# Check format, lints and licences
+lint:
+    cargo fmt --check
+    cargo clippy --all-targets --locked -- -D warnings
+    scripts/check_licences.py
+
+# Run a benchmark: just bench overhead
+bench name:
+    cargo bench --bench {{ name }}
+
+# Render a run again: just report results/blog-comments/RUN
+report run:
+    cargo run --quiet -- report {{ run }}
+
+# Run everything that a change must pass
+gate:
+    .ci/run
