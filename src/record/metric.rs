@@ -8,7 +8,7 @@ use MetricUse::{Claim, Objective, Threshold};
 /// A number that users make statements about.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Metric {
-    /// A time of one call that stands for all.
+    /// A mean or quantile of the calls' times.
     Time(TimeMetric),
     /// The longest time.
     Max,
@@ -24,7 +24,7 @@ pub enum Metric {
     StorageBytes,
 }
 
-/// A time that stands for many.
+/// A statistic of many times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TimeMetric {
     /// The mean.

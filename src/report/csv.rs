@@ -1,7 +1,7 @@
 //! What a run measured, round by round, as one table for pandas, R, DuckDB or a spreadsheet; docs/results.md explains it.
 //!
-//! Other forms of the report speak of all rounds together. This one has a row per measured number, so that whoever wants
-//! another statistic starts from what was measured.
+//! The other formats summarise the rounds. This one has a row per measured number, for statistics that docshape does not
+//! compute.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};

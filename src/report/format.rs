@@ -1,6 +1,6 @@
 //! Numbers and names as people read them: three significant digits, sensible units, one line.
 
-/// The unit of text that stands where there are too few data.
+/// Shown in place of a number when there are too few data.
 pub(super) const NOTHING: &str = "–";
 
 const TIMES: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
@@ -121,7 +121,7 @@ pub(super) fn plain(text: &str) -> String {
     words.join(" ").chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Words in lines of at most so many characters, where words are not longer themselves.
+/// Wraps a text at `width` characters; longer words get a line of their own.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

@@ -279,10 +279,10 @@ fn change(run: &mut Value, place: &str, how: usize, other: &Value) {
     }
 }
 
-/// A record of a run with everything in it, as it stands on disk, and all places in it.
+/// A run record with every part, as stored on disk, and the paths of all its values.
 fn stored() -> (Value, Vec<String>) {
     let mut record = run("word");
-    // Names must be told apart, and outcomes must be the calls.
+    // Names must be distinct, and outcomes must add up to the calls.
     record.rounds.truncate(2);
     for operation in record.rounds.iter_mut().flat_map(|round| &mut round.cells).flat_map(|cell| &mut cell.operations) {
         operation.calls = operation.outcomes.iter().map(|outcome| outcome.count).sum();
@@ -318,8 +318,8 @@ proptest! {
         fs::write(folder.path().join(RUN_FILE), value.to_string()).unwrap();
         match load(folder.path()) {
             Err(error) => {
-                let told = error.to_string();
-                prop_assert!(told.contains(RUN_FILE) && told.contains("; "), "{}", told);
+                let message = error.to_string();
+                prop_assert!(message.contains(RUN_FILE) && message.contains("; "), "{}", message);
             }
             Ok(record) => {
                 let report = Report::new(&record).in_folder("somewhere").with_files();

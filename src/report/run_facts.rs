@@ -130,7 +130,7 @@ pub struct VerificationFacts {
     pub not_covered: Vec<String>,
 }
 
-/// The facts of a run, of which every cell has so many calls.
+/// The facts of a run with `calls` calls per cell.
 pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
     let settings = &record.settings;
     let (rate, arrivals) = match settings.load {

@@ -353,7 +353,7 @@ impl Table {
             return None;
         }
         let is_side_by_side = self.side_by_side.contains(form);
-        Some(if is_side_by_side { self.beside(&rows, form) } else { self.below(&rows, form) })
+        Some(if is_side_by_side { self.side_by_side_grid(&rows, form) } else { self.stacked_grid(&rows, form) })
     }
 
     /// The columns of a form that have a text in some of the rows.
@@ -363,7 +363,7 @@ impl Table {
         (0..self.columns.len()).filter(is_shown).collect()
     }
 
-    fn below(&self, rows: &[&Row], form: Forms) -> Grid<'_> {
+    fn stacked_grid(&self, rows: &[&Row], form: Forms) -> Grid<'_> {
         let shown = self.shown(rows, form);
         let mut lines = Vec::new();
         let mut group: Option<&Cell> = None;
@@ -381,7 +381,7 @@ impl Table {
         Grid { corner: &self.name, blocks: vec![Block { heading: None, series: None, columns }], lines }
     }
 
-    fn beside<'t>(&'t self, rows: &[&'t Row], form: Forms) -> Grid<'t> {
+    fn side_by_side_grid<'t>(&'t self, rows: &[&'t Row], form: Forms) -> Grid<'t> {
         let all = || self.rows.iter().filter(|row| row.forms.contains(form));
         let (mut names, mut groups): (Vec<&Row>, Vec<&Row>) = (Vec::new(), Vec::new());
         let mut at: HashMap<(&str, &str), &Row> = HashMap::with_capacity(rows.len());

@@ -18,7 +18,7 @@ pub enum Preset {
     Publish,
 }
 
-/// What a preset stands for.
+/// Rounds and calls of a preset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PresetLength {
     /// Rounds, each on fresh databases.
@@ -47,7 +47,7 @@ impl Preset {
         }
     }
 
-    /// Returns the numbers that it stands for.
+    /// Returns its rounds and calls.
     pub fn length(self) -> PresetLength {
         let quick = PresetLength { rounds: 8, seconds: 3.0, warmup_seconds: 1.0, slices: 64, cost_calls: 200 };
         match self {

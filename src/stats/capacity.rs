@@ -1,6 +1,6 @@
 //! The search for the highest rate that keeps an objective: double, bisect, confirm.
 //!
-//! It is pure: whoever has it asks which rate to try, tries it, and tells whether it passed. One search is one
+//! It is pure: its caller asks which rate to try, tries it, and reports whether it passed. One search is one
 //! observation; the interval comes from several searches on fresh databases.
 
 use super::estimate::{ConfidenceInterval, Estimate};
@@ -9,11 +9,11 @@ use super::student::t_quantile;
 /// The rates between which the answer lies differ by at most this factor when the search ends.
 pub const PRECISION: f64 = 1.05;
 
-/// A rate that passes while the search comes nearer may pass by luck: it is tried again, and after so many failed_confirmations the
-/// search ends with what it has.
+/// A rate may pass by luck while the search converges: it is tried again, and after this many failed confirmations the
+/// search ends with the best rate so far.
 const CONFIRMATIONS: u32 = 3;
 
-/// After so many trials the search ends with what it has.
+/// After this many trials the search ends with the best rate so far.
 const TRIALS: u32 = 40;
 
 /// What to do next.

@@ -10,7 +10,7 @@ use super::compare::{Limits, MINIMUM_ROUNDS, SIGNIFICANCE};
 use super::estimate::Estimate;
 use super::student::t_quantile;
 
-/// A round tells of an arm after another when it has at least so many slices after that one, and as many after others.
+/// Minimum number of slices of an arm after one predecessor, and after others, for a round to contribute an estimate.
 const SLICES: usize = 3;
 
 /// An arm whose slices take longer or shorter after another arm than after the others.
@@ -63,7 +63,7 @@ fn is_beyond_chance(estimate: &Estimate, critical: f64) -> bool {
     estimate.mean.abs() > critical * error
 }
 
-/// The slices of a round that had another slice before them and others beside them.
+/// The slices of a round that have a predecessor and neighbours to compare with.
 fn slice_positions(round: &RoundRecord) -> Vec<SlicePosition> {
     let (mut slice_positions, mut last) = (Vec::new(), None);
     // Per arm, how many of its slices have come.

@@ -253,8 +253,8 @@ impl Judge<'_> {
         self.limits.floor().max(self.band.unwrap_or(0.0))
     }
 
-    /// How many standard errors the ends of an interval are away. An arm that is not judged beside none that is has
-    /// Student's: its interval is for itself alone.
+    /// How many standard errors the ends of an interval are away. An arm outside the verdict has
+    /// Student's: its interval is not simultaneous.
     fn critical_for(&self, estimate: &Estimate) -> f64 {
         self.critical.unwrap_or_else(|| t_quantile(0.975, estimate.rounds.saturating_sub(1).max(1)))
     }
@@ -270,8 +270,8 @@ impl Judge<'_> {
             ));
         };
         let (noise, mde) = (self.noise(), self.mde(estimate));
-        // The step-down finds a little more than the simultaneous interval; a claim beside an interval that holds 1 would
-        // convince nobody.
+        // The step-down finds a little more than the simultaneous interval; a difference whose interval
+        // contains 1 is not reported.
         let excludes = |interval: ConfidenceInterval| interval.low > 1.0 || interval.high < 1.0;
         let is_found = p < SIGNIFICANCE && estimate.interval(self.critical_for(estimate)).is_some_and(excludes);
         let is_noise = estimate.mean.abs() <= noise;

@@ -19,7 +19,7 @@ pub struct Cost {
     pub ratio: Option<f64>,
 }
 
-/// The counters that the server told for any cell.
+/// The counters that the server reported for any cell.
 pub fn counters(record: &RunRecord) -> BTreeSet<&str> {
     let cells = record.rounds.iter().flat_map(|round| &round.cells);
     cells.flat_map(|cell| cell.counters.keys()).map(String::as_str).collect()

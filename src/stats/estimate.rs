@@ -55,7 +55,7 @@ impl Estimate {
         Some(self.deviation? / (self.rounds as f64).sqrt())
     }
 
-    /// The ratios within so many standard errors; `None` where they have no finite bounds.
+    /// The ratios within `critical` standard errors; `None` without finite bounds.
     pub fn interval(&self, critical: f64) -> Option<ConfidenceInterval> {
         let half_width = half_width(self.error()?, critical);
         half_width

@@ -8,10 +8,10 @@ use std::cmp::Ordering;
 
 use crate::generate::{Label, Seed, Stream};
 
-/// Up to so many rounds all patterns of signs are tried.
+/// Up to this many rounds all sign patterns are enumerated.
 const EXHAUSTIVE_ROUNDS: usize = 14;
 
-/// With more rounds, so many patterns, the one that was seen included.
+/// With more rounds, the number of sampled sign patterns, including the observed one.
 const DRAWN_PATTERNS: usize = 20_000;
 
 /// The share of patterns whose greatest |t| the critical value is not below.
@@ -20,7 +20,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Statistics that differ by no more than this share are equal: sums of the same numbers in another order.
 const ROUNDING: f64 = 1e-9;
 
-/// What a family of comparisons comes to.
+/// The results of a family of comparisons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
     /// The adjusted p of each comparison; 1 where fewer than two rounds are there.

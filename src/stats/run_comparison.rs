@@ -12,7 +12,7 @@ use super::welch::Shift;
 use super::{CollectionGrowth, cells, means, operations};
 use super::{calls_per_second, collection_growth, mix_means, outcome_totals, role};
 
-/// The quantile that is compared beside the mean.
+/// The quantile that is compared as well as the mean.
 const QUANTILE: f64 = 0.99;
 
 /// Chance (0 to 1) that an interval of a family does not hold its true ratio.

@@ -21,7 +21,7 @@ const TIMES: [[f64; 3]; 3] =
 /// Calls per operation, cell and round.
 const CALLS: [u64; 3] = [600, 300, 15];
 
-/// A run of `embedded`, `linked` and the unsafe `bucket_rmw` over so many rounds.
+/// A run of `embedded`, `linked` and the unsafe `bucket_rmw` over `rounds` rounds.
 pub(crate) fn run(rounds: u64) -> RunRecord {
     RunRecord {
         format: FORMAT_VERSION,
@@ -128,7 +128,7 @@ fn cell(strategy: usize, round: u64) -> CellRecord {
     }
 }
 
-/// What the server told of a cell; keys are what every round agrees on.
+/// The server's counters of a cell; the keys are the same in every round.
 fn counters(strategy: usize, round: u64) -> BTreeMap<String, f64> {
     let calls = CALLS.iter().sum::<u64>() as f64;
     let round_effect = 1.0 + (round * 7 % 5) as f64 * 0.02;

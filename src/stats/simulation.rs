@@ -9,7 +9,7 @@ use super::{ArmTimes, Comparison, Limits, Role, Verdict, compare};
 /// How far the round effect of a round, which all its cells share, moves their times (standard deviation of the logarithm).
 const ROUND_EFFECT: f64 = 0.2;
 
-/// Runs of a baseline and two strategies, all alike unless one is told otherwise.
+/// Simulated runs of a baseline and two strategies, identical unless an effect is set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Simulation {
     /// Rounds of a run.

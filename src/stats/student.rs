@@ -2,8 +2,8 @@
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
-/// The value that a t variable with so many degrees of freedom (at least 1) does not exceed with this probability
-/// (between 0 and 1, exclusive).
+/// Returns the quantile of Student's t distribution at this probability (between 0 and 1, exclusive), for at least 1
+/// degree of freedom.
 pub fn t_quantile(probability: f64, freedom: usize) -> f64 {
     let central = (2.0 * probability - 1.0).abs();
     // Bisection on the angle: it is bounded where t is not, and the share rises with it.

@@ -9,7 +9,7 @@ use super::open::achieved_share;
 use super::validity::ACHIEVED;
 use super::{Distribution, outcome_totals};
 
-/// A slope counts as one from so many standard errors on.
+/// A slope is significant from this many standard errors.
 const SLOPE_ERRORS: f64 = 2.0;
 
 /// What a trial of a rate says of an objective. `operation` is the name of the objective's operation and its position,

@@ -177,7 +177,7 @@ pub fn environment_warnings(record: &RunRecord) -> Vec<EnvironmentWarning> {
     let waits: Vec<(usize, f64)> = all().filter_map(|strategy| check_out(record, strategy)).collect();
     environment_warnings.extend((!waits.is_empty()).then_some(EnvironmentWarning::CheckOut { waits }));
     let of_unsafe = judged(record, true).flat_map(|strategy| faults(record, strategy));
-    // That an unsafe strategy fails is what it is there for, and is told with its errors.
+    // An unsafe strategy is expected to fail; its errors are reported with its calls.
     environment_warnings.extend(
         of_unsafe
             .filter(|fault| !matches!(fault, InvalidReason::Errors { .. } | InvalidReason::Anomalies { .. }))

@@ -73,7 +73,7 @@ mod tests {
     }
 
     /// Of 2,000 families of 18 differences that are all 0, the share in which any interval misses it. Both samples have
-    /// eight values; those of the second spread so many times as far.
+    /// eight values; the second's standard deviation is `spread` times as large.
     fn missed(spread: f64) -> f64 {
         let normal = |stream: &mut Stream| {
             let (first, second) = (1.0 - stream.unit(), stream.unit());

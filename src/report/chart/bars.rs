@@ -1,4 +1,4 @@
-//! Bars: one quantity, a bar per strategy. Small, so that many stand beside each other.
+//! Bar charts: one quantity, a bar per strategy. Small, so that several fit side by side.
 
 use super::scale::Scale;
 use super::series::Series;

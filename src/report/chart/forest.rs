@@ -23,7 +23,7 @@ struct Layout {
     name: f64,
     /// From the top of a strategy's row to the base of its words.
     words: f64,
-    /// Whether an operation's name stands above its strategies, and not beside them.
+    /// Whether an operation's name is above its strategies instead of to their left.
     is_stacked: bool,
     ticks: usize,
 }

@@ -5,7 +5,7 @@ use super::scale::Scale;
 use super::series::Series;
 use super::svg::{Point, Svg, path};
 
-/// The size of one picture; several stand beside each other.
+/// The size of one chart; several are shown side by side.
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 244.0;
 const LEFT: f64 = 60.0;
@@ -17,9 +17,9 @@ const BOTTOM: f64 = HEIGHT - 42.0;
 pub struct Lines<'c> {
     /// Its place in the page.
     pub id: String,
-    /// What stands above it.
+    /// Title above the chart, left.
     pub title: String,
-    /// What stands above it, on the right.
+    /// Remark above the chart, right.
     pub remark: String,
     /// For who cannot see it.
     pub description: String,

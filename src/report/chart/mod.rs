@@ -1,4 +1,4 @@
-//! Pictures as SVG: within the HTML report, and as files beside the Markdown one.
+//! Charts as SVG: inline in the HTML report, separate files for the Markdown report.
 //!
 //! [`svg`] writes the elements, [`scale`] places values, [`series`] gives every strategy its look; there is a file per kind of
 //! picture. Colours and fonts are in `chart.css`, which the page and every file hold. Nothing here measures or judges.
@@ -61,7 +61,7 @@ impl fmt::Display for Chart {
 impl askama::filters::HtmlSafe for Chart {}
 
 impl Chart {
-    /// A strategy's look, for legends; its name stands beside it.
+    /// The marker and line of a strategy, for legends next to its name.
     pub(super) fn glyph(series: &Series) -> Glyph {
         let mut body = Svg::default();
         series.glyph(&mut body, (0.0, 0.0));
@@ -122,7 +122,7 @@ pub struct Charts {
 type Drawing = fn(&Evaluation, &[Series]) -> Vec<Gallery>;
 
 impl Charts {
-    /// Charts that this function draws, and their file, which has so many columns; an empty name for none.
+    /// Charts that this function draws, and the file that lays them out in `columns` columns; an empty name for no file.
     pub(super) fn new(run: &Arc<Evaluation>, drawing: Drawing, file: &'static str, columns: usize) -> Charts {
         Charts { run: Arc::clone(run), drawing, file, columns, texts: None }
     }
@@ -197,12 +197,12 @@ pub(super) fn own_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     cost::operations(run, series)
 }
 
-/// What stands above a picture of an operation.
+/// The title of an operation's chart.
 fn title(row: &OperationResults) -> String {
     row.label().to_owned()
 }
 
-/// A text in at most so many characters.
+/// Truncates a text to at most `most` characters.
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),

@@ -43,7 +43,7 @@ impl Scale {
         Scale { low: low / room, high: high * room, from, to, is_log: true }
     }
 
-    /// The place of a value; what is beyond an end stands at it.
+    /// The position of a value, clamped to the ends of the axis.
     pub fn at(&self, value: f64) -> f64 {
         let share = match self.is_log {
             true => (value / self.low).ln() / (self.high / self.low).ln(),
@@ -53,7 +53,7 @@ impl Scale {
         self.from + (self.to - self.from) * share
     }
 
-    /// At most so many values to name, ascending.
+    /// At most `most` tick values, ascending.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
         if !self.is_log {
             return self.even(most);
@@ -92,7 +92,7 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.filter(|value| value.is_finite()).fold(start, |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// A round step that cuts a span into at most so many parts.
+/// A round step that divides a span into at most `parts` parts.
 fn step(span: f64, parts: usize) -> f64 {
     let least = span / parts.max(1) as f64;
     if !(least.is_finite() && least > 0.0) {

@@ -1,9 +1,9 @@
-//! How a strategy looks in every picture: a colour, a dash and a marker, so that none has to be told by colour alone.
+//! How a strategy looks in every picture: a colour, a dash and a marker, so that colour alone never distinguishes two.
 
 use super::super::evaluation::Evaluation;
 use super::svg::{Point, Svg, number};
 
-/// So many looks are told apart; further strategies begin again.
+/// Number of distinct looks; further strategies reuse them from the start.
 const LOOKS: usize = 8;
 
 /// A strategy in pictures.

@@ -46,7 +46,7 @@ impl Svg {
         let _ = write!(self.text, " d=\"{}\"/>", escape(commands));
     }
 
-    /// A line of text; its class says which end stands at the place.
+    /// A line of text; its class sets which end is anchored at the point.
     pub fn text(&mut self, class: &str, place: Point, text: &str) {
         self.open("text", class);
         self.numbers(&[("x", place.0), ("y", place.1)]);

@@ -8,7 +8,7 @@ use super::Chart;
 use super::lines::{Line, Lines};
 use super::series::Series;
 
-/// Few enough marks that they can be told apart.
+/// At most this many marks stay distinguishable.
 const MARKS: usize = 16;
 
 /// The pictures, where there are data for them.

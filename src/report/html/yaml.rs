@@ -43,7 +43,7 @@ pub struct Side {
     pub columns: Vec<(usize, Block)>,
 }
 
-/// The parts of the text of some strategies beside each other, and everything else.
+/// The YAML of each of some strategies, and of everything else.
 pub fn parts(text: &str, strategies: &[&str]) -> Parts {
     let text = visible(text);
     let lines: Vec<&str> = text.lines().collect();

@@ -84,11 +84,11 @@ fn schema() -> String {
 #[test]
 fn the_published_schema_is_that_of_the_view() {
     let (made, published) = (schema(), std::fs::read_to_string(file()).unwrap_or_default());
-    let beside = [env!("CARGO_MANIFEST_DIR"), "target", "report.schema.json"].iter().collect::<PathBuf>();
+    let generated = [env!("CARGO_MANIFEST_DIR"), "target", "report.schema.json"].iter().collect::<PathBuf>();
     if made != published {
-        std::fs::write(&beside, &made).unwrap();
+        std::fs::write(&generated, &made).unwrap();
     }
-    assert!(made == published, "the view has changed: copy {} to docs, and see JSON_FORMAT", beside.display());
+    assert!(made == published, "the view has changed: copy {} to docs, and see JSON_FORMAT", generated.display());
 }
 
 #[test]

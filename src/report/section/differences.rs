@@ -179,7 +179,7 @@ fn without_intervals(run: &Evaluation) -> Option<String> {
     let has_interval = cells().filter_map(|cell| cell.comparison.as_ref()?.ratio).any(|ratio| ratio.interval.is_some());
     let found = match run.rounds {
         few if few < MINIMUM_ROUNDS as u64 => format!("this run has {}", counted(few, "round")),
-        _ => format!("no strategy has so many successful rounds in common with {}", run.baseline()),
+        _ => format!("no strategy shares enough successful rounds with {}", run.baseline()),
     };
     (!has_interval)
         .then(|| format!("Points without intervals: an interval requires {MINIMUM_ROUNDS} rounds, and {found}."))

@@ -44,7 +44,7 @@ fn slices(run: &Evaluation) -> Table {
     numbered(table, "slice", "The slice of the window, from 1 on.")
 }
 
-/// A row per strategy for each of so many slices or rounds.
+/// A row per strategy for each of `count` slices or rounds.
 fn rows(run: &Evaluation, count: usize) -> impl Iterator<Item = (Row, Entry<'_>)> {
     (0..count).flat_map(move |one| {
         let group = Cell::text((one + 1).to_string()).with_value(one + 1);
