@@ -15,7 +15,7 @@ use super::value::{assignment, cache_size, name, port};
 pub struct SubjectArguments {
     /// Strategies to compare, separated by commas, the baseline first [default: the scenario's]
     ///
-    /// The default is the strategies that the scenario marks as default, else all but its unsafe ones.
+    /// By default, the strategies with `default: true`, or all safe ones if none has it.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name, conflicts_with = "all_strategies")]
     pub strategies: Vec<String>,
     /// Compare all strategies except unsafe ones
@@ -61,7 +61,7 @@ pub struct ServerArguments {
 pub struct EmbeddedArguments {
     /// Program of the embedded server [env: DOCSHAPE_MONGOD] [default: the installed mongod]
     ///
-    /// The default is the one that scripts/install-mongod.sh installs, else `mongod` on PATH.
+    /// By default, the mongod that scripts/install-mongod.sh installs, else `mongod` on PATH.
     #[arg(long, value_name = "PATH")]
     pub mongod: Option<PathBuf>,
     /// Cache of the embedded server in GB, 0.25 to 10000 [default: 1]
@@ -95,7 +95,7 @@ pub struct ShowArguments {
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// The number of the sample call, with arguments as a run draws them
+    /// Number of the call to show, with the arguments that it has in a run
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub call: u64,
     /// Where the sample calls run.
@@ -150,7 +150,7 @@ pub enum ServerCommand {
 /// `server start`.
 #[derive(Debug, Args)]
 pub struct StartArguments {
-    /// Port on 127.0.0.1; if it is in use, another one is taken [default: any free port]
+    /// Port on 127.0.0.1; another port if it is in use [default: any free port]
     #[arg(long, value_name = "PORT", value_parser = port, allow_hyphen_values = true)]
     pub port: Option<u16>,
     /// The server.

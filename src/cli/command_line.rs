@@ -37,7 +37,7 @@ pub enum CliCommand {
     /// Find the highest call rate at which each strategy keeps an objective
     #[command(after_help = super::EXIT_CODES)]
     Capacity(CapacityArguments),
-    /// Check that the strategies of a scenario return the same results and end in the same state
+    /// Check that all strategies return the same results and end in the same state
     #[command(after_help = super::EXIT_CODES)]
     Verify(VerifyArguments),
     /// Check scenario files and print all problems with line and column
@@ -46,7 +46,7 @@ pub enum CliCommand {
     Show(ShowArguments),
     /// List the built-in scenarios
     List,
-    /// Compare two runs of a scenario; exit with 1 when the later one is slower
+    /// Compare two runs of a scenario; exit with 1 if the later run is slower
     #[command(after_help = super::EXIT_CODES)]
     Compare(CompareArguments),
     /// Render the report of a run again

@@ -31,7 +31,7 @@ pub struct CapacityArguments {
     /// Distribution of the intended start times [default: poisson]
     #[arg(long, value_enum, value_name = "NAME")]
     pub arrivals: Option<Arrivals>,
-    /// Clients: most calls in flight, 1 to 10000
+    /// Concurrent clients: the most calls in flight, 1 to 10000
     #[arg(long, alias = "workers", value_name = "N", default_value = "64", value_parser = count::<10_000>, allow_hyphen_values = true)]
     pub clients: u64,
     /// Load threads, 1 to 256, at most one per client

@@ -14,19 +14,19 @@ const TOLERANCE: f64 = 0.05;
 /// `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// Run folder or run.json of the earlier run; with --compare-with of the later one
+    /// Earlier run (its folder or run.json); with --compare-with, the later run
     #[arg(value_name = "A")]
     pub first: PathBuf,
-    /// Run folder or run.json of the later run
+    /// Later run (its folder or run.json)
     #[arg(value_name = "B", conflicts_with = "compare_with", required_unless_present_any = ["compare_with", "save_run"])]
     pub second: Option<PathBuf>,
-    /// Compare A with a saved run of the scenario (results/SCENARIO/saved-runs) [default: with B]
+    /// Compare A with saved run NAME (in results/SCENARIO/saved-runs) [default: with B]
     #[arg(long, value_name = "NAME", value_parser = saved_run)]
     pub compare_with: Option<String>,
-    /// Save the later run under this name unless it is a regression [default: do not save]
+    /// Save the later run under NAME unless it is a regression [default: do not save]
     #[arg(long, value_name = "NAME", value_parser = saved_run)]
     pub save_run: Option<String>,
-    /// Additional time that is no regression, in percent, 0 to 100 [default: 5]
+    /// Tolerated slowdown in percent, 0 to 100 [default: 5]
     #[arg(long, value_name = "PERCENT", value_parser = percent::<100>, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
     /// Strategies to compare, separated by commas [default: all that both runs have]
@@ -61,15 +61,15 @@ pub enum CompareFormat {
 /// The options of `run` about saved runs.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SavedRunArguments {
-    /// Compare with a saved run, and exit with code 1 when this run is slower [default: no comparison]
+    /// Compare with saved run NAME; exit with 1 if this run is slower [default: no comparison]
     ///
-    /// The saved run is in results/SCENARIO/saved-runs. Calls, rate and isolation default to those of the saved run.
+    /// Saved runs are in results/SCENARIO/saved-runs. Calls, rate and isolation default to those of NAME.
     #[arg(long, value_name = "NAME", value_parser = saved_run)]
     pub compare_with: Option<String>,
     /// Save this run under NAME unless it is invalid or a regression [default: do not save]
     #[arg(long, value_name = "NAME", value_parser = saved_run)]
     pub save_run: Option<String>,
-    /// Additional time that is no regression, in percent, 0 to 100 [default: 5]
+    /// Tolerated slowdown in percent, 0 to 100 [default: 5]
     #[arg(
         long,
         value_name = "PERCENT",

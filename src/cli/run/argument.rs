@@ -20,7 +20,7 @@ pub struct RunArguments {
     pub scenario: Option<String>,
     /// Resume the run in DIR after its last complete round [default: a new run]
     ///
-    /// Its run.json has all settings. Repeat --compare-with, --save-run and --junit if they are needed.
+    /// Its run.json has all settings except --compare-with, --save-run and --junit.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
     pub resume: Option<PathBuf>,
     /// The server to measure.
@@ -55,33 +55,35 @@ pub struct MeasurementArguments {
     /// Rounds, each on fresh databases, 1 to 1000 [default: the preset's]
     #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
     pub rounds: Option<u64>,
-    /// Slices per window; strategies take turns slice by slice, 1 to 1000 [default: the preset's]
+    /// Slices per window, 1 to 1000; strategies alternate slice by slice [default: the preset's]
     #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
     pub slices: Option<u64>,
-    /// Measure one strategy after the other, not slice by slice
+    /// Measure the strategies one after another instead of slice by slice
     ///
-    /// For scenarios about the cache, and for strategies that disturb those that run after them.
+    /// For scenarios about the cache, and for strategies that slow down the next one.
     #[arg(long)]
     pub isolate: bool,
     /// Measured calls per strategy and round, 1 to 100000000 [default: from the preset's seconds]
     #[arg(long, value_name = "N", value_parser = count::<100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
-    /// Measured time per strategy and round, such as 500ms, 3s or 2m [default: an equal number of calls]
+    /// Measured time per strategy and round, such as 3s or 2m [default: equal numbers of calls]
     ///
-    /// Without --rate, strategies then end in different states, because faster ones write more.
+    /// Without --rate, faster strategies then write more, so that the final states differ.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
     /// Open load: start R calls per second and strategy, or `auto` [default: closed load]
     ///
-    /// Calls start at their intended times whether or not earlier calls have ended, 0.001 to 1000000 per second; `auto` is
-    /// half of what the slowest strategy can do. With closed load, each client sends its next call when it has the reply
-    /// to its last one.
+    /// R is from 0.001 to 1000000. `auto` is half of the slowest strategy's throughput with closed load. With open load, calls
+    /// start at their intended times whether or not earlier calls have ended. With closed load, each client waits for its
+    /// reply before it sends its next call.
     #[arg(long, value_name = "R", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// Distribution of the intended start times [default: poisson]
     #[arg(long, value_enum, value_name = "NAME", requires = "rate")]
     pub arrivals: Option<Arrivals>,
-    /// Concurrent clients; with --rate, most calls in flight, 1 to 10000 [default: 8] [with --rate: 64]
+    /// Concurrent clients, 1 to 10000 [default: 8] [with --rate: 64]
+    ///
+    /// With --rate, at most this many calls are in flight.
     #[arg(long, alias = "workers", value_name = "N", value_parser = count::<10_000>, allow_hyphen_values = true)]
     pub clients: Option<u64>,
     /// Load threads, 1 to 256, at most one per client
@@ -90,16 +92,16 @@ pub struct MeasurementArguments {
     /// Timeout per call
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
-    /// Noise floor in percent: smaller differences are never reported, 0 to 50
+    /// Noise floor in percent, 0 to 50; smaller differences are never reported
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = percent::<50>, allow_hyphen_values = true)]
     pub noise: f64,
-    /// Largest share of failed calls in percent with which a run is valid, 0 to 100
+    /// Largest percentage of failed calls in a valid run, 0 to 100
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent::<100>, allow_hyphen_values = true)]
     pub error_budget: f64,
-    /// Exit with 1 unless STRATEGY.OPERATION.METRIC<VALUE; may be repeated [default: no threshold]
+    /// Exit with 1 unless STRATEGY.OPERATION.METRIC<VALUE; may be repeated [default: none]
     ///
-    /// For example 'embedded.read_post.p99<5ms'. METRIC is p50, p90, p99, p999 (or p99.9), mean or max (with us, ms or s), failed
-    /// (calls, or a share with %) or round_trips (per call).
+    /// For example 'embedded.read_post.p99<5ms'. METRIC is p50, p90, p99, p999 (or p99.9), mean or max (VALUE in us, ms or
+    /// s), failed (VALUE in calls or in %), or round_trips (VALUE per call).
     #[arg(long, value_name = "THRESHOLD", allow_hyphen_values = true)]
     pub threshold: Vec<Threshold>,
     /// Seed of data and calls
@@ -163,7 +165,7 @@ impl ValueEnum for Arrivals {
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         let help = match self {
             Arrivals::Poisson => "independent of each other, like the calls of many users",
-            Arrivals::Uniform => "at equal distances",
+            Arrivals::Uniform => "at equal intervals",
         };
         Some(clap::builder::PossibleValue::new(self.name()).help(help))
     }

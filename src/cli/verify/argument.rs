@@ -19,7 +19,7 @@ pub struct VerifyArguments {
     pub server: ServerArguments,
     /// Strategies to check, separated by commas, the baseline first [default: all]
     ///
-    /// The scenario's baseline is added to a single strategy, and where the first one is unsafe.
+    /// The scenario's baseline is added if one strategy is named, or if the first one is unsafe.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
     /// Mix of operations [default: `verify`, else like `docshape run`]
@@ -28,10 +28,10 @@ pub struct VerifyArguments {
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// Calls per phase and strategy, 1 to 1000000 [default: 400, or 3200 divided by the strategies]
+    /// Calls per phase and strategy, 1 to 1000000 [default: 400, or 3200 / strategies]
     #[arg(long, value_name = "N", value_parser = count::<1_000_000>, allow_hyphen_values = true)]
     pub calls: Option<u64>,
-    /// Concurrent clients in the concurrent phases, 1 to 1000
+    /// Clients in the concurrent phases, 1 to 1000
     #[arg(long, alias = "workers", value_name = "N", default_value = "16", value_parser = count::<1_000>, allow_hyphen_values = true)]
     pub clients: u64,
     /// Timeout per call
@@ -43,9 +43,9 @@ pub struct VerifyArguments {
     /// Repetitions, each with the next seed; stops at the first failure
     #[arg(long, value_name = "N", default_value = "1", value_parser = count::<1_000>, allow_hyphen_values = true, conflicts_with = "call")]
     pub times: u64,
-    /// Show the result of call N in every strategy [default: all calls, not shown]
+    /// Show the result of call N in every strategy [default: verify all calls]
     ///
-    /// Calls 0 to N are made one after the other.
+    /// Only calls 0 to N run, sequentially.
     #[arg(long, value_name = "N", value_parser = call, allow_hyphen_values = true)]
     pub call: Option<u64>,
 }
