@@ -120,7 +120,7 @@ async function folds(page) {
   const link = page.locator('.score tbody a').first();
   if (await link.count() === 0) return;
   await link.click();
-  assert(await page.locator('#row-times-0').isVisible(), 'the row that a link leads to stays folded');
+  assert(await page.locator('#row-times-0-0').isVisible(), 'the row that a link leads to stays folded');
 }
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
