@@ -1,4 +1,4 @@
-# The commands of a day; `just` lists them. Without just, type what stands below a name.
+# Everyday commands; `just` lists them. Without just, type the lines below a name.
 
 _default:
     @just --list

@@ -1,10 +1,10 @@
-/* The loop that one would write by hand with the C driver, to compare docshape with; see peers.md.
+/* A hand-written loop on the C driver, to compare docshape with; see peers.md.
  *
  *   cc -O2 -pthread benches/peers.c $(pkg-config --cflags --libs libmongoc-1.0) -o peers     (version 2: mongoc2)
- *   ./peers URI DATABASE SHARE_OF_INSERTS CALLS WORKERS
+ *   ./peers URI DATABASE SHARE_OF_INSERTS CALLS CLIENTS
  *
- * Calls benches/peers.yaml's collection as `docshape run --keep` left it, a thread per worker, and prints what
- * scripts/pymongo_loop.py prints. */
+ * Makes the calls of points.yaml on a collection that `docshape run --keep` left, with a thread per client, and prints the
+ * same line of JSON as scripts/pymongo_loop.py. */
 #include <mongoc/mongoc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static mongoc_client_pool_t *pool;
 static const char *database;
 static bson_t template_point;
 static double inserts;
-static int workers, first, calls;
+static int clients, first, calls;
 static pthread_barrier_t barrier;
 
 static void fail(const char *what, const bson_error_t *error) {
@@ -50,15 +50,15 @@ static void insert_point(mongoc_collection_t *points, int id) {
 }
 
 static void *work(void *argument) {
-    int worker = (int)(intptr_t)argument;
-    unsigned seed = (unsigned)(first + worker);
+    int number = (int)(intptr_t)argument;
+    unsigned seed = (unsigned)(first + number);
     mongoc_client_t *client = mongoc_client_pool_pop(pool);
     mongoc_collection_t *points = mongoc_client_get_collection(client, database, "points");
     bson_t limit = BSON_INITIALIZER;
     BSON_APPEND_INT64(&limit, "limit", 1);
     BSON_APPEND_BOOL(&limit, "singleBatch", true);
     pthread_barrier_wait(&barrier);
-    for (int call = worker; call < calls; call += workers) {
+    for (int call = number; call < calls; call += clients) {
         if (rand_r(&seed) < inserts * ((double)RAND_MAX + 1))
             insert_point(points, first + call);
         else
@@ -85,18 +85,18 @@ static double cpu(void) {
 }
 
 static void window(int begin, int length, double *seconds, double *used) {
-    pthread_t *threads = calloc((size_t)workers, sizeof *threads);
+    pthread_t *threads = calloc((size_t)clients, sizeof *threads);
     first = begin;
     calls = length;
-    for (int worker = 0; worker < workers; worker++)
-        if (pthread_create(&threads[worker], NULL, work, (void *)(intptr_t)worker) != 0) exit(1);
+    for (int number = 0; number < clients; number++)
+        if (pthread_create(&threads[number], NULL, work, (void *)(intptr_t)number) != 0) exit(1);
     *seconds = -wall();
     *used = -cpu();
     pthread_barrier_wait(&barrier);
     pthread_barrier_wait(&barrier);
     *seconds += wall();
     *used += cpu();
-    for (int worker = 0; worker < workers; worker++) pthread_join(threads[worker], NULL);
+    for (int number = 0; number < clients; number++) pthread_join(threads[number], NULL);
     free(threads);
 }
 
@@ -104,21 +104,21 @@ int main(int count, char **arguments) {
     double seconds, used;
     bson_error_t error = {0};
     if (count != 6) {
-        fprintf(stderr, "usage: peers URI DATABASE SHARE_OF_INSERTS CALLS WORKERS\n");
+        fprintf(stderr, "usage: peers URI DATABASE SHARE_OF_INSERTS CALLS CLIENTS\n");
         return 2;
     }
     database = arguments[2];
     inserts = atof(arguments[3]);
     int length = atoi(arguments[4]);
-    workers = atoi(arguments[5]);
+    clients = atoi(arguments[5]);
     mongoc_init();
     mongoc_uri_t *uri = mongoc_uri_new_with_error(arguments[1], &error);
     if (uri == NULL) fail("URI", &error);
     mongoc_uri_set_option_as_bool(uri, MONGOC_URI_RETRYREADS, false);
     mongoc_uri_set_option_as_bool(uri, MONGOC_URI_RETRYWRITES, false);
     pool = mongoc_client_pool_new(uri);
-    mongoc_client_pool_max_size(pool, (uint32_t)workers);
-    pthread_barrier_init(&barrier, NULL, (unsigned)workers + 1);
+    mongoc_client_pool_max_size(pool, (uint32_t)clients);
+    pthread_barrier_init(&barrier, NULL, (unsigned)clients + 1);
 
     mongoc_client_t *client = mongoc_client_pool_pop(pool);
     mongoc_collection_t *points = mongoc_client_get_collection(client, database, "points");

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Checks compose.yaml and Dockerfile as far as that goes without a Docker engine: compose reads the file, variables arrive
-# where they should, the Rust release is that of Cargo.toml, and the health check, taken out of what compose read, makes
-# a replica set of a mongod that was started with the arguments of the service. What cannot be checked here is named.
+# Checks compose.yaml and Dockerfile without a Docker engine: compose can read the file, variables reach their settings, the
+# Rust release is the one in Cargo.toml, and the health check as compose read it initiates a replica set on a mongod that was
+# started with the arguments of the service. Prints what it could not check.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# In CI nothing is left unchecked in silence.
+# In CI, a skipped check is a failure.
 skip() { printf 'check-compose: not checked: %s\n' "$1" >&2; [[ -z ${CI-} ]] || exit 1; exit 0; }
 fail() { printf 'check-compose: %s\n' "$1" >&2; exit 1; }
 
 rust=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
 grep -qF "FROM rust:$rust-bookworm AS build" Dockerfile || fail "Dockerfile does not build with Rust $rust as Cargo.toml says"
 
-# Prints the configuration as JSON. Version 1 writes YAML only, but brings a YAML reader for the system's Python.
+# Prints the configuration as JSON. Compose 1 only writes YAML, but installs a YAML reader for the system's Python.
 if docker compose version &>/dev/null; then
     configuration() { docker compose config --format json; }
 elif [[ $(docker-compose version --short 2>/dev/null) == 1.* ]]; then
@@ -40,7 +40,7 @@ configuration >"$work/default.json" || fail 'compose does not accept compose.yam
 MONGO_TAG=7.0 MONGO_CACHE_GB=0.25 MONGO_CPUS=2 MONGO_CPUSET=0,1 DOCSHAPE_CPUS=1.5 DOCSHAPE_CPUSET=2 \
     DOCSHAPE_RESULTS=./here DOCSHAPE_USER=7:8 configuration >"$work/chosen.json" || fail 'compose does not accept its variables'
 
-# Leaves the health check and the arguments of the server in files.
+# Writes the health check and the arguments of the server to files.
 python3 - "$work" "$PWD" <<'PYTHON'
 import json
 import sys
@@ -56,7 +56,7 @@ def same(what, found, expected):
 
 
 def results(configuration):
-    # Version 1 writes source:target:mode, version 2 a mapping.
+    # Compose 1 writes source:target:mode, compose 2 a mapping.
     (volume,) = configuration["services"]["docshape"]["volumes"]
     return volume.split(":")[:2] if isinstance(volume, str) else [volume["source"], volume["target"]]
 
@@ -83,7 +83,7 @@ for configuration, tag, cache, users, folder, of_mongo, of_docshape in (
 
 kind, check = chosen["services"]["mongo"]["healthcheck"]["test"]
 same("the health check's kind", kind, "CMD-SHELL")
-# compose writes a dollar sign as two.
+# Compose escapes a dollar sign as two.
 (work / "health").write_text(check.replace("$$", "$"))
 (work / "arguments").write_text("\n".join(chosen["services"]["mongo"]["command"]) + "\n")
 PYTHON
@@ -97,35 +97,35 @@ mongosh=$given_mongosh
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 mkdir "$work/bin" "$work/data"
-# The health check speaks to the usual port, where somebody else's server may be.
+# The health check uses the default port, where another server may listen: redirect it.
 printf '#!/bin/sh\nexec "%s" --port %s "$@"\n' "$mongosh" "$port" >"$work/bin/mongosh"
 chmod +x "$work/bin/mongosh"
 health() { TMPDIR=$work PATH=$work/bin:$PATH timeout 30 sh -c "$(<"$work/health")"; }
 
 mapfile -t arguments <"$work/arguments"
-[[ ${arguments[0]} == mongod ]] || fail "the server's command begins with ${arguments[0]}"
+[[ ${arguments[0]} == mongod ]] || fail "expected the server's command to start with mongod, found ${arguments[0]}"
 "$mongod" "${arguments[@]:1}" --bind_ip 127.0.0.1 --port "$port" --dbpath "$work/data" >"$work/log" &
 server=$!
 deadline=$((SECONDS + 60))
 until health &>"$work/health.log"; do
     kill -0 "$server" 2>/dev/null || { tail -n 3 "$work/log" >&2; fail 'mongod does not start'; }
-    ((SECONDS < deadline)) || { cat "$work/health.log" >&2; fail 'the server does not get healthy'; }
+    ((SECONDS < deadline)) || { cat "$work/health.log" >&2; fail 'the server does not become healthy'; }
     sleep 0.5
 done
 found=$("$work/bin/mongosh" --quiet --norc --eval 'const h = db.hello(); print(h.setName, h.isWritablePrimary, h.hosts.length)')
-[[ $found == 'docshape true 1' ]] || fail "the health check leaves the set as: $found"
+[[ $found == 'docshape true 1' ]] || fail "expected replica set docshape with a primary and 1 member, found: $found"
 
-# Again: cheap while the mark is there, without harm when it is gone, and not healthy without a server.
+# Again: cheap while the mark exists, harmless when it is gone, and unhealthy without a server.
 mark=$work/docshape-primary
 [[ -e $mark ]] || fail 'the health check leaves no mark'
 mv "$work/bin/mongosh" "$work/shell"
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/mongosh"
 chmod +x "$work/bin/mongosh"
-health || fail 'a healthy server is asked again'
+health || fail 'the health check starts mongosh again on a healthy server'
 mv "$work/shell" "$work/bin/mongosh"
 rm -- "$mark"
-health >/dev/null || fail 'a server that is a replica set already does not get healthy'
+health >/dev/null || fail 'a server with an initiated replica set does not become healthy'
 stop
 rm -- "$mark"
-if health &>/dev/null; then fail 'a server that is gone is healthy'; fi
-printf 'check-compose: the configuration and the health check are fine\n'
+if health &>/dev/null; then fail 'a stopped server counts as healthy'; fi
+printf 'check-compose: all checks passed\n'

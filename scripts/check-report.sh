@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Measures a scenario shortly and looks at its page in a browser: tests/html/check.mjs says what must hold.
+# Makes a short run and checks its report.html in a browser with tests/html/check.mjs.
 #
-#   scripts/check-report.sh [FOLDER]     screenshots and the page go there; a temporary folder without it
+#   scripts/check-report.sh [FOLDER]     for screenshots and the page; by default a temporary folder
 #
-# A new machine gets Chromium from apt, and the two modules from npm at the versions below. Where that is not possible
-# the check is left out with a message, but never where CI is set: there it fails.
+# Installs Chromium with apt and two npm modules at the versions below. If that is impossible, the check is skipped with a
+# message, or fails if CI is set.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,21 +12,21 @@ playwright=1.65.1
 axe=4.14.1
 
 skip() {
-    echo "the page is not checked in a browser: $1" >&2
+    echo "check-report: skipped: $1" >&2
     [[ -z ${CI-} ]] || exit 1
     exit 0
 }
 
 browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
 if [[ -z $browser ]]; then
-    command -v apt-get >/dev/null || skip "there is neither Chromium nor apt; CHROMIUM names one"
-    [[ $(id -u) == 0 ]] || skip "there is no Chromium, and only root may install it: apt-get install chromium"
+    command -v apt-get >/dev/null || skip "Chromium not found, and no apt to install it; set CHROMIUM to its path"
+    [[ $(id -u) == 0 ]] || skip "Chromium not found; as root, run apt-get install chromium"
     apt-get update -qq
     apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null
     browser=$(command -v chromium)
 fi
 for program in node npm; do
-    command -v "$program" >/dev/null || skip "there is no $program"
+    command -v "$program" >/dev/null || skip "$program not found"
 done
 
 modules=${XDG_CACHE_HOME:-$HOME/.cache}/docshape-page/$playwright-$axe
@@ -54,12 +54,12 @@ fi
 
 look() { CHROMIUM=$browser MODULES=$modules node tests/html/check.mjs "$@"; }
 
-# A busy machine may make a run that is not valid, which is not the page's fault: its page is looked at all the same.
+# On a busy machine the run may be invalid (exit code 4). Its page is checked anyway.
 "$docshape" run blog-comments --preset smoke --rounds 2 --calls 600 --no-verify --out "$folder/run" >"$folder/run.log" 2>&1 ||
     (($? == 4)) || { cat "$folder/run.log" >&2; exit 1; }
 look "$folder/run/report.html" "$folder"
 
-# The same page with texts that would like to be code.
+# The same page, with texts that try to inject markup and script.
 mkdir -p "$folder/hostile"
 node tests/html/hostile.mjs "$folder/run/run.json" "$folder/hostile/run.json"
 cp "$folder/run/latency.hlog" "$folder/hostile/"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks licences and sources of all dependencies against deny.toml, from `cargo metadata`.
+"""Checks the licences and sources of all dependencies against deny.toml, with `cargo metadata`.
 
-The same lists serve `cargo deny check licenses sources`, which takes minutes to install; this takes seconds. Exits 1 and
-names every crate whose licence is not allowed or that is not from an allowed registry.
+`cargo deny check licenses sources` reads the same lists but takes minutes to install; this takes seconds. Names every crate
+whose licence or registry is not allowed, and then exits with 1.
 """
 
 import json
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 
 
 def is_allowed(expression, allowed):
-    """Whether an SPDX expression can be met with allowed licences; `A/B` is the old form of `A OR B`."""
+    """Returns whether allowed licences satisfy an SPDX expression; `A/B` is the old form of `A OR B`."""
     tokens = re.findall(r"[()]|[^\s()]+", expression.replace("/", " OR "))
 
     def one():

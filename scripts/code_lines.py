@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How much code a call goes through: instructions, and cache lines (64 bytes) that hold them, docshape beside a bare
-loop on the driver.
+"""Counts the instructions that a call executes, and the cache lines (64 bytes) of code that it touches, in docshape and in
+a bare loop on the driver.
 
     scripts/code_lines.py insert
 
-The argument is a row of `cargo bench --bench overhead`; its first number of workers, one, is looked at. Unlike times these
-counts are the same on every machine, busy or not. Needs valgrind.
+The argument is a row of `cargo bench --bench overhead`, with one client. Unlike times, these counts do not depend on how
+busy the machine is. Needs valgrind.
 """
 
 import collections
@@ -20,10 +20,10 @@ import tempfile
 import time
 
 SECONDS = 15
-"""How long is counted. Under valgrind a call takes some 15 ms."""
+"""Seconds to count. Under valgrind a call takes about 15 ms."""
 
 SHARE = 0.4
-"""A line counts as part of a call when this share of the calls goes through it."""
+"""Smallest share of the calls that must touch a cache line for the line to count."""
 
 CRATES = re.compile(r"docshape|mongodb|tokio|bson|futures_util|hdrhistogram|hashbrown|indexmap|serde|alloc|core|std")
 
@@ -41,15 +41,15 @@ def control(*arguments):
 
 
 def counted(program, row, out):
-    """Runs the bench and has callgrind write what its threads did while one worker made calls."""
+    """Runs the benchmark under callgrind, which writes what its threads executed while one client made calls."""
     tool = ["valgrind", "--tool=callgrind", "--separate-threads=yes", "--dump-instr=yes", f"--callgrind-out-file={out}"]
     environment = dict(os.environ, CARGO_MANIFEST_DIR=os.getcwd())
     bench = subprocess.Popen([*tool, program, "--bench", row], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        # The bench's own thread, and one of each side.
+        # The benchmark's own thread, and one per side.
         while "IDs: 1 2 3 4" not in control("-s", str(bench.pid)):
             if bench.poll() is not None:
-                sys.exit(f"the bench ended before its first call; does `cargo bench --bench overhead -- {row}` run?")
+                sys.exit(f"the benchmark ended before its first call; does `cargo bench --bench overhead -- {row}` run?")
             time.sleep(0.5)
         time.sleep(6)
         control("-z", str(bench.pid))
@@ -62,7 +62,7 @@ def counted(program, row, out):
 
 
 def instructions(path):
-    """Every instruction of a thread: its object, address, function and how often it ran."""
+    """Yields every instruction of a thread: its object, address, function and number of executions."""
     names, objects = {}, {}
 
     def named(text, known):
@@ -92,7 +92,7 @@ def instructions(path):
                     address = int(place, 16)
                 elif place != "*":
                     address += int(place)
-                # What follows a call's line is the cost of what it called.
+                # The line after `calls=` is the inclusive cost of the callee.
                 if not is_call:
                     yield owner, address, function, int(count)
                 is_call = False
@@ -108,7 +108,7 @@ def part_of(owner, function):
 
 
 def side(path):
-    """Per call of one thread: instructions and lines by part."""
+    """Returns the calls of one thread, and per call its instructions and cache lines by part."""
     all_of_it = list(instructions(path))
     calls = max(count for _, _, function, count in all_of_it if function == "send")
     work, lines = collections.Counter(), {}
@@ -126,21 +126,21 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     if shutil.which("valgrind") is None:
-        sys.exit("valgrind is not installed; the package of that name has it")
+        sys.exit("valgrind is not installed; install the package valgrind")
     os.chdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "callgrind")
         counted(executable(), sys.argv[1], out)
-        # The last threads that are made: the driver's with commands that are ready, the sockets', docshape's.
+        # The last threads to start, in order: the driver with ready commands, the sockets, docshape.
         *_, driver, _, docshape = sorted(glob.glob(f"{out}.1-*"))
         (calls, work, lines), (_, driver_work, driver_lines) = side(docshape), side(driver)
-    print(f"{sys.argv[1]}, one worker, {calls} calls")
+    print(f"{sys.argv[1]}, one client, {calls} calls")
     print(f"{'':<14}{'instructions':>14}{'driver alone':>14}{'lines':>10}{'driver alone':>14}")
     for part in sorted(lines | driver_lines, key=lambda part: -lines[part]):
         print(f"{part:<14}{work[part]:>14.0f}{driver_work[part]:>14.0f}{lines[part]:>10}{driver_lines[part]:>14}")
     total, driver_total = work.total(), driver_work.total()
     print(f"{'all':<14}{total:>14.0f}{driver_total:>14.0f}{lines.total():>10}{driver_lines.total():>14}")
-    print(f"of the driver's {total / driver_total:>12.3f}{lines.total() / driver_lines.total():>24.3f}")
+    print(f"docshape / driver {total / driver_total:>12.3f}{lines.total() / driver_lines.total():>24.3f}")
 
 
 main()

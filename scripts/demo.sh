@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh clone to a verdict: gets a mongod if there is none, builds docshape, and measures which of three schemas
-# for blog comments is fastest on this machine. Options are handed to `docshape run`, such as --preset smoke.
+# From a fresh clone to a verdict: installs a mongod if there is none, builds docshape, and measures which of three schemas
+# for blog comments is fastest on this machine. Options, such as --preset smoke, are passed to `docshape run`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

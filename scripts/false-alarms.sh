@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts false alarms: runs of blog-comments with one strategy under two names that report a difference, each run with
-# another seed. Prints a line per run and the count at the end.
+# Counts false alarms. Runs blog-comments with one strategy under two names, each time with another seed, and counts the
+# runs that report a difference. Prints a line per run, and the count at the end.
 #
 #   scripts/false-alarms.sh [RUNS] [OPTIONS OF docshape run...]     default: 20 quick runs, about 30 minutes
 set -euo pipefail

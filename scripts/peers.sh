@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
-# docshape and a hand-written loop in turn, on one embedded mongod: the same calls on the same collection, with as many
-# calls in flight. Prints calls per second, what a call costs the client in CPU, and the ratios, per mix. benches/peers.md
-# tells how to read that.
+# Alternates docshape and a hand-written loop on one embedded mongod: the same calls on the same collection, with equally
+# many calls in flight. Prints calls per second, client CPU per call, and their ratios, per mix. benches/peers.md explains
+# the numbers.
 #
 #   scripts/peers.sh [MIX...]                         default: reads inserts mixed, of benches/points.yaml
 #
-# ROUNDS (8), CALLS per round and client (10000), WORKERS (8), PROCESSES of pymongo that the workers are shared among (1:
-# threads of one process), DOCSHAPE (the program; built by default), PYTHON (one with pymongo; by default pymongo is put
-# into a folder of its own below ~/.cache), PEER (a program built from benches/peers.c, to take pymongo's place). About
-# three minutes.
+# Takes about three minutes. Variables (defaults):
+#   ROUNDS     rounds (8)
+#   CALLS      calls per round and program (10000)
+#   CLIENTS    calls in flight (8)
+#   PROCESSES  pymongo processes that share the clients (1: threads of one process)
+#   DOCSHAPE   the docshape program (a release build of this tree)
+#   PYTHON     a Python with pymongo (a virtual environment below ~/.cache, where the script installs pymongo)
+#   PEER       a program built from benches/peers.c, which replaces pymongo (none)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 mixes=("$@")
 ((${#mixes[@]})) || mixes=(reads inserts mixed)
-rounds=${ROUNDS:-8} calls=${CALLS:-10000} workers=${WORKERS:-8} processes=${PROCESSES:-1}
+rounds=${ROUNDS:-8} calls=${CALLS:-10000} clients=${CLIENTS:-8} processes=${PROCESSES:-1}
 
 python=${PYTHON:-}
 if [[ -z $python ]]; then
@@ -24,10 +28,10 @@ if [[ -z $python ]]; then
 fi
 if [[ -n ${PEER:-} ]]; then
     declare -A inserts=([reads]=0 [inserts]=1 [mixed]=0.05)
-    peer() { "$PEER" "$uri" "$1" "${inserts[$2]}" "$calls" "$workers"; }
+    peer() { "$PEER" "$uri" "$1" "${inserts[$2]}" "$calls" "$clients"; }
     printf 'peer: %s\n' "$PEER"
 else
-    peer() { "$python" scripts/pymongo_loop.py "$uri" "$1" "$2" --calls "$calls" --workers "$workers" --processes "$processes"; }
+    peer() { "$python" scripts/pymongo_loop.py "$uri" "$1" "$2" --calls "$calls" --clients "$clients" --processes "$processes"; }
     "$python" -c 'import pymongo, sys; print(f"peer: pymongo {pymongo.version}, C extension: {pymongo.has_c()}, Python {sys.version.split()[0]}")'
 fi
 docshape=${DOCSHAPE:-}
@@ -54,16 +58,16 @@ uri=$(<"$work/uri")
 for ((round = 0; round < rounds; round++)); do
     for mix in "${mixes[@]}"; do
         run=$work/$mix-$round
-        # Exit code 4 is an invalid run, for example on a busy machine: its numbers count here anyway.
+        # Exit code 4 is an invalid run, for example on a busy machine. Its numbers are used anyway.
         "$docshape" run benches/points.yaml --mix "$mix" --preset smoke --rounds 1 --slices 1 --calls "$calls" \
-            --clients "$workers" --seed "$((round + 1))" --keep --uri "$uri" --out "$run" >/dev/null 2>"$work/progress" ||
+            --clients "$clients" --seed "$((round + 1))" --keep --uri "$uri" --out "$run" >/dev/null 2>"$work/progress" ||
             (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
         id=$("$python" -c 'import json, sys; print(json.load(sys.stdin)["id"])' <"$run/run.json")
         peer "docshape_points_plain_${id}r0" "$mix" >"$run/peer.json"
     done
 done
 
-printf '%s rounds of %s calls each in turn, %s calls in flight; medians of rounds and of their ratios\n' "$rounds" "$calls" "$workers"
+printf '%s alternating rounds of %s calls, %s calls in flight; medians over rounds, of values and of ratios\n' "$rounds" "$calls" "$clients"
 "$python" - "$work" "$rounds" "${mixes[@]}" <<'PYTHON'
 import json
 import sys

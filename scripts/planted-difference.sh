@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts runs that find a planted difference: blog-comments with a strategy like embedded, except that read_post makes one
-# more round trip. Prints a line per run and the count at the end.
+# Counts the runs that find a planted difference. Adds a strategy to blog-comments that is like embedded, except that
+# read_post makes one more round trip. Prints a line per run, and the count at the end.
 #
 #   scripts/planted-difference.sh [RUNS] [OPTIONS OF docshape run...]     default: 10 quick runs, about 15 minutes
 set -euo pipefail

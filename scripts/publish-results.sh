@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Measures scenarios of the catalogue and writes their reports into results/, with a page over all of them.
+# Measures scenarios of the catalogue, and writes their reports and a summary page into results/.
 #
 #   scripts/publish-results.sh [--preset NAME] [--out DIR] [SCENARIO...]    (all scenarios, preset quick, results/)
-#   scripts/publish-results.sh --render [--out DIR]                         (no measurement: reports and page anew)
+#   scripts/publish-results.sh --render [--out DIR]                         (renders reports and page again, measures nothing)
 #
-# One scenario at a time, on a machine that does nothing else. An interrupted series of all scenarios continues with the
-# next call: complete scenarios are kept, and the unfinished run is resumed. Another preset starts a new series. With preset
-# quick the seven scenarios take 20 minutes.
+# Measures one scenario at a time; the machine should be otherwise idle. After an interruption, the next call continues the
+# series: it keeps complete scenarios and resumes the unfinished run. Another preset starts a new series. With preset quick
+# the seven scenarios take 20 minutes.
 set -euo pipefail
 
-# Resumes a run that was stopped. A failed one is kept for inspection, and measured again.
+# Publishes one scenario: resumes a stopped run, and keeps a failed one in .failed before measuring again.
 publish() {
     local scenario=$1 folder=$out/$1 work=$out/$1/.run status=0
     if [[ -f $work/run.json ]]; then
@@ -20,12 +20,12 @@ publish() {
         "$docshape" run "$scenario" --preset "$preset" --out "$work" || status=$?
     fi
     if ((status == 130 || status == 137 || status == 143)); then
-        echo "$scenario was stopped; its complete rounds are in $work, and the next call resumes it" >&2
+        echo "$scenario was stopped; complete rounds are in $work; the next call resumes it" >&2
         return "$status"
     elif ((status)); then
         rm -rf "$folder/.failed"
         [[ ! -d $work ]] || mv "$work" "$folder/.failed"
-        echo "$scenario ended with exit code $status and is not published; its files are in $folder/.failed" >&2
+        echo "$scenario failed with exit code $status and is not published; files are in $folder/.failed" >&2
         return "$status"
     fi
     mv "$work/run.json" "$folder/run.json"
@@ -33,7 +33,7 @@ publish() {
     render "$folder"
 }
 
-# The reports of a published run, from its run.json; its other files would only be rebuilt, or are large.
+# Renders the reports of a published run from its run.json, without large files and files that can be rebuilt.
 render() {
     local files
     files=$(mktemp -d "$1/.render.XXXXXX")
@@ -76,7 +76,7 @@ main() {
     mkdir -p "$out"
     local series=$out/.series scenario
     if ((${#scenarios[@]})); then
-        # Named scenarios are measured in any case.
+        # Scenarios named on the command line are always measured.
         series=$(mktemp -p "$copy")
     else
         mapfile -t scenarios < <("$docshape" list | sed -n 's/^\([a-z][a-z0-9-]*\)  .*/\1/p')
@@ -88,7 +88,7 @@ main() {
     fi
     for scenario in "${scenarios[@]}"; do
         if grep -qx "$scenario" "$series"; then
-            echo "$scenario: done before in this series" >&2
+            echo "$scenario: already done in this series" >&2
             continue
         fi
         echo "== $scenario" >&2

@@ -1,8 +1,8 @@
-"""The loop that one would write by hand with pymongo, for scripts/peers.sh to compare docshape with.
+"""A hand-written loop on pymongo, which scripts/peers.sh compares with docshape.
 
 Makes the calls of benches/points.yaml on a collection that `docshape run --keep` left, and prints calls, seconds and the
-client's CPU seconds (user and kernel) as one line of JSON. What docshape does between calls, drawing them and making
-documents, is done here before the clock starts; latencies are not recorded.
+client's CPU seconds (user and kernel) as one line of JSON. Calls are drawn and documents built before the clock starts,
+unlike in docshape. Latencies are not recorded.
 """
 
 import argparse
@@ -17,56 +17,56 @@ from pymongo import MongoClient, WriteConcern
 from pymongo.read_concern import ReadConcern
 
 INSERTED = {"reads": 0.0, "inserts": 1.0, "mixed": 0.05}
-# Beyond the ids of the data, of the calls of docshape, and of each other; as small in BSON as those.
+# Above the ids of the data and of docshape's calls, in two disjoint ranges; still int32 in BSON.
 WARM_UP_IDS = 1_500_000_000
 IDS = 1_800_000_000
 
 
 def draw(template, points, share, ids, seed):
-    """The calls to make: ids to read, and documents to insert."""
+    """Draws the calls: an id is a read, a document an insert."""
     chance = random.Random(seed)
     return [{**template, "_id": number} if chance.random() < share else chance.randrange(points) for number in ids]
 
 
 def work(collection, calls, barrier):
-    """What a worker does: one call after the other. The barrier is met before and after."""
+    """Makes the calls of one client, one after another, with the barrier before the first and after the last."""
     find_one, insert_one = collection.find_one, collection.insert_one
     barrier.wait()
     try:
         for call in calls:
             if isinstance(call, int):
                 if find_one({"_id": call}) is None:
-                    raise LookupError(f"there is no point {call}")
+                    raise LookupError(f"no point {call}")
             else:
                 insert_one(call)
     except BaseException:
-        # Nobody waits for a worker that will not come.
+        # The other clients must not wait for one that has failed.
         barrier.abort()
         raise
     barrier.wait()
 
 
 def cpu():
-    """CPU seconds of this process, all its threads together."""
+    """CPU seconds of all threads of this process."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 
 
 def run(collection, shares, together):
-    """A thread per share of the calls. When they began, when the last ended, and the CPU seconds that it took."""
+    """Runs a thread per share of the calls; returns when they started, when the last one ended, and the CPU seconds used."""
     barrier = threading.Barrier(len(shares) + 1)
     threads = [threading.Thread(target=work, args=(collection, calls, barrier), daemon=True) for calls in shares]
     for thread in threads:
         thread.start()
     together.wait()
-    begun, before = time.monotonic(), cpu()
+    start, before = time.monotonic(), cpu()
     barrier.wait()
     barrier.wait()
-    return begun, time.monotonic(), cpu() - before
+    return start, time.monotonic(), cpu() - before
 
 
 def process(arguments, number, together, results):
-    """One client process; when it fails the others end, too."""
+    """Runs one client process; if it fails, the others end, too."""
     try:
         client_process(arguments, number, together, results)
     except BaseException:
@@ -75,9 +75,9 @@ def process(arguments, number, together, results):
 
 
 def client_process(arguments, number, together, results):
-    """One client process with its share of the workers."""
-    threads = arguments.workers // arguments.processes
-    # Hidden retries are off, as docshape's are.
+    """Makes the calls of one process, with its share of the clients."""
+    threads = arguments.clients // arguments.processes
+    # The driver's hidden retries are off, as in docshape.
     client = MongoClient(arguments.uri, minPoolSize=threads, maxPoolSize=threads, retryReads=False, retryWrites=False)
     collection = client[arguments.database].get_collection(
         "points", read_concern=ReadConcern("local"), write_concern=WriteConcern("majority")
@@ -100,11 +100,11 @@ def main():
     parser.add_argument("database")
     parser.add_argument("mix", choices=INSERTED)
     parser.add_argument("--calls", type=int, default=10_000)
-    parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--processes", type=int, default=1, help="share the workers, threads else, among so many")
+    parser.add_argument("--clients", type=int, default=8, help="concurrent clients")
+    parser.add_argument("--processes", type=int, default=1, help="processes; each runs an equal number of clients as threads")
     arguments = parser.parse_args()
-    if arguments.workers % arguments.processes:
-        parser.error("--workers must be a multiple of --processes")
+    if arguments.clients % arguments.processes:
+        parser.error("--clients must be a multiple of --processes")
     together = multiprocessing.Barrier(arguments.processes)
     results = multiprocessing.SimpleQueue()
     processes = [
@@ -118,7 +118,7 @@ def main():
         if child.exitcode:
             raise SystemExit("pymongo_loop: a client process failed, see above")
     windows = [results.get() for _ in processes]
-    seconds = max(end for _, end, _ in windows) - min(begun for begun, _, _ in windows)
+    seconds = max(end for _, end, _ in windows) - min(start for start, _, _ in windows)
     print(json.dumps({"calls": arguments.calls, "seconds": seconds, "cpu": sum(used for _, _, used in windows)}))
 
 

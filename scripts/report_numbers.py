@@ -3,16 +3,16 @@
 
     scripts/report_numbers.py before.json after.json [--renames FILE]
 
-`before.json` and `after.json` are what `docshape report RUN --format json` printed. FILE has a rename per line:
+`before.json` and `after.json` are outputs of `docshape report RUN --format json`. FILE has one rename per line:
 
     report.json: rows[].cells[].reference -> rows[].cells[].baseline
 
-A path is keys joined by dots; `[]` stands for any position of a list. A rename also moves everything below its path. A
-last key alone (`workers -> clients`) renames that key everywhere. `-> -` drops a path on purpose. Lines that start with
-`#`, and those for other files (`run.json: ...`), are skipped; the text after the new path is a comment.
+A path is keys joined by dots; `[]` matches any position of a list. A rename also moves everything below its path. A
+single key (`workers -> clients`) is renamed everywhere. `-> -` drops a path on purpose. Lines that start with `#`, and
+lines for other files (`run.json: ...`), are skipped; text after the new path is a comment.
 
-Numbers are matched by path. Numbers whose path has no partner are matched by value at last, so that a number that only
-moved is not reported. Prints what differs, what is missing and what is new; exits 1 when a number differs or is missing.
+Numbers are matched by path, and the rest by value, so that a number that only moved is not reported. Prints the numbers
+that differ, are missing or are new; exits with 1 if a number differs or is missing.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from collections import Counter
 
 
 def numbers(value, path=""):
-    """Yields path and value of every number; `[3]` is the fourth entry of a list, `[name=x]` an entry with a name."""
+    """Yields path and value of every number; `[3]` is the fourth entry of a list."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from numbers(inner, f"{path}.{key}" if path else key)
@@ -35,7 +35,7 @@ def numbers(value, path=""):
 
 
 def read_renames(file):
-    """Returns pairs of an old path and a new one; the new one is `None` for what was dropped."""
+    """Returns pairs of an old and a new path; the new path is `None` for a dropped one."""
     renames = []
     for line in file or []:
         line = line.split("#")[0].strip()
@@ -53,11 +53,11 @@ def read_renames(file):
 
 
 def applied(path, renames):
-    """Returns the path after all renames; `None` when it was dropped."""
+    """Returns the path after all renames, or `None` if it was dropped."""
     for old, new in renames:
         is_key = "." not in old and "[" not in old
         pattern = re.escape(old).replace(r"\[\]", r"\[(\d+)\]")
-        # A key alone is renamed wherever it is; a path from its start on.
+        # A single key matches anywhere, a path only from its start.
         before, after = (r"(^|[.\]])", r"(?=$|[.\[])") if is_key else (r"^()", r"(?=$|[.\[])")
         found = re.search(before + pattern + after, path)
         if not found:

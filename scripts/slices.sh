@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures how much noise alternating slices remove: identical arms of blog-comments, once with whole windows one after the
-# other (--isolate), once in slices. Prints the standard deviation over rounds of the log ratio of the mix's time for both,
-# and their quotient.
+# Measures how much noise alternating slices remove. Runs identical arms of blog-comments with whole windows one after
+# another (--isolate) and in slices. Prints for both the standard deviation over rounds of ln(ratio) of the mix's mean time,
+# and the quotient of the two.
 #
 #   scripts/slices.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 3 minutes
 set -euo pipefail
@@ -17,7 +17,7 @@ cargo build --release --quiet --bin docshape
     printf '  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n'
 } >"$work/twin.yaml"
 
-# Both kinds take turns, so that a change of the machine affects both.
+# Both kinds alternate, so that a change of the machine affects both.
 parts=3
 for ((part = 1; part <= parts; part++)); do
     for kind in slices isolate; do

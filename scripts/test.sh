@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs all tests, those against a real mongod included, and a short pass over the benchmarks.
+# Runs all tests, including those on a real mongod, and a short pass over the benchmarks.
 #
-# The tests need a mongod: the one that scripts/install-mongod.sh puts in place, DOCSHAPE_MONGOD, or one on PATH.
+# The tests need a mongod: DOCSHAPE_MONGOD, the one that scripts/install-mongod.sh installs, or one on PATH.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo test "$@"
 
-# Benchmarks are only run briefly here, and as unoptimised as tests: that they work is a test, how fast they are is not.
+# A short, unoptimised pass only tests that the benchmarks work; its numbers mean nothing.
 if [[ $# -eq 0 ]]; then
     cargo test --benches
 fi

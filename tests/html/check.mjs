@@ -1,10 +1,10 @@
-// Opens a report in a browser: nothing is fetched, nothing is complained of, every picture is there, nothing overlaps,
-// strategies can be switched off, links lead somewhere, a reader without eyes gets along. Writes screenshots for the eye.
+// Opens a report in a browser and checks it: no network requests, no console messages, every picture present, no overlapping
+// text, strategies can be switched off, links have targets, accessibility rules (axe) pass. Writes screenshots.
 //
 //   node tests/html/check.mjs RUN/report.html FOLDER
 //
-// scripts/check-report.sh installs what it needs (playwright-core and axe-core, found from MODULES or the current folder)
-// and calls it. It takes CHROMIUM, or /usr/bin/chromium; CHARTS names the kinds of pictures that must be there.
+// scripts/check-report.sh installs the modules (playwright-core and axe-core, found in MODULES or the current folder) and
+// runs this. CHROMIUM is the browser (default /usr/bin/chromium); CHARTS names the kinds of pictures that must be present.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -73,12 +73,12 @@ async function layout(page) {
 /** Contrast, names and roles, with everything unfolded. */
 async function accessibility(page) {
   await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; }));
-  // The page's own policy admits no other script; the debugger's evaluation is not bound by it.
+  // The content security policy of the page admits no other script, but the debugger may evaluate one.
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
   const severe = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
-  const told = severe.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ''}`).join('; ')}`);
-  assert.deepEqual(told, []);
+  const problems = severe.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ''}`).join('; ')}`);
+  assert.deepEqual(problems, []);
   await page.evaluate(() => document.querySelectorAll('details:not([data-open])').forEach((fold) => { fold.open = fold.hasAttribute('data-open'); }));
 }
 
@@ -145,7 +145,7 @@ for (const { name, width, height, isOld, ...options } of views) {
     new PerformanceObserver((list) => list.getEntries().forEach((task) => { window.longest = Math.max(window.longest, task.duration); }))
       .observe({ type: 'longtask', buffered: true });
   });
-  // As a browser that has no :has(): the rules with it are gone, and the script must do what they did.
+  // Simulates a browser without :has(): drops its rules; the script must do their work.
   if (isOld) {
     await page.addInitScript(() => {
       CSS.supports = () => false;
@@ -160,7 +160,7 @@ for (const { name, width, height, isOld, ...options } of views) {
   await page.goto(url);
   await page.evaluate(() => document.querySelectorAll('details[open]').forEach((fold) => fold.setAttribute('data-open', '')));
   await page.waitForTimeout(200);
-  // Printed, not judged: machines that run tests are slow.
+  // Printed, not asserted: test machines are slow.
   console.log(`${name}: the longest task took ${Math.round(await page.evaluate(() => window.longest))} ms`);
 
   await switches(page);

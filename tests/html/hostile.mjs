@@ -1,4 +1,4 @@
-// Writes a record again with texts that would run as code, were they taken for markup anywhere.
+// Copies a record with texts that would run as code if they were interpreted as markup.
 //
 //   node tests/html/hostile.mjs FROM/run.json TO/run.json
 import { readFileSync, writeFileSync } from 'node:fs';
