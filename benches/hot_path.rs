@@ -1,4 +1,4 @@
-//! The pieces of one call's way through docshape, without a server.
+//! Times the components that every call passes through, without a server.
 #![allow(missing_docs)]
 
 mod scenario;
@@ -53,7 +53,7 @@ fn bind(criterion: &mut Criterion) {
     let program = &plan.arms[0].operations[0];
     let [Step::Command(command)] = program.steps.as_slice() else { panic!("one command") };
     let mut frame = plan.arguments(0, plan.round_seed(0), 7, program.slots).expect("arguments");
-    // The record's document is made once per call, when the call is drawn; binding reads it.
+    // The record's document is built once per call, when the call is drawn; binding reads it.
     prepare(&plan, &mut frame);
     criterion.bench_function("bind a command of 10 fields", |b| {
         b.iter(|| black_box(command.document.bind(&mut frame).expect("a command")));
@@ -67,7 +67,7 @@ fn bind(criterion: &mut Criterion) {
     });
 }
 
-/// Replaces the record arguments by their documents, as a reply would hold them.
+/// Replaces record arguments by their documents.
 fn prepare(plan: &Plan, frame: &mut Frame) {
     for argument in plan.operations[0].arguments.iter() {
         let value = frame.slot(argument.slot).clone();
@@ -115,7 +115,7 @@ fn pluck(criterion: &mut Criterion) {
     });
 }
 
-/// A target that answers at once, always the same.
+/// A target that returns the same replies immediately.
 struct Canned {
     found: RawDocumentBuf,
     written: RawDocumentBuf,
@@ -129,7 +129,7 @@ impl Target for Canned {
     }
 }
 
-/// What the interpreter of steps costs: an operation of two commands, and the same written by hand.
+/// Times an operation of two commands in the interpreter and in hand-written code.
 fn steps(criterion: &mut Criterion) {
     let plan = scenario::plan("steps", include_str!("steps.yaml"), &scenario::mix("add"));
     let program = &plan.arms[0].operations[0];

@@ -1,5 +1,5 @@
-//! What the histograms of a long run cost: two hours of calls recorded, an interval ended every second and written to
-//! `latency.hlog`, without the waiting. `-- --test` makes it short, `-- intervals` runs it alone.
+//! What the histograms of a long run cost: records two hours of calls, closes an interval per second and writes it to
+//! `latency.hlog`, without waiting. `-- --test` makes a short pass, `-- intervals` runs only this benchmark.
 #![allow(clippy::print_stdout, missing_docs)]
 
 mod arguments;
@@ -15,19 +15,19 @@ use rand_distr::{Distribution, LogNormal};
 use arguments::Arguments;
 use memory::memory;
 
-/// As many as the default mix of blog-comments has.
+/// Operations in the default mix of blog-comments.
 const OPERATIONS: usize = 9;
-/// Calls per second, of all operations together.
+/// Calls per second over all operations.
 const RATE: usize = 2_000;
-/// An operation's times: half of them below a millisecond, one in a hundred above four.
+/// Service times in ns: p50 is 1 ms, p99 about 4 ms.
 const MEDIAN: f64 = 1e6;
 const SPREAD: f64 = 0.6;
 
-/// Where the time goes.
+/// Time spent per activity.
 #[derive(Default)]
 struct Spent {
     recording: Duration,
-    ending: Duration,
+    closing: Duration,
     writing: Duration,
 }
 
@@ -53,16 +53,16 @@ fn main() {
     let written = std::fs::metadata(&path).expect("the log").len() as f64 / 1e6;
     println!("{seconds} intervals of a second, {OPERATIONS} operations, {RATE} calls per second");
     println!("recording       {:>8.1} ns per call", spent.recording.as_secs_f64() * 1e9 / calls as f64);
-    for (what, time) in [("ending", spent.ending), ("writing", spent.writing)] {
+    for (what, time) in [("closing", spent.closing), ("writing", spent.writing)] {
         println!("{what:<15} {:>8.3} ms per interval", time.as_secs_f64() * 1e3 / seconds as f64);
     }
     println!("memory          {grown:>8.1} MB");
     println!("latency.hlog    {written:>8.1} MB");
 }
 
-/// Drawn once: what is measured is the recording.
+/// Draws the times beforehand, because only recording is measured.
 fn times() -> Vec<u64> {
-    let law = LogNormal::new(MEDIAN.ln(), SPREAD).expect("a law");
+    let law = LogNormal::new(MEDIAN.ln(), SPREAD).expect("a valid distribution");
     let mut random = Stream::new(Seed::new(1), Label::new("times"), 0);
     (0..100_003).map(|_| law.sample(&mut random) as u64).collect()
 }
@@ -88,6 +88,6 @@ fn interval(recorder: &mut Recorder, (log, second): (&mut IntervalLog, usize), t
         log.append(&tag, second as f64, 1.0, &histogram).expect("room on the disk");
     }
     spent.recording += recorded - begun;
-    spent.ending += ended - recorded;
+    spent.closing += ended - recorded;
     spent.writing += ended.elapsed();
 }

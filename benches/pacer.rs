@@ -1,5 +1,5 @@
-//! How late calls with intended times begin, and what pacing them costs: the real pacer and a load thread, with calls that
-//! are answered at once. Prints a row per rate; `--test` makes it short.
+//! How late calls of an open load start, and what the pacer costs: the real pacer and a load thread, with calls that are
+//! answered immediately. Prints a row per rate; `--test` makes a short pass.
 #![allow(clippy::print_stdout, missing_docs)]
 
 mod arguments;
@@ -22,7 +22,7 @@ use arguments::Arguments;
 const TIMEOUT: Duration = Duration::from_secs(10);
 const CLIENTS: usize = 64;
 
-/// What a slice gave, and how long it and its threads took.
+/// The result of a slice, its duration, and the CPU time of its threads.
 struct Run {
     paced: Paced,
     recorder: Recorder,
@@ -39,10 +39,10 @@ fn main() {
     }
     let seconds = if arguments.quick { 0.2 } else { 5.0 };
     println!(
-        "calls that are answered at once, {CLIENTS} clients on one load thread, {seconds} s per row, Poisson arrivals"
+        "calls that are answered immediately, {CLIENTS} clients on one load thread, {seconds} s per row, Poisson arrivals"
     );
     println!(
-        "released: by the pacer after the intended time; answered: by a client after it, 1 - 2 us of work included"
+        "released: from the intended start to the pacer's release; answered: to the reply, including 1 - 2 us of work"
     );
     println!(
         "  calls/s  achieved   released p50 us   p99 us   answered p50 us (aim <= 250 at 10k)   p99 us   pacer % of a core (aim <= 35)   load thread %"
@@ -52,8 +52,8 @@ fn main() {
     }
 }
 
-/// One slice on a thread of its own, as load threads are; this one sleeps meanwhile, so that what the process used beyond
-/// that thread is the pacer's.
+/// Runs one slice on a load thread. The calling thread sleeps meanwhile, so the remaining CPU time of the process is the
+/// pacer's.
 fn run(rate: f64, calls: u64) -> Run {
     let before = cpu(UsageWho::RUSAGE_SELF);
     let thread = std::thread::spawn(move || {
@@ -85,7 +85,7 @@ async fn slice(rate: f64, calls: u64) -> (Paced, Recorder, f64) {
 fn print_row(rate: f64, run: Run) {
     let micros = |times: &LatencyHistogram, share| times.quantile(share) as f64 / 1e3;
     let operations = run.recorder.finish();
-    let (_, response) = operations[0].responses.first().expect("all calls come to the same");
+    let (_, response) = operations[0].responses.first().expect("one outcome");
     assert_eq!(operations[0].calls + run.paced.never_started, run.paced.offered, "no call is lost");
     println!(
         "{rate:>9.0} {:>9.0} {:>17.0} {:>8.0} {:>17.0} {:>29.0} {:>31.1} {:>15.1}",
@@ -99,7 +99,7 @@ fn print_row(rate: f64, run: Run) {
     );
 }
 
-/// Seconds of CPU that this thread or process has used.
+/// Returns the CPU seconds of this thread or process.
 fn cpu(who: UsageWho) -> f64 {
     let usage: Usage = getrusage(who).expect("Linux knows the usage");
     let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;

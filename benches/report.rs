@@ -1,4 +1,4 @@
-//! How long a large run takes to be read and reported again: 20 rounds of 7 strategies and a control, 9 operations each.
+//! Time to read and report a large run: 20 rounds of 7 strategies and the repeat, with 9 operations each.
 
 #![allow(missing_docs)]
 
@@ -19,7 +19,7 @@ const OPERATIONS: usize = 9;
 const SLICES: usize = 64;
 const CALLS: u64 = 3_000;
 
-/// A number from 0 to 1 that looks like chance (splitmix64).
+/// A pseudo-random number from 0 to 1 (splitmix64).
 fn unit(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

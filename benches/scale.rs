@@ -1,5 +1,5 @@
-//! How docshape grows with the load: point reads by 1 to 4,096 clients on 1 to as many load threads as there are cores, against
-//! one embedded server. Prints a row per size; `-- --test` makes it short, `-- scale` runs it alone.
+//! How docshape scales: point reads by 1 to 4,096 clients, on one load thread and on one per core, against one embedded
+//! server. Prints a row per size; `-- --test` makes a short pass, `-- scale` runs only this benchmark.
 #![allow(clippy::print_stdout, missing_docs)]
 
 mod arguments;
@@ -38,7 +38,7 @@ async fn run(quick: bool) {
     let loader =
         Loader { plan: &plan, arm: &plan.arms[0], target: &target, database: DATABASE, observer: &(), stop: &|| false };
     loader.run().await.expect("points are inserted");
-    println!("point reads, closed model, one server beside");
+    println!("point reads, closed load, one server on the same machine");
     println!(
         "clients   threads   connecting s   calls/s   CPU us/call   p50 ms   p99 ms   generator's memory MB   calls recorded"
     );
@@ -70,7 +70,7 @@ async fn row(server: &EmbeddedMongod, plan: &Arc<Plan>, (clients, threads): (usi
     let mut total = recorders.next().expect("a load thread");
     recorders.for_each(|recorder| total.merge(recorder));
     let operations = total.finish();
-    let (_, times) = operations[0].outcomes.first().expect("all calls come to the same");
+    let (_, times) = operations[0].outcomes.first().expect("one outcome");
     println!(
         "{clients:>7} {threads:>9} {connecting:>14.2} {:>9.0} {:>13.1} {:>8.2} {:>8.2} {:>23.0} {:>11} of {calls}",
         calls as f64 / seconds,

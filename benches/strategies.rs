@@ -1,10 +1,10 @@
-//! Every operation of every safe strategy, one call after the other, as criterion measures it: good for seeing at once what
-//! a change of a scenario, an index or a server does to single calls, with criterion's baselines and pages.
+//! Times every operation of every safe strategy with criterion, one call after another. Shows quickly how a change of a
+//! scenario, an index or a server affects single calls.
 //!
-//! It is no verdict: nothing runs at the same time, strategies do not take turns, and the data hardly grow. `docshape run` is
-//! for that.
+//! It is not a verdict, for which use `docshape run`: calls are not concurrent, strategies do not alternate, and the data
+//! hardly grow.
 //!
-//! `cargo bench --bench strategies -- blog-comments/read_post` chooses by criterion's filter on scenario/operation/strategy.
+//! `cargo bench --bench strategies -- blog-comments/read_post` filters by SCENARIO/OPERATION/STRATEGY.
 #![allow(clippy::print_stdout, missing_docs)]
 
 mod arguments;
@@ -27,10 +27,10 @@ use tokio::runtime::Runtime;
 use arguments::Arguments;
 use server::fail;
 
-/// Calls of a sample, whatever criterion asks for: documents then grow alike in every sample.
+/// Calls per sample, whatever criterion requests, so that documents grow equally in every sample.
 const CALLS: u64 = 64;
 
-/// Calls before them that are not timed.
+/// Untimed calls before each sample.
 const WARM_UP: u64 = 8;
 
 /// The mix whose parameters make the smallest data, for a quick pass.
@@ -56,13 +56,13 @@ struct Connection {
     target: MongoTarget,
 }
 
-/// What all benchmarks share.
+/// State that all benchmarks share.
 struct Bench {
     runtime: Runtime,
     is_test: bool,
-    /// Started when the first benchmark runs: a filter may leave none.
+    /// Created by the first benchmark that runs, because a filter may exclude all.
     connection: RefCell<Option<Connection>>,
-    /// The database that is filled, of which strategy, as long as no call has written to it.
+    /// Scenario and database that contain loaded data which no call has changed.
     filled: RefCell<Option<String>>,
     samples: Cell<u64>,
 }
@@ -79,7 +79,7 @@ impl Bench {
         let plan = compiled(name, text, self.is_test);
         for operation in 0..plan.operations.len() {
             let mut group = criterion.benchmark_group(format!("{name}/{}", plan.operations[operation].name));
-            // Samples of one length: the number of calls does not follow the time that they take.
+            // Samples have equal lengths: the number of calls does not depend on their duration.
             group.sampling_mode(SamplingMode::Flat);
             for arm in (0..plan.arms.len()).filter(|arm| !plan.arms[*arm].is_unsafe) {
                 group.bench_function(&plan.arms[arm].name, |bencher| {
@@ -94,7 +94,7 @@ impl Bench {
         }
     }
 
-    /// The time of so many calls, one after the other.
+    /// Times `calls` sequential calls.
     fn sample(&self, plan: &Plan, (arm, operation): (usize, usize), calls: u64) -> Duration {
         self.samples.set(self.samples.get() + 1);
         let mut connection = self.connection.take().unwrap_or_else(|| self.runtime.block_on(connect()));
@@ -107,7 +107,7 @@ impl Bench {
             Err(message) => {
                 let (arm, operation) = (&plan.arms[arm].name, &plan.operations[operation].name);
                 let ended = connection.server.ended().map_or(String::new(), |error| format!("; {error}"));
-                // Dropped, the server leaves nothing behind; `fail` would not drop it.
+                // `fail` exits without drops; dropping the server removes its files.
                 drop(connection);
                 fail(&format!("{}, strategy {arm}, operation {operation}: {message}{ended}", plan.name))
             }
@@ -138,7 +138,7 @@ impl Bench {
                 took += begun.elapsed();
             }
         }
-        // An operation with a result is a read, unless its calls must be in order: what it has read can be read again.
+        // An operation with a result and without `serial` is a read, so the data can be reused.
         let operation = &plan.operations[operation];
         if operation.returns.is_some() && operation.serial.is_none() {
             *self.filled.borrow_mut() = Some(format!("{} {database}", plan.name));
@@ -146,14 +146,14 @@ impl Bench {
         Ok(took)
     }
 
-    /// Says when a filter has left nothing.
+    /// Prints a hint if the filter excluded every benchmark.
     fn end(self) {
         let listed = std::env::args().any(|argument| argument == "--list");
         if self.samples.get() == 0 && !listed {
             let names: Vec<&str> = SCENARIOS.iter().map(|(name, _)| *name).collect();
             println!(
-                "strategies: no benchmark here has such a name; they are called SCENARIO/OPERATION/STRATEGY, of {}; `-- --list` \
-                 shows all",
+                "strategies: no benchmark matches; names are SCENARIO/OPERATION/STRATEGY with the scenarios {}; `-- --list` \
+                 prints all",
                 names.join(", ")
             );
         }
@@ -162,7 +162,7 @@ impl Bench {
 
 async fn connect() -> Connection {
     println!(
-        "One call after the other on fresh data: for seeing changes, no verdict. `docshape run` compares strategies."
+        "One call after another on fresh data: shows changes, gives no verdict. `docshape run` compares strategies."
     );
     let server = server::start().await;
     let target = MongoTarget::connect(&server.uri(), 1).await;

@@ -1,6 +1,6 @@
-//! What a benchmark's process holds.
+//! Memory of a benchmark's process.
 
-/// Megabytes of memory that this process holds; not a number where the system does not tell.
+/// Returns the resident memory of this process in MB, or NaN if the system does not report it.
 pub fn memory() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,5 +1,5 @@
-//! The loop on the driver that somebody would write by hand for the same calls: it draws with `rand`, makes its commands with
-//! `doc!`, and drops the replies.
+//! A hand-written loop on the driver for the same calls: it draws with `rand`, builds commands with `doc!`, and drops the
+//! replies.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use super::recording::Calls;
 const WORDS: [&str; 12] =
     ["river", "stone", "a", "bright", "under", "lantern", "of", "quiet", "harbour", "and", "seven", "garden"];
 
-/// A comment that was loaded.
+/// A loaded comment.
 struct Comment {
     id: ObjectId,
     post: i32,
@@ -33,20 +33,20 @@ struct Comment {
 /// What calls are drawn from.
 pub struct Draws {
     random: SmallRng,
-    /// The number of the next point that is inserted.
+    /// Id of the last inserted point.
     next: i32,
     points: i32,
-    /// Those of the authors who wrote what was loaded.
+    /// Authors of loaded points and comments.
     names: Vec<String>,
     posts: Zipf<f64>,
     popular: Zipf<f64>,
     comments: Vec<Comment>,
 }
 
-/// Draws one call and makes its command.
+/// Draws one call and builds its command.
 pub type Make = fn(&mut Draws) -> Document;
 
-/// How the calls of a workload are made, where that was written.
+/// Returns the function that draws the calls of a workload, if it has a hand-written loop.
 pub fn make(workload: &str) -> Option<Make> {
     match workload {
         "read" => Some(read_point),
@@ -57,7 +57,7 @@ pub fn make(workload: &str) -> Option<Make> {
 }
 
 impl Draws {
-    /// Knows what was loaded, as the one who wrote the loop would.
+    /// Reads the loaded data from the plan, which a hand-written loop would know.
     pub fn new(plan: &Plan) -> Draws {
         let (points, posts, comments) = (loaded(plan, "point"), loaded(plan, "post"), comments(plan));
         let names: BTreeSet<_> = points
@@ -65,7 +65,7 @@ impl Draws {
             .map(|point| text(point, "name"))
             .chain(comments.iter().map(|comment| comment.name.clone()))
             .collect();
-        let zipf = |n: usize| Zipf::new(n.max(1) as f64, 0.99).expect("a sound law");
+        let zipf = |n: usize| Zipf::new(n.max(1) as f64, 0.99).expect("a valid distribution");
         Draws {
             random: SmallRng::seed_from_u64(1),
             next: points.len() as i32,
@@ -100,7 +100,7 @@ impl Draws {
     }
 }
 
-/// The documents of an entity; none where the scenario has no such entity.
+/// The documents of an entity; empty if the scenario has no such entity.
 fn loaded(plan: &Plan, name: &str) -> Vec<Document> {
     let Some(entity) = entity(plan, name) else { return Vec::new() };
     (0..plan.data.entities[entity].len()).map(|ordinal| document(plan, entity, ordinal)).collect()
@@ -112,7 +112,7 @@ fn entity(plan: &Plan, name: &str) -> Option<usize> {
 
 fn document(plan: &Plan, entity: usize, ordinal: u64) -> Document {
     let Value::Record(record) = plan.data.whole(entity, ordinal) else { unreachable!("whole gives records") };
-    Document::try_from(record.document().expect("a record").document()).expect("a sound document")
+    Document::try_from(record.document().expect("a record").document()).expect("a valid document")
 }
 
 fn text(document: &Document, name: &str) -> String {
@@ -155,7 +155,7 @@ fn insert_point(draws: &mut Draws) -> Document {
     doc! { "insert": "points", "documents": [point], "writeConcern": majority() }
 }
 
-/// The default mix of blog-comments, embedded.
+/// The default mix of blog-comments, strategy `embedded`.
 fn blog(draws: &mut Draws) -> Document {
     match draws.random.random_range(0..100) {
         0..20 => add_comment(draws),
@@ -226,7 +226,7 @@ fn by_author(name: &str) -> Document {
     ])
 }
 
-/// Makes as many calls, so many at once.
+/// Makes as many calls as `calls` has, with concurrent clients.
 pub async fn slice(database: &Database, calls: &Calls, clients: usize, make: Make, draws: &RefCell<Draws>) {
     let left = Cell::new(calls.len());
     let worker = async || {
@@ -237,15 +237,15 @@ pub async fn slice(database: &Database, calls: &Calls, clients: usize, make: Mak
                 Some("find" | "aggregate") => ReplyKind::Cursor,
                 _ => ReplyKind::Counts,
             };
-            // What the driver itself does with a document first.
-            let bytes = RawDocumentBuf::try_from(&command).expect("a sound command");
+            // The driver's first step with any document.
+            let bytes = RawDocumentBuf::try_from(&command).expect("a valid command");
             driver::send(database, bytes, kind).await;
         }
     };
     join_all((0..clients).map(|_| worker())).await;
 }
 
-/// What a command consists of, without what differs from call to call: names, kinds of values, and lists by their elements.
+/// The shape of a command, which is equal in every call: field names, types of values, and elements of lists.
 pub fn shape(value: &Bson) -> String {
     match value {
         Bson::Document(document) => {

@@ -1,4 +1,4 @@
-//! The least that the driver can be asked for: a loop that has its commands ready as bytes and drops the replies.
+//! A loop on the driver with commands that are ready as bytes; it drops the replies. The least work for the driver.
 
 use std::cell::Cell;
 
@@ -10,9 +10,9 @@ use mongodb::Database;
 
 use super::recording::{Calls, Recorded};
 
-/// A client like that of the harness.
+/// A driver client with docshape's options.
 pub async fn client(uri: &str, clients: u32) -> mongodb::Client {
-    let mut options = mongodb::options::ClientOptions::parse(uri).await.expect("our own uri");
+    let mut options = mongodb::options::ClientOptions::parse(uri).await.expect("the URI of the embedded server");
     options.min_pool_size = Some(clients);
     options.max_pool_size = Some(clients);
     options.retry_reads = Some(false);
@@ -20,7 +20,7 @@ pub async fn client(uri: &str, clients: u32) -> mongodb::Client {
     mongodb::Client::with_options(options).expect("a client")
 }
 
-/// Makes the calls, so many at once.
+/// Makes the calls with concurrent clients.
 pub async fn slice(database: &Database, calls: &Calls, clients: usize) {
     let next = Cell::new(0);
     let worker = async || {

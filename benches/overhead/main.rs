@@ -1,7 +1,7 @@
-//! What docshape costs: the same calls through a load thread of the harness, through loops on the driver, and as bytes on
-//! sockets, in turn, in one process, on one thread each, against one embedded server. Prints ratios.
+//! What docshape adds to a call: the same calls by a load thread of docshape, by loops on the driver, and as bytes on
+//! sockets. All sides alternate in one process, with one thread each, against one embedded server. Prints ratios.
 //!
-//! `-- --test` makes it short; a word such as `-- insert` chooses rows.
+//! `-- --test` makes a short pass; a word such as `-- insert` selects rows.
 #![allow(clippy::print_stdout, missing_docs)]
 
 #[path = "../arguments/mod.rs"]
@@ -44,12 +44,12 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const POINT_CALLS: &str = include_str!("../points.yaml");
 const STEPS: &str = include_str!("../steps.yaml");
 
-/// What is measured: a mix of a scenario's calls, made by its reference strategy.
+/// A mix of a scenario's calls, made with its baseline strategy.
 struct Workload {
     name: &'static str,
     text: &'static str,
     mix: &'static str,
-    /// Calls per slice and worker.
+    /// Calls per slice and client.
     calls: u64,
 }
 
@@ -64,7 +64,7 @@ fn workloads() -> [Workload; 5] {
     ]
 }
 
-/// One side of a comparison in one slice: calls per second, and microseconds of this thread's CPU per call.
+/// Speed of one side in one slice: calls per second, and microseconds of its thread's CPU per call.
 #[derive(Clone, Copy)]
 struct Speed {
     rate: f64,
@@ -83,7 +83,7 @@ fn cpu(speed: &Speed) -> f64 {
 #[derive(Default)]
 struct Sides {
     harness: Vec<Speed>,
-    /// Empty where no such loop was written.
+    /// Empty for workloads without a hand-written loop.
     by_hand: Vec<Speed>,
     ready: Vec<Speed>,
     sockets: Vec<Speed>,
@@ -103,17 +103,15 @@ async fn run(arguments: &Arguments) {
     let server = server::start().await;
     let slices = if quick { 2 } else { 40 };
     println!(
-        "the same calls by the harness, by a loop written by hand (rand, doc!, the driver), by a loop on the driver that has"
+        "the same calls by docshape, a hand-written loop (rand, doc!, the driver), a loop on the driver with commands that"
     );
-    println!(
-        "the commands ready as bytes, and on sockets; one thread each, medians of {slices} interleaved slices each"
-    );
+    println!("are ready as bytes, and sockets; one thread each, medians of {slices} alternating slices");
     println!(
         "{:20} calls/s {:29} of by hand  of ready  of sockets   CPU us/call {:21} of by hand  of ready",
         "", "", ""
     );
     println!(
-        "calls       clients  harness   by hand     ready   sockets     >= 0.95   >= 0.95     >= 0.65   harness  by hand    ready  sockets     <= 1.10   <= 1.10"
+        "calls       clients docshape   by hand     ready   sockets     >= 0.95   >= 0.95     >= 0.65  docshape  by hand    ready  sockets     <= 1.10   <= 1.10"
     );
     for workload in workloads().iter().filter(|workload| arguments.choose(workload.name)) {
         for clients in [1, 8] {
@@ -141,7 +139,7 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, clients: usize, (
     let plan = plan(workload.text, workload.mix);
     let target = MongoTarget::connect(&server.uri(), clients as u32).await.expect("a client");
     target.warm().await.expect("its connections");
-    for database in ["rehearsal", "harness", "by-hand", "ready", "socket"] {
+    for database in ["dry-run", "harness", "by-hand", "ready", "socket"] {
         fresh(&target, database, &plan).await;
     }
     let by_hand = match by_hand::make(workload.name) {
@@ -160,7 +158,7 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, clients: usize, (
     for slice in 0..slices as u64 + 2 {
         let range = slice * calls..(slice + 1) * calls;
         let commands = Arc::new(recording::record(&target, &plan, range.clone(), clients).await);
-        // Who begins changes from slice to slice.
+        // The first side changes from slice to slice.
         for place in 0..4 {
             match (slice + place) % 4 {
                 0 => {
@@ -188,7 +186,7 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, clients: usize, (
     print_row(workload.name, clients, &sides);
 }
 
-/// Panics unless the loop written by hand makes commands like those of the harness, and no others.
+/// Panics unless the hand-written loop sends commands of the same shapes as docshape.
 async fn same_shapes(target: &MongoTarget, plan: &Plan, make: Make) {
     const CALLS: u64 = 500;
     let recorded = recording::record(target, plan, 1_000_000..1_000_000 + CALLS, 8).await;
@@ -196,7 +194,7 @@ async fn same_shapes(target: &MongoTarget, plan: &Plan, make: Make) {
     let harness: BTreeSet<String> = commands.map(|command| by_hand::shape(&command.into())).collect();
     let mut draws = Draws::new(plan);
     let by_hand: BTreeSet<String> = (0..CALLS).map(|_| by_hand::shape(&make(&mut draws).into())).collect();
-    assert_eq!(by_hand, harness, "the loop written by hand makes other calls");
+    assert_eq!(by_hand, harness, "the hand-written loop sends other commands");
 }
 
 fn by_hand_side(uri: String, clients: usize, make: Make, plan: &Plan) -> Side {
@@ -247,7 +245,7 @@ fn print_row(name: &str, clients: usize, sides: &Sides) {
     );
 }
 
-/// The median, or a dash of nothing.
+/// The median, or a dash without values.
 fn number(values: Vec<f64>, decimals: usize) -> String {
     if values.is_empty() { "-".to_owned() } else { format!("{:.decimals$}", median(values)) }
 }
@@ -257,13 +255,13 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Seconds of CPU that this thread has used.
+/// Returns the CPU seconds of this thread.
 fn thread_cpu() -> f64 {
     let time = ClockId::CLOCK_THREAD_CPUTIME_ID.now().expect("Linux knows the time of a thread");
     Duration::from(time).as_secs_f64()
 }
 
-/// Loading against a bare loop that inserts the same documents, made beforehand.
+/// Compares loading with a bare loop that inserts the same, prepared documents.
 async fn load_speed(server: &EmbeddedMongod, quick: bool) {
     let plan = plan(POINT_CALLS, "reads");
     let target = MongoTarget::connect(&server.uri(), 1).await.expect("a client");

@@ -1,4 +1,4 @@
-//! The commands that calls come to, so that others can send the same.
+//! Records the commands that calls send, so that other loops can send the same.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub struct Recorded {
 /// The commands of each call, in order.
 pub type Calls = Vec<Vec<Recorded>>;
 
-/// Forwards commands and keeps them.
+/// Forwards commands and records them.
 struct Recording<'t> {
     target: &'t MongoTarget,
     commands: RefCell<Vec<Recorded>>,
@@ -35,11 +35,11 @@ impl Target for Recording<'_> {
     }
 }
 
-/// A command that waits for no journal: a rehearsal need not last.
+/// Returns the command with `w: 1`: the dry run need not wait for the journal.
 fn hurried(command: &RawDocumentBuf) -> RawDocumentBuf {
     let mut copy = RawDocumentBuf::new();
     for element in command.iter() {
-        let (key, value) = element.expect("a sound command");
+        let (key, value) = element.expect("a valid command");
         if key != cstr!("writeConcern") {
             copy.append(key, value);
         } else {
@@ -49,13 +49,13 @@ fn hurried(command: &RawDocumentBuf) -> RawDocumentBuf {
     copy
 }
 
-/// Makes the calls of the reference on a database of its own, and gives the commands that they sent.
+/// Makes the calls of the baseline strategy on a separate database, and returns the commands that they sent.
 pub async fn record(target: &MongoTarget, plan: &Plan, calls: Range<u64>, clients: usize) -> Calls {
     let one = async |index| {
         let recording = Recording { target, commands: RefCell::default() };
-        let (operation, mut frame) = plan.draw(plan.round_seed(0), index, 0).expect("a sound scenario");
+        let (operation, mut frame) = plan.draw(plan.round_seed(0), index, 0).expect("a valid scenario");
         let program = &plan.arms[0].operations[operation];
-        Interpreter::new(&recording, "rehearsal").run(program, &mut frame).await.expect("a call");
+        Interpreter::new(&recording, "dry-run").run(program, &mut frame).await.expect("a call");
         recording.commands.into_inner()
     };
     stream::iter(calls.map(one)).buffered(clients).collect().await

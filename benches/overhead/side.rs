@@ -1,4 +1,4 @@
-//! A thread of a side's own, as the harness has them: what a thread's memory comes from differs between the first and others.
+//! A thread per side, as in docshape: the allocator treats the main thread differently from others.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,13 +10,13 @@ use super::{Speed, thread_cpu};
 
 type Order = (Arc<Calls>, oneshot::Sender<Speed>);
 
-/// A thread that makes calls in one way.
+/// A thread that makes the calls of one side.
 pub struct Side {
     orders: mpsc::UnboundedSender<Order>,
 }
 
 impl Side {
-    /// Starts it, with a name for profilers: `make` makes what `work` makes calls with.
+    /// Starts the thread under a name for profilers. `make` creates the state with which `work` makes calls.
     pub fn start<S>(
         name: &str,
         make: impl AsyncFnOnce() -> S + Send + 'static,

@@ -1,7 +1,7 @@
-//! The same commands as bytes on sockets, without a driver: the least that a client on this machine can take.
+//! The same commands as bytes on sockets, without a driver: the floor for any client on this machine.
 //!
-//! A message is a header of four little-endian 32-bit numbers (length, id, id that is answered, operation code), flags, a
-//! section's kind and a document: see the MongoDB wire protocol, OP_MSG.
+//! A message is a header of four little-endian 32-bit numbers (length, request id, response to, opcode), flag bits, the
+//! kind of the only section, and a document: see OP_MSG in the MongoDB wire protocol.
 
 use std::cell::Cell;
 
@@ -14,10 +14,10 @@ use super::recording::Calls;
 
 const OP_MSG: i32 = 2013;
 const HEADER: usize = 16;
-/// Flags, and the kind of the only section.
+/// Flag bits, and the kind of the only section.
 const BEFORE_BODY: usize = 5;
 
-/// One connection per worker.
+/// One connection per client.
 pub struct Sockets {
     connections: Vec<Connection>,
 }
@@ -28,9 +28,9 @@ struct Connection {
 }
 
 impl Sockets {
-    /// Connects to the server of an address `mongodb://HOST:PORT/...`.
+    /// Connects to the server at `mongodb://HOST:PORT/...`.
     pub async fn connect(uri: &str, clients: usize) -> Sockets {
-        let address = uri.trim_start_matches("mongodb://").split('/').next().expect("our own uri");
+        let address = uri.trim_start_matches("mongodb://").split('/').next().expect("the URI of the embedded server");
         let mut connections = Vec::new();
         for _ in 0..clients {
             let stream = TcpStream::connect(address).await.expect("the server");
@@ -71,8 +71,8 @@ impl Connection {
         self.buffer.resize(length - 4, 0);
         self.stream.read_exact(&mut self.buffer).await.expect("a reply");
         let reply = RawDocument::from_bytes(&self.buffer[HEADER - 4 + BEFORE_BODY..]).expect("a document");
-        assert_eq!(reply.get_f64("ok").expect("every reply says so"), 1.0, "{reply:?}");
+        assert_eq!(reply.get_f64("ok").expect("a number in every reply"), 1.0, "{reply:?}");
         let cursor = reply.get_document("cursor").and_then(|cursor| cursor.get_i64("id"));
-        assert!(matches!(cursor, Err(_) | Ok(0)), "the driver asks for the rest, which would be another command");
+        assert!(matches!(cursor, Err(_) | Ok(0)), "the reply has a cursor, from which the driver would fetch more");
     }
 }

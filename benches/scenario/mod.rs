@@ -4,7 +4,7 @@ use docshape::compile::{Choice, compile};
 use docshape::plan::Plan;
 use docshape::scenario::{Diagnostics, Source, read};
 
-/// Compiles a scenario that is part of this repository, and panics with its diagnostics where that is not possible.
+/// Compiles a scenario of this repository; panics with its diagnostics if it has errors.
 pub fn plan(name: &str, text: &str, choice: &Choice) -> Plan {
     let source = Source::new(name, text);
     let mut diagnostics = Diagnostics::new();
@@ -17,7 +17,7 @@ pub fn plan(name: &str, text: &str, choice: &Choice) -> Plan {
     }
 }
 
-/// The choice of a mix, with everything else as it is by default.
+/// The choice of a mix, with defaults for everything else.
 pub fn mix(name: &str) -> Choice {
     Choice { mix: Some(name.to_owned()), seed: 1, ..Choice::default() }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use docshape::cli::file_limit;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
 
-/// Starts the `mongod` that `docshape run` would take; without one this ends the benchmark with the words of `run`.
+/// Starts the `mongod` that `docshape run` would use; without one, ends the benchmark with the same error.
 pub async fn start() -> EmbeddedMongod {
     file_limit::raise_limit();
     let value = |name| std::env::var_os(name);
