@@ -21,6 +21,13 @@ pub struct Program {
     pub changes: bool,
 }
 
+impl Program {
+    /// Whether it sends the same whatever the server replies.
+    pub(crate) fn is_straight(&self) -> bool {
+        self.steps.iter().all(Step::is_straight)
+    }
+}
+
 /// The result of a program that ends without `return`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Implicit {
@@ -116,6 +123,22 @@ impl Step {
             Step::Try { body, catches } => {
                 std::iter::once(body).chain(catches.iter().map(|(_, steps)| steps)).map(Vec::as_slice).collect()
             }
+        }
+    }
+
+    /// Whether it does the same whatever the server replies.
+    fn is_straight(&self) -> bool {
+        match self {
+            Step::Command(_) | Step::Bulk(_) | Step::Return(_) => true,
+            Step::Transaction { body, .. } => body.iter().all(Step::is_straight),
+            Step::Let(_)
+            | Step::If { .. }
+            | Step::ForEach { .. }
+            | Step::While { .. }
+            | Step::Retry { .. }
+            | Step::Try { .. }
+            | Step::RetryIf(_)
+            | Step::Abort(_) => false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The keys of the scenario format: one table for the reader, its diagnostics and the JSON Schema.
 
-use super::{CommandWord, Node, Scalar, Tree};
+use super::{Node, Scalar, Tree};
 
 /// A key of a mapping.
 #[derive(Debug)]
@@ -8,8 +8,8 @@ pub(super) struct KeyDefinition {
     pub(super) name: &'static str,
     pub(super) takes: Takes,
     pub(super) is_required: bool,
-    /// A valid entry, for diagnostics.
-    pub(super) example: &'static str,
+    /// A valid value.
+    example: &'static str,
     /// Its meaning, for diagnostics and editors.
     pub(super) about: &'static str,
 }
@@ -126,348 +126,122 @@ impl Takes {
     }
 }
 
-const fn required(name: &'static str, takes: Takes, example: &'static str, about: &'static str) -> KeyDefinition {
-    KeyDefinition { name, takes, is_required: true, example, about }
+impl KeyDefinition {
+    pub(super) const fn example(self, example: &'static str) -> KeyDefinition {
+        KeyDefinition { example, ..self }
+    }
+
+    /// Returns a valid entry, for diagnostics and editors.
+    pub(super) fn entry(&self) -> String {
+        format!("{}: {}", self.name, self.example)
+    }
 }
 
-const fn optional(name: &'static str, takes: Takes, example: &'static str, about: &'static str) -> KeyDefinition {
-    KeyDefinition { name, takes, is_required: false, example, about }
+pub(super) const fn required(name: &'static str, takes: Takes, about: &'static str) -> KeyDefinition {
+    KeyDefinition { name, takes, is_required: true, example: "", about }
+}
+
+pub(super) const fn optional(name: &'static str, takes: Takes, about: &'static str) -> KeyDefinition {
+    KeyDefinition { is_required: false, ..required(name, takes, about) }
 }
 
 pub(super) const SCENARIO: &[KeyDefinition] = &[
-    required("format", Takes::Format, "format: 1", "version of the scenario format"),
-    required("name", Takes::Text, "name: blog-comments", "short name: lower-case letters, digits and `-`"),
-    required("title", Takes::Text, "title: \"Embed or link?\"", "the question, as a headline"),
-    optional(
-        "about",
-        Takes::Text,
-        "about: A post collects comments.",
-        "what the application does, in one or two sentences",
-    ),
-    optional("sources", Takes::Texts, "sources: [\"MongoDB manual, Data Modeling\"]", "where the question comes from"),
-    optional(
-        "parameters",
-        Takes::Expressions("a parameter"),
-        "parameters: { posts: 200 }",
-        "numbers and texts for the rest of the scenario",
-    ),
-    required(
-        "entities",
-        Takes::Named("entity"),
-        "entities: { post: { count: 200, fields: { _id: index } } }",
-        "the logical data, whatever the schema",
-    ),
-    required(
-        "operations",
-        Takes::Named("operation"),
-        "operations: { read_post: { arguments: { post: zipf(post) } } }",
-        "what the application does",
-    ),
-    required(
-        "mixes",
-        Takes::Named("mix"),
-        "mixes: { default: { read_post: 1 } }",
-        "how often each operation is called",
-    ),
-    required(
-        "strategies",
-        Takes::Named("strategy"),
-        "strategies: { embedded: { collections: ..., operations: ... } }",
-        "the competing schemas",
-    ),
-    optional(
-        "audits",
-        Takes::Named("audit"),
-        "audits: { wrong_counts: { find: posts, filter: { n: -1 } } }",
-        "queries that count what must not exist in the data",
-    ),
-    optional(
-        "claims",
-        Takes::List("claim"),
-        "claims: [{ id: C1, says: One read is enough., expect: ... }]",
-        "sentences that a run confirms or refutes",
-    ),
+    required("format", Takes::Format, "version of the scenario format").example("1"),
+    required("name", Takes::Text, "short name: lower-case letters, digits and `-`").example("blog-comments"),
+    required("title", Takes::Text, "the question, as a headline").example("\"Embed or link?\""),
+    optional("about", Takes::Text, "what the application does, in one or two sentences")
+        .example("A post collects comments."),
+    optional("sources", Takes::Texts, "where the question comes from").example("[\"MongoDB manual, Data Modeling\"]"),
+    optional("parameters", Takes::Expressions("a parameter"), "numbers and texts for the rest of the scenario")
+        .example("{ posts: 200 }"),
+    required("entities", Takes::Named("entity"), "the logical data, whatever the schema")
+        .example("{ post: { count: 200, fields: { _id: index } } }"),
+    required("operations", Takes::Named("operation"), "what the application does")
+        .example("{ read_post: { arguments: { post: zipf(post) } } }"),
+    required("mixes", Takes::Named("mix"), "how often each operation is called")
+        .example("{ default: { read_post: 1 } }"),
+    required("strategies", Takes::Named("strategy"), "the competing schemas")
+        .example("{ embedded: { collections: ..., operations: ... } }"),
+    optional("audits", Takes::Named("audit"), "queries that count what must not exist in the data")
+        .example("{ wrong_counts: { find: posts, filter: { n: -1 } } }"),
+    optional("claims", Takes::List("claim"), "sentences that a run confirms or refutes")
+        .example("[{ id: C1, says: One read is enough., expect: ... }]"),
 ];
 
 pub(super) const ENTITY: &[KeyDefinition] = &[
-    optional("of", Takes::Text, "of: post", "the parent entity"),
-    optional("as", Takes::Text, "as: comments", "the name of the parent's list of these records"),
-    required("count", Takes::Scalar, "count: 200", "how many records, per parent for a child"),
-    required(
-        "fields",
-        Takes::FieldExpressions,
-        "fields: { _id: index, title: words(4) }",
-        "the fields in document order",
-    ),
+    optional("of", Takes::Text, "the parent entity").example("post"),
+    optional("as", Takes::Text, "the name of the parent's list of these records").example("comments"),
+    required("count", Takes::Scalar, "how many records, per parent for a child").example("200"),
+    required("fields", Takes::FieldExpressions, "the fields in document order")
+        .example("{ _id: index, title: words(4) }"),
 ];
 
 pub(super) const OPERATION: &[KeyDefinition] = &[
-    optional("arguments", Takes::Expressions("an argument"), "arguments: { post: zipf(post) }", "what a call draws"),
-    optional(
-        "returns",
-        Takes::Expression,
-        "returns: [comment]",
-        "the type of the result; none for an operation that only acts",
-    ),
-    optional("serial", Takes::Expression, "serial: post", "calls with equal values keep their order in verification"),
+    optional("arguments", Takes::Expressions("an argument"), "what a call draws").example("{ post: zipf(post) }"),
+    optional("returns", Takes::Expression, "the type of the result; none for an operation that only acts")
+        .example("[comment]"),
+    optional("serial", Takes::Expression, "calls with equal values keep their order in verification").example("post"),
 ];
 
 /// The one key of a mix that is not an operation.
-pub(super) const MIX: &[KeyDefinition] = &[optional(
-    "parameters",
-    Takes::Expressions("a parameter"),
-    "parameters: { posts: 200 }",
-    "values of parameters for this mix",
-)];
+pub(super) const MIX: &[KeyDefinition] =
+    &[optional("parameters", Takes::Expressions("a parameter"), "values of parameters for this mix")
+        .example("{ posts: 200 }")];
 
 pub(super) const STRATEGY: &[KeyDefinition] = &[
-    optional("about", Takes::Text, "about: Comments inside the post.", "the schema in one sentence"),
-    optional("like", Takes::Text, "like: embedded", "the strategy to inherit from"),
-    optional("unsafe", Takes::Boolean, "unsafe: true", "a negative control, wrong on purpose"),
-    optional("default", Takes::Boolean, "default: true", "takes part in a run that names no strategies"),
-    optional(
-        "parameters",
-        Takes::Expressions("a parameter"),
-        "parameters: { bucket_size: 50 }",
-        "values for the steps and collections of this strategy",
-    ),
-    optional(
-        "collections",
-        Takes::Named("collection"),
-        "collections: { posts: { each: post } }",
-        "the documents and indexes of each collection",
-    ),
-    optional(
-        "load",
-        Takes::Steps,
-        "load: { updateMany: posts, filter: {}, update: { $set: { n: 0 } } }",
-        "steps that run once after the collections are filled",
-    ),
-    optional(
-        "operations",
-        Takes::Named("step"),
-        "operations: { read_post: { findOne: posts, filter: { _id: <post> } } }",
-        "the steps of each operation",
-    ),
-    optional(
-        "state",
-        Takes::Named("step"),
-        "state: { post: { find: posts } }",
-        "the steps that return the rows of an entity",
-    ),
+    optional("about", Takes::Text, "the schema in one sentence").example("Comments inside the post."),
+    optional("like", Takes::Text, "the strategy to inherit from").example("embedded"),
+    optional("unsafe", Takes::Boolean, "a negative control, wrong on purpose").example("true"),
+    optional("default", Takes::Boolean, "takes part in a run that names no strategies").example("true"),
+    optional("parameters", Takes::Expressions("a parameter"), "values for the steps and collections of this strategy")
+        .example("{ bucket_size: 50 }"),
+    optional("collections", Takes::Named("collection"), "the documents and indexes of each collection")
+        .example("{ posts: { each: post } }"),
+    optional("load", Takes::Steps, "steps that run once after the collections are filled")
+        .example("{ updateMany: posts, filter: {}, update: { $set: { n: 0 } } }"),
+    optional("operations", Takes::Named("step"), "the steps of each operation")
+        .example("{ read_post: { findOne: posts, filter: { _id: <post> } } }"),
+    optional("state", Takes::Named("step"), "the steps that return the rows of an entity")
+        .example("{ post: { find: posts } }"),
 ];
 
 pub(super) const COLLECTION: &[KeyDefinition] = &[
-    optional(
-        "each",
-        Takes::Each,
-        "each: post",
-        "one document per record of an entity, or per iteration of nested loops",
-    ),
-    optional("document", Takes::Document, "document: { ...: <post>, comments: [] }", "the shape of a document"),
-    optional(
-        "indexes",
-        Takes::Indexes,
-        "indexes: [{ post: 1, created_on: -1 }]",
-        "key documents, or `key` with the options of createIndexes",
-    ),
+    optional("each", Takes::Each, "one document per record of an entity, or per iteration of nested loops")
+        .example("post"),
+    optional("document", Takes::Document, "the shape of a document").example("{ ...: <post>, comments: [] }"),
+    optional("indexes", Takes::Indexes, "key documents, or `key` with the options of createIndexes")
+        .example("[{ post: 1, created_on: -1 }]"),
 ];
 
 /// Keys of an audit next to its command or its strategies.
 pub(super) const AUDIT: &[KeyDefinition] = &[
-    optional("about", Takes::Text, "about: Lost comments.", "the anomaly in one sentence"),
-    optional("strategies", Takes::Texts, "strategies: [bucketed]", "the strategies that the command applies to"),
-    optional(
-        "expect",
-        Takes::Expression,
-        "expect: size(all(comment)) + calls.add_comment.ok",
-        "the expected number of rows, by default 0",
-    ),
-    optional("live", Takes::Boolean, "live: true", "also counted while calls run"),
+    optional("about", Takes::Text, "the anomaly in one sentence").example("Lost comments."),
+    optional("strategies", Takes::Texts, "the strategies that the command applies to").example("[bucketed]"),
+    optional("expect", Takes::Expression, "the expected number of rows, by default 0")
+        .example("size(all(comment)) + calls.add_comment.ok"),
+    optional("live", Takes::Boolean, "also counted while calls run").example("true"),
 ];
 
 pub(super) const CLAIM: &[KeyDefinition] = &[
-    required("id", Takes::Text, "id: C1", "name of the claim, unique in the scenario"),
-    required("says", Takes::Text, "says: One read is enough.", "the claim in one sentence"),
-    optional("source", Takes::Text, "source: MongoDB manual, Data Modeling", "where the claim comes from"),
-    required(
-        "expect",
-        Takes::One("expectation"),
-        "expect: { metric: round_trips, operation: read, strategy: embedded, equals: 1 }",
-        "the comparison that decides it",
-    ),
+    required("id", Takes::Text, "name of the claim, unique in the scenario").example("C1"),
+    required("says", Takes::Text, "the claim in one sentence").example("One read is enough."),
+    optional("source", Takes::Text, "where the claim comes from").example("MongoDB manual, Data Modeling"),
+    required("expect", Takes::One("expectation"), "the comparison that decides it")
+        .example("{ metric: round_trips, operation: read, strategy: embedded, equals: 1 }"),
 ];
 
 pub(super) const EXPECTATION: &[KeyDefinition] = &[
-    required("metric", Takes::Text, "metric: round_trips", "what is measured or counted"),
-    optional("operation", Takes::Text, "operation: read", "the operation; none for `throughput` and `storage_bytes`"),
-    required("strategy", Takes::Text, "strategy: embedded", "the strategy that the claim is about"),
-    optional("below", Takes::Compared, "below: linked", "less than another strategy or a number"),
-    optional("above", Takes::Compared, "above: linked", "more than another strategy or a number"),
-    optional("equals", Takes::Compared, "equals: 1", "the same as another strategy or a number"),
+    required("metric", Takes::Text, "what is measured or counted").example("round_trips"),
+    optional("operation", Takes::Text, "the operation; none for `throughput` and `storage_bytes`").example("read"),
+    required("strategy", Takes::Text, "the strategy that the claim is about").example("embedded"),
+    optional("below", Takes::Compared, "less than another strategy or a number").example("linked"),
+    optional("above", Takes::Compared, "more than another strategy or a number").example("linked"),
+    optional("equals", Takes::Compared, "the same as another strategy or a number").example("1"),
 ];
 
-const AS: KeyDefinition = optional("as", Takes::Text, "as: found", "the name under which the reply is kept");
-const DO: KeyDefinition = required("do", Takes::Steps, "do: [...]", "the steps of an iteration or attempt");
-const ERRORS: KeyDefinition = optional("errors", Takes::Codes, "errors: [11000]", "codes of server errors");
-const ATTEMPTS: KeyDefinition =
-    optional("attempts", Takes::Integer(1, 10_000), "attempts: 100", "the most attempts, by default 100");
-const ORDERED: KeyDefinition =
-    optional("ordered", Takes::Boolean, "ordered: false", "whether the first error ends the write (default)");
-
-/// The steps that are not CRUD commands; the first key of each is its word.
-pub(super) const STEPS: [&[KeyDefinition]; 12] = [
-    &[
-        required("bulkWrite", Takes::Text, "bulkWrite: posts", "many writes to one collection"),
-        required(
-            "requests",
-            Takes::List("request"),
-            "requests: [{ updateOne: { filter: { _id: <post> }, update: { $inc: { n: 1 } } } }]",
-            "the writes in order",
-        ),
-        ORDERED,
-        ERRORS,
-        AS,
-    ],
-    &[required("command", Takes::FieldExpressions, "command: { dbStats: 1 }", "any server command"), AS],
-    &[required(
-        "let",
-        Takes::Expressions("a variable"),
-        "let: { skip: (page - 1) * 10 }",
-        "assigns variables in order",
-    )],
-    &[
-        required("if", Takes::Scalar, "if: reply.modified == 0", "condition of the steps under `then`"),
-        required("then", Takes::Steps, "then: [{ return: not_found() }]", "the steps if the condition is true"),
-        optional("else", Takes::Steps, "else: [{ return: ok() }]", "the steps if the condition is false"),
-    ],
-    &[
-        required(
-            "forEach",
-            Takes::Loop,
-            "forEach: { part: product.parts }",
-            "repeats steps for each element of a list",
-        ),
-        DO,
-    ],
-    &[
-        required("while", Takes::Scalar, "while: size(level) > 0", "repeats steps as long as the condition is true"),
-        // A `while` that sends nothing lets no other task run, so that nothing outside can end it.
-        optional(
-            "max_iterations",
-            Takes::Integer(1, 100_000),
-            "max_iterations: 1000",
-            "the most iterations, by default 1000",
-        ),
-        DO,
-    ],
-    &[
-        required(
-            "retry",
-            Takes::Optional("retry"),
-            "retry: { errors: [11000] }",
-            "repeats steps after an error or by `retry_if`",
-        ),
-        DO,
-    ],
-    &[required(
-        "retry_if",
-        Takes::Scalar,
-        "retry_if: reply.modified == 0",
-        "starts the next attempt of the enclosing `retry` if true",
-    )],
-    &[
-        required("try", Takes::Steps, "try: [...]", "steps that may fail"),
-        required("catch", Takes::Named("step"), CATCH, "the steps to take instead, by error code or `size`"),
-    ],
-    &[required("transaction", Takes::Steps, "transaction: [...]", "steps that take effect together"), ATTEMPTS],
-    &[required(
-        "abort",
-        Takes::Expression,
-        "abort: rejected(\"taken\")",
-        "rolls back the transaction and ends the operation with this result",
-    )],
-    &[required("return", Takes::Expression, "return: reply.comments", "ends the operation with this result")],
-];
-
-pub(super) const CATCH: &str = "catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }";
-
-pub(super) const RETRY: &[KeyDefinition] = &[ERRORS, ATTEMPTS];
-
-/// The keys of a repeated request.
-pub(super) const REPEATED_REQUEST: &[KeyDefinition] = &[
-    required("forEach", Takes::Loop, "forEach: { user: users }", "repeats the request for each element of a list"),
-    required(
-        "item",
-        Takes::One("request"),
-        "item: { deleteOne: { filter: { _id: <user> } } }",
-        "the request for one element",
-    ),
-];
-
-const DOCUMENT: KeyDefinition = required("document", Takes::Document, "document: <comment>", "the document to insert");
-const DOCUMENTS: KeyDefinition =
-    required("documents", Takes::Items, "documents: [<comment>]", "the documents to insert");
-const FILTER: KeyDefinition = optional("filter", Takes::Document, "filter: { _id: <post> }", "which documents");
-const THE_FILTER: KeyDefinition = KeyDefinition { is_required: true, ..FILTER };
-const PROJECTION: KeyDefinition =
-    optional("projection", Takes::Document, "projection: { comments: 1 }", "which fields to return");
-const SORT: KeyDefinition = optional("sort", Takes::Document, "sort: { created_on: -1 }", "the order");
-const SKIP: KeyDefinition = optional("skip", Takes::Count, "skip: 10", "how many documents to skip");
-const LIMIT: KeyDefinition = optional("limit", Takes::Count, "limit: 10", "the most documents");
-const BATCH_SIZE: KeyDefinition =
-    optional("batchSize", Takes::Count, "batchSize: 1000", "documents per batch of the cursor");
-const HINT: KeyDefinition = optional("hint", Takes::Hint, "hint: { post: 1 }", "the index to use");
-const PIPELINE: KeyDefinition =
-    required("pipeline", Takes::Items, "pipeline: [{ $match: { post: <post> } }]", "the stages");
-const DISTINCT_KEY: KeyDefinition = required("key", Takes::Text, "key: name", "the path whose values are returned");
-const UPDATE: KeyDefinition =
-    required("update", Takes::Update, "update: { $set: { text: <text> } }", "update operators, or a pipeline");
-const REPLACEMENT: KeyDefinition =
-    required("replacement", Takes::Document, "replacement: { text: <text> }", "the new document");
-const UPSERT: KeyDefinition = optional("upsert", Takes::Boolean, "upsert: true", "insert a document if none matches");
-const ARRAY_FILTERS: KeyDefinition =
-    optional("arrayFilters", Takes::Items, "arrayFilters: [{ item._id: <comment> }]", "filters for `$[name]`");
-const RETURN_DOCUMENT: KeyDefinition = optional(
-    "returnDocument",
-    Takes::OneOf(&["before", "after"]),
-    "returnDocument: after",
-    "the document before or after the change",
-);
-
-/// A CRUD command with its keys: first its name, whose value is the collection, last `as`.
-macro_rules! command {
-    ($word:ident, $name:literal, [$($option:expr),*]) => {
-        (
-            CommandWord::$word,
-            &[required($name, Takes::Text, concat!($name, ": posts"), "the collection"), $($option,)* AS],
-        )
-    };
-}
-
-/// Every command, in the order of the format's documentation, which is that of [`CommandWord`].
-pub(super) static COMMANDS: [(CommandWord, &[KeyDefinition]); 15] = [
-    command!(InsertOne, "insertOne", [DOCUMENT]),
-    command!(InsertMany, "insertMany", [DOCUMENTS, ORDERED]),
-    command!(FindOne, "findOne", [FILTER, PROJECTION, SORT, SKIP, HINT]),
-    command!(Find, "find", [FILTER, PROJECTION, SORT, SKIP, LIMIT, BATCH_SIZE, HINT]),
-    command!(Aggregate, "aggregate", [PIPELINE, BATCH_SIZE, HINT]),
-    command!(CountDocuments, "countDocuments", [FILTER, SKIP, LIMIT, HINT]),
-    command!(Distinct, "distinct", [DISTINCT_KEY, FILTER]),
-    command!(UpdateOne, "updateOne", [THE_FILTER, UPDATE, UPSERT, ARRAY_FILTERS, HINT]),
-    command!(UpdateMany, "updateMany", [THE_FILTER, UPDATE, UPSERT, ARRAY_FILTERS, HINT]),
-    command!(ReplaceOne, "replaceOne", [THE_FILTER, REPLACEMENT, UPSERT, HINT]),
-    command!(DeleteOne, "deleteOne", [THE_FILTER, HINT]),
-    command!(DeleteMany, "deleteMany", [THE_FILTER, HINT]),
-    command!(
-        FindOneAndUpdate,
-        "findOneAndUpdate",
-        [THE_FILTER, UPDATE, PROJECTION, SORT, UPSERT, RETURN_DOCUMENT, ARRAY_FILTERS, HINT]
-    ),
-    command!(
-        FindOneAndReplace,
-        "findOneAndReplace",
-        [THE_FILTER, REPLACEMENT, PROJECTION, SORT, UPSERT, RETURN_DOCUMENT, HINT]
-    ),
-    command!(FindOneAndDelete, "findOneAndDelete", [THE_FILTER, PROJECTION, SORT, HINT]),
-];
+/// Key of every step with a reply.
+pub(super) const AS: KeyDefinition =
+    optional("as", Takes::Text, "the name under which the reply is kept").example("found");
+/// Key of the steps with several writes.
+pub(super) const ORDERED: KeyDefinition =
+    optional("ordered", Takes::Boolean, "whether the first error ends the write (default)").example("false");

@@ -5,6 +5,7 @@
 
 mod audit;
 mod claim;
+mod command;
 mod diagnostic;
 mod entity;
 mod keys;
@@ -19,6 +20,7 @@ mod strategy;
 
 pub use audit::{AuditCommand, AuditDefinition};
 pub use claim::{ClaimBound, ClaimDefinition, ClaimRelation};
+pub use command::CommandWord;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use diagnostic::{list_of, nearest, suggest};
 pub use entity::{EntityDefinition, FieldDefinition};
@@ -27,7 +29,7 @@ pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition, Weight};
 pub use read::{Outline, read};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, Span, Spanned};
-pub use step::{CatchKey, CommandWord, RequestDefinition, StepDefinition, StepKind};
+pub use step::{CatchKey, RequestDefinition, StepDefinition, StepKind};
 pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
 
 /// The one version of the scenario format that this build reads (`format: 1`).

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use super::command::COMMANDS;
 use super::keys::{self, KeyDefinition, Takes};
+use super::step::{REPEATED_REQUEST, RETRY, STEPS};
 use super::{CommandWord, Diagnostics, Node, Scalar, Source, Tree, read};
 
 fn reference(definition: &str) -> Value {
@@ -51,7 +53,7 @@ fn properties(keys: &[KeyDefinition]) -> Map<String, Value> {
         if let Value::Bool(_) = schema {
             schema = json!({});
         }
-        schema["description"] = format!("{}\n\nFor example: `{}`", sentence(key.about), key.example).into();
+        schema["description"] = format!("{}\n\nFor example: `{}`", sentence(key.about), key.entry()).into();
         (key.name.to_owned(), schema)
     };
     keys.iter().map(property).collect()
@@ -78,7 +80,7 @@ fn open(keys: &[KeyDefinition], others: Value) -> Value {
 }
 
 fn definitions() -> Value {
-    let words = keys::COMMANDS.iter().map(|(_, keys)| *keys).chain(keys::STEPS);
+    let words = COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|syntax| syntax.keys));
     let steps: Vec<Value> = words.map(object).collect();
     let is_request = |word: &CommandWord| CommandWord::REQUESTS.contains(word);
     let request = |keys: &[KeyDefinition]| {
@@ -86,9 +88,9 @@ fn definitions() -> Value {
         request["properties"] = json!({ keys[0].name: object(&keys[1..keys.len() - 1]) });
         request
     };
-    let commands = keys::COMMANDS.iter().filter(|(word, _)| is_request(word));
+    let commands = COMMANDS.iter().filter(|(word, _)| is_request(word));
     let mut requests: Vec<Value> = commands.map(|(_, keys)| request(keys)).collect();
-    requests.push(object(keys::REPEATED_REQUEST));
+    requests.push(object(REPEATED_REQUEST));
     json!({
         "entity": object(keys::ENTITY),
         "operation": optional(keys::OPERATION),
@@ -98,7 +100,7 @@ fn definitions() -> Value {
         "audit": open(keys::AUDIT, json!(true)),
         "claim": object(keys::CLAIM),
         "expectation": object(keys::EXPECTATION),
-        "retry": object(keys::RETRY),
+        "retry": object(RETRY),
         "request": { "anyOf": requests },
         "step": { "anyOf": [reference("single_step"), { "type": "array", "items": reference("single_step"), "minItems": 1 }] },
         "single_step": { "anyOf": steps },

@@ -1,7 +1,8 @@
-//! Steps as written.
+//! Steps as written: what each kind says, its keys and how they are read.
 
-use super::keys::COMMANDS;
-use super::{Node, Span, Spanned};
+use super::keys::{AS, KeyDefinition, ORDERED, Takes, optional, required};
+use super::read::{Fields, StepReader};
+use super::{CommandWord, Node, Span, Spanned};
 
 /// A step with its place.
 #[derive(Debug, Clone)]
@@ -136,83 +137,124 @@ pub enum CatchKey {
     Size,
 }
 
-/// The CRUD commands, named as in the MongoDB CRUD specification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandWord {
-    /// `insertOne`
-    InsertOne,
-    /// `insertMany`
-    InsertMany,
-    /// `findOne`
-    FindOne,
-    /// `find`
-    Find,
-    /// `aggregate`
-    Aggregate,
-    /// `countDocuments`
-    CountDocuments,
-    /// `distinct`
-    Distinct,
-    /// `updateOne`
-    UpdateOne,
-    /// `updateMany`
-    UpdateMany,
-    /// `replaceOne`
-    ReplaceOne,
-    /// `deleteOne`
-    DeleteOne,
-    /// `deleteMany`
-    DeleteMany,
-    /// `findOneAndUpdate`
-    FindOneAndUpdate,
-    /// `findOneAndReplace`
-    FindOneAndReplace,
-    /// `findOneAndDelete`
-    FindOneAndDelete,
+/// How a kind of step that is not a CRUD command is written.
+pub(super) struct StepSyntax {
+    /// Its keys; the first is the word that names the step.
+    pub(super) keys: &'static [KeyDefinition],
+    /// Reads the step; `None` when a required part is missing or wrong.
+    pub(super) read: fn(&mut StepReader, &Fields) -> Option<StepKind>,
 }
 
-impl CommandWord {
-    /// The commands that may be requests of a `bulkWrite`.
-    pub const REQUESTS: [CommandWord; 6] = [
-        CommandWord::InsertOne,
-        CommandWord::UpdateOne,
-        CommandWord::UpdateMany,
-        CommandWord::ReplaceOne,
-        CommandWord::DeleteOne,
-        CommandWord::DeleteMany,
-    ];
-
-    /// Returns the command of this name.
-    pub fn named(name: &str) -> Option<CommandWord> {
-        COMMANDS.iter().find(|(_, keys)| keys[0].name == name).map(|(word, _)| *word)
-    }
-
-    /// Returns the name in scenarios and in the MongoDB CRUD specification.
-    pub fn name(self) -> &'static str {
-        COMMANDS[self as usize].1[0].name
-    }
-
-    /// Whether the command changes data.
-    pub fn writes(self) -> bool {
-        !matches!(
-            self,
-            CommandWord::FindOne
-                | CommandWord::Find
-                | CommandWord::Aggregate
-                | CommandWord::CountDocuments
-                | CommandWord::Distinct
-        )
-    }
+const fn step(keys: &'static [KeyDefinition], read: fn(&mut StepReader, &Fields) -> Option<StepKind>) -> StepSyntax {
+    StepSyntax { keys, read }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+const DO: KeyDefinition = required("do", Takes::Steps, "the steps of an iteration or attempt").example("[...]");
+const ERRORS: KeyDefinition = optional("errors", Takes::Codes, "codes of server errors").example("[11000]");
+const ATTEMPTS: KeyDefinition =
+    optional("attempts", Takes::Integer(1, 10_000), "the most attempts, by default 100").example("100");
 
-    #[test]
-    fn commands_are_in_the_order_of_their_words() {
-        for (index, (word, keys)) in COMMANDS.iter().enumerate() {
-            assert_eq!((*word as usize, CommandWord::named(keys[0].name)), (index, Some(*word)));
-        }
-    }
-}
+/// The steps that are not CRUD commands, a row for each.
+pub(super) const STEPS: &[StepSyntax] = &[
+    step(
+        &[
+            required("bulkWrite", Takes::Text, "many writes to one collection").example("posts"),
+            required("requests", Takes::List("request"), "the writes in order")
+                .example("[{ updateOne: { filter: { _id: <post> }, update: { $inc: { n: 1 } } } }]"),
+            ORDERED,
+            ERRORS,
+            AS,
+        ],
+        |reader, fields| reader.bulk_write(fields),
+    ),
+    step(
+        &[required("command", Takes::FieldExpressions, "any server command").example("{ dbStats: 1 }"), AS],
+        |reader, fields| Some(StepKind::Raw { command: fields.node("command")?, alias: reader.alias(fields) }),
+    ),
+    step(
+        &[required("let", Takes::Expressions("a variable"), "assigns variables in order")
+            .example("{ skip: (page - 1) * 10 }")],
+        |_, fields| Some(StepKind::Let(fields.expressions("let"))),
+    ),
+    step(
+        &[
+            required("if", Takes::Scalar, "condition of the steps under `then`").example("reply.modified == 0"),
+            required("then", Takes::Steps, "the steps if the condition is true").example("[{ return: not_found() }]"),
+            optional("else", Takes::Steps, "the steps if the condition is false").example("[{ return: ok() }]"),
+        ],
+        |reader, fields| {
+            let (then, otherwise) = (reader.body(fields, "then"), reader.body(fields, "else"));
+            Some(StepKind::If { condition: fields.node("if")?, then, otherwise })
+        },
+    ),
+    step(
+        &[
+            required("forEach", Takes::Loop, "repeats steps for each element of a list")
+                .example("{ part: product.parts }"),
+            DO,
+        ],
+        |reader, fields| {
+            let body = reader.body(fields, "do");
+            let (name, list) = fields.expressions("forEach").pop()?;
+            Some(StepKind::ForEach { name, list, body })
+        },
+    ),
+    step(
+        &[
+            required("while", Takes::Scalar, "repeats steps as long as the condition is true")
+                .example("size(level) > 0"),
+            // A `while` that sends nothing lets no other task run, so that nothing outside can end it.
+            optional("max_iterations", Takes::Integer(1, 100_000), "the most iterations, by default 1000")
+                .example("1000"),
+            DO,
+        ],
+        |reader, fields| {
+            let body = reader.body(fields, "do");
+            let max_iterations = fields.integer("max_iterations").unwrap_or(1_000);
+            Some(StepKind::While { condition: fields.node("while")?, max_iterations, body })
+        },
+    ),
+    step(
+        &[
+            required("retry", Takes::Optional("retry"), "repeats steps after an error or by `retry_if`")
+                .example("{ errors: [11000] }"),
+            DO,
+        ],
+        |reader, fields| reader.retry(fields),
+    ),
+    step(
+        &[required("retry_if", Takes::Scalar, "starts the next attempt of the enclosing `retry` if true")
+            .example("reply.modified == 0")],
+        |reader, fields| reader.retry_if(fields),
+    ),
+    step(
+        &[
+            required("try", Takes::Steps, "steps that may fail").example("[...]"),
+            required("catch", Takes::Named("step"), "the steps to take instead, by error code or `size`")
+                .example("{ 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }"),
+        ],
+        |reader, fields| reader.attempt(fields),
+    ),
+    step(
+        &[required("transaction", Takes::Steps, "steps that take effect together").example("[...]"), ATTEMPTS],
+        |reader, fields| reader.transaction(fields),
+    ),
+    step(
+        &[required("abort", Takes::Expression, "rolls back the transaction and ends the operation with this result")
+            .example("rejected(\"taken\")")],
+        |reader, fields| reader.abort(fields),
+    ),
+    step(
+        &[required("return", Takes::Expression, "ends the operation with this result").example("reply.comments")],
+        |_, fields| fields.node("return").map(StepKind::Return),
+    ),
+];
+
+pub(super) const RETRY: &[KeyDefinition] = &[ERRORS, ATTEMPTS];
+
+/// The keys of a repeated request.
+pub(super) const REPEATED_REQUEST: &[KeyDefinition] = &[
+    required("forEach", Takes::Loop, "repeats the request for each element of a list").example("{ user: users }"),
+    required("item", Takes::One("request"), "the request for one element")
+        .example("{ deleteOne: { filter: { _id: <user> } } }"),
+];

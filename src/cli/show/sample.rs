@@ -80,34 +80,17 @@ impl SampleCall {
         }
         let [empty, full] = [&calls[0], &calls[1]];
         let mut known = empty.iter().zip(full).take_while(|(a, b)| a.statements == b.statements).count();
-        let decides = |sent: &Sent| sent.is_read || (sent.is_command && !is_straight(&program.steps));
+        let decides = |sent: &Sent| sent.is_read || (sent.is_command && !program.is_straight());
         if let Some(position) = empty.iter().position(decides) {
             known = known.min(position + 1);
         }
-        is_finished &=
-            known == empty.len() && known == full.len() && (is_straight(&program.steps) || sends_once(program));
+        is_finished &= known == empty.len() && known == full.len() && (program.is_straight() || sends_once(program));
         let mut sent = calls.swap_remove(0);
         sent.truncate(known);
         // No server has replied.
         sent.iter_mut().for_each(|sent| sent.gist.clear());
         SampleCall { sent, end: (!is_finished).then(|| "Further commands depend on replies.".to_owned()) }
     }
-}
-
-/// Whether steps do the same whatever the server replies.
-fn is_straight(steps: &[Step]) -> bool {
-    steps.iter().all(|step| match step {
-        Step::Command(_) | Step::Bulk(_) | Step::Return(_) => true,
-        Step::Transaction { body, .. } => is_straight(body),
-        Step::Let(_)
-        | Step::If { .. }
-        | Step::ForEach { .. }
-        | Step::While { .. }
-        | Step::Retry { .. }
-        | Step::Try { .. }
-        | Step::RetryIf(_)
-        | Step::Abort(_) => false,
-    })
 }
 
 /// Whether the only command of a program is one of its own steps, in no loop or branch.

@@ -3,16 +3,16 @@
 use super::fields::Fields;
 use super::step::StepReader;
 use super::value;
-use crate::scenario::keys;
 use crate::scenario::quote;
+use crate::scenario::step::RETRY;
 use crate::scenario::{CatchKey, Diagnostic, Span, Spanned, StepDefinition, StepKind};
 
 const DEFAULT_ATTEMPTS: u32 = 100;
 
 impl StepReader<'_> {
-    pub(super) fn retry(&mut self, fields: &Fields) -> Option<StepKind> {
+    pub(in crate::scenario) fn retry(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("retry")?;
-        let options = Fields::read(fields.entries("retry"), "`retry`", entry.0.span, keys::RETRY, self.diagnostics);
+        let options = Fields::read(fields.entries("retry"), "`retry`", entry.0.span, RETRY, self.diagnostics);
         self.retries.push(false);
         let body = self.body(fields, "do");
         let spans = [Some(entry), fields.entry("do")].map(|entry| entry.map(|(_, node)| node.span));
@@ -30,7 +30,7 @@ impl StepReader<'_> {
         Some(StepKind::Retry { errors: codes(&options), attempts: attempts(&options), body })
     }
 
-    pub(super) fn retry_if(&mut self, fields: &Fields) -> Option<StepKind> {
+    pub(in crate::scenario) fn retry_if(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("retry_if")?;
         match self.retries.last_mut() {
             Some(seen) => *seen = true,
@@ -43,12 +43,13 @@ impl StepReader<'_> {
         Some(StepKind::RetryIf(entry.1.clone()))
     }
 
-    pub(super) fn attempt(&mut self, fields: &Fields) -> Option<StepKind> {
+    pub(in crate::scenario) fn attempt(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("try")?;
         self.refuse_in_transaction(entry.0.span, "`try`");
         let body = self.steps(entry);
         let mut catches: Vec<(CatchKey, Vec<StepDefinition>)> = Vec::new();
-        for entry in &fields.entry("catch")?.1.as_mapping().unwrap_or_default().to_vec() {
+        fields.entry("catch")?;
+        for entry in fields.entries("catch") {
             let steps = self.steps(entry);
             match caught(&entry.0.value) {
                 Some(caught) => catches.push((caught, steps)),
@@ -58,7 +59,7 @@ impl StepReader<'_> {
         Some(StepKind::Try { body, catches })
     }
 
-    pub(super) fn transaction(&mut self, fields: &Fields) -> Option<StepKind> {
+    pub(in crate::scenario) fn transaction(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("transaction")?;
         if self.in_transaction {
             self.diagnostics.push(
@@ -73,7 +74,7 @@ impl StepReader<'_> {
         Some(StepKind::Transaction { attempts: attempts(fields), body })
     }
 
-    pub(super) fn abort(&mut self, fields: &Fields) -> Option<StepKind> {
+    pub(in crate::scenario) fn abort(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("abort")?;
         if !self.in_transaction {
             self.diagnostics.push(
@@ -103,7 +104,7 @@ impl StepReader<'_> {
                 format!("expected the code of a server error or `size`, found {}", quote(&key.value)),
             )
             .label("key of `catch`")
-            .help(format!("for example: `{}`", keys::CATCH)),
+            .help("for example: `catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }`"),
         );
     }
 }

@@ -1,13 +1,33 @@
 //! The requests of a `bulkWrite`.
 
+use super::attempt::codes;
 use super::entry::Entry;
 use super::fields::Fields;
-use crate::scenario::keys::{COMMANDS, KeyDefinition, REPEATED_REQUEST};
+use super::step::StepReader;
+use crate::scenario::command::COMMANDS;
+use crate::scenario::keys::KeyDefinition;
 use crate::scenario::quote;
-use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned};
+use crate::scenario::step::REPEATED_REQUEST;
+use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind};
+
+impl StepReader<'_> {
+    pub(in crate::scenario) fn bulk_write(&mut self, fields: &Fields) -> Option<StepKind> {
+        let alias = self.alias(fields);
+        if let Some(errors) = fields.entry("errors") {
+            self.refuse_in_transaction(errors.0.span, "`errors` of a `bulkWrite`");
+        }
+        Some(StepKind::BulkWrite {
+            requests: requests(fields, self.diagnostics)?,
+            collection: fields.text("bulkWrite")?,
+            ordered: fields.boolean("ordered").is_none_or(|ordered| ordered.value),
+            errors: codes(fields),
+            alias,
+        })
+    }
+}
 
 /// The requests in order; `None` when one of them cannot be understood.
-pub(super) fn requests(fields: &Fields, diagnostics: &mut Diagnostics) -> Option<Vec<RequestDefinition>> {
+fn requests(fields: &Fields, diagnostics: &mut Diagnostics) -> Option<Vec<RequestDefinition>> {
     let entry = fields.entry("requests")?;
     let requests: Vec<Option<RequestDefinition>> =
         fields.items("requests").iter().map(|item| request(item, entry.0.span, diagnostics)).collect();
@@ -38,7 +58,7 @@ fn request(node: &Node, key: Span, diagnostics: &mut Diagnostics) -> Option<Requ
     };
     let options: &'static [KeyDefinition] = &keys[1..keys.len() - 1];
     let (what, example) =
-        (format!("request {}", quote(word.name())), format!("{}: {{ {} }}", word.name(), options[0].example));
+        (format!("request {}", quote(word.name())), format!("{}: {{ {} }}", word.name(), options[0].entry()));
     let fields = Fields::of(entry, &what, &example, options, diagnostics)?;
     Some(RequestDefinition::One { word: Spanned::new(*word, entry.0.span), options: fields.entries_except(&[]) })
 }

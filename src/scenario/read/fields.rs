@@ -7,7 +7,7 @@ use crate::scenario::quote;
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest, suggest};
 
 /// The valid entries of a mapping.
-pub(super) struct Fields<'n> {
+pub(in crate::scenario) struct Fields<'n> {
     found: Vec<(&'static str, &'n Entry)>,
 }
 
@@ -79,7 +79,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key.
-    pub(super) fn node(&self, key: &str) -> Option<Node> {
+    pub(in crate::scenario) fn node(&self, key: &str) -> Option<Node> {
         self.entry(key).map(|(_, node)| node.clone())
     }
 
@@ -90,13 +90,13 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key that takes text.
-    pub(super) fn text(&self, key: &str) -> Option<Spanned<String>> {
+    pub(in crate::scenario) fn text(&self, key: &str) -> Option<Spanned<String>> {
         let (_, node) = self.entry(key)?;
         Some(Spanned::new(node.as_text()?.to_owned(), node.span))
     }
 
     /// The value of a key that takes a boolean.
-    pub(super) fn boolean(&self, key: &str) -> Option<Spanned<bool>> {
+    pub(in crate::scenario) fn boolean(&self, key: &str) -> Option<Spanned<bool>> {
         match self.entry(key)? {
             (_, Node { tree: Tree::Scalar(Scalar::Bool(value)), span }) => Some(Spanned::new(*value, *span)),
             _ => None,
@@ -104,7 +104,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key that takes an integer.
-    pub(super) fn integer(&self, key: &str) -> Option<u32> {
+    pub(in crate::scenario) fn integer(&self, key: &str) -> Option<u32> {
         match self.entry(key)?.1.tree {
             Tree::Scalar(Scalar::Int(value)) => u32::try_from(value).ok(),
             _ => None,
@@ -128,7 +128,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The names and expressions of a key that takes them.
-    pub(super) fn expressions(&self, key: &str) -> Vec<Entry> {
+    pub(in crate::scenario) fn expressions(&self, key: &str) -> Vec<Entry> {
         self.entries(key).iter().filter(|(_, node)| !node.is_absent()).cloned().collect()
     }
 }
@@ -155,6 +155,6 @@ pub(super) fn missing(key: &KeyDefinition, what: &str, place: Span, diagnostics:
     diagnostics.push(
         Diagnostic::error(place, format!("missing key {} in {what}", quote(key.name)))
             .label(format!("{}: {}", quote(key.name), key.about))
-            .help(format!("for example: `{}`", key.example)),
+            .help(format!("for example: `{}`", key.entry())),
     );
 }

@@ -19,8 +19,9 @@ mod value;
 mod yaml;
 
 use entry::{Entry, place};
-use fields::Fields;
+pub(super) use fields::Fields;
 pub use outline::Outline;
+pub(super) use step::StepReader;
 #[cfg(test)]
 pub(super) use yaml::compose;
 

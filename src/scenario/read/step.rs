@@ -2,22 +2,24 @@
 
 use super::entry::{Entry, wrong_type};
 use super::fields::Fields;
-use super::{attempt, bulk, value};
-use crate::scenario::keys::{COMMANDS, KeyDefinition, STEPS};
+use super::value;
+use crate::scenario::command::COMMANDS;
+use crate::scenario::keys::KeyDefinition;
 use crate::scenario::quote;
+use crate::scenario::step::STEPS;
 use crate::scenario::{
     CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, StepDefinition, StepKind, Tree, suggest,
 };
 
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
-const DEFAULT_ITERATIONS: u32 = 1_000;
 
 /// The steps under `entry`: a list of steps, or a single step.
 pub(super) fn steps(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<StepDefinition> {
     StepReader { diagnostics, retries: Vec::new(), in_transaction: false }.steps(entry)
 }
 
-pub(super) struct StepReader<'d> {
+/// Reads steps, and knows what the enclosing steps allow.
+pub(in crate::scenario) struct StepReader<'d> {
     pub(super) diagnostics: &'d mut Diagnostics,
     /// Whether a `retry_if` was seen in each enclosing `retry`, outermost first.
     pub(super) retries: Vec<bool>,
@@ -38,7 +40,7 @@ impl StepReader<'_> {
     }
 
     /// The steps of a key; none when it is missing.
-    pub(super) fn body(&mut self, fields: &Fields, key: &str) -> Vec<StepDefinition> {
+    pub(in crate::scenario) fn body(&mut self, fields: &Fields, key: &str) -> Vec<StepDefinition> {
         fields.entry(key).map_or_else(Vec::new, |entry| self.steps(entry))
     }
 
@@ -53,7 +55,10 @@ impl StepReader<'_> {
             );
             return None;
         };
-        let mut words = entries.iter().filter_map(|entry| Some((entry, keys_of(&entry.0.value)?)));
+        let mut words = entries.iter().filter_map(|entry| {
+            let is_named = |keys: &&[KeyDefinition]| keys[0].name == entry.0.value;
+            Some((entry, all_keys().find(is_named)?))
+        });
         let Some((word, keys)) = words.next() else {
             self.no_step_word(entries, place);
             return None;
@@ -74,7 +79,7 @@ impl StepReader<'_> {
     }
 
     fn no_step_word(&mut self, entries: &[Entry], place: Span) {
-        let words = || COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS).map(|keys| keys[0].name);
+        let words = || all_keys().map(|keys| keys[0].name);
         for (key, _) in entries {
             if let Some(meant) = suggest(&key.value, words()) {
                 self.diagnostics.push(
@@ -95,56 +100,26 @@ impl StepReader<'_> {
     }
 
     fn kind(&mut self, fields: &Fields, word: &Spanned<String>) -> Option<StepKind> {
-        let alias = fields.text("as").inspect(|name| value::check_name(name, "a reply", self.diagnostics));
         let key = word.value.as_str();
         if let Some(command) = CommandWord::named(key) {
             return Some(StepKind::Command {
                 word: Spanned::new(command, word.span),
                 collection: fields.text(key)?,
                 options: fields.entries_except(&[key, "as"]),
-                alias,
+                alias: self.alias(fields),
             });
         }
-        match key {
-            "bulkWrite" => {
-                if let Some(errors) = fields.entry("errors") {
-                    self.refuse_in_transaction(errors.0.span, "`errors` of a `bulkWrite`");
-                }
-                Some(StepKind::BulkWrite {
-                    requests: bulk::requests(fields, self.diagnostics)?,
-                    collection: fields.text(key)?,
-                    ordered: fields.boolean("ordered").is_none_or(|ordered| ordered.value),
-                    errors: attempt::codes(fields),
-                    alias,
-                })
-            }
-            "command" => Some(StepKind::Raw { command: fields.node(key)?, alias }),
-            "let" => Some(StepKind::Let(fields.expressions(key))),
-            "if" => {
-                let (then, otherwise) = (self.body(fields, "then"), self.body(fields, "else"));
-                Some(StepKind::If { condition: fields.node(key)?, then, otherwise })
-            }
-            "forEach" => {
-                let body = self.body(fields, "do");
-                let (name, list) = fields.expressions(key).pop()?;
-                Some(StepKind::ForEach { name, list, body })
-            }
-            "while" => {
-                let body = self.body(fields, "do");
-                let max_iterations = fields.integer("max_iterations").unwrap_or(DEFAULT_ITERATIONS);
-                Some(StepKind::While { condition: fields.node(key)?, max_iterations, body })
-            }
-            "retry" => self.retry(fields),
-            "retry_if" => self.retry_if(fields),
-            "try" => self.attempt(fields),
-            "transaction" => self.transaction(fields),
-            "abort" => self.abort(fields),
-            _ => fields.node("return").map(StepKind::Return),
-        }
+        let syntax = STEPS.iter().find(|syntax| syntax.keys[0].name == key)?;
+        (syntax.read)(self, fields)
+    }
+
+    /// The name under which a step keeps its reply.
+    pub(in crate::scenario) fn alias(&mut self, fields: &Fields) -> Option<Spanned<String>> {
+        fields.text("as").inspect(|name| value::check_name(name, "a reply", self.diagnostics))
     }
 }
 
-/// The keys of the step that `word` names.
-fn keys_of(word: &str) -> Option<&'static [KeyDefinition]> {
-    COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS).find(|keys| keys[0].name == word)
+/// The keys of every step, its word first.
+fn all_keys() -> impl Iterator<Item = &'static [KeyDefinition]> {
+    COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|syntax| syntax.keys))
 }

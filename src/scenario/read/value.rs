@@ -32,7 +32,7 @@ const CEL_WORDS: [&str; 19] = [
 /// Whether the value of `entry` is what `key` takes; reports it otherwise.
 pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagnostics) -> bool {
     if let Some(expected) = key.takes.expected(&entry.1) {
-        wrong_type(entry, &expected, key.example, diagnostics);
+        wrong_type(entry, &expected, &key.entry(), diagnostics);
         return false;
     }
     let entries = entry.1.as_mapping().unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagno
         Takes::Expressions(what) => names(entries, Some(what), "10", diagnostics),
         Takes::FieldExpressions => names(entries, None, "words(4)", diagnostics),
         Takes::Loop if entries.len() != 1 => {
-            wrong_type(entry, "one name with one list", key.example, diagnostics);
+            wrong_type(entry, "one name with one list", &key.entry(), diagnostics);
             return false;
         }
         Takes::Loop | Takes::Each => names(entries, Some("a loop"), "all(post)", diagnostics),
@@ -52,7 +52,7 @@ pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagno
         Takes::Scalar | Takes::Compared | Takes::Document | Takes::Items | Takes::Count | Takes::Hint => {}
         Takes::Steps | Takes::One(_) | Takes::Optional(_) | Takes::Named(_) | Takes::List(_) => {}
     }
-    !key.takes.must_be_filled(key.is_required) || is_filled(entry, key.takes.kind(), key.example, diagnostics)
+    !key.takes.must_be_filled(key.is_required) || is_filled(entry, key.takes.kind(), &key.entry(), diagnostics)
 }
 
 /// The entries of a mapping that has at least one.
@@ -83,7 +83,7 @@ fn names(entries: &[Entry], named: Option<&str>, example: &str, diagnostics: &mu
 /// Checks every item of a list.
 fn each(entry: &Entry, key: &KeyDefinition, expected: &str, fits: fn(&Node) -> bool, diagnostics: &mut Diagnostics) {
     for item in entry.1.as_list().unwrap_or_default().iter().filter(|item| !fits(item)) {
-        wrong_type(&(entry.0.clone(), item.clone()), expected, key.example, diagnostics);
+        wrong_type(&(entry.0.clone(), item.clone()), expected, &key.entry(), diagnostics);
     }
 }
 
