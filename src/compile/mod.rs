@@ -3,7 +3,7 @@
 mod audit;
 mod bulk;
 mod choice;
-mod claim;
+mod claim_names;
 mod command;
 mod document;
 mod dry_run;
@@ -34,7 +34,7 @@ pub(crate) use document::path_length;
 pub use inherit::inherit;
 
 use audit::check_strategies;
-use claim::check_claims;
+use claim_names::check_claims;
 use dry_run::{try_calls, try_records};
 use entity::{compile_data, entity_names};
 use operation::{compile_mix, compile_operations};

@@ -9,12 +9,12 @@ mod call;
 mod call_order;
 mod difference;
 mod live_audits;
-mod ordered;
-mod replay;
-mod sequential;
-mod single_call;
+mod ordered_phase;
+mod reread;
+mod sequential_phase;
+mod show_call;
 mod state;
-mod unordered;
+mod unordered_phase;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::server::namespace;
 use crate::server::{Db, Target};
 
 use call::{ArmDatabase, CallResult};
-pub use single_call::SingleCall;
+pub use show_call::SingleCall;
 use state::FinalState;
 
 /// Strategies whose concurrent phases run at the same time.

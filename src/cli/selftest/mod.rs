@@ -1,8 +1,8 @@
 //! `docshape selftest`: whether this machine and this server can be trusted with a measurement.
 
 mod argument;
-mod load;
-mod server;
+mod load_checks;
+mod server_checks;
 
 use crate::compile::Choice;
 use crate::scenario::Source;
@@ -35,14 +35,14 @@ pub fn selftest(arguments: &SelftestArguments) -> Result<Exit, CliError> {
     let choice = arguments.server.choice()?;
     let quit = CliError::new(Exit::Interrupted, "quit without cleanup");
     let mut checklist = Checklist::default();
-    for check in load::checks()? {
+    for check in load_checks::checks()? {
         checklist.add(&check)?;
     }
     Session::run(choice, quit, async |session| {
-        for check in server::one_client(&session).await? {
+        for check in server_checks::one_client(&session).await? {
             checklist.add(&check)?;
         }
-        checklist.add(&server::identical(&session, arguments.rounds).await?)?;
+        checklist.add(&server_checks::identical(&session, arguments.rounds).await?)?;
         checklist.conclude()
     })
 }

@@ -1,8 +1,8 @@
 //! `docshape show`: the documents, indexes and commands of each strategy, as mongosh statements.
 
 mod code;
-mod heading;
 mod literal;
+mod preamble;
 mod recording;
 mod sample;
 mod statement;
@@ -26,8 +26,8 @@ use super::scenario::{Ready, prepare};
 use super::session::Session;
 
 use code::Code;
-use heading::{comment, filling, heading};
 use literal::Detail;
+use preamble::{comment, filling, preamble};
 pub use statement::statement;
 
 use sample::{SampleCall, SampleDocument, as_bson};
@@ -42,19 +42,19 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
     let strategies = compile::inherit(&ready.scenario.strategies, &mut Diagnostics::new());
     let showing =
         Showing { plan: &ready.plan, strategies: &strategies, call: arguments.call, id: Invocation::now().id };
-    let heading = heading(&ready.scenario, &ready.plan);
+    let preamble = preamble(&ready.scenario, &ready.plan);
     match arguments.server.choice() {
         Ok(choice) => {
             let quit = choice.quit_error(&showing.id, "");
             Session::run(choice, quit, async |session| {
-                output::print(&heading)?;
+                output::print(&preamble)?;
                 showing.print(Some(&session)).await
             })
         }
         // A program that was named is to be used.
         Err(error) if arguments.server.embedded.mongod.is_some() => Err(error),
         Err(missing) => {
-            output::print(&heading)?;
+            output::print(&preamble)?;
             let mut text = "//\n".to_owned();
             comment(&mut text, "", &format!("Commands that depend on replies are missing: {missing}"));
             output::print(&text)?;

@@ -20,7 +20,7 @@ use super::super::exit::CliError;
 use super::super::output;
 use super::super::run::{Invocation, record};
 use super::super::session::Session;
-use super::load::{check_fatal, job};
+use super::load_checks::{check_fatal, job};
 use super::{MachineCheck, ready};
 
 /// Slices through docshape and through a bare loop, in turn.

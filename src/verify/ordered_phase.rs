@@ -41,7 +41,7 @@ impl<T: Target> Verifier<'_, T> {
         let actual = self.tolerate_unsafe(arm, actual, &mut findings)?;
         let problems = actual.map(|actual| state::compare(&baseline.state, &actual)).unwrap_or_default();
         problems.into_iter().for_each(|problem| findings.add(problem));
-        self.replay(place, baseline, &mut findings).await?;
+        self.reread(place, baseline, &mut findings).await?;
         self.audit(place, &counts, &mut findings).await?;
         Ok(findings)
     }

@@ -8,7 +8,7 @@ use crate::scenario::{CollectionDefinition, Node, Scalar, Scenario, Spanned, Tre
 use super::code;
 
 /// Returns the title, the parameters, and how the arguments of the operations are drawn.
-pub fn heading(scenario: &Scenario, plan: &Plan) -> String {
+pub fn preamble(scenario: &Scenario, plan: &Plan) -> String {
     let mut text = format!("// {}: {}\n", plan.name, plan.title);
     comment(&mut text, "", &plan.about);
     if !plan.parameters.is_empty() {

@@ -14,7 +14,7 @@ use super::{BaselineState, Verifier, is_same};
 
 impl<T: Target> Verifier<'_, T> {
     /// Makes every call that only reads on the baseline's data and on the strategy's, which should be the same now.
-    pub(super) async fn replay(
+    pub(super) async fn reread(
         &self,
         place: &ArmDatabase,
         baseline: &BaselineState,
