@@ -718,11 +718,11 @@ fn a_full_disk_keeps_complete_rounds() {
     };
     let path = place.path("limited").display().to_string();
     let ended = limited(limit, "limited");
-    ended.error(3, &["cannot write", &path, "free space", &format!("1 complete round is in {path}")]);
+    ended.error(3, &["cannot write", &path, "free some disk space", &format!("1 complete round is in {path}")]);
     let record = results::load(&place.path("limited")).unwrap();
     assert_eq!((record.rounds.len(), record.status), (1, Status::Unfinished));
     let ended = limited(1, "none");
-    ended.error(3, &["cannot write", "run.json", "free space", "no round is complete"]);
+    ended.error(3, &["cannot write", "run.json", "free some disk space", "no round is complete"]);
 }
 
 /// Runs, waits for the words (for the start of the server without any), sends the signal, and checks what is left.

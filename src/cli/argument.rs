@@ -15,13 +15,13 @@ use super::value::{assignment, cache_size, name, port};
 pub struct SubjectArguments {
     /// Strategies to compare, separated by commas, the baseline first [default: the scenario's]
     ///
-    /// By default, the strategies with `default: true`, or all safe ones if none has it.
+    /// By default, the strategies with `default: true`. If none has it, all that are not `unsafe`.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name, conflicts_with = "all_strategies")]
     pub strategies: Vec<String>,
-    /// Compare all strategies except unsafe ones
+    /// Compare all strategies except unsafe ones, which are incorrect on purpose
     #[arg(long)]
     pub all_strategies: bool,
-    /// Mix of operations [default: `default`, else the scenario's first]
+    /// Mix of operations [default: the mix named `default`, else the first one]
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub mix: Option<String>,
     /// Set a parameter of the scenario; may be repeated
@@ -48,7 +48,7 @@ impl SubjectArguments {
 pub struct ServerArguments {
     /// URI of a replica set or sharded cluster [env: MONGODB_URI] [default: an embedded server]
     ///
-    /// MongoDB 5.0 or newer.
+    /// The server must be MongoDB 5.0 or newer.
     #[arg(long, value_name = "URI", conflicts_with_all = ["mongod", "cache_gb"])]
     pub uri: Option<ConnectionString>,
     /// The embedded server.
@@ -59,7 +59,7 @@ pub struct ServerArguments {
 /// How to start the embedded server.
 #[derive(Debug, Clone, Args)]
 pub struct EmbeddedArguments {
-    /// Program of the embedded server [env: DOCSHAPE_MONGOD] [default: the installed mongod]
+    /// mongod to start as the embedded server [env: DOCSHAPE_MONGOD] [default: the installed mongod]
     ///
     /// By default, the mongod that scripts/install-mongod.sh installs, else `mongod` on PATH.
     #[arg(long, value_name = "PATH")]

@@ -16,7 +16,7 @@ use super::verify::VerifyArguments;
 #[command(
     name = "docshape",
     version,
-    about = "Measures which document shape a MongoDB application should use",
+    about = "Compares document shapes for a MongoDB application by measuring them",
     after_help = super::EXIT_CODES,
     disable_help_subcommand = true,
     arg_required_else_help = true,
@@ -34,7 +34,7 @@ pub enum CliCommand {
     /// Measure the strategies of a scenario, write a run folder, print the verdict
     #[command(after_help = super::EXIT_CODES)]
     Run(Box<RunArguments>),
-    /// Find the highest call rate at which each strategy keeps an objective
+    /// Find the highest call rate at which each strategy meets a latency objective
     #[command(after_help = super::EXIT_CODES)]
     Capacity(CapacityArguments),
     /// Check that all strategies return the same results and end in the same state
@@ -53,10 +53,10 @@ pub enum CliCommand {
     Report(ReportArguments),
     /// Print one Markdown page with the verdicts and claims of several runs
     Summary(SummaryArguments),
-    /// Check that this machine and this server are fit for measurements
+    /// Check that this machine and the server are fit for measurements
     #[command(after_help = super::EXIT_CODES)]
     Selftest(SelftestArguments),
-    /// Start the embedded server by itself
+    /// Start the embedded server without running a benchmark
     #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]
     Server(ServerCommand),
     /// Become a mongod that ends with its parent (internal)

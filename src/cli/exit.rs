@@ -13,7 +13,7 @@ pub const EXIT_CODES: &str = "Exit codes:
     1  a requested check failed
     2  invalid arguments, scenario or file
     3  server or I/O error
-    4  invalid run
+    4  the run finished, but its measurements are not valid
   130  interrupted; results of complete rounds are saved";
 
 /// How a command ended.
@@ -99,7 +99,7 @@ impl<E: KindedError> From<E> for CliError {
 
 /// Returns the error for a file that cannot be written.
 pub fn write_error(path: &Path, error: &io::Error) -> CliError {
-    CliError::failure(format!("cannot write {}: {error}; free space or choose another --out", path.display()))
+    CliError::failure(format!("cannot write {}: {error}; free some disk space, or choose another path", path.display()))
 }
 
 #[cfg(test)]

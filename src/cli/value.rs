@@ -25,7 +25,7 @@ impl FromStr for ConnectionString {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim() {
-            "" => Err("empty URI; omit it to use an embedded server".to_owned()),
+            "" => Err("empty URI; leave out --uri and unset MONGODB_URI to use an embedded server".to_owned()),
             text => Ok(ConnectionString(text.to_owned())),
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn percent<const MAX: u8>(text: &str) -> Result<f64, String> {
     };
     match (plain.parse::<f64>(), nearest) {
         (Ok(percent), Some(nearest)) if percent == nearest => Ok(percent / 100.0),
-        (_, Some(nearest)) => Err(format!("expected a percentage from 0 to {MAX}; nearest: {}", nearest + 0.0)),
+        (_, Some(nearest)) => Err(format!("expected a percentage from 0 to {MAX}; did you mean {}?", nearest + 0.0)),
         (_, None) => Err(format!("expected a percentage from 0 to {MAX}, such as 2 or 0.5")),
     }
 }
@@ -121,7 +121,8 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
 
 /// A length of time from a millisecond to a day: a number and its unit.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    const EXPECTED: &str = "expected a time from 1ms to 24h: a number with ms, s, m or h, such as 500ms, 3s or 2m";
+    const EXPECTED: &str =
+        "expected a time from 1ms to 24h: a number followed by ms, s, m or h, such as 500ms, 3s or 2m";
     let text = text.trim();
     let digits = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
     let unit = match text[digits..].trim() {
@@ -180,7 +181,7 @@ mod tests {
         }
         for (text, nearest) in [("51", "50"), ("-1", "0"), ("1,5", "1.5"), ("inf", "50")] {
             let error = percent::<50>(text).unwrap_err();
-            assert_eq!(error, format!("expected a percentage from 0 to 50; nearest: {nearest}"), "{text}");
+            assert_eq!(error, format!("expected a percentage from 0 to 50; did you mean {nearest}?"), "{text}");
         }
         for text in ["", "%", "two", "NaN", "1.2.3"] {
             assert!(percent::<50>(text).unwrap_err().ends_with("such as 2 or 0.5"), "{text}");

@@ -69,7 +69,11 @@ pub fn compile_data(
     let data = Arc::new(Data::new(Seed::new(seed), entities));
     for (position, entity) in scenario.entities.iter().enumerate() {
         if let Err(error) = data.measure(position) {
-            diagnostics.error(entity.count.span, error.to_string(), "for example 200, or a parameter");
+            diagnostics.error(
+                entity.count.span,
+                error.to_string(),
+                "for example `count: 200`, or a parameter; with `of`, the count applies to each parent",
+            );
             return None;
         }
     }

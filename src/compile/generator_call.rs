@@ -19,11 +19,14 @@ impl Resolver<'_, '_> {
     pub(super) fn generator(&mut self, name: &str, arguments: &[Parsed], parsed: &Parsed) -> Option<Expression> {
         let label = Label::new(&self.scope.next_site());
         let Some(generator) = self.matching(name, arguments) else {
-            let usages: Vec<String> =
-                GENERATORS.iter().filter(|other| other.name == name).map(Generator::usage).collect();
+            let usages: Vec<String> = GENERATORS
+                .iter()
+                .filter(|other| other.name == name)
+                .map(|other| format!("`{}`", other.usage()))
+                .collect();
             let span = self.span_of_word(parsed, name);
-            let message = format!("wrong arguments for `{name}`");
-            return self.problem(span, message, format!("write {}", usages.join(" or ")));
+            let message = format!("wrong arguments for `{name}`: expected {}", usages.join(" or "));
+            return self.problem(span, message, "check their number and kinds; text needs quotes, for example 'title'");
         };
         let resolved: Vec<_> = arguments
             .iter()

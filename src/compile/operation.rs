@@ -60,7 +60,7 @@ fn compile_arguments<'n>(
         let value = resolve(node, &mut scope, diagnostics);
         let entity = value.as_ref().and_then(|value| entity_of(value, &scope));
         if name.value == "reply" {
-            let message = "the name `reply` is reserved for the last command's reply";
+            let message = "the name `reply` is reserved for the reply to the previous command";
             diagnostics.error(name.span, message, "choose another name");
         }
         let slot = scope.assign(&name.value, Origin::Argument, entity);

@@ -63,8 +63,9 @@ pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics
     let mut scope = Scope::new(names, "parameters");
     let expression = resolve(node, &mut scope, diagnostics)?;
     if expression.any(&|part| matches!(part, Expression::Generate(_))) {
-        let help = "compute it from the parameters above; draw random values in `fields` or `arguments`";
-        diagnostics.error(node.span, "a generator cannot be used here: this value is computed once", help);
+        let help = "use constants and earlier parameters; call generators in `fields` or `arguments`";
+        let message = "a generator cannot be used here: this value is computed once, before there is any data";
+        diagnostics.error(node.span, message, help);
         return None;
     }
     match expression.evaluate(&mut Frame::new(&no_data(), Seed::new(0), 0, 0)) {

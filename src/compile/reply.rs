@@ -68,7 +68,7 @@ pub fn check_condition(condition: &Expression, word: &str, span: Span, scope: &S
         _ => return,
     };
     let space = if comparison.starts_with('.') { "" } else { " " };
-    let message = format!("expected a bool in `{word}`, found {kind}: `{written}`");
+    let message = format!("`{word}` needs a bool, but `{written}` is {kind}");
     diagnostics.push(Diagnostic::error(span, message).help(format!("try `{written}{space}{comparison}`")));
 }
 

@@ -247,8 +247,10 @@ impl Resolver<'_, '_> {
             let span = self.span_of_word(parsed, name);
             return self.problem(
                 span,
-                format!("wrong arguments for `{name}`"),
-                format!("write `list.{name}(x, ...)`, where x is a name for the element"),
+                format!("`{name}` takes 2 arguments, found {}", call.args.len()),
+                format!(
+                    "write `list.{name}(x, ...)`, where x names the element; filter first with `list.filter(x, ...)`"
+                ),
             );
         }
         if call.target.is_none() && GENERATORS.iter().any(|generator| generator.name == name) {
@@ -303,7 +305,11 @@ impl Resolver<'_, '_> {
     fn each(&mut self, kind: EachKind, list: &Parsed, arguments: &[Parsed]) -> Option<Expression> {
         let Expr::Ident(name) = &arguments[0].expr else {
             let span = self.span_of(&arguments[0]);
-            return self.problem(span, "expected a name for the element", "for example `list.map(x, x.field)`");
+            return self.problem(
+                span,
+                "expected a name for the element as the first argument",
+                "for example `list.map(x, x.field)`",
+            );
         };
         let list = self.expression(list)?;
         let entity = entity_of(&list, self.scope);

@@ -226,7 +226,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         if taken || name.value == "reply" {
             let message = match taken {
                 true => format!("the name `{}` is already an argument", name.value),
-                false => "the name `reply` is reserved for the last command's reply".to_owned(),
+                false => "the name `reply` is reserved for the reply to the previous command".to_owned(),
             };
             self.diagnostics.error(name.span, message, "choose another name");
             return None;

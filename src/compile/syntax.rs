@@ -36,9 +36,9 @@ pub fn syntax_help(text: &str) -> String {
         return "write `.`: a missing field is null, and so is a field of null".to_owned();
     }
     if text.matches('(').count() > text.matches(')').count() {
-        return "close every bracket; a comma inside { } or [ ] ends an entry: quote the whole expression".to_owned();
+        return "close every bracket; if it is closed, quote the whole expression: YAML ends an entry at a comma inside { } or [ ]".to_owned();
     }
-    "expressions are CEL: operators, `a ? b : c`, lists, maps, function calls; text needs quotes inside".to_owned()
+    "complete the expression; text inside it needs quotes, for example \"'a' + title\"".to_owned()
 }
 
 #[cfg(test)]

@@ -115,8 +115,10 @@ impl Data {
         };
         if extent.count >= FIRST_NEW_RECORD {
             return Err(EvalError::new(format!(
-                "too many records of `{}`: {}, expected fewer than {FIRST_NEW_RECORD}",
-                this.name, extent.count
+                "`{}` would have at least {} records in all; the limit is {}",
+                this.name,
+                extent.count,
+                FIRST_NEW_RECORD - 1
             )));
         }
         let _ = this.extent.set(extent);
@@ -131,7 +133,7 @@ impl Data {
         match this.count.evaluate(&mut frame)? {
             Value::Int(count) if count >= 0 => Ok(count as u64),
             other => Err(EvalError::new(format!(
-                "expected an int >= 0 as the count of `{}`, found {}",
+                "the count of `{}` must be an int >= 0; its value is {}",
                 this.name,
                 written(&other)
             ))),

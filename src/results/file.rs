@@ -15,7 +15,7 @@ use super::{CAPACITY_FILE, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord};
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// The disk refused to take them.
-    #[error("cannot write {}: {source}; free space or choose another folder", path.display())]
+    #[error("cannot write {}: {source}; free some disk space, or choose another folder", path.display())]
     Write {
         /// The file.
         path: PathBuf,

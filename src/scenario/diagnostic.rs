@@ -261,6 +261,7 @@ pub(crate) fn nearest(name: &str, known: &[&str]) -> String {
     match suggest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => "no names are known here".to_owned(),
+        None if known.len() == 1 => format!("expected {}", list_of(known)),
         None => format!("expected one of {}", list_of(known)),
     }
 }

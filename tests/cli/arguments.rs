@@ -25,7 +25,7 @@ fn help_has_exit_codes_and_defaults() {
 
     let help = run(&mut docshape(&["run", "--help"])).out;
     assert!(help.contains(EXIT_CODES), "{help}");
-    for default in ["8", "1", "10s", "quick", "the preset's", "results/SCENARIO/TIME-ID"] {
+    for default in ["8, with --rate 64", "1", "10s", "quick", "the preset's", "results/SCENARIO/TIME-ID"] {
         assert!(help.contains(&format!("[default: {default}]")), "no default {default}: {help}");
     }
     for preset in ["1 round of 0.3 s", "8 rounds of 3 s", "12 rounds of 10 s", "20 rounds of 10 s"] {
@@ -96,7 +96,7 @@ fn numbers_and_times_out_of_range_are_rejected() {
         ("--strategies", "a,,b", "empty name"),
         ("--mix", "", "empty name"),
         ("--preset", "slow", "[possible values: smoke, quick, full, publish]"),
-        ("--uri", "", "omit it to use an embedded server"),
+        ("--uri", "", "unset MONGODB_URI to use an embedded server"),
     ];
     for (option, value, words) in cases {
         fails(&["run", "blog-comments", option, value], 2, &[option, words]);

@@ -20,7 +20,7 @@ pub struct RunArguments {
     pub scenario: Option<String>,
     /// Resume the run in DIR after its last complete round [default: a new run]
     ///
-    /// Its run.json has all settings except --compare-with, --save-run and --junit.
+    /// Its settings come from its run.json. Repeat --compare-with, --save-run and --junit if you need them.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
     pub resume: Option<PathBuf>,
     /// The server to measure.
@@ -32,7 +32,7 @@ pub struct RunArguments {
     /// How to measure it.
     #[command(flatten)]
     pub measurement: MeasurementArguments,
-    /// Write validity and thresholds as JUnit XML to FILE [default: no file]
+    /// Write the run's validity and thresholds to FILE as JUnit XML [default: no file]
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// The run to compare it with.
@@ -55,33 +55,35 @@ pub struct MeasurementArguments {
     /// Rounds, each on fresh databases, 1 to 1000 [default: the preset's]
     #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
     pub rounds: Option<u64>,
-    /// Slices per window, 1 to 1000; strategies alternate slice by slice [default: the preset's]
+    /// Slices per strategy and round, 1 to 1000 [default: the preset's]
+    ///
+    /// Strategies take turns after each slice.
     #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
     pub slices: Option<u64>,
     /// Measure the strategies one after another instead of slice by slice
     ///
-    /// For scenarios about the cache, and for strategies that slow down the next one.
+    /// For scenarios that depend on the cache, and for strategies that slow down the one measured next.
     #[arg(long)]
     pub isolate: bool,
-    /// Measured calls per strategy and round, 1 to 100000000 [default: from the preset's seconds]
+    /// Measured calls per strategy and round, 1 to 100000000 [default: as many as fit the preset's time]
     #[arg(long, value_name = "N", value_parser = count::<100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
     /// Measured time per strategy and round, such as 3s or 2m [default: equal numbers of calls]
     ///
-    /// Without --rate, faster strategies then write more, so that the final states differ.
+    /// Without --rate, faster strategies then write more, so the strategies end with different data.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
-    /// Open load: start R calls per second and strategy, or `auto` [default: closed load]
+    /// Open load: start R calls per second on each strategy, or `auto` [default: closed load]
     ///
     /// R is from 0.001 to 1000000. `auto` is half of the slowest strategy's throughput with closed load. With open load, calls
-    /// start at their intended times whether or not earlier calls have ended. With closed load, each client waits for its
-    /// reply before it sends its next call.
+    /// start at their intended times whether or not earlier calls have ended, with at most --clients in flight. With closed
+    /// load, each client waits for its reply before it sends its next call.
     #[arg(long, value_name = "R", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
-    /// Distribution of the intended start times [default: poisson]
+    /// Distribution of the intended start times; requires --rate [default: poisson]
     #[arg(long, value_enum, value_name = "NAME", requires = "rate")]
     pub arrivals: Option<Arrivals>,
-    /// Concurrent clients, 1 to 10000 [default: 8] [with --rate: 64]
+    /// Concurrent clients, 1 to 10000 [default: 8, with --rate 64]
     ///
     /// With --rate, at most this many calls are in flight.
     #[arg(long, alias = "workers", value_name = "N", value_parser = count::<10_000>, allow_hyphen_values = true)]
@@ -95,16 +97,16 @@ pub struct MeasurementArguments {
     /// Noise floor in percent, 0 to 50; smaller differences are never reported
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = percent::<50>, allow_hyphen_values = true)]
     pub noise: f64,
-    /// Largest percentage of failed calls in a valid run, 0 to 100
+    /// Percentage of calls that may fail before the run is invalid, 0 to 100
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent::<100>, allow_hyphen_values = true)]
     pub error_budget: f64,
     /// Exit with 1 unless STRATEGY.OPERATION.METRIC<VALUE; may be repeated [default: none]
     ///
-    /// For example 'embedded.read_post.p99<5ms'. METRIC is p50, p90, p99, p999 (or p99.9), mean or max (VALUE in us, ms or
-    /// s), failed (VALUE in calls or in %), or round_trips (VALUE per call).
+    /// For example 'embedded.read_post.p99<5ms'. Times: p50, p90, p99, p999 (or p99.9), mean and max, in us, ms or s. Also
+    /// failed, a number of calls or a percentage such as 1%, and round_trips, per call.
     #[arg(long, value_name = "THRESHOLD", allow_hyphen_values = true)]
     pub threshold: Vec<Threshold>,
-    /// Seed of data and calls
+    /// Seed of the generated data and of the sequence of calls
     #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]

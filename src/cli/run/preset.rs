@@ -12,7 +12,7 @@ impl ValueEnum for Preset {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let purpose = match self {
-            Preset::Smoke => "does it run at all",
+            Preset::Smoke => "checks that the scenario runs",
             Preset::Quick => "a first answer",
             Preset::Full => "an answer to act on",
             Preset::Publish => "numbers to publish",
@@ -20,7 +20,7 @@ impl ValueEnum for Preset {
         let length = self.length();
         let rounds = if length.rounds == 1 { "round" } else { "rounds" };
         Some(PossibleValue::new(self.name()).help(format!(
-            "{purpose}: {} {rounds} of {} s per strategy after {} s of warm-up",
+            "{purpose}; {} {rounds} of {} s per strategy after {} s of warm-up",
             length.rounds, length.seconds, length.warmup_seconds
         )))
     }
@@ -36,7 +36,7 @@ mod tests {
             assert_eq!(Preset::from_str(preset.name(), false), Ok(preset));
         }
         let smoke = Preset::Smoke.to_possible_value().unwrap();
-        let help = "does it run at all: 1 round of 0.3 s per strategy after 0.1 s of warm-up";
+        let help = "checks that the scenario runs; 1 round of 0.3 s per strategy after 0.1 s of warm-up";
         assert_eq!(smoke.get_help().unwrap().to_string(), help);
     }
 }
