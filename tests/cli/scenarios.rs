@@ -20,11 +20,11 @@ fn list_prints_the_catalogue() {
                       embedded, linked, bucketed, and 5 more; 2 negative controls
     parts-products    Parts of a product: references, joins or copied names?
                       child_refs_applookup, child_refs_lookup, denorm_many_to_one_versioned, and 5 more; 3 negative controls
-    log-messages      Log messages of a host: in a collection, or the newest ones in the host as well?
+    log-messages      Log messages: in a separate collection, or the newest ones also in the host?
                       parent_ref, denorm_ip_checked, hybrid_slice, and 4 more; 4 negative controls
     tasks             People and their tasks: who stores the reference, and what does it cost to keep two of them?
                       parent_ref, embed, two_way_txn, and 2 more; 4 negative controls
-    trees             Trees: what should a node know of its place?
+    trees             Trees: what should a node store about its place?
                       ancestors, parent, nested_sets_txn, and 7 more; 6 negative controls
     ticketing         Selling seats: one by one, one bulk update, a transaction, or one document per event?
                       tas_bulk, txn, event_map, and 4 more; 1 negative control
