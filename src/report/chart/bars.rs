@@ -1,4 +1,4 @@
-//! Bar charts: one quantity, a bar per strategy. Small, so that several fit side by side.
+//! Bar charts of one quantity with a bar per strategy, small enough for several side by side.
 
 use super::scale::Scale;
 use super::series::Series;
@@ -8,38 +8,38 @@ use super::{Chart, cut};
 const WIDTH: f64 = 240.0;
 const ROW: f64 = 19.0;
 const LEFT: f64 = 24.0;
-/// Where the longest bar ends: numbers stand behind bars.
+/// Right end of the longest bar; its number follows.
 const RIGHT: f64 = WIDTH - 82.0;
 const TOP: f64 = 26.0;
 
-/// A picture of bars.
+/// A bar chart.
 pub struct Bars {
-    /// Its place in the page.
+    /// Its id in the page.
     pub id: String,
-    /// What the bars show.
+    /// The quantity that the bars show.
     pub title: String,
-    /// The bars, from above.
+    /// The bars, from top to bottom.
     pub bars: Vec<Bar>,
 }
 
 /// One bar.
 pub struct Bar {
-    /// Whose.
+    /// The strategy.
     pub series: Series,
-    /// How long; `None` where it is not known.
+    /// Its value; `None` if it is unknown.
     pub value: Option<f64>,
-    /// The value in words.
+    /// The value as text.
     pub label: String,
-    /// How far the value may be off.
+    /// The half-width of the value's interval.
     pub reach: Option<f64>,
-    /// What it was before.
+    /// The value before the calls.
     pub before: Option<f64>,
-    /// Everything in words.
+    /// The text of the tooltip.
     pub words: String,
 }
 
 impl Bars {
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw(&self) -> Chart {
         let mut svg = Svg::default();
         svg.text("head", (0.0, 14.0), &cut(&self.title, 34));

@@ -1,4 +1,4 @@
-//! What a call costs the server: a picture per counter, of the mix and of every operation.
+//! The server cost of a call, of the mix and of every operation: a chart per counter.
 
 use super::super::cost::{MixCost, OperationCost};
 use super::super::evaluation::Evaluation;
@@ -8,7 +8,7 @@ use super::{Chart, Gallery, Layout};
 use crate::record::{Counter, Shown};
 use crate::stats::Cost;
 
-/// Per call of the mix, a picture per counter that is not 0 for all. The repeat has no bar: it is the baseline again.
+/// Charts per call of the mix, one per counter that is not 0 for all. The repeat has no bar: it is the baseline again.
 pub fn mix(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     let shown = run.costs.mix.iter().filter(|row| row.metric.shown == Shown::Everywhere && !row.is_zero(run));
     let chart = |(place, row): (usize, &MixCost)| {
@@ -24,7 +24,7 @@ pub fn mix(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     shown.enumerate().map(chart).collect()
 }
 
-/// Per call of each operation alone.
+/// Charts of the own cost of each operation.
 pub fn operations(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     let operation = |(place, cost): (usize, &OperationCost)| {
         let charts = Counter::own_cost_columns().into_iter().enumerate().filter_map(|(column, metric)| {

@@ -8,22 +8,22 @@ use super::svg::{Point, Svg};
 use super::{Chart, cut};
 use crate::stats::{Ratio, Verdict};
 
-/// Places of a forest plot; one for wide pages, one for phones.
+/// Dimensions of a forest plot: one set for wide pages, one for phones.
 #[derive(Clone)]
 struct Layout {
     id: &'static str,
     width: f64,
-    /// Where the axis begins and ends.
+    /// Left and right end of the axis.
     axis: (f64, f64),
-    /// From one strategy to the next.
+    /// Height of a strategy's row.
     step: f64,
-    /// From the top of a strategy's row to its line.
+    /// Distance from the top of a row to its line.
     line: f64,
-    /// Where a strategy's name begins.
+    /// Left end of a strategy's name.
     name: f64,
-    /// From the top of a strategy's row to the base of its words.
+    /// Distance from the top of a row to the baseline of its text.
     words: f64,
-    /// Whether an operation's name is above its strategies instead of to their left.
+    /// Whether an operation's name is above its strategies, not to their left.
     is_stacked: bool,
     ticks: usize,
 }
@@ -52,16 +52,16 @@ const NARROW: Layout = Layout {
     ticks: 5,
 };
 
-/// Above the rows: names of the axis's values.
+/// Height of the tick labels above the rows.
 const TOP: f64 = 46.0;
 
-/// About as wide is a character of a name.
+/// Approximate width of a character.
 const LETTER: f64 = 7.0;
 
-/// Between operations.
+/// Distance between operations.
 const GAP: f64 = 12.0;
 
-/// The plot for wide pages and that for phones; `None` where nothing is compared.
+/// Draws the plot for wide pages and the plot for phones; none if nothing is compared.
 pub fn forest(run: &Evaluation, series: &[Series]) -> Option<[Chart; 2]> {
     let compared = run.rows.iter().flat_map(|row| &row.cells).any(|cell| ratio_of(cell).is_some());
     let wide = WIDE.with_room_for(series);
@@ -69,14 +69,14 @@ pub fn forest(run: &Evaluation, series: &[Series]) -> Option<[Chart; 2]> {
 }
 
 impl Layout {
-    /// Its axis begins where the longest name ends, within reason.
+    /// Moves the axis to the end of the longest name, within limits.
     fn with_room_for(&self, series: &[Series]) -> Layout {
         let longest = series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
         let begin = self.name + LETTER * longest as f64 + 2.0 * GAP;
         Layout { axis: (begin.clamp(self.axis.0, self.axis.0 + 110.0), self.axis.1), ..self.clone() }
     }
 
-    /// So many characters of a strategy's name are shown.
+    /// The most characters of a strategy's name that are shown.
     fn letters(&self) -> usize {
         let end = if self.is_stacked { 176.0 } else { self.axis.0 - GAP };
         ((end - self.name) / LETTER) as usize
@@ -92,13 +92,13 @@ fn axis(run: &Evaluation, layout: &Layout) -> Scale {
     let ratios = judged.filter(|(_, strategy)| !strategy.is_repeat).filter_map(|(cell, _)| ratio_of(cell));
     let ends = ratios.flat_map(|ratio| {
         let interval = ratio.interval.map_or([ratio.mean; 2], |interval| [interval.low, interval.high]);
-        // An interval without bounds worth the name must not squeeze everything else.
+        // A very wide interval must not squeeze the others.
         [ratio.mean, interval[0].max(ratio.mean / 30.0), interval[1].min(ratio.mean * 30.0)]
     });
     Scale::log(ends.chain([0.8, 1.25]), layout.axis.0, layout.axis.1)
 }
 
-/// A ratio's interval in words.
+/// The interval of a ratio as text.
 fn interval_text(ratio: &Ratio) -> Option<String> {
     ratio.interval.map(|bounds| interval(bounds.low, bounds.high))
 }
@@ -113,7 +113,7 @@ struct Plot<'p> {
 impl Plot<'_> {
     fn draw(&self) -> Chart {
         let layout = self.layout;
-        // The grid lies on the stripes and the noise, and the marks on the grid.
+        // Stripes and noise bands are drawn below the grid, marks above it.
         let (mut svg, mut rows, mut top) = (Svg::default(), Svg::default(), TOP);
         for row in self.run.mix_first() {
             top = self.row(&mut svg, &mut rows, row, top) + GAP;
@@ -163,7 +163,7 @@ impl Plot<'_> {
         }
     }
 
-    /// An operation; gives where it ends.
+    /// Draws an operation; returns its lower end.
     fn row(&self, back: &mut Svg, svg: &mut Svg, row: &OperationResults, top: f64) -> f64 {
         let layout = self.layout;
         let shown = || {
@@ -178,7 +178,7 @@ impl Plot<'_> {
         let (low, high) = (self.axis.at(1.0 / (1.0 + margin)), self.axis.at(1.0 + margin));
         back.rect("stripe", (0.0, top - 3.0), layout.width, bottom - top + 6.0);
         back.group("", &format!("{name}: differences up to {} are noise", percent(margin)), |svg| {
-            // On phones words stand above each line, and no band lies below words.
+            // On phones the text is above each line, and the noise band must not overlap it.
             let bands = if layout.is_stacked { shown().count() } else { 1 };
             for place in 0..bands {
                 let (top, height) = match layout.is_stacked {

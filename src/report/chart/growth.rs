@@ -1,4 +1,4 @@
-//! The size of followed documents over the calls: a picture per document.
+//! The size of followed documents over the calls: a chart per document.
 
 use super::super::evaluation::{Evaluation, FOLLOWED_STEPS};
 use super::super::format::{bytes, percent, short};
@@ -6,10 +6,10 @@ use super::Chart;
 use super::lines::{Line, Lines};
 use super::series::Series;
 
-/// So many documents are shown at most.
+/// The most documents that are shown.
 const DOCUMENTS: usize = 8;
 
-/// A picture per followed document, the most popular first.
+/// Draws a chart per followed document, the most popular first.
 pub fn growth(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     let mut labels: Vec<&str> = Vec::new();
     for growth in run.strategies.iter().flat_map(|strategy| &strategy.followed) {

@@ -13,23 +13,23 @@ const RIGHT: f64 = WIDTH - 20.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = HEIGHT - 42.0;
 
-/// A picture of lines.
+/// A line chart.
 pub struct Lines<'c> {
-    /// Its place in the page.
+    /// Its id in the page.
     pub id: String,
     /// Title above the chart, left.
     pub title: String,
     /// Remark above the chart, right.
     pub remark: String,
-    /// For who cannot see it.
+    /// The description for screen readers.
     pub description: String,
-    /// What the axis to the right shows.
+    /// The label of the x axis.
     pub x_label: &'c str,
-    /// Named values of the axis to the right, within 0 to 1.
+    /// The tick labels of the x axis, with positions from 0 to 1.
     pub x_ticks: Vec<(f64, String)>,
-    /// Whether the other axis is logarithmic.
+    /// Whether the y axis is logarithmic.
     pub is_log: bool,
-    /// How its values are written.
+    /// Formats values of the y axis.
     pub unit: &'c dyn Fn(f64) -> String,
     /// The lines.
     pub lines: Vec<Line<'c>>,
@@ -37,23 +37,23 @@ pub struct Lines<'c> {
 
 /// One line.
 pub struct Line<'c> {
-    /// Whose.
+    /// The strategy.
     pub series: &'c Series,
-    /// The places on the axis to the right (0 to 1) and the values.
+    /// Positions on the x axis (0 to 1) with values.
     pub points: Vec<(f64, f64)>,
-    /// Places with the lower and upper end of where the values lie.
+    /// Positions with the lower and upper end of the values' range.
     pub band: Vec<(f64, f64, f64)>,
-    /// Points with a marker and words.
+    /// Points with a marker and a tooltip.
     pub marks: Vec<(f64, f64, String)>,
 }
 
-/// What the axis to the right makes of 0 to 1.
+/// Converts a position from 0 to 1 to an x coordinate.
 fn across(share: f64) -> f64 {
     LEFT + (RIGHT - LEFT) * share.clamp(0.0, 1.0)
 }
 
 impl Lines<'_> {
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw(&self) -> Chart {
         let mut svg = Svg::default();
         let bands = || self.lines.iter().flat_map(|line| &line.band).flat_map(|(_, low, high)| [*low, *high]);

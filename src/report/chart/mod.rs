@@ -1,7 +1,8 @@
 //! Charts as SVG: inline in the HTML report, separate files for the Markdown report.
 //!
-//! [`svg`] writes the elements, [`scale`] places values, [`series`] gives every strategy its look; there is a file per kind of
-//! picture. Colours and fonts are in `chart.css`, which the page and every file hold. Nothing here measures or judges.
+//! [`svg`] writes the elements, [`scale`] places values on axes, [`series`] gives every strategy its look, and every kind
+//! of chart has a file. Colours and fonts are in `chart.css`, which the page and every SVG file contain. Nothing here
+//! measures or judges.
 
 mod bars;
 mod cost;
@@ -24,21 +25,21 @@ use svg::{Svg, escape, number};
 
 pub(super) use series::Series;
 
-/// Colours, dashes and fonts of all pictures.
+/// Colours, dashes and fonts of all charts.
 pub(super) const STYLE: &str = include_str!("chart.css");
 
-/// One picture.
+/// One chart.
 #[derive(Debug, Clone)]
 pub(super) struct Chart {
-    /// Its place in a page.
+    /// Its id in a page.
     id: String,
-    /// For who cannot see it.
+    /// The description for screen readers.
     description: String,
     size: (f64, f64),
     body: Svg,
 }
 
-/// As an element of a page, which holds [`STYLE`].
+/// Renders an element for a page that contains [`STYLE`].
 impl fmt::Display for Chart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, height) = self.size;
@@ -57,7 +58,7 @@ impl fmt::Display for Chart {
     }
 }
 
-/// Its writer escapes every text, so a template need not.
+/// The chart's writer escapes every text, so templates insert it verbatim.
 impl askama::filters::HtmlSafe for Chart {}
 
 impl Chart {
@@ -69,7 +70,7 @@ impl Chart {
     }
 }
 
-/// A piece of a strategy's line with its marker.
+/// Draws a piece of a strategy's line with its marker.
 #[derive(Debug, Clone)]
 pub(super) struct Glyph {
     body: Svg,
@@ -87,7 +88,7 @@ impl fmt::Display for Glyph {
 
 impl askama::filters::HtmlSafe for Glyph {}
 
-/// Charts that are drawn together.
+/// Charts that belong together.
 #[derive(Debug)]
 pub(super) struct Gallery {
     /// A heading; empty for none.
@@ -101,7 +102,7 @@ pub(super) struct Gallery {
 /// How the page arranges charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One chart over the whole width; the second takes its place on narrow screens.
+    /// One chart over the whole width, replaced by the second one on narrow screens.
     Whole,
     /// Two in a row.
     Two,
@@ -122,28 +123,29 @@ pub struct Charts {
 type Drawing = fn(&Evaluation, &[Series]) -> Vec<Gallery>;
 
 impl Charts {
-    /// Charts that this function draws, and the file that lays them out in `columns` columns; an empty name for no file.
+    /// Creates charts from the function that draws them. `file` arranges them in `columns` columns; without a name, no
+    /// file is written.
     pub(super) fn new(run: &Arc<Evaluation>, drawing: Drawing, file: &'static str, columns: usize) -> Charts {
         Charts { run: Arc::clone(run), drawing, file, columns, texts: None }
     }
 
-    /// The same with a function that draws them as text, for Markdown.
+    /// Adds a function that draws the charts as text, for Markdown.
     pub(super) fn with_texts(self, texts: fn(&Evaluation) -> Vec<String>) -> Charts {
         Charts { texts: Some(texts), ..self }
     }
 
-    /// Draws them as text.
+    /// Draws the charts as text.
     pub(super) fn texts(&self) -> Vec<String> {
         self.texts.map_or_else(Vec::new, |draw| draw(&self.run))
     }
 
-    /// Draws them.
+    /// Draws the charts.
     pub(super) fn draw(&self) -> Vec<Gallery> {
         let galleries = (self.drawing)(&self.run, &Series::all(&self.run));
         galleries.into_iter().filter(|gallery| !gallery.charts.is_empty()).collect()
     }
 
-    /// Draws the file; `None` where there is none, or nothing to draw.
+    /// Draws the file; `None` without a file or without charts.
     pub(super) fn picture(&self, title: &str) -> Option<Picture> {
         if self.file.is_empty() {
             return None;
@@ -210,14 +212,14 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A picture as a file.
+/// An SVG file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     /// Its name, without a folder.
     pub file: &'static str,
-    /// What it shows.
+    /// The description of its content.
     pub title: String,
-    /// The whole file.
+    /// The content of the file.
     pub text: String,
 }
 
@@ -232,7 +234,7 @@ impl Picture {
 const MARGIN: f64 = 20.0;
 const GAP: f64 = 26.0;
 
-/// Pictures in columns below a heading and a legend.
+/// Arranges charts in columns below a heading and a legend.
 fn picture(file: &'static str, title: String, charts: &[Chart], columns: usize, series: &[Series]) -> Picture {
     let widest = charts.iter().map(|chart| chart.size.0).fold(0.0, f64::max);
     let columns = columns.min(charts.len()).max(1);
@@ -260,7 +262,7 @@ fn picture(file: &'static str, title: String, charts: &[Chart], columns: usize, 
     Picture { file, title, text }
 }
 
-/// Names and looks of the strategies; gives where it ends.
+/// Draws names and looks of the strategies; returns the lower end.
 fn legend(svg: &mut Svg, series: &[&Series], width: f64) -> f64 {
     let (mut x, mut y) = (MARGIN, 48.0);
     for one in series {

@@ -1,4 +1,4 @@
-//! Latency by percentile: a picture per operation, its axis as HdrHistogram draws it, each nine as wide as the one before.
+//! Latency by percentile, a chart per operation. As in HdrHistogram plots, every further nine has the same width.
 
 use super::super::evaluation::{Evaluation, Measured, OperationResults};
 use super::super::format::{counted, short, time};
@@ -6,13 +6,13 @@ use super::Chart;
 use super::lines::{Line, Lines};
 use super::series::Series;
 
-/// The percentiles with a name and a marker: share, and its name.
+/// The percentiles with a label and a marker: share and label.
 const NAMED: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p999"), (0.9999, "p9999")];
 
 /// Points of a line per further nine.
 const POINTS: u32 = 10;
 
-/// A picture per operation and one of the mix, which comes first.
+/// Draws a chart of the mix and one per operation.
 pub fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     run.mix_first().enumerate().filter_map(|(place, row)| chart(run, series, place, row)).collect()
 }
@@ -49,7 +49,7 @@ fn line<'c>(run: &Evaluation, series: &'c Series, row: &OperationResults, cell: 
         let value = cell.distribution.quantile(share)?;
         Some((nines(share) / width, value as f64))
     };
-    // The first fifth of the calls is left out: its fastest few would take half of the height.
+    // Without the fastest fifth of the calls, which would take half of the height.
     let steps = (1..=4 * POINTS).map(|step| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
     let steps = steps.filter(|share| nines(*share) <= width);
     let named = NAMED.iter().filter_map(|(share, name)| {

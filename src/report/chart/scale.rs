@@ -1,4 +1,4 @@
-//! From values to places on an axis, and which values an axis names.
+//! Axes: positions of values, and tick values.
 
 /// An axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,7 +10,7 @@ pub struct Scale {
     is_log: bool,
 }
 
-/// Mantissas of named values on a logarithmic axis, from coarse to fine.
+/// Mantissas of ticks on a logarithmic axis, from coarse to fine.
 const MANTISSAS: [&[f64]; 5] = [
     &[1.0],
     &[1.0, 3.0],
@@ -20,7 +20,7 @@ const MANTISSAS: [&[f64]; 5] = [
 ];
 
 impl Scale {
-    /// From 0, or the lowest value when that is below it, to at least the highest of some values.
+    /// A linear axis from 0, or the lowest value if it is negative, to at least the highest value.
     pub fn linear(values: impl Iterator<Item = f64>, from: f64, to: f64, ticks: usize) -> Scale {
         let (low, high) = extent(values.chain([0.0]));
         let high = if high > low { high } else { low + 1.0 };
@@ -29,13 +29,13 @@ impl Scale {
         Scale { low, high, from, to, is_log: false }
     }
 
-    /// From one value to another.
+    /// A linear axis between two values.
     pub fn between(low: f64, high: f64, from: f64, to: f64) -> Scale {
         let high = if high > low { high } else { low + 1.0 };
         Scale { low, high, from, to, is_log: false }
     }
 
-    /// A logarithmic axis that holds the positive ones of some values, with a little room at both ends.
+    /// A logarithmic axis that contains all positive values, with some space at both ends.
     pub fn log(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Scale {
         let (low, high) = extent(values.filter(|value| *value > 0.0));
         let (low, high) = if low <= high { (low, high) } else { (1.0, 10.0) };
@@ -61,7 +61,7 @@ impl Scale {
         let fitting = MANTISSAS.iter().map(|mantissas| self.decades(mantissas)).take_while(|ticks| ticks.len() <= most);
         match fitting.last() {
             Some(ticks) if ticks.len() >= 3 => ticks,
-            // Within less than a factor of two even steps read better; over very many decades some are left out.
+            // Over less than a factor of two even steps read better; over many decades some are left out.
             _ if self.high / self.low < 10.0 => self.even(most),
             _ => {
                 let ticks = self.decades(MANTISSAS[0]);
@@ -86,7 +86,7 @@ impl Scale {
     }
 }
 
-/// The least and the greatest of the finite ones of some values.
+/// The smallest and the largest finite value.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let start = (f64::INFINITY, f64::NEG_INFINITY);
     values.filter(|value| value.is_finite()).fold(start, |(low, high), value| (low.min(value), high.max(value)))

@@ -1,4 +1,4 @@
-//! How a strategy looks in every picture: a colour, a dash and a marker, so that colour alone never distinguishes two.
+//! The look of a strategy in all charts: colour, dash and marker, so that strategies never differ only in colour.
 
 use super::super::evaluation::Evaluation;
 use super::svg::{Point, Svg, number};
@@ -6,10 +6,10 @@ use super::svg::{Point, Svg, number};
 /// Number of distinct looks; further strategies reuse them from the start.
 const LOOKS: usize = 8;
 
-/// A strategy in pictures.
+/// A strategy in charts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
-    /// Its position in the run, by which it is switched off.
+    /// Its position in the run, which names its CSS class.
     pub place: usize,
     /// Its name.
     pub name: String,
@@ -18,7 +18,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Those of a run, in its order.
+    /// Returns the series of a run, in its order.
     pub fn all(run: &Evaluation) -> Vec<Series> {
         let mut looks = 0..;
         let series = run.strategies.iter().enumerate().map(|(place, strategy)| Series {
@@ -44,7 +44,7 @@ impl Series {
         self.look.map_or("ca".to_owned(), |look| format!("c{look}"))
     }
 
-    /// Its marker around a place.
+    /// Draws its marker around a point.
     pub fn marker(&self, svg: &mut Svg, class: &str, (x, y): Point, size: f64) {
         let corners = |corners: &[Point]| {
             let places =
@@ -64,7 +64,7 @@ impl Series {
         svg.path(class, &commands);
     }
 
-    /// A piece of its line with its marker, for legends.
+    /// Draws a piece of its line with its marker, for legends.
     pub fn glyph(&self, svg: &mut Svg, corner: Point) {
         let (x, y) = corner;
         svg.group(&self.look_class(), "", |svg| {

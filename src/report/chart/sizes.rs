@@ -7,7 +7,7 @@ use super::bars::{Bar, Bars};
 use super::series::Series;
 use crate::stats::{Change, CollectionGrowth};
 
-/// A picture per size: a bar for after, a line across it for before.
+/// Draws a chart per kind of size: bars show the size after the calls, a line across them the size before.
 pub fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     type Of = fn(&CollectionGrowth) -> Change;
     let kinds: [(&str, bool, Of); 4] = [

@@ -1,30 +1,30 @@
-//! A writer of SVG elements: the few that the charts need. Every text and every attribute goes through [`escape`].
+//! A writer for the few SVG elements that charts need. Every text and every attribute goes through [`escape`].
 
 use std::fmt::Write;
 
-/// Elements of an SVG picture.
+/// Elements of an SVG file.
 #[derive(Debug, Default, Clone)]
 pub struct Svg {
     text: String,
 }
 
-/// A place in a picture: to the right, and down.
+/// A point: x to the right, y down.
 pub type Point = (f64, f64);
 
 impl Svg {
-    /// What was written.
+    /// The written elements.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// A straight line.
+    /// Writes a straight line.
     pub fn line(&mut self, class: &str, from: Point, to: Point) {
         self.open("line", class);
         self.numbers(&[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)]);
         self.text.push_str("/>");
     }
 
-    /// A rectangle from its upper left corner; one without an extent is left out.
+    /// Writes a rectangle at its upper left corner, unless it is empty.
     pub fn rect(&mut self, class: &str, corner: Point, width: f64, height: f64) {
         if width > 0.0 && height > 0.0 {
             self.open("rect", class);
@@ -33,27 +33,27 @@ impl Svg {
         }
     }
 
-    /// A circle.
+    /// Writes a circle.
     pub fn circle(&mut self, class: &str, centre: Point, radius: f64) {
         self.open("circle", class);
         self.numbers(&[("cx", centre.0), ("cy", centre.1), ("r", radius)]);
         self.text.push_str("/>");
     }
 
-    /// A path from its commands, see [`path`].
+    /// Writes a path from its commands, see [`path`].
     pub fn path(&mut self, class: &str, commands: &str) {
         self.open("path", class);
         let _ = write!(self.text, " d=\"{}\"/>", escape(commands));
     }
 
-    /// A line of text; its class sets which end is anchored at the point.
+    /// Writes a line of text; its class sets which end is anchored at the point.
     pub fn text(&mut self, class: &str, place: Point, text: &str) {
         self.open("text", class);
         self.numbers(&[("x", place.0), ("y", place.1)]);
         let _ = write!(self.text, ">{}</text>", escape(text));
     }
 
-    /// Elements that belong together, under a name that is shown where the pointer rests on them.
+    /// Writes a group of elements with a tooltip.
     pub fn group(&mut self, class: &str, title: &str, fill: impl FnOnce(&mut Svg)) {
         self.open("g", class);
         self.text.push('>');
@@ -64,12 +64,12 @@ impl Svg {
         self.text.push_str("</g>");
     }
 
-    /// Elements that were written apart.
+    /// Appends elements that were written separately.
     pub fn append(&mut self, other: &Svg) {
         self.text.push_str(&other.text);
     }
 
-    /// Another picture inside of this one.
+    /// Writes another SVG element inside this one.
     pub fn nested(&mut self, corner: Point, (width, height): (f64, f64), inner: &Svg) {
         self.open("svg", "");
         self.numbers(&[("x", corner.0), ("y", corner.1), ("width", width), ("height", height)]);
@@ -90,14 +90,14 @@ impl Svg {
     }
 }
 
-/// A coordinate: a tenth of a pixel is exact enough.
+/// Formats a coordinate; a tenth of a pixel is precise enough.
 pub fn number(value: f64) -> String {
     let value = if value.is_finite() { (value * 10.0).round() / 10.0 } else { 0.0 };
     // Adding 0 turns -0 into 0.
     format!("{}", value + 0.0)
 }
 
-/// The commands of a line through some points.
+/// Returns the path commands of a line through points.
 pub fn path(points: &[Point]) -> String {
     let mut commands = String::new();
     for (place, (x, y)) in points.iter().enumerate() {
@@ -106,7 +106,7 @@ pub fn path(points: &[Point]) -> String {
     commands
 }
 
-/// Text as XML holds it, between tags and between quotes. Characters that XML does not allow are replaced.
+/// Escapes text for XML content and attributes. Replaces characters that XML does not allow.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

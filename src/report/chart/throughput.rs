@@ -8,10 +8,10 @@ use super::Chart;
 use super::lines::{Line, Lines};
 use super::series::Series;
 
-/// At most this many marks stay distinguishable.
+/// The most marks that are distinguishable.
 const MARKS: usize = 16;
 
-/// The pictures, where there are data for them.
+/// Draws the charts for which the run has data.
 pub fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     let rates = within(run, series).into_iter().chain(over_rounds(run, series));
     let medians = latency(run, series, ("p50", "median", |times| times.median));
@@ -19,12 +19,12 @@ pub fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     rates.chain(medians).chain(high).collect()
 }
 
-/// The place of one of several on an axis.
+/// Returns the position of one of several items on an axis.
 fn place(one: usize, of: usize) -> f64 {
     if of > 1 { 0.02 + 0.96 * one as f64 / (of - 1) as f64 } else { 0.5 }
 }
 
-/// The first, the last, and some between.
+/// Returns labels for the first item, the last one, and some between.
 fn ticks(of: usize, name: &str) -> Vec<(f64, String)> {
     let every = of.saturating_sub(1).div_ceil(7).max(1);
     let shown = (0..of).step_by(every);
@@ -98,7 +98,7 @@ fn over_rounds(run: &Evaluation, series: &[Series]) -> Option<Chart> {
     Some(lines.draw())
 }
 
-/// A quantile, in short and in full, and how to have it.
+/// A quantile: its short and full name, and how to read it.
 type Quantile = (&'static str, &'static str, fn(&RoundTimes) -> Option<u64>);
 
 fn latency(run: &Evaluation, series: &[Series], (short, name, of): Quantile) -> Option<Chart> {

@@ -1,5 +1,5 @@
-// Values under the pointer, and with the arrow keys in a picture that has the focus; links into folded tables. Without this
-// script the browser shows the same values as titles.
+// Shows values as tooltips, for the pointer and for the arrow keys in a focused chart, and opens folded tables for links.
+// Without this script the browser shows the same values as titles.
 (() => {
   const tip = document.getElementById('tip');
   let current = null;
@@ -47,7 +47,7 @@
     next.classList.add('on');
   });
 
-  // Where style sheets cannot ask what an element holds, strategies are switched off from here.
+  // Browsers without :has() need this script to switch strategies off.
   if (!CSS.supports('selector(:has(*))')) {
     for (const box of document.querySelectorAll('.legend input')) {
       const marks = document.getElementsByClassName(`s${box.id.slice('show-'.length)}`);
@@ -59,7 +59,7 @@
     }
   }
 
-  // A link into a folded table opens it, and paper has no fold.
+  // Opens folded tables for links and for printing.
   const reveal = () => {
     const target = document.getElementById(location.hash.slice(1));
     const folds = [];
@@ -69,7 +69,7 @@
     target.scrollIntoView();
   };
   addEventListener('hashchange', reveal);
-  // The same link again changes no address.
+  // A second click on the same link does not change the address.
   document.addEventListener('click', (event) => {
     if (event.target.closest && event.target.closest('a[href^="#"]')) setTimeout(reveal);
   });
