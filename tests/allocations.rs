@@ -1,4 +1,4 @@
-//! How often docshape asks for memory in a call: a count, so that it can be a test.
+//! Counts the allocations of a call, which are the same on every machine.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use docshape::server::{Failure, Reply, ReplyKind, Target};
 
 const CALLS: u64 = 1_000;
 
-/// Allocations of a point read, those of the driver not counted: it makes 5.
+/// The most allocations of a point read in addition to the driver's; it makes 5.
 const MOST: f64 = 6.0;
 
-/// Answers every command at once with one document, which takes two allocations.
+/// Answers every command immediately with one document, which takes two allocations.
 struct OneDocument(RawDocumentBuf);
 
-const OF_THE_ANSWER: f64 = 2.0;
+const OF_THE_REPLY: f64 = 2.0;
 
 impl Target for OneDocument {
     async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
@@ -37,7 +37,7 @@ fn plan() -> Arc<Plan> {
 }
 
 #[test]
-fn a_point_read_allocates_little() {
+fn point_read_makes_few_allocations() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build_local(tokio::runtime::LocalOptions::default()).unwrap();
     let plan = plan();
@@ -56,10 +56,10 @@ fn a_point_read_allocates_little() {
     let entered = runtime.enter();
     let (first, second) = (slice(0..CALLS), slice(CALLS..2 * CALLS + 1));
     drop(entered);
-    // The first slice makes histograms and whatever else is made once.
+    // The first slice allocates histograms and everything else that is allocated once.
     let recorder = made(first, recorder);
     let counted = allocation_counter::measure(|| drop(made(second, recorder)));
-    let per_call = counted.count_total as f64 / (CALLS + 1) as f64 - OF_THE_ANSWER;
+    let per_call = counted.count_total as f64 / (CALLS + 1) as f64 - OF_THE_REPLY;
     assert!(per_call <= MOST, "{per_call:.2} allocations per call");
-    assert!(per_call > 1.0, "{per_call:.2} allocations per call: a command alone needs one, so these were not counted");
+    assert!(per_call > 1.0, "{per_call:.2} allocations per call: a command needs one or more");
 }

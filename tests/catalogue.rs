@@ -1,4 +1,4 @@
-//! Catalogue scenarios on a real server: every strategy makes the same calls and ends in the same logical state.
+//! A built-in scenario on a real server: all strategies make the same calls and end in the same logical state.
 
 mod harness;
 
@@ -11,7 +11,7 @@ const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
 const SMALL: &[(&str, &str)] = &[("posts", "20"), ("comments_per_post", "30"), ("bucket_size", "10")];
 
 #[tokio::test]
-async fn strategies_end_in_the_same_state_and_so_do_runs() {
+async fn strategies_and_repeated_runs_end_in_the_same_state() {
     let bench = bench(8).await;
     let plan = plan(BLOG, &choice(SMALL));
     let window = Window::Calls { calls: 1_500, warmup: 100, seconds: None };
@@ -35,11 +35,11 @@ async fn strategies_end_in_the_same_state_and_so_do_runs() {
     }
     for (run, states) in runs.iter().enumerate() {
         for (arm, state) in states.iter().enumerate() {
-            for ((entity, rows), (_, wanted)) in state.iter().zip(&runs[0][0]) {
+            for ((entity, rows), (_, expected)) in state.iter().zip(&runs[0][0]) {
                 let name = &plan.arms[arm].name;
-                assert_eq!(rows.len(), wanted.len(), "rows of {entity} in {name}, run {run}");
-                for (row, wanted) in rows.iter().zip(wanted) {
-                    assert_eq!(written(row), written(wanted), "a row of {entity} in {name}, run {run}");
+                assert_eq!(rows.len(), expected.len(), "rows of {entity} in {name}, run {run}");
+                for (row, expected) in rows.iter().zip(expected) {
+                    assert_eq!(written(row), written(expected), "a row of {entity} in {name}, run {run}");
                 }
             }
         }
@@ -49,7 +49,7 @@ async fn strategies_end_in_the_same_state_and_so_do_runs() {
 }
 
 #[tokio::test]
-async fn reads_give_the_same_answers_on_quiet_data() {
+async fn reads_return_the_same_results_on_unchanging_data() {
     let bench = bench(1).await;
     let plan = plan(BLOG, &choice(SMALL));
     let window = Window::Calls { calls: 300, warmup: 0, seconds: None };
@@ -74,7 +74,7 @@ async fn reads_give_the_same_answers_on_quiet_data() {
 }
 
 #[tokio::test]
-async fn only_documents_that_hold_comments_grow() {
+async fn only_documents_with_comments_grow() {
     let bench = bench(8).await;
     let plan = plan(BLOG, &choice(SMALL));
     let window = Window::Calls { calls: 1_000, warmup: 0, seconds: None };

@@ -1,4 +1,4 @@
-//! Every scenario under `examples` compiles without diagnostics, and its strategies are equivalent on a real server.
+//! Every scenario in `examples` compiles without diagnostics and passes verification on a real server.
 
 mod harness;
 
@@ -15,7 +15,7 @@ use docshape::scenario::{Diagnostics, Source, read};
 use docshape::verify::{Verifier, VerifySettings};
 use harness::bench;
 
-/// The example scenarios, by name.
+/// The example scenarios with their names.
 fn examples() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -25,7 +25,7 @@ fn examples() -> Vec<(String, String)> {
     paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The plan of an example; any diagnostic is an error, warnings included.
+/// Compiles an example; all diagnostics, including warnings, fail the test.
 fn try_plan(name: &str, text: &str, choice: &Choice) -> Result<Arc<Plan>, String> {
     let source = Source::new(format!("{name}.yaml"), text);
     let mut diagnostics = Diagnostics::new();

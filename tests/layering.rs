@@ -1,10 +1,10 @@
-//! Who may import whom. The folders of `src/` are the pipeline; an arrow against it is a mistake.
+//! Permitted imports between the folders of `src/`, which form a pipeline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder and the folders that it may import.
+/// Each folder with the folders that it may import.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("scenario", &["record"]),
     ("compile", &["scenario", "plan", "generate"]),
@@ -26,7 +26,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// A text that only the folders named may hold, and why.
+/// Texts that only the listed folders may contain.
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("mongodb::", &["server"]),
     ("std::env::", &["cli", "server", "results"]),
@@ -50,7 +50,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A file's code without comments and unit tests.
+/// Returns a file's code without comments and unit tests.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
@@ -79,7 +79,7 @@ fn imports_follow_the_pipeline() {
 }
 
 #[test]
-fn every_folder_has_its_rule() {
+fn every_folder_has_a_rule() {
     let folders: BTreeSet<String> = fs::read_dir(source())
         .unwrap()
         .map(Result::unwrap)
@@ -91,18 +91,18 @@ fn every_folder_has_its_rule() {
 }
 
 #[test]
-fn the_outside_world_stays_where_it_belongs() {
+fn clock_environment_and_driver_stay_in_their_folders() {
     let mut against = Vec::new();
     for (text, allowed) in ONLY_IN {
         for (folder, _) in MAY_IMPORT.iter().filter(|(folder, _)| !allowed.contains(folder)) {
-            let holds = files(&source().join(folder)).into_iter().filter(|file| code(file).contains(text));
-            against.extend(holds.map(|file| format!("{} holds `{text}`", file.display())));
+            let found = files(&source().join(folder)).into_iter().filter(|file| code(file).contains(text));
+            against.extend(found.map(|file| format!("{} contains `{text}`", file.display())));
         }
     }
     assert!(against.is_empty(), "{against:#?}");
 }
 
-/// The most files of a folder that may import each other in a circle.
+/// The most files of an import circle.
 const LARGEST_CIRCLE: usize = 4;
 
 /// A file as a module: its path below `src`, without `.rs` and `mod.rs`.
@@ -110,9 +110,9 @@ type Module = Vec<String>;
 
 #[derive(Default)]
 struct Imports {
-    /// Paths that the file imports or names.
+    /// Paths that the file imports or uses.
     used: Vec<String>,
-    /// Names that it exports again, and where they are from.
+    /// Names that it re-exports, and their origin.
     exported: BTreeMap<String, String>,
 }
 
@@ -161,7 +161,7 @@ fn imports(code: &str) -> Imports {
     found
 }
 
-/// The paths of `a::{b, c::{d, e}}`.
+/// Returns the paths of `a::{b, c::{d, e}}`.
 fn expanded(tree: &str) -> Vec<String> {
     let Some((start, inside)) = tree.split_once('{') else { return vec![tree.to_owned()] };
     let inside = &inside[..inside.rfind('}').unwrap()];
@@ -177,7 +177,7 @@ fn expanded(tree: &str) -> Vec<String> {
     parts.flat_map(|part| expanded(part)).map(|path| format!("{start}{path}")).collect()
 }
 
-/// The module that defines what a path in `module` names; `None` for other crates.
+/// Returns the module that defines the item of a path in `module`; `None` for other crates.
 fn definition(module: &Module, path: &str, modules: &BTreeMap<Module, Imports>) -> Option<Module> {
     let mut parts = path.split("::").filter(|part| !part.is_empty()).peekable();
     let mut place = module.clone();
@@ -211,7 +211,7 @@ fn definition(module: &Module, path: &str, modules: &BTreeMap<Module, Imports>) 
 }
 
 #[test]
-fn circles_of_imports_are_small() {
+fn import_circles_are_small() {
     let modules = modules();
     let edges = |module: &Module| -> BTreeSet<Module> {
         let defined = modules[module].used.iter().filter_map(|path| definition(module, path, &modules));
@@ -231,7 +231,7 @@ fn circles_of_imports_are_small() {
         round.map(|other| other.join("/")).collect()
     };
     let circles: BTreeSet<BTreeSet<String>> = modules.keys().map(circle).collect();
-    assert!(circles.iter().any(|circle| circle.len() > 1), "no circle at all: are imports read as they should be?");
+    assert!(circles.iter().any(|circle| circle.len() > 1), "no circle at all; are all imports found?");
     let large: Vec<_> = circles.iter().filter(|circle| circle.len() > LARGEST_CIRCLE).collect();
     assert!(large.is_empty(), "{large:#?}");
 }

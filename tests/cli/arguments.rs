@@ -51,7 +51,7 @@ fn every_option_with_a_value_shows_its_default() {
     }
 }
 
-/// Help lines are short: one line per option, of at most 100 columns with the option in front.
+/// The first line of an option's help has at most 100 columns.
 #[test]
 fn help_has_one_line_per_option() {
     let mut command = Arguments::command();
@@ -111,7 +111,7 @@ fn invalid_thresholds_are_rejected_before_the_run() {
         ("linked.read_post.p99<5", "missing unit (us, ms or s) in `5`"),
         ("linkde.read_post.p99<5ms", "unknown strategy linkde; did you mean linked?"),
         ("linked.read_pots.p99<5ms", "unknown operation read_pots; did you mean read_post?"),
-        // It is a negative control, which a plain run leaves out.
+        // A negative control, which runs only on request.
         ("bucket_rmw.read_post.p99<5ms", "unknown strategy bucket_rmw"),
     ];
     for (threshold, words) in cases {

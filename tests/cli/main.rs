@@ -1,4 +1,4 @@
-//! The command line as a user meets it: words, exit codes, streams.
+//! The command line: messages, exit codes and streams.
 
 mod arguments;
 mod scenarios;
@@ -7,7 +7,7 @@ mod verify;
 
 use std::process::{Command, Output, Stdio};
 
-/// `docshape` with these arguments, and an environment without anything that would change its ways.
+/// `docshape` with these arguments, in an environment without variables that it reads.
 fn docshape(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
     command.args(arguments).stdin(Stdio::null());
@@ -17,7 +17,7 @@ fn docshape(arguments: &[&str]) -> Command {
     command
 }
 
-/// What it wrote, and its exit code.
+/// The output and exit code of a process.
 struct Ended {
     code: i32,
     out: String,
@@ -30,14 +30,13 @@ fn run(command: &mut Command) -> Ended {
     Ended { code: status.code().unwrap(), out: text(stdout), err: text(stderr) }
 }
 
-/// Runs it, and asserts that it ends with `code`, tells of an error once, in these words among others, and prints
-/// nothing else.
+/// Asserts that docshape ends with `code`, prints one error that contains all `words`, and prints nothing else.
 #[track_caller]
 fn fails(arguments: &[&str], code: i32, words: &[&str]) {
     let ended = run(&mut docshape(arguments));
     assert_eq!((ended.code, ended.out.as_str()), (code, ""), "{arguments:?}: {}", ended.err);
     assert!(ended.err.starts_with("error: ") && ended.err.matches("error: ").count() == 1, "{}", ended.err);
     for word in words {
-        assert!(ended.err.contains(word), "{arguments:?} should say {word:?}: {}", ended.err);
+        assert!(ended.err.contains(word), "{arguments:?}: {word:?} is missing in {}", ended.err);
     }
 }

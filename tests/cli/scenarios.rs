@@ -69,7 +69,7 @@ fn check_prints_all_problems_of_all_files() {
     }
 }
 
-/// A scenario of one strategy, with a place for more.
+/// A scenario with one strategy, and with room for another one.
 fn small(more: &str) -> String {
     format!(
         "format: 1\nname: small\ntitle: Small\nabout: Little.\nparameters: {{ n: 3 }}\nentities:\n  a:\n    count: n\n    fields: \
@@ -95,7 +95,7 @@ fn warnings_are_not_a_failure() {
 }
 
 #[test]
-fn mistakes_in_one_mix_are_found_and_shared_steps_printed_once() {
+fn check_compiles_every_mix_and_reports_shared_steps_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("small.yaml");
     let text =
@@ -117,7 +117,7 @@ fn mistakes_in_one_mix_are_found_and_shared_steps_printed_once() {
 }
 
 #[test]
-fn unreadable_scenarios_are_named_with_the_next_step() {
+fn unreadable_scenarios_are_reported_with_a_next_step() {
     fails(&["show", "blog-coments"], 2, &["`blog-coments`", "did you mean `blog-comments`?", "docshape list"]);
     fails(&["show", "zzz"], 2, &["unknown scenario `zzz`", "docshape list", "./zzz.yaml"]);
     fails(&["show", "none.yaml"], 2, &["cannot read scenario file none.yaml", "check the path"]);
@@ -147,10 +147,10 @@ fn unknown_choices_are_rejected() {
 fn show_prints_shapes_and_commands() {
     let ended = run(&mut docshape(&["show", "blog-comments"]));
     assert_eq!((ended.code, ended.err.as_str()), (0, ""));
-    // A text stays whole, however long it is.
+    // Long texts are not truncated.
     let is_text = |line: &str| line.trim_start().split_once(": '").is_some_and(|(_, text)| text.len() > 60);
     assert!(ended.out.lines().all(|line| line.chars().count() <= 100 || is_text(line)));
-    // Ids of the data begin with an instant of the scenario; others are made by the server.
+    // Generated ids start with a time of the scenario; other ids come from the server.
     let kept = |(number, part): (usize, &str)| match number == 0 || part.starts_with("659") {
         true => part.to_owned(),
         false => format!("{}{}", "f".repeat(24), &part[24..]),
@@ -160,7 +160,7 @@ fn show_prints_shapes_and_commands() {
 }
 
 #[test]
-fn show_keeps_to_the_strategies_and_parameters_asked_for() {
+fn show_uses_the_given_strategies_and_parameters() {
     let ended = run(&mut docshape(&["show", "blog-comments", "--strategies", "bucketed", "--set", "bucket_size=2"]));
     assert_eq!(ended.code, 0, "{}", ended.err);
     assert!(ended.out.contains("// ---- bucketed ----") && !ended.out.contains("// ---- linked"), "{}", ended.out);
@@ -168,7 +168,7 @@ fn show_keeps_to_the_strategies_and_parameters_asked_for() {
 }
 
 #[test]
-fn a_closed_pipe_is_not_an_error() {
+fn closed_pipe_is_not_an_error() {
     let mut child = docshape(&["show", "blog-comments"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut err = String::new();

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 
 use super::{docshape, fails, run};
 
-/// A server that is killed when the test ends, however it ends; the kernel then kills its `mongod`.
+/// A `docshape server start` that is killed when dropped; the kernel then kills its `mongod`.
 struct Started {
     child: Child,
     temp: tempfile::TempDir,
@@ -30,7 +30,7 @@ impl Drop for Started {
 fn start() -> Started {
     let temp = tempfile::tempdir().unwrap();
     let mut command = docshape(&["server", "start", "--cache-gb", "0.25"]);
-    // The variable that names the program for all tests must reach this one too.
+    // The variable that names the mongod of all tests.
     if let Some(program) = std::env::var_os("DOCSHAPE_MONGOD") {
         command.env("DOCSHAPE_MONGOD", program);
     }
@@ -39,7 +39,7 @@ fn start() -> Started {
 }
 
 impl Started {
-    /// The first line of standard output.
+    /// Returns the first line of standard output.
     fn uri(&mut self) -> String {
         let mut line = String::new();
         BufReader::new(self.child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -68,14 +68,14 @@ fn pid(number: u32) -> Pid {
     Pid::from_raw(i32::try_from(number).unwrap())
 }
 
-/// The process id of the server, from the server.
+/// Returns the process id that the server reports.
 async fn server_pid(uri: &str) -> u32 {
     let target = MongoTarget::connect(uri, 1).await.unwrap();
     let reply = target.run("admin", rawdoc! { "serverStatus": 1 }, ReplyKind::Single).await.unwrap();
     u32::try_from(reply.batches()[0].get_i64("pid").unwrap()).unwrap()
 }
 
-/// A dead process that nobody has waited for yet counts as gone.
+/// A zombie counts as gone.
 fn alive(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
@@ -89,7 +89,7 @@ fn eventually(what: &str, condition: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn it_prints_a_uri_that_works_and_leaves_nothing_when_it_is_told_to_end() {
+async fn server_start_prints_its_uri_and_leaves_no_files() {
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
         let mut started = start();
         let uri = started.uri();
@@ -104,7 +104,7 @@ async fn it_prints_a_uri_that_works_and_leaves_nothing_when_it_is_told_to_end() 
 }
 
 #[tokio::test]
-async fn it_ends_with_an_error_when_its_server_dies() {
+async fn fails_when_its_mongod_dies() {
     let mut started = start();
     let uri = started.uri();
     kill(pid(server_pid(&uri).await), Signal::SIGKILL).unwrap();
@@ -115,7 +115,7 @@ async fn it_ends_with_an_error_when_its_server_dies() {
 }
 
 #[test]
-fn interrupted_before_the_server_is_ready_it_leaves_nothing() {
+fn leaves_no_files_when_interrupted_during_the_start() {
     let mut started = start();
     eventually("the server's folder", || started.entries() > 0);
     started.signal(Signal::SIGINT);
@@ -125,7 +125,7 @@ fn interrupted_before_the_server_is_ready_it_leaves_nothing() {
 }
 
 #[test]
-fn without_a_program_it_names_the_ways_to_get_one() {
+fn missing_mongod_error_lists_ways_to_get_one() {
     fails(
         &["server", "start", "--mongod", "/no/mongod"],
         3,
@@ -147,7 +147,7 @@ fn without_a_program_it_names_the_ways_to_get_one() {
 }
 
 #[test]
-fn a_temporary_folder_that_cannot_be_used_is_named() {
+fn unusable_temporary_folder_is_named() {
     let ended = run(docshape(&["server", "start", "--mongod", "/bin/false"]).env("TMPDIR", "/no/such/folder"));
     assert_eq!(ended.code, 3);
     assert!(ended.err.contains("/no/such/folder") && ended.err.contains("set TMPDIR"), "{}", ended.err);

@@ -1,10 +1,10 @@
-//! `verify`, and the check before a run. Without a `mongod` these tests fail and say how to get one.
+//! `verify`, and the verification before a run. Without a `mongod` these tests fail and say how to get one.
 
 use std::path::PathBuf;
 
 use super::{Ended, docshape, run};
 
-/// The scenario with strategies that differ, and a folder for whatever is written.
+/// A scenario whose strategies differ, and a folder for output.
 struct Place {
     folder: tempfile::TempDir,
     scenario: String,
@@ -37,7 +37,7 @@ impl Place {
 }
 
 #[test]
-fn strategies_that_differ_end_with_1_and_a_command_that_shows_the_call() {
+fn difference_ends_with_1_and_a_command_that_shows_the_call() {
     let place = Place::new();
     let equal = place.verify(&["--strategies", "linked,embedded", "--calls", "60", "--times", "2"]);
     assert_eq!(equal.code, 0, "{}{}", equal.out, equal.err);
@@ -57,7 +57,7 @@ fn strategies_that_differ_end_with_1_and_a_command_that_shows_the_call() {
 }
 
 #[test]
-fn a_run_of_strategies_that_differ_stops_before_the_first_round() {
+fn run_stops_before_the_first_round_when_strategies_differ() {
     let place = Place::new();
     let options = ["--strategies", "linked,unsorted", "--preset", "smoke"];
     let stopped = place.docshape("run", &place.scenario, &options);
@@ -68,14 +68,14 @@ fn a_run_of_strategies_that_differ_stops_before_the_first_round() {
         stopped.err
     );
     let folders = std::fs::read_dir(place.folder.path().join("results/shelves")).map(Iterator::count);
-    assert_eq!(folders.unwrap_or(0), 0, "a run that came to nothing leaves no folder");
+    assert_eq!(folders.unwrap_or(0), 0, "a run without results leaves no folder");
     let forced = place.docshape("run", &place.scenario, &[&options[..], &["--no-verify", "--out", "out.run"]].concat());
     assert_eq!(forced.code, 0, "{}{}", forced.out, forced.err);
     assert!(forced.out.contains("were not verified to return the same results before this run"), "{}", forced.out);
 }
 
 #[test]
-fn an_audit_that_the_server_refuses_is_named() {
+fn audit_that_the_server_rejects_is_named() {
     let place = Place::new();
     let text = std::fs::read_to_string(&place.scenario).unwrap();
     let broken = text.replace(

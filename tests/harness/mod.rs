@@ -18,7 +18,7 @@ use docshape::server::namespace::database_name;
 use docshape::server::{Db, Reply};
 use tokio::time::Instant;
 
-/// The `mongod` that docshape itself would take.
+/// Returns the `mongod` that docshape would start.
 pub fn program() -> PathBuf {
     let value = |name| std::env::var_os(name);
     let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
@@ -26,7 +26,7 @@ pub fn program() -> PathBuf {
         .unwrap_or_else(|error| panic!("this test needs a mongod: {error}"))
 }
 
-/// How tests start it: with a small cache.
+/// Options of the server in tests, with a small cache.
 pub fn options(temp_dir: &Path) -> EmbeddedOptions {
     let mut options = EmbeddedOptions::new(program(), env!("CARGO_BIN_EXE_docshape").into(), temp_dir.to_owned());
     options.cache_gb = 0.25;
@@ -35,7 +35,7 @@ pub fn options(temp_dir: &Path) -> EmbeddedOptions {
 
 /// A server, a client, and a load thread.
 pub struct Bench {
-    /// Makes and reads databases.
+    /// Creates and reads databases.
     pub target: MongoTarget,
     /// Makes the calls.
     pub load_threads: LoadThreads<MongoTarget>,
@@ -52,7 +52,7 @@ pub async fn bench(clients: u32) -> Bench {
     Bench { target, load_threads: LoadThreads::Threads(vec![thread]), server, temp }
 }
 
-/// Compiles a scenario text; its diagnostics fail the test.
+/// Compiles a scenario; diagnostics fail the test.
 pub fn plan(text: &str, choice: &Choice) -> Arc<Plan> {
     let source = Source::new("test.yaml", text);
     let mut diagnostics = Diagnostics::new();
@@ -61,13 +61,13 @@ pub fn plan(text: &str, choice: &Choice) -> Arc<Plan> {
     Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
 }
 
-/// A choice with these parameters.
+/// Returns a choice with these parameters.
 pub fn choice(set: &[(&str, &str)]) -> Choice {
     let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     Choice { set, seed: 1, ..Choice::default() }
 }
 
-/// Closed load on databases that are dropped.
+/// Settings of a closed load whose databases are dropped.
 pub fn settings(id: &str, clients: usize, slices: u64) -> LoadSettings {
     LoadSettings {
         id: id.to_owned(),
@@ -80,7 +80,8 @@ pub fn settings(id: &str, clients: usize, slices: u64) -> LoadSettings {
     }
 }
 
-/// The reply of a scripted server: one document written, and the marker that is read before a database is dropped.
+/// The reply of a scripted server: counts of one written document, and the marker that is read before a database is
+/// dropped.
 pub fn reply_to(command: &RawDocument) -> Reply {
     let (name, collection) = command.iter().next().unwrap().unwrap();
     let is_marker = name == "find" && collection.as_str() == Some("docshape.marker");
@@ -89,12 +90,12 @@ pub fn reply_to(command: &RawDocument) -> Reply {
 }
 
 impl Bench {
-    /// The server's address with a database.
+    /// Returns the server's URI with a database.
     pub fn uri(&self, database: &str) -> String {
         self.server.uri().replacen("/?", &format!("/{database}?"), 1)
     }
 
-    /// An experiment on this server; databases are kept when `keep`.
+    /// Returns an experiment on this server that keeps its databases.
     pub fn experiment<'b>(
         &'b self,
         plan: &Arc<Plan>,
@@ -113,12 +114,12 @@ impl Bench {
         }
     }
 
-    /// A client with so many connections.
+    /// Returns a client with this number of connections.
     pub async fn client(&self, connections: u32) -> MongoTarget {
         MongoTarget::connect(&self.server.uri(), connections).await.unwrap()
     }
 
-    /// The logical state of every arm after round 0 of a kept experiment.
+    /// Returns the logical state of every arm after round 0 of an experiment.
     pub async fn states(&self, plan: &Plan, id: &str) -> Vec<Vec<(String, Vec<Value>)>> {
         let mut states = Vec::new();
         for (arm, strategy) in plan.arms.iter().enumerate() {
