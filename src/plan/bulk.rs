@@ -60,13 +60,11 @@ impl Bulk {
     /// # Errors
     /// When a slot in the collection's name has no value.
     pub fn head(&self, kind: RequestKind, frame: &mut Frame) -> Result<RawDocumentBuf, EvalError> {
-        let (mut writer, open) = Writer::new();
-        self.collection.write(kind.name(), &mut writer, frame)?;
-        writer.value("ordered", &Value::Bool(self.ordered))?;
-        if let Some(concern) = &self.write_concern {
-            writer.value("writeConcern", concern)?;
-        }
-        Ok(writer.finish(open))
+        Writer::document(|writer| {
+            self.collection.write(kind.name(), writer, frame)?;
+            writer.value("ordered", &Value::Bool(self.ordered))?;
+            self.write_concern.iter().try_for_each(|concern| writer.value("writeConcern", concern))
+        })
     }
 
     /// The requests, as the server's commands hold them.
@@ -100,8 +98,7 @@ impl Request {
             Request::One(kind, template) => bound.push((*kind, template.bind(frame)?)),
             Request::Each { slot, list, item } => {
                 let list = list.evaluate(frame)?;
-                let wrong = || EvalError::new(format!("expected a list, found {}", list.kind()));
-                for element in list.items().ok_or_else(wrong)? {
+                for element in list.elements()? {
                     frame.set(*slot, element);
                     item.bind(frame, bound)?;
                 }

@@ -243,9 +243,7 @@ fn map(entries: &[(Expression, Expression)], frame: &mut Frame) -> Result<Value,
     for (key, value) in entries {
         match key.evaluate(frame)? {
             Value::Text(key) => made.push((key, value.evaluate(frame)?)),
-            other => {
-                return Err(EvalError::new(format!("expected a string as the key of a map, found {}", other.kind())));
-            }
+            other => return Err(EvalError::expected("a string as the key of a map", &other)),
         }
     }
     Ok(Value::Map(made.into()))
@@ -254,7 +252,7 @@ fn map(entries: &[(Expression, Expression)], frame: &mut Frame) -> Result<Value,
 impl Each {
     fn evaluate(&self, frame: &mut Frame) -> Result<Value, EvalError> {
         let list = self.list.evaluate(frame)?;
-        let items = list.items().ok_or_else(|| EvalError::new(format!("expected a list, found {}", list.kind())))?;
+        let items = list.elements()?;
         let outer = frame.iteration;
         let mut made = Vec::new();
         let mut verdict = self.kind == EachKind::All;
@@ -285,7 +283,7 @@ impl Each {
 pub fn truth(value: &Value) -> Result<bool, EvalError> {
     match value {
         Value::Bool(b) => Ok(*b),
-        other => Err(EvalError::new(format!("expected a bool, found {}", other.kind()))),
+        other => Err(EvalError::expected("a bool", other)),
     }
 }
 

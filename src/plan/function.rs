@@ -60,7 +60,7 @@ pub fn find(name: &str) -> Option<Function> {
 }
 
 fn items(value: &Value) -> Result<Vec<Value>, String> {
-    Ok(value.items().ok_or_else(|| format!("expected a list, found {}", value.kind()))?.collect())
+    Ok(value.elements()?.collect())
 }
 
 fn as_int(value: &Value) -> Result<i64, String> {
@@ -87,8 +87,7 @@ fn pluck(arguments: &[Value]) -> Result<Value, String> {
     if let Value::Array(raw) = &arguments[0] {
         return Ok(Value::list(raw.pluck(name)?));
     }
-    let list = arguments[0].items().ok_or_else(|| format!("expected a list, found {}", arguments[0].kind()))?;
-    Ok(Value::list(list.map(|item| item.field(name)).collect::<Result<_, _>>()?))
+    Ok(Value::list(arguments[0].elements()?.map(|item| item.field(name)).collect::<Result<_, _>>()?))
 }
 
 /// Parts of `length` elements or bytes, the last one shorter, as `{ number, size, items }`, numbered from 1.

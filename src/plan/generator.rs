@@ -159,12 +159,9 @@ pub const GENERATORS: &[Generator] = &[
         referrers,
     ),
     generator("clock", &[], |_, frame| Ok(Value::Date(frame.now))),
-    generator("earlier", &[Parameter { name: "operation", kind: ParameterKind::Operation }], |call, frame| match call
-        .arguments
-        .as_slice()
-    {
-        [GeneratorArgument::Operation(calls)] => calls.draw(frame, &mut call.stream(frame)),
-        _ => Err(EvalError::new("earlier: expected an operation")),
+    generator("earlier", &[Parameter { name: "operation", kind: ParameterKind::Operation }], |call, frame| {
+        let calls = call.earlier_calls().ok_or_else(|| EvalError::new("earlier: expected an operation"))?;
+        calls.draw(frame, &mut call.stream(frame))
     }),
 ];
 
@@ -247,10 +244,14 @@ impl GeneratorCall {
         }
     }
 
+    fn expected(&self, kind: &str, found: &Value) -> EvalError {
+        EvalError::new(format!("{}: {}", self.generator.name, EvalError::expected(kind, found)))
+    }
+
     fn int(&self, position: usize, frame: &mut Frame) -> Result<i64, EvalError> {
         match self.value(position, frame)? {
             Value::Int(i) => Ok(i),
-            other => Err(EvalError::new(format!("{}: expected an int, found {}", self.generator.name, other.kind()))),
+            other => Err(self.expected("an int", &other)),
         }
     }
 
@@ -264,16 +265,14 @@ impl GeneratorCall {
         match self.value(position, frame)? {
             Value::Int(i) => Ok(i as f64),
             Value::Double(d) => Ok(d),
-            other => Err(EvalError::new(format!("{}: expected a number, found {}", self.generator.name, other.kind()))),
+            other => Err(self.expected("a number", &other)),
         }
     }
 
     fn list(&self, position: usize, frame: &mut Frame) -> Result<Vec<Value>, EvalError> {
         let value = self.value(position, frame)?;
-        match value.items() {
-            Some(items) => Ok(items.collect()),
-            None => Err(EvalError::new(format!("{}: expected a list, found {}", self.generator.name, value.kind()))),
-        }
+        let items = value.items().map(Iterator::collect);
+        items.ok_or_else(|| self.expected("a list", &value))
     }
 }
 
@@ -301,11 +300,10 @@ fn uniform(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> 
         (Value::Double(a), Value::Double(b)) => {
             generate::uniform_float(stream, *a, *b).map(Value::Double).map_err(wrong)
         }
-        _ => Err(EvalError::new(format!(
-            "uniform: expected two ints or two doubles, found {} and {}",
-            a.kind(),
-            b.kind()
-        ))),
+        _ => {
+            let (a, b) = (a.kind(), b.kind());
+            Err(EvalError::new(format!("uniform: expected two ints or two doubles, found {a} and {b}")))
+        }
     }
 }
 

@@ -53,11 +53,7 @@ impl Skeleton {
     /// When a slot has no value, or this is no document.
     pub fn bind(&self, frame: &mut Frame) -> Result<RawDocumentBuf, EvalError> {
         match self {
-            Skeleton::Parts(parts) => {
-                let (mut writer, open) = Writer::new();
-                write(&mut parts.iter(), &mut writer, frame)?;
-                Ok(writer.finish(open))
-            }
+            Skeleton::Parts(parts) => Writer::document(|writer| write(&mut parts.iter(), writer, frame)),
             Skeleton::Whole(template) => template.bind(frame),
         }
     }

@@ -143,29 +143,19 @@ impl Template {
     /// When a slot has no value, or the template is not a document.
     pub fn bind(&self, frame: &mut Frame) -> Result<RawDocumentBuf, EvalError> {
         match self {
-            Template::Document(entries) => {
-                let (mut writer, open) = Writer::new();
-                write_entries(entries, &mut writer, frame)?;
-                Ok(writer.finish(open))
-            }
+            Template::Document(entries) => Writer::document(|writer| write_entries(entries, writer, frame)),
             Template::Constant(Value::Document(raw)) => Ok(raw.document().to_owned()),
             Template::Slot(path) => match path.value(frame)? {
                 Value::Document(raw) => Ok(raw.document().to_owned()),
-                Value::Record(record) => {
-                    let (mut writer, open) = Writer::new();
-                    record.write(&mut writer)?;
-                    Ok(writer.finish(open))
+                Value::Record(record) => Writer::document(|writer| record.write(writer)),
+                Value::Map(entries) => {
+                    Writer::document(|writer| entries.iter().try_for_each(|(key, value)| writer.value(key, value)))
                 }
-                map @ Value::Map(_) => {
-                    let (mut writer, open) = Writer::new();
-                    for (key, value) in map.entries() {
-                        writer.value(&key, &value)?;
-                    }
-                    Ok(writer.finish(open))
-                }
-                other => Err(EvalError::new(format!("expected a document, found {}", other.kind()))),
+                other => Err(EvalError::expected("a document", &other)),
             },
-            _ => Err(EvalError::new("expected a document")),
+            Template::Constant(_) | Template::Text(_) | Template::Array(_) => {
+                Err(EvalError::new("expected a document"))
+            }
         }
     }
 
@@ -197,9 +187,7 @@ impl Template {
     /// # Errors
     /// When a slot has no value, or an element is no document.
     pub fn bind_items(&self, frame: &mut Frame) -> Result<Vec<RawDocumentBuf>, EvalError> {
-        let (mut writer, open) = Writer::new();
-        self.write("items", &mut writer, frame)?;
-        let bound = Raw::new(writer.finish(open));
+        let bound = Raw::new(Writer::document(|writer| self.write("items", writer, frame))?);
         let items = bound.get("items").unwrap_or(Value::Null);
         let items = items.items().ok_or_else(|| EvalError::new("expected a list of documents"))?;
         items
@@ -279,10 +267,7 @@ fn write_items(items: &[Item], writer: &mut Writer, frame: &mut Frame) -> Result
             }
             Item::Each { slot, list, item } => {
                 let list = list.evaluate(frame)?;
-                let elements = list
-                    .items()
-                    .ok_or_else(|| EvalError::new(format!("forEach: expected a list, found {}", list.kind())))?;
-                for element in elements {
+                for element in list.elements().map_err(|error| EvalError::new(format!("forEach: {error}")))? {
                     frame.set(*slot, element);
                     index_key(position, |key| item.write(key, writer, frame))?;
                     position += 1;

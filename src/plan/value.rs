@@ -20,6 +20,11 @@ impl EvalError {
     pub fn new(message: impl Into<Box<str>>) -> EvalError {
         EvalError { message: message.into() }
     }
+
+    /// Creates the error of a value of another kind than expected.
+    pub fn expected(kind: &str, found: &Value) -> EvalError {
+        EvalError::new(format!("expected {kind}, found {}", found.kind()))
+    }
 }
 
 impl From<EvalError> for String {
@@ -197,6 +202,14 @@ impl Value {
         }
     }
 
+    /// The elements of a list; null counts as an empty list.
+    ///
+    /// # Errors
+    /// When this is no list.
+    pub fn elements(&self) -> Result<Box<dyn Iterator<Item = Value> + '_>, EvalError> {
+        self.items().ok_or_else(|| EvalError::expected("a list", self))
+    }
+
     /// The number of elements, entries, characters or bytes; `None` where that means nothing.
     #[expect(clippy::len_without_is_empty, reason = "where a length means nothing, emptiness does neither")]
     pub fn len(&self) -> Option<usize> {
@@ -208,6 +221,15 @@ impl Value {
             Value::Text(text) => Some(text.chars().count()),
             Value::Binary(_, bytes) => Some(bytes.len()),
             _ => None,
+        }
+    }
+
+    /// Returns the keys and values of a document or map; nothing for any other value.
+    pub fn entries(&self) -> Vec<(Arc<str>, Value)> {
+        match self {
+            Value::Map(entries) => entries.to_vec(),
+            Value::Document(raw) => raw.iter().map(|(key, value)| (Arc::from(key), value)).collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -361,17 +383,6 @@ fn all<T>(items: &mut dyn Iterator<Item = T>, test: impl Fn(T) -> Result<bool, E
 impl PartialEq for Value {
     fn eq(&self, other: &Value) -> bool {
         self.equals(other).unwrap_or(false)
-    }
-}
-
-impl Value {
-    /// Returns the keys and values of a document or map; nothing for any other value.
-    pub fn entries(&self) -> Vec<(Arc<str>, Value)> {
-        match self {
-            Value::Map(entries) => entries.to_vec(),
-            Value::Document(raw) => raw.iter().map(|(key, value)| (Arc::from(key), value)).collect(),
-            _ => Vec::new(),
-        }
     }
 }
 

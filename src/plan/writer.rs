@@ -23,6 +23,16 @@ impl Writer {
         (writer, open)
     }
 
+    /// Writes a whole document.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn document<E>(write: impl FnOnce(&mut Writer) -> Result<(), E>) -> Result<RawDocumentBuf, E> {
+        let (mut writer, open) = Writer::new();
+        write(&mut writer)?;
+        Ok(writer.finish(open))
+    }
+
     /// Bytes written so far.
     pub fn len(&self) -> usize {
         self.bytes.len()

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::plan::{Plan, written};
-use crate::scenario::{CollectionDefinition, Node, Scalar, Scenario, Spanned, Tree};
+use crate::scenario::{CollectionDefinition, Node, Scenario, Spanned};
 
 use super::code;
 
@@ -48,18 +48,7 @@ pub fn filling(collection: &CollectionDefinition) -> String {
 
 /// Returns an expression as the scenario writes it.
 fn as_written(node: &Node) -> String {
-    match &node.tree {
-        Tree::Scalar(Scalar::Null) => "null".to_owned(),
-        Tree::Scalar(Scalar::Bool(bool)) => bool.to_string(),
-        Tree::Scalar(Scalar::Int(number)) => number.to_string(),
-        Tree::Scalar(Scalar::Float(number)) => format!("{number:?}"),
-        Tree::Scalar(Scalar::Text(text)) => text.split_whitespace().collect::<Vec<_>>().join(" "),
-        Tree::List(items) => format!("[{}]", items.iter().map(as_written).collect::<Vec<_>>().join(", ")),
-        Tree::Mapping(entries) => {
-            let entry = |(key, value): &(Spanned<String>, Node)| format!("{}: {}", key.value, as_written(value));
-            format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
-        }
-    }
+    node.on_one_line(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Adds comment lines of at most the usual width, indented, and more so from the second line on.

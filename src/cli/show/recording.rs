@@ -39,12 +39,8 @@ impl<'t, T: Target> RecordingTarget<'t, T> {
     }
 
     fn keep(&self, statements: &str, gist: String) {
-        self.sent.borrow_mut().push(Sent {
-            statements: statements.to_owned(),
-            is_command: false,
-            is_read: false,
-            gist,
-        });
+        let statements = statements.to_owned();
+        self.sent.borrow_mut().push(Sent { statements, is_command: false, is_read: false, gist });
     }
 
     fn keep_command(&self, handle: &str, command: &RawDocument, kind: ReplyKind, gist: String) {
@@ -52,8 +48,7 @@ impl<'t, T: Target> RecordingTarget<'t, T> {
             ReplyKind::Cursor | ReplyKind::Single => true,
             ReplyKind::Writes | ReplyKind::Counts => false,
         };
-        let command = Document::try_from(command).unwrap_or_default();
-        let statements = statement(handle, &command);
+        let statements = statement(handle, &Document::try_from(command).unwrap_or_default());
         self.sent.borrow_mut().push(Sent { statements, is_command: true, is_read, gist });
     }
 }
@@ -197,16 +192,11 @@ impl PretendServer {
 
 impl Target for PretendServer {
     async fn run(&self, _: &str, _: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
-        match self.replies_left.get().checked_sub(1) {
-            Some(left) => {
-                self.replies_left.set(left);
-                Ok(Reply::from(self.reply.clone()))
-            }
-            None => {
-                let message = "no server".to_owned();
-                Err(Failure { kind: FailureKind::Network, message, labels: Vec::new() })
-            }
-        }
+        let Some(left) = self.replies_left.get().checked_sub(1) else {
+            return Err(Failure { kind: FailureKind::Network, message: "no server".to_owned(), labels: Vec::new() });
+        };
+        self.replies_left.set(left);
+        Ok(Reply::from(self.reply.clone()))
     }
 }
 

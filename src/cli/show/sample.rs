@@ -105,9 +105,8 @@ fn sends_once(program: &Program) -> bool {
 /// # Errors
 /// When a part of it has no value.
 pub fn as_bson(value: &Value) -> Result<Bson, EvalError> {
-    let (mut writer, open) = Writer::new();
-    writer.value("value", value)?;
-    let document = Document::try_from(&*writer.finish(open)).unwrap_or_default();
+    let written = Writer::document(|writer| writer.value("value", value))?;
+    let document = Document::try_from(&*written).unwrap_or_default();
     Ok(document.get("value").cloned().unwrap_or(Bson::Null))
 }
 

@@ -229,8 +229,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         frame: &mut Frame,
     ) -> Result<Flow, StepError> {
         let list = evaluate(list, "forEach", frame)?;
-        let not_a_list = || EvalError::new(format!("expected a list, found {}", list.kind()));
-        for item in list.items().ok_or_else(|| StepError::invalid("forEach", not_a_list()))? {
+        for item in list.elements().map_err(|error| StepError::invalid("forEach", error))? {
             frame.set(slot, item);
             let flow = self.steps(body, frame).await?;
             if !matches!(flow, Flow::Next) {
