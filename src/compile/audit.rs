@@ -6,8 +6,9 @@ use crate::plan::{
     Audit, Concerns, Expression, Program, Value,
     audit::{CALLS, OUTCOMES},
 };
-use crate::scenario::{self, Diagnostics, StepDefinition, StepKind, nearest};
+use crate::scenario::{self, Diagnostics, Spanned, StepDefinition, StepKind};
 
+use super::parts::optional;
 use super::resolve::resolve;
 use super::scope::{Names, Origin, Scope};
 use super::steps::StepCompiler;
@@ -17,10 +18,7 @@ pub fn check_strategies(scenario: &scenario::Scenario, diagnostics: &mut Diagnos
     let known: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
     for audit in &scenario.audits {
         for name in audit.strategies() {
-            if !known.contains(&name.value.as_str()) {
-                let message = format!("unknown strategy `{}` in audit `{}`", name.value, audit.name.value);
-                diagnostics.error(name.span, message, nearest(&name.value, &known));
-            }
+            diagnostics.is_known("strategy", name, &format!(" in audit `{}`", audit.name.value), &known);
         }
     }
 }
@@ -38,13 +36,11 @@ impl AuditCompiler<'_> {
     pub fn compile(&mut self, audit: &scenario::AuditDefinition, steps: &[StepDefinition]) -> Option<Audit> {
         let program = self.program(steps);
         let is_live = audit.is_live.as_ref().is_some_and(|live| live.value);
-        let snapshot = match (is_live, &program) {
-            (true, Some(_)) => {
-                let kind = StepKind::Transaction { attempts: SNAPSHOT_ATTEMPTS, body: steps.to_vec() };
-                Some(self.program(&[StepDefinition { span: audit.name.span, kind }])?)
-            }
-            _ => None,
-        };
+        let snapshot = (is_live && program.is_some()).then(|| {
+            let kind = StepKind::Transaction { attempts: SNAPSHOT_ATTEMPTS, body: steps.to_vec() };
+            self.program(&[StepDefinition { span: audit.name.span, kind }])
+        });
+        let snapshot = optional(snapshot)?;
         let expect = match &audit.expect {
             None => Some(Expression::Constant(Value::Int(0))),
             Some(node) => {
@@ -55,10 +51,9 @@ impl AuditCompiler<'_> {
                 Some(expression)
             }
         };
-        let about = audit.about.as_deref().unwrap_or_default();
         Some(Audit {
             name: Arc::from(audit.name.value.as_str()),
-            about: Arc::from(about),
+            about: Arc::from(audit.about.as_deref().unwrap_or_default()),
             program: program?,
             snapshot,
             expect: expect?,
@@ -73,31 +68,22 @@ impl AuditCompiler<'_> {
     /// Reports unknown operations and outcomes, which would count as null.
     fn check_calls(&mut self, expect: &Expression, span: scenario::Span) {
         let known: Vec<&str> = self.names.operations.iter().map(String::as_str).collect();
-        let wrong = std::cell::RefCell::new(None);
-        expect.any(&|part| {
-            let found = match part {
-                Expression::Field(operand, name) => match &**operand {
-                    Expression::Slot(CALLS) if !known.contains(&&**name) => {
-                        Some((format!("unknown operation `{name}`"), nearest(name, &known)))
-                    }
-                    Expression::Field(calls, _)
-                        if matches!(**calls, Expression::Slot(CALLS)) && !OUTCOMES.contains(&&**name) =>
-                    {
-                        Some((format!("unknown outcome `{name}`"), nearest(name, &OUTCOMES)))
-                    }
-                    _ => None,
-                },
-                _ => None,
-            };
-            let is_wrong = found.is_some();
-            if is_wrong {
-                wrong.replace(found);
-            }
-            is_wrong
+        let diagnostics = std::cell::RefCell::new(&mut *self.diagnostics);
+        let is_wrong = |kind, name: &str, known: &[&str]| {
+            let name = Spanned::new(name.to_owned(), span);
+            !diagnostics.borrow_mut().is_known(kind, &name, "", known)
+        };
+        // The first problem ends the search.
+        expect.any(&|part| match part {
+            Expression::Field(operand, name) => match &**operand {
+                Expression::Slot(CALLS) => is_wrong("operation", name, &known),
+                Expression::Field(calls, _) if matches!(**calls, Expression::Slot(CALLS)) => {
+                    is_wrong("outcome", name, &OUTCOMES)
+                }
+                _ => false,
+            },
+            _ => false,
         });
-        if let Some((message, help)) = wrong.into_inner() {
-            self.diagnostics.error(span, message, help);
-        }
     }
 }
 

@@ -1,56 +1,47 @@
 //! `bulkWrite` as written to a [`Bulk`].
 
-use crate::plan::{Bulk, Concerns, RequestKind, bulk::Request};
-use crate::scenario::{self, CommandWord, Diagnostics, Spanned};
+use crate::plan::{Bulk, Concerns, bulk::Request};
+use crate::scenario::{BulkDefinition, Diagnostics, RequestDefinition, Spanned};
 
 use super::command::CommandCompiler;
 use super::document::DocumentCompiler;
-use super::resolve::{entity_of, resolve};
+use super::parts::all;
+use super::resolve::resolve_records;
 use super::scope::{Origin, Scope};
 
 /// Compiles a `bulkWrite` without its `as`; `None` when there were problems.
 pub(super) fn compile(
-    collection: &Spanned<String>,
-    requests: &[scenario::RequestDefinition],
-    (ordered, errors): (bool, &[i32]),
+    bulk: &BulkDefinition,
     concerns: Option<&Concerns>,
     scope: &mut Scope,
     diagnostics: &mut Diagnostics,
 ) -> Option<Bulk> {
+    let collection = &bulk.collection;
     let name = DocumentCompiler { scope, diagnostics }.text(&collection.value, collection.span, false);
-    let requests: Vec<_> =
-        requests.iter().map(|request| compile_request(request, collection, scope, diagnostics)).collect();
+    let requests = all(bulk.requests.iter().map(|request| compile_request(request, collection, scope, diagnostics)));
     Some(Bulk {
         label: format!("bulkWrite {}", collection.value),
-        ordered,
-        errors: errors.to_vec(),
+        ordered: bulk.ordered,
+        errors: bulk.errors.clone(),
         alias: None,
         collection: name?,
         write_concern: concerns.map(Concerns::write_concern),
-        requests: requests.into_iter().collect::<Option<Vec<_>>>()?,
+        requests: requests?,
     })
 }
 
 fn compile_request(
-    request: &scenario::RequestDefinition,
+    request: &RequestDefinition,
     collection: &Spanned<String>,
     scope: &mut Scope,
     diagnostics: &mut Diagnostics,
 ) -> Option<Request> {
     match request {
-        scenario::RequestDefinition::One { word, options } => {
-            let compiler = CommandCompiler { word: word.value, collection, options, scope, diagnostics };
-            let template = compiler.part()?;
-            let kind = match word.value {
-                CommandWord::InsertOne => RequestKind::Insert,
-                CommandWord::DeleteOne | CommandWord::DeleteMany => RequestKind::Delete,
-                _ => RequestKind::Update,
-            };
-            Some(Request::One(kind, template))
+        RequestDefinition::One { word, options } => {
+            CommandCompiler { word: word.value, collection, options, scope, diagnostics }.request()
         }
-        scenario::RequestDefinition::Each { name, list, item } => {
-            let list = resolve(list, scope, diagnostics);
-            let entity = list.as_ref().and_then(|list| entity_of(list, scope));
+        RequestDefinition::Each { name, list, item } => {
+            let (list, entity) = resolve_records(list, scope, diagnostics);
             let slot = scope.push(&name.value, Origin::Let, entity);
             let item = compile_request(item, collection, scope, diagnostics);
             scope.pop();

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree};
+use crate::scenario::{CommandWord, Diagnostics, Node, Spanned, Tree};
 
 use super::document::DocumentCompiler;
 use super::lint::check_option;
+use super::parts::all;
 use super::scope::Scope;
 use crate::plan::{
-    Command, Concerns, ReplyShape, Skeleton, Template, Value,
+    Command, Concerns, ReplyShape, RequestKind, Skeleton, Template, Value,
+    bulk::Request,
     template::{DocumentPart, Item, Key},
 };
 
@@ -24,10 +26,11 @@ pub struct CommandCompiler<'r, 'a> {
 impl CommandCompiler<'_, '_> {
     /// The command; `None` when there were problems. Inside of a transaction, which has concerns of its own, it carries none.
     pub fn compile(mut self, concerns: Option<&Concerns>) -> Option<Command> {
-        let collection = self.collection_template()?;
-        let (name, mut body, documents) = self.body()?;
+        let mut compiler = DocumentCompiler { scope: self.scope, diagnostics: self.diagnostics };
+        let collection = compiler.text(&self.collection.value, self.collection.span, false)?;
+        let (name, body, documents) = self.body()?;
         let mut entries = vec![field(name, collection)];
-        entries.append(&mut body);
+        entries.extend(body);
         entries.extend(concerns.map(|concerns| match self.word.writes() {
             true => constant("writeConcern", concerns.write_concern()),
             false => constant("readConcern", map("level", Value::text(&concerns.read))),
@@ -43,21 +46,18 @@ impl CommandCompiler<'_, '_> {
         })
     }
 
-    /// Returns one of several requests: an element of the list of an `insert`, `update` or `delete` command.
-    pub fn part(mut self) -> Option<Template> {
-        match self.word {
-            CommandWord::InsertOne => self.required("document"),
-            CommandWord::DeleteOne | CommandWord::DeleteMany => self.delete_part().map(Template::Document),
-            _ => self.update_part().map(Template::Document),
-        }
-    }
-
-    fn collection_template(&mut self) -> Option<Template> {
-        DocumentCompiler { scope: self.scope, diagnostics: self.diagnostics }.text(
-            &self.collection.value,
-            self.collection.span,
-            false,
-        )
+    /// Returns one of several requests: an element of the list of an `insert`, `update` or `delete` command. `None` when
+    /// there were problems, as it is of commands that cannot be requests.
+    pub fn request(mut self) -> Option<Request> {
+        use CommandWord::*;
+        let (kind, template) = match self.word {
+            InsertOne => (RequestKind::Insert, self.required("document")?),
+            DeleteOne | DeleteMany => (RequestKind::Delete, Template::Document(self.delete_part()?)),
+            UpdateOne | UpdateMany | ReplaceOne => (RequestKind::Update, Template::Document(self.update_part()?)),
+            InsertMany | FindOne | Find | Aggregate | CountDocuments | Distinct => return None,
+            FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete => return None,
+        };
+        Some(Request::One(kind, template))
     }
 
     /// The command's name, its fields, and the documents that are sent apart.
@@ -80,13 +80,14 @@ impl CommandCompiler<'_, '_> {
             }
             Find => {
                 let mut entries = self.find_entries()?;
-                entries.append(&mut self.copy(&[("limit", "limit"), ("batchSize", "batchSize")])?);
+                entries.extend(self.copy(&[("limit", "limit"), ("batchSize", "batchSize")])?);
                 ("find", entries, None)
             }
             Aggregate => {
-                let pipeline = self.required("pipeline")?;
-                let mut entries = vec![field("pipeline", pipeline), self.cursor()?];
-                entries.append(&mut self.copy(&[("hint", "hint")])?);
+                let pipeline = field("pipeline", self.required("pipeline")?);
+                let cursor = field("cursor", Template::Document(self.copy(&[("batchSize", "batchSize")])?));
+                let mut entries = vec![pipeline, cursor];
+                entries.extend(self.copy(&[("hint", "hint")])?);
                 ("aggregate", entries, None)
             }
             CountDocuments => ("aggregate", self.count_entries()?, None),
@@ -100,11 +101,6 @@ impl CommandCompiler<'_, '_> {
     fn find_entries(&mut self) -> Option<Vec<DocumentPart>> {
         let names = ["filter", "projection", "sort", "skip", "hint"];
         self.copy(&names.map(|name| (name, name)))
-    }
-
-    fn cursor(&mut self) -> Option<DocumentPart> {
-        let batch = self.copy(&[("batchSize", "batchSize")])?;
-        Some(field("cursor", Template::Document(batch)))
     }
 
     /// `countDocuments` is an aggregation, as the CRUD specification has it.
@@ -121,7 +117,7 @@ impl CommandCompiler<'_, '_> {
         stages.push(Item::One(Template::Document(vec![constant("$group", sum)])));
         let mut entries =
             vec![field("pipeline", Template::Array(stages)), field("cursor", Template::Document(Vec::new()))];
-        entries.append(&mut self.copy(&[("hint", "hint")])?);
+        entries.extend(self.copy(&[("hint", "hint")])?);
         Some(entries)
     }
 
@@ -155,10 +151,7 @@ impl CommandCompiler<'_, '_> {
         if self.word == CommandWord::FindOneAndDelete {
             entries.push(constant("remove", Value::Bool(true)));
         }
-        let after = self
-            .option("returnDocument")
-            .is_some_and(|node| matches!(&node.tree, Tree::Scalar(Scalar::Text(when)) if when == "after"));
-        if after {
+        if self.option("returnDocument").is_some_and(|node| node.as_text() == Some("after")) {
             entries.push(constant("new", Value::Bool(true)));
         }
         Some(entries)
@@ -177,29 +170,20 @@ impl CommandCompiler<'_, '_> {
     }
 
     fn required(&mut self, name: &str) -> Option<Template> {
-        match self.optional(name)? {
-            Some(template) => Some(template),
-            None => {
-                let message = format!("missing key `{name}` in `{}`", self.word.name());
-                self.diagnostics
-                    .push(Diagnostic::error(self.collection.span, message).help(format!("add `{name}: ...`")));
-                None
-            }
+        let template = self.optional(name)?;
+        if template.is_none() {
+            let message = format!("missing key `{name}` in `{}`", self.word.name());
+            self.diagnostics.error(self.collection.span, message, format!("add `{name}: ...`"));
         }
+        template
     }
 
     /// The given ones of these options under the server's names.
     fn copy(&mut self, names: &[(&str, &'static str)]) -> Option<Vec<DocumentPart>> {
-        let mut entries = Vec::new();
-        let mut good = true;
-        for (option, name) in names {
-            match self.optional(option) {
-                Some(Some(template)) => entries.push(field(name, template)),
-                Some(None) => {}
-                None => good = false,
-            }
-        }
-        good.then_some(entries)
+        let given: Vec<_> = all(names.iter().map(|(option, name)| {
+            self.optional(option).map(|template| template.map(|template| field(name, template)))
+        }))?;
+        Some(given.into_iter().flatten().collect())
     }
 }
 

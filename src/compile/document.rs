@@ -6,8 +6,9 @@ use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
 
 use super::extended;
 use super::lint::check_slot;
+use super::parts::all;
 use super::reply::check_field;
-use super::resolve::{entity_of, resolve};
+use super::resolve::resolve_records;
 use super::scope::{Origin, Scope};
 use crate::plan::{
     Raw, Template, Value, Writer,
@@ -105,7 +106,7 @@ impl DocumentCompiler<'_, '_> {
             }
         };
         if let (Some(variable), Some(field)) = (variable, fields.first()) {
-            check_field(variable.reply, (first, field), span, self.diagnostics)?;
+            check_field(variable, field, span, self.diagnostics)?;
         }
         for field in &fields {
             let Some(of) = entity else { break };
@@ -121,8 +122,7 @@ impl DocumentCompiler<'_, '_> {
     }
 
     fn list(&mut self, items: &[Node], guarded: bool) -> Option<Template> {
-        let made: Vec<_> = items.iter().map(|item| self.item(item, guarded)).collect();
-        let made = made.into_iter().collect::<Option<Vec<_>>>()?;
+        let made: Vec<Item> = all(items.iter().map(|item| self.item(item, guarded)))?;
         let constants = made.iter().map(|item| match item {
             Item::One(Template::Constant(value)) => Some(value.clone()),
             _ => None,
@@ -135,15 +135,14 @@ impl DocumentCompiler<'_, '_> {
 
     fn item(&mut self, item: &Node, guarded: bool) -> Option<Item> {
         let Some((name, list, body)) = for_each(item) else {
-            if has_key(item, "forEach") {
+            if item.get("forEach").is_some() {
                 let message = "`forEach` in a list needs one name with its list, and an `item`";
                 let help = "for example `{ forEach: { part: product.parts }, item: { part: <part> } }`";
                 return self.problem(item.span, message, help);
             }
             return self.compile(item, guarded).map(Item::One);
         };
-        let list = resolve(list, self.scope, self.diagnostics);
-        let entity = list.as_ref().and_then(|list| entity_of(list, self.scope));
+        let (list, entity) = resolve_records(list, self.scope, self.diagnostics);
         let slot = self.scope.push(name, Origin::Let, entity);
         let item = self.compile(body, guarded);
         self.scope.pop();
@@ -151,18 +150,16 @@ impl DocumentCompiler<'_, '_> {
     }
 
     fn document(&mut self, entries: &[(Spanned<String>, Node)], guarded: bool) -> Option<Template> {
-        let mut made = Vec::new();
-        for (position, (key, value)) in entries.iter().enumerate() {
-            made.push(if key.value == "..." {
+        let made = all(entries.iter().enumerate().map(|(position, (key, value))| {
+            if key.value == "..." {
                 let later = entries[position + 1..].iter().map(|(key, _)| key.value.as_str().into()).collect();
-                self.spread(value, later)
-            } else {
-                let guarded = (guarded || key.value == "$expr") && key.value != "$literal";
-                let value = self.compile(value, guarded);
-                self.key(key).zip(value).map(|(key, value)| DocumentPart::Field(key, value))
-            });
-        }
-        let made = later_keys_win(made.into_iter().collect::<Option<Vec<_>>>()?);
+                return self.spread(value, later);
+            }
+            let guarded = (guarded || key.value == "$expr") && key.value != "$literal";
+            let value = self.compile(value, guarded);
+            self.key(key).zip(value).map(|(key, value)| DocumentPart::Field(key, value))
+        }));
+        let made = later_keys_win(made?);
         let constants = made.iter().map(|entry| match entry {
             DocumentPart::Field(Key::Fixed(key), Template::Constant(value)) => Some((Arc::from(&**key), value.clone())),
             _ => None,
@@ -174,12 +171,12 @@ impl DocumentCompiler<'_, '_> {
     }
 
     fn spread(&mut self, value: &Node, later: Vec<Box<str>>) -> Option<DocumentPart> {
-        let template = match &value.tree {
-            Tree::Scalar(Scalar::Text(text)) => self.text(text, value.span, false)?,
-            _ => Template::Constant(Value::Null),
+        let template = match value.as_text() {
+            Some(text) => Some(self.text(text, value.span, false)?),
+            None => None,
         };
         match template {
-            Template::Slot(path) => Some(DocumentPart::Spread(path, later)),
+            Some(Template::Slot(path)) => Some(DocumentPart::Spread(path, later)),
             _ => {
                 let help = "for example `...: <name>`, the name of a record or document";
                 self.problem(value.span, "expected the name of a document after `...`", help)
@@ -219,18 +216,10 @@ pub(crate) fn path_length(text: &str) -> Option<usize> {
     inside.split('.').all(identifier).then_some(end + 1)
 }
 
-fn has_key(node: &Node, name: &str) -> bool {
-    matches!(&node.tree, Tree::Mapping(entries) if entries.iter().any(|(key, _)| key.value == name))
-}
-
 /// The parts of `{ forEach: { x: list }, item: ... }`.
 fn for_each(node: &Node) -> Option<(&str, &Node, &Node)> {
-    let Tree::Mapping(entries) = &node.tree else { return None };
-    let find = |name: &str| entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
-    match (entries.len(), find("forEach").map(|each| &each.tree), find("item")) {
-        (2, Some(Tree::Mapping(each)), Some(item)) if each.len() == 1 => Some((&each[0].0.value, &each[0].1, item)),
-        _ => None,
-    }
+    let ([_, _], [(name, list)]) = (node.as_mapping()?, node.get("forEach")?.as_mapping()?) else { return None };
+    Some((&name.value, list, node.get("item")?))
 }
 
 /// Fields before a `...` are written only when it has no such key.
@@ -247,9 +236,6 @@ fn later_keys_win(entries: Vec<DocumentPart>) -> Vec<DocumentPart> {
 
 /// A constant list or map as raw BSON, so that binding only copies it.
 fn encoded(value: &Value) -> Value {
-    let (mut writer, open) = Writer::new();
-    if writer.value("value", value).is_err() {
-        return value.clone();
-    }
-    Raw::new(writer.finish(open)).get("value").unwrap_or(Value::Null)
+    let written = Writer::document(|writer| writer.value("value", value));
+    written.map_or_else(|_| value.clone(), |raw| Raw::new(raw).get("value").unwrap_or(Value::Null))
 }

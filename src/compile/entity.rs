@@ -3,47 +3,35 @@
 use std::sync::Arc;
 
 use crate::generate::Seed;
-use crate::scenario::{self, Diagnostics, Scenario, nearest};
+use crate::scenario::{self, Diagnostics, Scenario};
 
-use super::resolve::{entity_of, resolve};
+use super::parts::all;
+use super::resolve::{resolve, resolve_records};
 use super::scope::{EntityNames, Names, Origin, Scope};
 use crate::plan::{Data, Entity, Expression, data::Field};
 
 pub fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<EntityNames> {
-    let find = |name: &str| scenario.entities.iter().position(|entity| entity.name.value == name);
     let known: Vec<&str> = scenario.entities.iter().map(|entity| entity.name.value.as_str()).collect();
     let mut made: Vec<EntityNames> = Vec::new();
     let mut children: Vec<(usize, (String, usize))> = Vec::new();
     for (position, entity) in scenario.entities.iter().enumerate() {
-        let parent = entity.parent.as_ref().and_then(|parent| match find(&parent.value) {
-            Some(owner) if owner < position => Some(owner),
-            Some(owner) if owner == position => {
-                children.extend(entity.children_name.as_ref().map(|list| (owner, (list.value.clone(), position))));
-                let message = format!("`{}` cannot own itself", entity.name.value);
+        let name = &entity.name.value;
+        let owner = entity.parent.as_ref().filter(|parent| diagnostics.is_known("entity", parent, "", &known));
+        let parent = owner.and_then(|parent| {
+            let owner = known.iter().position(|known| *known == parent.value)?;
+            // A wrong owner has the list, too, so that uses of the list are not reported.
+            children.extend(entity.children_name.as_ref().map(|list| (owner, (list.value.clone(), position))));
+            if owner == position {
+                let message = format!("`{name}` cannot own itself");
                 diagnostics.error(parent.span, message, "`of` takes an entity defined above");
-                None
+            } else if owner > position {
+                let message = format!("`{}` must be defined before `{name}`, which it owns", parent.value);
+                diagnostics.error(parent.span, message, format!("move `{}` above `{name}`", parent.value));
             }
-            Some(owner) => {
-                // So that uses of the list are not errors too.
-                children.extend(entity.children_name.as_ref().map(|list| (owner, (list.value.clone(), position))));
-                diagnostics.error(
-                    parent.span,
-                    format!("`{}` must be defined before `{}`, which it owns", parent.value, entity.name.value),
-                    format!("move `{}` above `{}`", parent.value, entity.name.value),
-                );
-                None
-            }
-            None => {
-                let message = format!("unknown entity `{}`", parent.value);
-                diagnostics.error(parent.span, message, nearest(&parent.value, &known));
-                None
-            }
+            (owner < position).then_some(owner)
         });
         let fields = entity.fields.iter().map(|field| (field.name.value.clone(), None)).collect();
-        made.push(EntityNames { name: entity.name.value.clone(), fields, parent, children: Vec::new() });
-        if let (Some(parent), Some(children)) = (parent, &entity.children_name) {
-            made[parent].children.push((children.value.clone(), position));
-        }
+        made.push(EntityNames { name: name.clone(), fields, parent, children: Vec::new() });
     }
     for (owner, list) in children {
         made[owner].children.push(list);
@@ -58,11 +46,9 @@ pub fn compile_data(
     seed: u64,
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<Data>> {
-    let mut entities = Vec::new();
-    for (position, entity) in scenario.entities.iter().enumerate() {
-        entities.push(compile_entity(position, entity, names, diagnostics));
-    }
-    let mut entities = entities.into_iter().collect::<Option<Vec<_>>>()?;
+    let compiled = scenario.entities.iter().enumerate();
+    let mut entities: Vec<Entity> =
+        all(compiled.map(|(position, entity)| compile_entity(position, entity, names, diagnostics)))?;
     for (entity, of) in entities.iter_mut().zip(&names.entities) {
         entity.children = of.children.iter().map(|(name, child)| (Arc::from(name.as_str()), *child)).collect();
     }
@@ -99,8 +85,7 @@ fn compile_entity(
         let mut fields = Vec::new();
         for field in &entity.fields {
             scope.relabel(format!("{}.{}", entity.name.value, field.name.value));
-            let value = resolve(&field.value, &mut scope, diagnostics);
-            let target = value.as_ref().and_then(|value| entity_of(value, &scope));
+            let (value, target) = resolve_records(&field.value, &mut scope, diagnostics);
             let alone = value.as_ref().is_some_and(|value| !uses_fields(value));
             targets.push(target);
             scope.push(&field.name.value, Origin::Argument, target);

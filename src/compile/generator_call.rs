@@ -13,27 +13,21 @@ use crate::plan::{
 };
 use crate::scenario::nearest;
 
+use super::parts::all;
 use super::resolve::Resolver;
 
 impl Resolver<'_, '_> {
     pub(super) fn generator(&mut self, name: &str, arguments: &[Parsed], parsed: &Parsed) -> Option<Expression> {
         let label = Label::new(&self.scope.next_site());
         let Some(generator) = self.matching(name, arguments) else {
-            let usages: Vec<String> = GENERATORS
-                .iter()
-                .filter(|other| other.name == name)
-                .map(|other| format!("`{}`", other.usage()))
-                .collect();
-            let span = self.span_of_word(parsed, name);
+            let ways = GENERATORS.iter().filter(|other| other.name == name);
+            let usages: Vec<String> = ways.map(|other| format!("`{}`", other.usage())).collect();
             let message = format!("wrong arguments for `{name}`: expected {}", usages.join(" or "));
-            return self.problem(span, message, "check their number and kinds; text needs quotes, for example 'title'");
+            let help = "check their number and kinds; text needs quotes, for example 'title'";
+            return self.problem(self.span_of_word(parsed, name), message, help);
         };
-        let resolved: Vec<_> = arguments
-            .iter()
-            .zip(generator.parameters)
-            .map(|(argument, parameter)| self.argument(parameter.kind, argument))
-            .collect();
-        let arguments = resolved.into_iter().collect::<Option<Vec<_>>>()?;
+        let arguments = arguments.iter().zip(generator.parameters);
+        let arguments = all(arguments.map(|(argument, parameter)| self.argument(parameter.kind, argument)))?;
         Some(Expression::Generate(Box::new(GeneratorCall::new(generator, label, arguments))))
     }
 
@@ -79,51 +73,38 @@ impl Resolver<'_, '_> {
 
     /// An entity comes before a variable of its name, as it does in the other generators.
     fn names_entity(&self, parsed: &Parsed) -> bool {
-        matches!(&parsed.expr, Expr::Ident(name) if self.scope.names.entity(name).is_some())
+        identifier(parsed).is_some_and(|name| self.scope.names.entity(name).is_some())
     }
 
     fn entity(&mut self, parsed: &Parsed) -> Option<usize> {
-        if let Expr::Ident(name) = &parsed.expr
-            && let Some(entity) = self.scope.names.entity(name)
-        {
-            return Some(entity);
+        let names = self.scope.names;
+        let name = identifier(parsed);
+        let entity = name.and_then(|name| names.entity(name));
+        if entity.is_none() {
+            let expected = || "expected the name of an entity".to_owned();
+            let message = name.map_or_else(expected, |name| format!("`{name}` is not an entity"));
+            let help = nearest(name.unwrap_or_default(), &names.entity_names());
+            self.problem(self.span_of(parsed), message, help);
         }
-        let entities: Vec<&str> = self.scope.names.entities.iter().map(|entity| entity.name.as_str()).collect();
-        let name = match &parsed.expr {
-            Expr::Ident(name) => name.as_str(),
-            _ => "",
-        };
-        let help = nearest(name, &entities);
-        let span = self.span_of(parsed);
-        let message = match &parsed.expr {
-            Expr::Ident(name) => format!("`{name}` is not an entity"),
-            _ => "expected the name of an entity".to_owned(),
-        };
-        self.problem(span, message, help);
-        None
+        entity
     }
 
     /// The calls of an operation defined above.
     fn earlier_calls(&mut self, parsed: &Parsed) -> Option<Arc<EarlierCalls>> {
-        let name = match &parsed.expr {
-            Expr::Ident(name) => name.as_str(),
-            _ => "",
-        };
+        let name = identifier(parsed).unwrap_or_default();
         let names = self.scope.names;
         if let Some(calls) = names.earlier.iter().find(|calls| *calls.name == *name) {
             return Some(Arc::clone(calls));
         }
         let above: Vec<&str> = names.earlier.iter().map(|calls| &*calls.name).collect();
-        let (message, help) = match names.operations.iter().any(|operation| operation == name) {
-            true => (
-                format!("`{name}` is not defined above"),
-                "`earlier` takes an operation defined above its own".to_owned(),
-            ),
-            false if name.is_empty() => ("expected the name of an operation".to_owned(), nearest(name, &above)),
-            false => (format!("`{name}` is not an operation"), nearest(name, &above)),
+        let (message, help) = if names.operations.iter().any(|operation| operation == name) {
+            (format!("`{name}` is not defined above"), "`earlier` takes an operation defined above its own".to_owned())
+        } else if name.is_empty() {
+            ("expected the name of an operation".to_owned(), nearest(name, &above))
+        } else {
+            (format!("`{name}` is not an operation"), nearest(name, &above))
         };
-        let span = self.span_of(parsed);
-        self.problem(span, message, help);
+        self.problem(self.span_of(parsed), message, help);
         None
     }
 
@@ -134,14 +115,17 @@ impl Resolver<'_, '_> {
             Some(Value::Int(i)) => Some(*i as f64),
             Some(Value::Double(d)) => Some(*d),
             _ => {
-                let span = self.span_of(parsed);
-                self.problem(
-                    span,
-                    "expected a number or a numeric parameter",
-                    "for example 0.99, or the name of a parameter",
-                );
+                let help = "for example 0.99, or the name of a parameter";
+                self.problem(self.span_of(parsed), "expected a number or a numeric parameter", help);
                 None
             }
         }
+    }
+}
+
+fn identifier(parsed: &Parsed) -> Option<&str> {
+    match &parsed.expr {
+        Expr::Ident(name) => Some(name),
+        _ => None,
     }
 }

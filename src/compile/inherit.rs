@@ -1,8 +1,6 @@
 //! `like`: a strategy takes from another what it does not give itself.
 
-use crate::scenario::{
-    CollectionDefinition, Diagnostic, Diagnostics, Implementation, Node, Spanned, StrategyDefinition, nearest,
-};
+use crate::scenario::{Diagnostics, Node, Spanned, StrategyDefinition};
 
 /// Every strategy with what it inherits. Strategies whose `like` leads nowhere are left out, with a diagnostic.
 pub fn inherit(strategies: &[StrategyDefinition], diagnostics: &mut Diagnostics) -> Vec<StrategyDefinition> {
@@ -14,25 +12,23 @@ fn whole(
     all: &[StrategyDefinition],
     diagnostics: &mut Diagnostics,
 ) -> Option<StrategyDefinition> {
+    let known: Vec<&str> = all.iter().map(|strategy| strategy.name.value.as_str()).collect();
     let mut line = vec![strategy];
     while let Some(like) = &line[line.len() - 1].like {
-        let Some(next) = all.iter().find(|other| other.name.value == like.value) else {
-            diagnostics.push(unknown(like, all));
-            return None;
-        };
+        diagnostics.is_known("strategy", like, "", &known);
+        let next = all.iter().find(|other| other.name.value == like.value)?;
         if line.iter().any(|seen| seen.name.value == next.name.value) {
             let message = format!("cyclic `like`: `{}` inherits from itself", next.name.value);
-            diagnostics
-                .push(Diagnostic::error(like.span, message).help("remove `like` from one strategy of the circle"));
+            diagnostics.error(like.span, message, "remove `like` from one strategy of the circle");
             return None;
         }
         line.push(next);
     }
     let mut made = strategy.clone();
     for ancestor in &line[1..] {
-        take_collections(&mut made.collections, &ancestor.collections);
-        take_implementations(&mut made.operations, &ancestor.operations);
-        take_implementations(&mut made.state, &ancestor.state);
+        take(&mut made.collections, &ancestor.collections, |collection| &collection.name);
+        take(&mut made.operations, &ancestor.operations, |implementation| &implementation.name);
+        take(&mut made.state, &ancestor.state, |implementation| &implementation.name);
         made.load = made.load.or_else(|| ancestor.load.clone());
     }
     made.parameters = parameters(&line);
@@ -51,24 +47,11 @@ fn parameters(line: &[&StrategyDefinition]) -> Vec<(Spanned<String>, Node)> {
     all
 }
 
-fn unknown(like: &Spanned<String>, all: &[StrategyDefinition]) -> Diagnostic {
-    let known: Vec<&str> = all.iter().map(|strategy| strategy.name.value.as_str()).collect();
-    let help = nearest(&like.value, &known);
-    Diagnostic::error(like.span, format!("unknown strategy `{}`", like.value)).help(help)
-}
-
-fn take_collections(own: &mut Vec<CollectionDefinition>, inherited: &[CollectionDefinition]) {
-    for collection in inherited {
-        if !own.iter().any(|other| other.name.value == collection.name.value) {
-            own.push(collection.clone());
-        }
-    }
-}
-
-fn take_implementations(own: &mut Vec<Implementation>, inherited: &[Implementation]) {
-    for implementation in inherited {
-        if !own.iter().any(|other| other.name.value == implementation.name.value) {
-            own.push(implementation.clone());
+/// Adds the inherited parts of whose names there is none.
+fn take<T: Clone>(own: &mut Vec<T>, inherited: &[T], name: fn(&T) -> &Spanned<String>) {
+    for part in inherited {
+        if !own.iter().any(|other| name(other).value == name(part).value) {
+            own.push(part.clone());
         }
     }
 }

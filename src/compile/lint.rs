@@ -111,8 +111,8 @@ fn collect(node: &Node, found: &mut Vec<Spanned<String>>) {
         Tree::Mapping(entries) => {
             for (key, value) in entries.iter().filter(|(key, _)| key.value != "$literal") {
                 let place = match key.value.as_str() {
-                    "$lookup" | "$graphLookup" => entry(value, "from"),
-                    "$unionWith" => entry(value, "coll").or(Some(value)),
+                    "$lookup" | "$graphLookup" => value.get("from"),
+                    "$unionWith" => value.get("coll").or(Some(value)),
                     _ => None,
                 };
                 let name = place.and_then(|place| Some(Spanned::new(place.as_text()?.to_owned(), place.span)));
@@ -121,10 +121,6 @@ fn collect(node: &Node, found: &mut Vec<Spanned<String>>) {
             }
         }
     }
-}
-
-fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
-    node.as_mapping()?.iter().find(|(key, _)| key.value == name).map(|(_, value)| value)
 }
 
 #[cfg(test)]

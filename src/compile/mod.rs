@@ -16,6 +16,7 @@ mod inherit;
 mod lint;
 mod operation;
 mod parameter;
+mod parts;
 mod reply;
 mod resolve;
 mod scope;
@@ -79,14 +80,8 @@ pub fn compile(
     let strategies = inherit(&scenario.strategies, diagnostics);
     let mut compile_arm = |strategy: &scenario::StrategyDefinition| {
         let mut found = Diagnostics::new();
-        let strategy_names = with_parameters(&names, strategy, &mut found);
-        let compiler = StrategyCompiler {
-            scenario,
-            strategy,
-            names: &strategy_names,
-            concerns: &concerns,
-            diagnostics: &mut found,
-        };
+        let names = &with_parameters(&names, strategy, &mut found);
+        let compiler = StrategyCompiler { scenario, strategy, names, concerns: &concerns, diagnostics: &mut found };
         let arm = compiler.compile();
         add_new(&found, diagnostics);
         arm
@@ -135,13 +130,8 @@ fn add_new(found: &Diagnostics, diagnostics: &mut Diagnostics) {
 }
 
 fn in_order(mut arms: Vec<Arm>, chosen: &[String]) -> Vec<Arm> {
-    let mut ordered = Vec::new();
-    for name in chosen {
-        if let Some(position) = arms.iter().position(|arm| arm.name == *name) {
-            ordered.push(arms.swap_remove(position));
-        }
-    }
-    ordered
+    let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
+    chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?))).collect()
 }
 
 fn chosen_mix<'s>(scenario: &'s Scenario, choice: &Choice) -> Result<Option<&'s scenario::MixDefinition>, ChoiceError> {
@@ -162,10 +152,8 @@ fn chosen_strategies(scenario: &Scenario, choice: &Choice) -> Result<Vec<String>
     };
     if choice.strategies.is_empty() {
         let marked = names(&|strategy| strategy.is_default.as_ref().is_some_and(|marked| marked.value));
-        return Ok(match marked.is_empty() || choice.all {
-            true => names(&|strategy| !strategy.is_unsafe),
-            false => marked,
-        });
+        let is_all = choice.all || marked.is_empty();
+        return Ok(if is_all { names(&|strategy| !strategy.is_unsafe) } else { marked });
     }
     let known: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
     for (position, name) in choice.strategies.iter().enumerate() {

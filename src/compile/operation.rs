@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::plan::{Argument, Mix, Operation, Value, operation::EarlierCalls};
-use crate::scenario::{self, Diagnostics, Scenario, nearest};
+use crate::scenario::{self, Diagnostics, Scenario};
 
 use super::parameter::parameter_value;
-use super::resolve::{entity_of, resolve};
+use super::parts::optional;
+use super::resolve::{resolve, resolve_records};
 use super::scope::{Names, Origin, Scope};
 use super::shape::compile_shape;
 
@@ -33,18 +34,12 @@ fn compile_operation(
     diagnostics: &mut Diagnostics,
 ) -> Option<Operation> {
     let (arguments, _) = compile_arguments(operation, names, diagnostics);
-    let returns = match &operation.returns {
-        Some(node) => Some(compile_shape(node, names, diagnostics)?),
-        None => None,
-    };
-    let serial = match &operation.serial {
-        Some(serial) => {
-            let mut scope = argument_scope(operation, names);
-            scope.relabel(format!("{}.serial", operation.name.value));
-            Some(resolve(serial, &mut scope, diagnostics)?)
-        }
-        None => None,
-    };
+    let returns = optional(operation.returns.as_ref().map(|node| compile_shape(node, names, diagnostics)))?;
+    let serial = optional(operation.serial.as_ref().map(|serial| {
+        let mut scope = argument_scope(operation, names);
+        scope.relabel(format!("{}.serial", operation.name.value));
+        resolve(serial, &mut scope, diagnostics)
+    }))?;
     Some(Operation { name: Arc::from(operation.name.value.as_str()), arguments: arguments?.into(), returns, serial })
 }
 
@@ -57,8 +52,7 @@ fn compile_arguments<'n>(
     let mut arguments = Vec::new();
     for (name, node) in &operation.arguments {
         scope.relabel(format!("{}.{}", operation.name.value, name.value));
-        let value = resolve(node, &mut scope, diagnostics);
-        let entity = value.as_ref().and_then(|value| entity_of(value, &scope));
+        let (value, entity) = resolve_records(node, &mut scope, diagnostics);
         if name.value == "reply" {
             let message = "the name `reply` is reserved for the reply to the previous command";
             diagnostics.error(name.span, message, "choose another name");
@@ -80,12 +74,11 @@ pub fn compile_mix(mix: &scenario::MixDefinition, names: &Names, diagnostics: &m
     let mut good = true;
     for weight in &mix.weights {
         let name = &weight.operation;
-        let Some(position) = known.iter().position(|operation| *operation == name.value) else {
-            let message = format!("unknown operation `{}` in mix `{}`", name.value, mix.name.value);
-            diagnostics.error(name.span, message, nearest(&name.value, &known));
+        if !diagnostics.is_known("operation", name, &format!(" in mix `{}`", mix.name.value), &known) {
             good = false;
             continue;
-        };
+        }
+        let position = known.iter().position(|operation| *operation == name.value)?;
         match parameter_value(&weight.weight, names, diagnostics) {
             Some(Value::Int(weight)) if weight >= 0 => weights[position] = weight as f64,
             Some(Value::Double(weight)) if weight >= 0.0 && weight.is_finite() => weights[position] = weight,

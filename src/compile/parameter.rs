@@ -3,17 +3,12 @@
 use std::sync::Arc;
 
 use crate::generate::Seed;
-use crate::scenario::{self, Diagnostics, Node, Scenario, nearest};
+use crate::scenario::{self, Diagnostics, Node, Scenario};
 
 use super::choice::{Choice, ChoiceError};
 use super::resolve::resolve;
 use super::scope::{Names, Scope};
 use crate::plan::{Data, Expression, Frame, Value};
-
-/// Empty data, for expressions that may only use parameters.
-fn no_data() -> Arc<Data> {
-    Arc::new(Data::new(Seed::new(0), Vec::new()))
-}
 
 /// The names with the parameters added, in order: `--set` before the mix's value before the scenario's. Those without a
 /// value are listed as broken.
@@ -28,16 +23,8 @@ pub fn parameters(
     if let Some((name, _)) = choice.set.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         return Err(ChoiceError::unknown("parameter", name, &known));
     }
-    for other in &scenario.mixes {
-        for (name, _) in &other.parameters {
-            if !known.contains(&name.value.as_str()) {
-                diagnostics.error(
-                    name.span,
-                    format!("unknown parameter `{}`", name.value),
-                    nearest(&name.value, &known),
-                );
-            }
-        }
+    for (name, _) in scenario.mixes.iter().flat_map(|mix| &mix.parameters) {
+        diagnostics.is_known("parameter", name, "", &known);
     }
     let mut scope_names = names.clone();
     for (name, node) in &scenario.parameters {
@@ -68,17 +55,11 @@ pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics
         diagnostics.error(node.span, message, help);
         return None;
     }
-    match expression.evaluate(&mut Frame::new(&no_data(), Seed::new(0), 0, 0)) {
-        Ok(value) => Some(value),
-        Err(error) => {
-            diagnostics.error(
-                node.span,
-                error.to_string(),
-                "it is computed once, before the run, from the parameters above",
-            );
-            None
-        }
-    }
+    // Empty data, as it may only use parameters.
+    let data = Arc::new(Data::new(Seed::new(0), Vec::new()));
+    let value = expression.evaluate(&mut Frame::new(&data, Seed::new(0), 0, 0));
+    let help = "it is computed once, before the run, from the parameters above";
+    value.map_err(|error| diagnostics.error(node.span, error.to_string(), help)).ok()
 }
 
 /// The value of `--set name=text`, which must be of the kind that the parameter has.

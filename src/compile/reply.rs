@@ -1,8 +1,8 @@
 //! Checks of what expressions read from a command's reply.
 
-use crate::scenario::{Diagnostic, Diagnostics, Span, list_of, suggest};
+use crate::scenario::{Diagnostics, Span, list_of, suggest};
 
-use super::scope::Scope;
+use super::scope::{Scope, Variable};
 use crate::plan::{Expression, ReplyShape};
 
 /// The fields of a write's reply.
@@ -25,51 +25,39 @@ impl ReplyShape {
     }
 }
 
-/// Reports `name.field` where `name` is a write's reply, which never has that field; `None` when it is so.
-pub fn check_field(
-    reply: Option<ReplyShape>,
-    (name, field): (&str, &str),
-    span: Span,
-    diagnostics: &mut Diagnostics,
-) -> Option<()> {
-    let Some(help) = reply.and_then(|reply| reply.lacks(field)) else { return Some(()) };
-    let message = format!("unknown field `{field}` of `{name}`, the reply to a write");
-    diagnostics.push(Diagnostic::error(span, message).help(help));
+/// Reports a field of a variable that holds the reply to a write, which never has that field; `None` when it is so.
+pub fn check_field(variable: &Variable, field: &str, span: Span, diagnostics: &mut Diagnostics) -> Option<()> {
+    let Some(help) = variable.reply.and_then(|reply| reply.lacks(field)) else { return Some(()) };
+    let message = format!("unknown field `{field}` of `{}`, the reply to a write", variable.name);
+    diagnostics.error(span, message, help);
     None
 }
 
 /// Reports a condition that is certainly no bool: a reply, or a number in one. `word` is the step's.
 pub fn check_condition(condition: &Expression, word: &str, span: Span, scope: &Scope, diagnostics: &mut Diagnostics) {
     use ReplyShape::*;
-    let (written, kind, comparison) = match condition {
-        Expression::Slot(slot) => {
-            let (Some(reply), Some(name)) = (scope.slot_reply(*slot), scope.slot_name(*slot)) else { return };
-            match reply {
-                Count => (name.to_owned(), "an int", "> 0"),
-                Documents | Values => (name.to_owned(), "a list", ".size > 0"),
-                First | Value => (name.to_owned(), "a document or null", "!= null"),
-                Insert | Update | Delete | Bulk => (name.to_owned(), "a write's reply", ".modified > 0"),
-                Whole => return,
-            }
-        }
-        Expression::Field(operand, field) => {
-            let Expression::Slot(slot) = &**operand else { return };
-            let (Some(reply), Some(name)) = (scope.slot_reply(*slot), scope.slot_name(*slot)) else { return };
-            if !reply.is_write() {
-                return;
-            }
-            let (kind, comparison) = match &**field {
-                "upserted_id" => ("an id or null", "!= null"),
-                "errors" => ("a list", ".size > 0"),
-                _ => ("an int", "> 0"),
-            };
-            (format!("{name}.{field}"), kind, comparison)
-        }
+    let (slot, field) = match condition {
+        Expression::Slot(slot) => (*slot, None),
+        Expression::Field(operand, field) => match **operand {
+            Expression::Slot(slot) => (slot, Some(&**field)),
+            _ => return,
+        },
         _ => return,
     };
-    let space = if comparison.starts_with('.') { "" } else { " " };
+    let Some(variable) = scope.in_slot(slot) else { return };
+    let Some(reply) = variable.reply.filter(|reply| field.is_none() || reply.is_write()) else { return };
+    let (kind, comparison) = match (field, reply) {
+        (Some("upserted_id"), _) => ("an id or null", " != null"),
+        (Some("errors"), _) => ("a list", ".size > 0"),
+        (Some(_), _) | (None, Count) => ("an int", " > 0"),
+        (None, Documents | Values) => ("a list", ".size > 0"),
+        (None, First | Value) => ("a document or null", " != null"),
+        (None, Insert | Update | Delete | Bulk) => ("a write's reply", ".modified > 0"),
+        (None, Whole) => return,
+    };
+    let written = field.map_or_else(|| variable.name.clone(), |field| format!("{}.{field}", variable.name));
     let message = format!("`{word}` needs a bool, but `{written}` is {kind}");
-    diagnostics.push(Diagnostic::error(span, message).help(format!("try `{written}{space}{comparison}`")));
+    diagnostics.error(span, message, format!("try `{written}{comparison}`"));
 }
 
 #[cfg(test)]

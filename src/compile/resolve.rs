@@ -1,14 +1,15 @@
 //! CEL text to an [`Expression`]: every name becomes a slot, a constant, a function or a generator, or a diagnostic.
 
-use std::cmp::Ordering;
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::sync::Arc;
 
 use cel::Env;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::parser::Expression as Parsed;
 
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Tree, nearest};
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
 
+use super::parts::all;
 use super::reply::check_field;
 use super::scope::{Origin, Scope};
 use super::syntax::{syntax_error, syntax_help};
@@ -22,6 +23,28 @@ use crate::plan::{
 const LOOPS: &[(&str, EachKind)] =
     &[("map", EachKind::Map), ("filter", EachKind::Filter), ("all", EachKind::All), ("exists", EachKind::Exists)];
 
+/// Makes an expression of two operands.
+type Binary = fn(Box<Expression>, Box<Expression>) -> Expression;
+
+/// The operators with two operands.
+const BINARY: &[(&str, Binary)] = &[
+    (operators::LOGICAL_AND, Expression::And),
+    (operators::LOGICAL_OR, Expression::Or),
+    (operators::INDEX, Expression::Index),
+    (operators::IN, Expression::In),
+    (operators::EQUALS, |a, b| Expression::Equal(true, a, b)),
+    (operators::NOT_EQUALS, |a, b| Expression::Equal(false, a, b)),
+    (operators::ADD, |a, b| Expression::Arithmetic(Operator::Add, a, b)),
+    (operators::SUBSTRACT, |a, b| Expression::Arithmetic(Operator::Subtract, a, b)),
+    (operators::MULTIPLY, |a, b| Expression::Arithmetic(Operator::Multiply, a, b)),
+    (operators::DIVIDE, |a, b| Expression::Arithmetic(Operator::Divide, a, b)),
+    (operators::MODULO, |a, b| Expression::Arithmetic(Operator::Remainder, a, b)),
+    (operators::LESS, |a, b| Expression::Compare(&[Less], a, b)),
+    (operators::LESS_EQUALS, |a, b| Expression::Compare(&[Less, Equal], a, b)),
+    (operators::GREATER, |a, b| Expression::Compare(&[Greater], a, b)),
+    (operators::GREATER_EQUALS, |a, b| Expression::Compare(&[Greater, Equal], a, b)),
+];
+
 /// Turns a node of the scenario into an expression: text is CEL, a list or mapping is one of expressions.
 ///
 /// Problems go to `diagnostics`; `None` when there were any.
@@ -32,19 +55,24 @@ pub fn resolve(node: &Node, scope: &mut Scope, diagnostics: &mut Diagnostics) ->
         Tree::Scalar(Scalar::Int(i)) => Some(Expression::Constant(Value::Int(*i))),
         Tree::Scalar(Scalar::Float(d)) => Some(Expression::Constant(Value::Double(*d))),
         Tree::Scalar(Scalar::Text(text)) => resolve_text(text, node.span, scope, diagnostics),
-        Tree::List(items) => {
-            let made: Vec<_> = items.iter().map(|item| resolve(item, scope, diagnostics)).collect();
-            made.into_iter().collect::<Option<Vec<_>>>().map(Expression::List)
-        }
+        Tree::List(items) => all(items.iter().map(|item| resolve(item, scope, diagnostics))).map(Expression::List),
         Tree::Mapping(entries) => {
-            let mut made = Vec::new();
-            for (key, value) in entries {
-                let key = Expression::Constant(Value::text(&key.value));
-                made.push(resolve(value, scope, diagnostics).map(|value| (key, value)));
-            }
-            made.into_iter().collect::<Option<Vec<_>>>().map(Expression::Map)
+            let key = |key: &Spanned<String>| Expression::Constant(Value::text(&key.value));
+            let entries = entries.iter().map(|(name, value)| Some((key(name), resolve(value, scope, diagnostics)?)));
+            all(entries).map(Expression::Map)
         }
     }
+}
+
+/// As [`resolve`], with the entity whose records the expression gives, where that is certain.
+pub fn resolve_records(
+    node: &Node,
+    scope: &mut Scope,
+    diagnostics: &mut Diagnostics,
+) -> (Option<Expression>, Option<usize>) {
+    let expression = resolve(node, scope, diagnostics);
+    let entity = expression.as_ref().and_then(|expression| entity_of(expression, scope));
+    (expression, entity)
 }
 
 /// Turns CEL text at `span` into an expression.
@@ -54,11 +82,9 @@ pub fn resolve_text(text: &str, span: Span, scope: &mut Scope, diagnostics: &mut
     match parser.parse_with_source_info(text) {
         Ok((parsed, source)) => Resolver { source: &source, text, span, scope, diagnostics }.expression(&parsed),
         Err(errors) => {
-            for error in errors.errors.iter().take(1) {
-                let label = syntax_error(&error.msg);
-                let problem = Diagnostic::error(span, format!("invalid expression `{text}`"));
-                diagnostics.push(problem.label(label).help(syntax_help(text)));
-            }
+            let label = errors.errors.first().map(|error| syntax_error(&error.msg)).unwrap_or_default();
+            let problem = Diagnostic::error(span, format!("invalid expression `{text}`"));
+            diagnostics.push(problem.label(label).help(syntax_help(text)));
             None
         }
     }
@@ -69,7 +95,7 @@ pub fn entity_of(expression: &Expression, scope: &Scope) -> Option<usize> {
     match expression {
         Expression::Field(operand, name) => scope.names.member(entity_of(operand, scope)?, name)?,
         Expression::Index(operand, _) => entity_of(operand, scope),
-        Expression::Slot(slot) => scope.slot_entity(*slot),
+        Expression::Slot(slot) => scope.in_slot(*slot)?.entity,
         Expression::Conditional(parts) => {
             entity_of(&parts[1], scope).filter(|entity| Some(*entity) == entity_of(&parts[2], scope))
         }
@@ -90,39 +116,33 @@ pub(super) struct Resolver<'r, 'a> {
 impl Resolver<'_, '_> {
     /// Returns where a part of the expression is in the file, as far as quoting allows.
     pub(super) fn span_of(&self, parsed: &Parsed) -> Span {
-        let whole = self.span.end - self.span.start;
-        let quote = usize::from(whole == self.text.len() + 2);
-        match self.source.offset_for(parsed.id) {
-            Some((start, end))
-                if self.text.is_ascii()
-                    && (whole == self.text.len() + 2 * quote)
-                    && start <= end
-                    && (end as usize) < self.text.len() =>
-            {
-                let base = self.span.start + quote;
+        match (self.source.offset_for(parsed.id), self.start_of_text()) {
+            (Some((start, end)), Some(base)) if start <= end && (end as usize) < self.text.len() => {
                 Span { start: base + start as usize, end: base + end as usize + 1 }
             }
             _ => self.span,
         }
     }
 
+    /// Where the text starts in the file; `None` when it is not written there as it is, because of escapes.
+    fn start_of_text(&self) -> Option<usize> {
+        let around = (self.span.end - self.span.start).checked_sub(self.text.len())?;
+        let quote = usize::from(around == 2);
+        (self.text.is_ascii() && around == 2 * quote).then_some(self.span.start + quote)
+    }
+
     /// Returns where the word of a call or field is: the parser knows only its bracket or dot.
     pub(super) fn span_of_word(&self, parsed: &Parsed, word: &str) -> Span {
-        let whole = self.span.end - self.span.start;
-        let quote = usize::from(whole == self.text.len() + 2);
-        let place = self.source.offset_for(parsed.id).map(|(start, _)| start as usize);
-        let (Some(place), true) = (place, self.text.is_ascii() && whole == self.text.len() + 2 * quote) else {
+        let (Some((place, _)), Some(base)) = (self.source.offset_for(parsed.id), self.start_of_text()) else {
             return self.span;
         };
-        let place = place.min(self.text.len());
+        let place = (place as usize).min(self.text.len());
         let after = |place: usize| self.text[place..].find(word).map(|at| place + at);
         let found = match self.text[place..].starts_with('.') {
             true => after(place),
             false => self.text[..place].rfind(word).or_else(|| after(place)),
         };
-        let Some(found) = found else { return self.span };
-        let start = self.span.start + quote + found;
-        Span { start, end: start + word.len() }
+        found.map_or(self.span, |at| Span { start: base + at, end: base + at + word.len() })
     }
 
     pub(super) fn problem(
@@ -131,17 +151,12 @@ impl Resolver<'_, '_> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) -> Option<Expression> {
-        self.diagnostics.push(Diagnostic::error(span, message).help(help));
+        self.diagnostics.error(span, message, help);
         None
     }
 
     fn boxed(&mut self, parsed: &Parsed) -> Option<Box<Expression>> {
         self.expression(parsed).map(Box::new)
-    }
-
-    fn all(&mut self, parsed: &[Parsed]) -> Option<Vec<Expression>> {
-        let made: Vec<_> = parsed.iter().map(|part| self.expression(part)).collect();
-        made.into_iter().collect()
     }
 
     pub(super) fn expression(&mut self, parsed: &Parsed) -> Option<Expression> {
@@ -153,7 +168,7 @@ impl Resolver<'_, '_> {
                 self.check_member(&operand, &select.field, parsed)?;
                 Some(Expression::Field(Box::new(operand), Arc::from(select.field.as_str())))
             }
-            Expr::List(list) => self.all(&list.elements).map(Expression::List),
+            Expr::List(list) => all(list.elements.iter().map(|part| self.expression(part))).map(Expression::List),
             Expr::Map(map) => {
                 let mut entries = Vec::new();
                 for entry in &map.entries {
@@ -165,8 +180,8 @@ impl Resolver<'_, '_> {
             }
             Expr::Call(call) => self.call(call, parsed),
             Expr::Struct(_) | Expr::Comprehension(_) | Expr::Unspecified => {
-                let span = self.span_of(parsed);
-                self.problem(span, "unsupported CEL syntax", "see docs/format.md for what expressions can do")
+                let help = "see docs/format.md for what expressions can do";
+                self.problem(self.span_of(parsed), "unsupported CEL syntax", help)
             }
         }
     }
@@ -178,11 +193,9 @@ impl Resolver<'_, '_> {
         if self.scope.names.member(entity, name).is_some() {
             return Some(());
         }
-        let members = self.scope.names.members(entity);
-        let help = nearest(name, &members);
-        let message = format!("unknown field `{name}` of entity `{}`", self.scope.names.entities[entity].name);
-        let span = self.span_of_word(parsed, name);
-        self.problem(span, message, help);
+        let names = self.scope.names;
+        let message = format!("unknown field `{name}` of entity `{}`", names.entities[entity].name);
+        self.problem(self.span_of_word(parsed, name), message, nearest(name, &names.members(entity)));
         None
     }
 
@@ -191,18 +204,13 @@ impl Resolver<'_, '_> {
             && let Some(calls) = generator.earlier_calls()
             && !calls.has(name)
         {
-            let span = self.span_of_word(parsed, name);
-            self.problem(
-                span,
-                format!("unknown argument `{name}` of operation `{}`", calls.name),
-                nearest(name, &calls.names()),
-            );
+            let message = format!("unknown argument `{name}` of operation `{}`", calls.name);
+            self.problem(self.span_of_word(parsed, name), message, nearest(name, &calls.names()));
             return None;
         }
         let Expression::Slot(slot) = operand else { return Some(()) };
-        let Some(variable) = self.scope.slot_name(*slot) else { return Some(()) };
-        let span = self.span_of_word(parsed, name);
-        check_field(self.scope.slot_reply(*slot), (variable, name), span, self.diagnostics)
+        let Some(variable) = self.scope.in_slot(*slot) else { return Some(()) };
+        check_field(variable, name, self.span_of_word(parsed, name), self.diagnostics)
     }
 
     fn name(&mut self, name: &str, parsed: &Parsed) -> Option<Expression> {
@@ -220,17 +228,11 @@ impl Resolver<'_, '_> {
             return self.problem(span, format!("unknown name `{name}`"), format!("did you mean `{member}`?"));
         }
         if self.scope.names.entity(name).is_some() {
-            return self.problem(
-                span,
-                format!("expected a value, found the entity `{name}`"),
-                format!(
-                    "draw a record with a generator: uniform({name}), zipf({name}), new({name}), record({name}, i)"
-                ),
-            );
+            let calls = ["uniform({})", "zipf({})", "new({})", "record({}, i)"].map(|call| call.replace("{}", name));
+            let help = format!("draw a record with a generator: {}", calls.join(", "));
+            return self.problem(span, format!("expected a value, found the entity `{name}`"), help);
         }
-        let known = self.scope.known();
-        let help = nearest(name, &known);
-        self.problem(span, format!("unknown name `{name}`"), help)
+        self.problem(span, format!("unknown name `{name}`"), nearest(name, &self.scope.known()))
     }
 
     fn call(&mut self, call: &CallExpr, parsed: &Parsed) -> Option<Expression> {
@@ -238,20 +240,15 @@ impl Resolver<'_, '_> {
             return operator;
         }
         let name = call.func_name.as_str();
-        if let (Some(list), Some((_, kind))) = (&call.target, LOOPS.iter().find(|(word, _)| *word == name))
-            && call.args.len() == 2
-        {
-            return self.each(*kind, list, &call.args);
-        }
-        if LOOPS.iter().any(|(word, _)| *word == name) && call.target.is_some() {
-            let span = self.span_of_word(parsed, name);
-            return self.problem(
-                span,
-                format!("`{name}` takes 2 arguments, found {}", call.args.len()),
-                format!(
-                    "write `list.{name}(x, ...)`, where x names the element; filter first with `list.filter(x, ...)`"
-                ),
+        if let (Some(list), Some((_, kind))) = (&call.target, LOOPS.iter().find(|(word, _)| *word == name)) {
+            if let [element, body] = call.args.as_slice() {
+                return self.each(*kind, list, element, body);
+            }
+            let message = format!("`{name}` takes 2 arguments, found {}", call.args.len());
+            let help = format!(
+                "write `list.{name}(x, ...)`, where x names the element; filter first with `list.filter(x, ...)`"
             );
+            return self.problem(self.span_of_word(parsed, name), message, help);
         }
         if call.target.is_none() && GENERATORS.iter().any(|generator| generator.name == name) {
             return self.generator(name, &call.args, parsed);
@@ -261,60 +258,33 @@ impl Resolver<'_, '_> {
 
     /// `None` when the call is no operator.
     fn operator(&mut self, call: &CallExpr) -> Option<Option<Expression>> {
-        use Ordering::{Equal, Greater, Less};
-        let arguments = &call.args;
-        let arithmetic = |this: &mut Self, operator| {
-            let (a, b) = (this.boxed(&arguments[0]), this.boxed(&arguments[1]));
-            Some(Expression::Arithmetic(operator, a?, b?))
-        };
-        let compare = |this: &mut Self, orders: &'static [Ordering]| {
-            let (a, b) = (this.boxed(&arguments[0]), this.boxed(&arguments[1]));
-            Some(Expression::Compare(orders, a?, b?))
-        };
-        let pair = |this: &mut Self, make: fn(Box<Expression>, Box<Expression>) -> Expression| {
-            let (a, b) = (this.boxed(&arguments[0]), this.boxed(&arguments[1]));
-            Some(make(a?, b?))
-        };
-        Some(match call.func_name.as_str() {
-            operators::CONDITIONAL => {
-                let made = self.all(arguments);
-                made.and_then(|parts| <[Expression; 3]>::try_from(parts).ok())
-                    .map(|parts| Expression::Conditional(Box::new(parts)))
+        let arguments: Vec<&Parsed> = call.args.iter().collect();
+        let name = call.func_name.as_str();
+        match (name, arguments.as_slice()) {
+            (operators::LOGICAL_NOT, [x]) => Some(self.boxed(x).map(Expression::Not)),
+            (operators::NEGATE, [x]) => Some(self.boxed(x).map(Expression::Negate)),
+            (operators::CONDITIONAL, parts) => {
+                let parts = all::<_, Vec<_>>(parts.iter().map(|part| self.expression(part)));
+                Some(parts.and_then(|parts| Some(Expression::Conditional(Box::new(parts.try_into().ok()?)))))
             }
-            operators::LOGICAL_NOT => self.boxed(&arguments[0]).map(Expression::Not),
-            operators::NEGATE => self.boxed(&arguments[0]).map(Expression::Negate),
-            operators::LOGICAL_AND => pair(self, Expression::And),
-            operators::LOGICAL_OR => pair(self, Expression::Or),
-            operators::INDEX => pair(self, Expression::Index),
-            operators::IN => pair(self, Expression::In),
-            operators::EQUALS => pair(self, |a, b| Expression::Equal(true, a, b)),
-            operators::NOT_EQUALS => pair(self, |a, b| Expression::Equal(false, a, b)),
-            operators::ADD => arithmetic(self, Operator::Add),
-            operators::SUBSTRACT => arithmetic(self, Operator::Subtract),
-            operators::MULTIPLY => arithmetic(self, Operator::Multiply),
-            operators::DIVIDE => arithmetic(self, Operator::Divide),
-            operators::MODULO => arithmetic(self, Operator::Remainder),
-            operators::LESS => compare(self, &[Less]),
-            operators::LESS_EQUALS => compare(self, &[Less, Equal]),
-            operators::GREATER => compare(self, &[Greater]),
-            operators::GREATER_EQUALS => compare(self, &[Greater, Equal]),
-            _ => return None,
-        })
+            (_, [a, b]) => {
+                let (_, binary) = BINARY.iter().find(|(operator, _)| *operator == name)?;
+                let (a, b) = (self.boxed(a), self.boxed(b));
+                Some(a.zip(b).map(|(a, b)| binary(a, b)))
+            }
+            _ => None,
+        }
     }
 
-    fn each(&mut self, kind: EachKind, list: &Parsed, arguments: &[Parsed]) -> Option<Expression> {
-        let Expr::Ident(name) = &arguments[0].expr else {
-            let span = self.span_of(&arguments[0]);
-            return self.problem(
-                span,
-                "expected a name for the element as the first argument",
-                "for example `list.map(x, x.field)`",
-            );
+    fn each(&mut self, kind: EachKind, list: &Parsed, element: &Parsed, body: &Parsed) -> Option<Expression> {
+        let Expr::Ident(name) = &element.expr else {
+            let help = "for example `list.map(x, x.field)`";
+            return self.problem(self.span_of(element), "expected a name for the element as the first argument", help);
         };
         let list = self.expression(list)?;
         let entity = entity_of(&list, self.scope);
         let slot = self.scope.push(name, Origin::Let, entity);
-        let body = self.expression(&arguments[1]);
+        let body = self.expression(body);
         self.scope.pop();
         Some(Expression::Each(Box::new(Each { kind, list, slot, body: body? })))
     }
@@ -325,41 +295,31 @@ impl Resolver<'_, '_> {
             return self.unknown_function(name, parsed);
         };
         // `x.f(y)` and `f(x, y)` are the same call.
-        let mut arguments = Vec::new();
-        if let Some(target) = &call.target {
-            arguments.push(self.expression(target));
-        }
-        for argument in &call.args {
-            arguments.push(self.expression(argument));
-        }
+        let arguments = call.target.iter().map(|target| &**target).chain(&call.args);
+        let arguments: Vec<_> = arguments.map(|argument| self.expression(argument)).collect();
         let (least, most) = function.arity;
         if !(least..=most).contains(&arguments.len()) {
             let takes = if least == most { least.to_string() } else { format!("{least} or {most}") };
             let plural = if most == 1 { "" } else { "s" };
-            let span = self.span_of_word(parsed, name);
             let message = format!("`{name}` takes {takes} argument{plural}, found {}", arguments.len());
-            return self.problem(span, message, "see docs/format.md for the arguments of each function");
+            let help = "see docs/format.md for the arguments of each function";
+            return self.problem(self.span_of_word(parsed, name), message, help);
         }
-        let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
-        Some(Expression::Call(function, arguments))
+        Some(Expression::Call(function, arguments.into_iter().collect::<Option<_>>()?))
     }
 
     fn unknown_function(&mut self, name: &str, parsed: &Parsed) -> Option<Expression> {
         let span = self.span_of_word(parsed, name);
         if name == "has" {
-            return self.problem(
-                span,
-                "unsupported function `has`",
-                "a missing field is null: write `x.field != null`",
-            );
+            let help = "a missing field is null: write `x.field != null`";
+            return self.problem(span, "unsupported function `has`", help);
         }
         let mut known: Vec<&str> = function::FUNCTIONS.iter().map(|function| function.name).collect();
         known.extend(GENERATORS.iter().map(|generator| generator.name));
         known.extend(LOOPS.iter().map(|(word, _)| *word));
         known.sort_unstable();
         known.dedup();
-        let help = nearest(name, &known);
-        self.problem(span, format!("unknown function `{name}`"), help)
+        self.problem(span, format!("unknown function `{name}`"), nearest(name, &known))
     }
 }
 

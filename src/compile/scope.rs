@@ -28,6 +28,11 @@ pub struct EntityNames {
 }
 
 impl Names {
+    /// The names of all entities.
+    pub fn entity_names(&self) -> Vec<&str> {
+        self.entities.iter().map(|entity| entity.name.as_str()).collect()
+    }
+
     /// The entity of this name.
     pub fn entity(&self, name: &str) -> Option<usize> {
         self.entities.iter().position(|entity| entity.name == name)
@@ -151,14 +156,9 @@ impl<'a> Scope<'a> {
         self.variables.iter().rev().find(|variable| variable.name == name)
     }
 
-    /// The entity of the variable in this slot, when it is certain.
-    pub fn slot_entity(&self, slot: usize) -> Option<usize> {
-        self.variables.iter().rev().find(|variable| variable.slot == slot)?.entity
-    }
-
-    /// Whose reply the variable in this slot holds, when it is certain.
-    pub fn slot_reply(&self, slot: usize) -> Option<ReplyShape> {
-        self.variables.iter().rev().find(|variable| variable.slot == slot)?.reply
+    /// The variable in this slot.
+    pub fn in_slot(&self, slot: usize) -> Option<&Variable> {
+        self.variables.iter().rev().find(|variable| variable.slot == slot)
     }
 
     /// Records that the variable in this slot now holds the reply of a command.
@@ -183,11 +183,6 @@ impl<'a> Scope<'a> {
         for variable in &mut self.variables {
             variable.reply = variable.reply.filter(|reply| other.contains(&(variable.slot, *reply)));
         }
-    }
-
-    /// The name of the variable in this slot.
-    pub fn slot_name(&self, slot: usize) -> Option<&str> {
-        self.variables.iter().rev().find(|variable| variable.slot == slot).map(|variable| variable.name.as_str())
     }
 
     /// The value of a parameter.

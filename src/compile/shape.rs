@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::plan::Shape;
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree, nearest};
+use crate::scenario::{Diagnostics, Node, Scalar, Spanned, Tree};
 
+use super::parts::all;
 use super::scope::Names;
 
 /// Reads the `returns` of an operation.
@@ -17,10 +18,8 @@ pub fn compile_shape(node: &Node, names: &Names, diagnostics: &mut Diagnostics) 
                 Some(Shape::Entity(fields.collect()))
             }
             None => {
-                let mut known: Vec<&str> = names.entities.iter().map(|entity| entity.name.as_str()).collect();
-                known.push("value");
-                let help = nearest(name, &known);
-                diagnostics.push(Diagnostic::error(node.span, format!("unknown type `{name}`")).help(help));
+                let known = [names.entity_names(), vec!["value"]].concat();
+                diagnostics.is_known("type", &Spanned::new(name.clone(), node.span), "", &known);
                 None
             }
         },
@@ -31,17 +30,14 @@ pub fn compile_shape(node: &Node, names: &Names, diagnostics: &mut Diagnostics) 
             Some(Shape::Set(Box::new(compile_shape(&entries[0].1, names, diagnostics)?)))
         }
         Tree::Mapping(entries) => {
-            let part = |(name, node): &(Spanned<String>, Node), diagnostics: &mut Diagnostics| {
+            let part = |(name, node): &(Spanned<String>, Node)| {
                 Some((Arc::from(name.value.as_str()), compile_shape(node, names, diagnostics)?))
             };
-            let parts: Vec<_> = entries.iter().map(|entry| part(entry, diagnostics)).collect();
-            parts.into_iter().collect::<Option<Vec<_>>>().map(Shape::Fields)
+            all(entries.iter().map(part)).map(Shape::Fields)
         }
         _ => {
-            diagnostics.push(
-                Diagnostic::error(node.span, format!("expected a type, found {}", node.describe()))
-                    .help("a type is an entity, value, [T], { set: T } or { field: T }"),
-            );
+            let message = format!("expected a type, found {}", node.describe());
+            diagnostics.error(node.span, message, "a type is an entity, value, [T], { set: T } or { field: T }");
             None
         }
     }

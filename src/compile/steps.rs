@@ -1,16 +1,17 @@
 //! Steps as written to a [`Program`].
 
-use crate::scenario::{self, Diagnostics, Node, Scalar, Spanned, StepKind, Tree, nearest};
+use crate::scenario::{self, Diagnostics, Node, Scalar, Spanned, StepKind, Tree};
 
 use super::bulk;
 use super::command::{CommandCompiler, reply_shape};
 use super::document::DocumentCompiler;
 use super::lint::collections_of;
+use super::parts::all;
 use super::reply::check_condition;
-use super::resolve::{entity_of, resolve};
+use super::resolve::{resolve, resolve_records};
 use super::scope::{Origin, Scope};
 use crate::plan::{
-    Caught, Command, Concerns, Expression, Implicit, Program, ReplyShape, Skeleton, Step, Template,
+    Bulk, Caught, Command, Concerns, Expression, Implicit, Program, ReplyShape, Skeleton, Step, Template,
     program::{most_writes, writes},
     template::{DocumentPart, Key},
 };
@@ -63,8 +64,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     }
 
     fn steps(&mut self, steps: &[scenario::StepDefinition]) -> Option<Vec<Step>> {
-        let made: Vec<_> = steps.iter().map(|step| self.step(step)).collect();
-        made.into_iter().collect()
+        all(steps.iter().map(|step| self.step(step)))
     }
 
     fn expression(&mut self, node: &Node) -> Option<Expression> {
@@ -90,14 +90,11 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 let command = compiler.compile(concerns);
                 self.with_alias(command, alias.as_ref(), reply_shape(word.value))
             }
-            StepKind::BulkWrite { collection, requests, ordered, errors, alias } => {
-                self.check_collection(collection);
-                let options = (*ordered, errors.as_slice());
-                let bulk = bulk::compile(collection, requests, options, concerns, &mut self.scope, self.diagnostics);
-                let alias = self.answered(alias.as_ref(), ReplyShape::Bulk);
-                let mut bulk = bulk?;
-                bulk.alias = alias;
-                Some(Step::Bulk(Box::new(bulk)))
+            StepKind::BulkWrite(definition) => {
+                self.check_collection(&definition.collection);
+                let bulk = bulk::compile(definition, concerns, &mut self.scope, self.diagnostics);
+                let alias = self.set_reply(definition.alias.as_ref(), ReplyShape::Bulk);
+                Some(Step::Bulk(Box::new(Bulk { alias, ..bulk? })))
             }
             StepKind::Raw { command, alias } => {
                 let command = DocumentCompiler { scope: &mut self.scope, diagnostics: self.diagnostics }
@@ -164,39 +161,32 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     ) -> Option<Step> {
         let mut ends = Vec::new();
         let made = self.steps(body);
-        if !returns(body) {
-            ends.push(self.scope.replies());
-        }
-        let mut made_catches = Vec::new();
-        for (caught, steps) in catches {
+        ends.extend((!returns(body)).then(|| self.scope.replies()));
+        let catches = all(catches.iter().map(|(caught, steps)| {
             // Which of the steps was the last to succeed is not known.
             self.scope.set_replies(&[]);
             let caught = match caught {
                 scenario::CatchKey::Code(code) => Caught::Code(*code),
                 scenario::CatchKey::Size => Caught::Size,
             };
-            made_catches.push(self.steps(steps).map(|steps| (caught, steps)));
-            if !returns(steps) {
-                ends.push(self.scope.replies());
-            }
-        }
+            let made = self.steps(steps);
+            ends.extend((!returns(steps)).then(|| self.scope.replies()));
+            Some((caught, made?))
+        }));
         if let Some((first, others)) = ends.split_first() {
             self.scope.set_replies(first);
             others.iter().for_each(|other| self.scope.meet_replies(other));
         }
-        let catches = made_catches.into_iter().collect::<Option<Vec<_>>>();
         Some(Step::Try { body: made?, catches: catches? })
     }
 
     /// A misspelt collection would be a new, empty one that the server makes without a word.
     fn check_collection(&mut self, collection: &Spanned<String>) {
-        let name = &collection.value;
-        if name.contains('<') || self.collections.contains(name) {
+        if collection.value.contains('<') {
             return;
         }
         let known: Vec<&str> = self.collections.iter().map(String::as_str).collect();
-        let help = nearest(name, &known);
-        self.diagnostics.error(collection.span, format!("unknown collection `{name}`"), help);
+        self.diagnostics.is_known("collection", collection, "", &known);
     }
 
     fn with_alias(
@@ -205,14 +195,12 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         alias: Option<&Spanned<String>>,
         reply: ReplyShape,
     ) -> Option<Step> {
-        let alias = self.answered(alias, reply);
-        let mut command = command?;
-        command.alias = alias;
-        Some(Step::Command(Box::new(command)))
+        let alias = self.set_reply(alias, reply);
+        Some(Step::Command(Box::new(Command { alias, ..command? })))
     }
 
     /// Returns the slot of a step's `as`; it and `reply` now have the reply to the step.
-    fn answered(&mut self, alias: Option<&Spanned<String>>, reply: ReplyShape) -> Option<usize> {
+    fn set_reply(&mut self, alias: Option<&Spanned<String>>, reply: ReplyShape) -> Option<usize> {
         let slot = alias.and_then(|alias| self.name(alias, Origin::Reply, None));
         for slot in slot.into_iter().chain([self.reply]) {
             self.scope.set_reply(slot, reply);
@@ -223,31 +211,27 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     /// A name that a step gives; hiding an argument is an error.
     fn name(&mut self, name: &Spanned<String>, origin: Origin, entity: Option<usize>) -> Option<usize> {
         let taken = self.scope.variable(&name.value).is_some_and(|variable| variable.origin == Origin::Argument);
-        if taken || name.value == "reply" {
-            let message = match taken {
-                true => format!("the name `{}` is already an argument", name.value),
-                false => "the name `reply` is reserved for the reply to the previous command".to_owned(),
-            };
-            self.diagnostics.error(name.span, message, "choose another name");
-            return None;
-        }
-        Some(self.scope.assign(&name.value, origin, entity))
+        let message = if taken {
+            format!("the name `{}` is already an argument", name.value)
+        } else if name.value == "reply" {
+            "the name `reply` is reserved for the reply to the previous command".to_owned()
+        } else {
+            return Some(self.scope.assign(&name.value, origin, entity));
+        };
+        self.diagnostics.error(name.span, message, "choose another name");
+        None
     }
 
     fn assignments(&mut self, assignments: &[(Spanned<String>, Node)]) -> Option<Step> {
-        let mut made = Vec::new();
-        for (name, value) in assignments {
-            let value = self.expression(value);
-            let entity = value.as_ref().and_then(|value| entity_of(value, &self.scope));
-            let slot = self.name(name, Origin::Let, entity);
-            made.push(slot.zip(value));
-        }
-        made.into_iter().collect::<Option<Vec<_>>>().map(Step::Let)
+        let assignments = all(assignments.iter().map(|(name, value)| {
+            let (value, entity) = resolve_records(value, &mut self.scope, self.diagnostics);
+            self.name(name, Origin::Let, entity).zip(value)
+        }));
+        assignments.map(Step::Let)
     }
 
     fn for_each(&mut self, name: &Spanned<String>, list: &Node, body: &[scenario::StepDefinition]) -> Option<Step> {
-        let list = self.expression(list);
-        let entity = list.as_ref().and_then(|list| entity_of(list, &self.scope));
+        let (list, entity) = resolve_records(list, &mut self.scope, self.diagnostics);
         let slot = self.name(name, Origin::Let, entity);
         // An iteration may find what the one before it left.
         self.scope.set_replies(&[]);
@@ -279,15 +263,15 @@ fn returns(steps: &[scenario::StepDefinition]) -> bool {
 fn raw_command(template: Template) -> Command {
     /// Raw commands that change nothing.
     const READS: [&str; 7] = ["find", "aggregate", "count", "distinct", "getMore", "listIndexes", "ping"];
-    let changes = match &template {
+    let reads = match &template {
         Template::Document(entries) => match entries.first() {
-            Some(DocumentPart::Field(Key::Fixed(name), _)) => !READS.contains(&name.as_ref()),
-            _ => true,
+            Some(DocumentPart::Field(Key::Fixed(name), _)) => READS.contains(&name.as_ref()),
+            _ => false,
         },
         Template::Constant(command) => {
-            command.entries().first().is_none_or(|(name, _)| !READS.contains(&name.as_ref()))
+            command.entries().first().is_some_and(|(name, _)| READS.contains(&name.as_ref()))
         }
-        _ => true,
+        Template::Slot(_) | Template::Text(_) | Template::Array(_) => false,
     };
     Command {
         label: "command".into(),
@@ -296,6 +280,6 @@ fn raw_command(template: Template) -> Command {
         reply: ReplyShape::Whole,
         alias: None,
         writes: true,
-        changes,
+        changes: !reads,
     }
 }

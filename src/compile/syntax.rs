@@ -11,13 +11,9 @@ pub fn syntax_error(message: &str) -> String {
     }
     let message = message.split(" expecting {").next().unwrap_or(message).replace("'<EOF>'", "the end");
     let quoted = |prefix: &str| message.strip_prefix(prefix).map(|rest| rest.trim_matches(['\'', ' ']).to_owned());
-    if let Some(part) = quoted("extraneous input ").or_else(|| quoted("mismatched input ")) {
-        return format!("unexpected `{part}`");
-    }
-    if let Some(part) = quoted("token recognition error at: ") {
-        return format!("unexpected `{part}`");
-    }
-    if let Some(part) = quoted("no viable alternative at input ") {
+    let faults =
+        ["extraneous input ", "mismatched input ", "token recognition error at: ", "no viable alternative at input "];
+    if let Some(part) = faults.into_iter().find_map(quoted) {
         return format!("unexpected `{part}`");
     }
     if message.starts_with("missing ") { message } else { "not an expression".to_owned() }

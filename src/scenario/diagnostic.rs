@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::{Source, Span};
+use super::{Source, Span, Spanned};
 
 /// How many problems are shown in full.
 const MAX_SHOWN: usize = 100;
@@ -49,6 +49,11 @@ impl Diagnostic {
 
     fn of(severity: Severity, span: Span, message: String) -> Diagnostic {
         Diagnostic { severity, message, span, label: String::new(), also: None, help: None }
+    }
+
+    /// Adds the problem to the others of its scenario.
+    pub fn add_to(self, diagnostics: &mut Diagnostics) {
+        diagnostics.push(self);
     }
 
     /// Sets the text under the span.
@@ -105,6 +110,15 @@ impl Diagnostics {
     /// Adds an error with its fix.
     pub fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         self.push(Diagnostic::error(span, message).help(help));
+    }
+
+    /// Whether `name` is one of the `known` names of things of one `kind`; reports it otherwise. `place` ends the message.
+    pub(crate) fn is_known(&mut self, kind: &str, name: &Spanned<String>, place: &str, known: &[&str]) -> bool {
+        let is_known = known.contains(&name.value.as_str());
+        if !is_known {
+            self.error(name.span, format!("unknown {kind} `{}`{place}", name.value), nearest(&name.value, known));
+        }
+        is_known
     }
 
     /// Whether there is neither an error nor a warning.

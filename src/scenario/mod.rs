@@ -29,7 +29,7 @@ pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition, Weight};
 pub use read::{Outline, read};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, Span, Spanned};
-pub use step::{CatchKey, RequestDefinition, StepDefinition, StepKind};
+pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
 pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
 
 /// The one version of the scenario format that this build reads (`format: 1`).

@@ -43,6 +43,11 @@ impl Node {
         Node { span, tree: Tree::Scalar(scalar) }
     }
 
+    /// Its span, or `other` when nothing was written.
+    pub(super) fn span_or(&self, other: Span) -> Span {
+        if self.span.is_empty() { other } else { self.span }
+    }
+
     /// The text of a text scalar.
     pub fn as_text(&self) -> Option<&str> {
         match &self.tree {
@@ -67,6 +72,11 @@ impl Node {
         }
     }
 
+    /// The value of a key of a mapping.
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+        self.as_mapping()?.iter().find(|(name, _)| name.value == key).map(|(_, value)| value)
+    }
+
     /// Whether it is null, written or not.
     pub fn is_null(&self) -> bool {
         matches!(self.tree, Tree::Scalar(Scalar::Null))
@@ -80,6 +90,27 @@ impl Node {
     /// Whether it is text that one slot fills, as `<post>` does.
     pub(crate) fn is_slot(&self) -> bool {
         self.as_text().is_some_and(|text| text.len() > 2 && text.starts_with('<') && text.ends_with('>'))
+    }
+
+    /// Writes it on one line, texts and keys as `text` gives them.
+    pub(crate) fn on_one_line(&self, text: fn(&str) -> String) -> String {
+        match &self.tree {
+            Tree::Scalar(Scalar::Null) => "null".to_owned(),
+            Tree::Scalar(Scalar::Bool(value)) => value.to_string(),
+            Tree::Scalar(Scalar::Int(value)) => value.to_string(),
+            Tree::Scalar(Scalar::Float(value)) => format!("{value:?}"),
+            Tree::Scalar(Scalar::Text(written)) => text(written),
+            Tree::List(items) => {
+                let items: Vec<String> = items.iter().map(|item| item.on_one_line(text)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Tree::Mapping(entries) => {
+                let entry = |(key, value): &(Spanned<String>, Node)| {
+                    format!("{}: {}", text(&key.value), value.on_one_line(text))
+                };
+                format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+            }
+        }
     }
 
     /// Describes it for diagnostics: ``the text `abc` ``, `a list`.

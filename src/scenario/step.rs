@@ -35,18 +35,7 @@ pub enum StepKind {
         alias: Option<Spanned<String>>,
     },
     /// `bulkWrite`: many writes to one collection.
-    BulkWrite {
-        /// The collection; `<name>` inside it is replaced.
-        collection: Spanned<String>,
-        /// The writes, in the order written.
-        requests: Vec<RequestDefinition>,
-        /// Whether the first error ends it (default).
-        ordered: bool,
-        /// Error codes of single requests that do not fail the call.
-        errors: Vec<i32>,
-        /// `as`.
-        alias: Option<Spanned<String>>,
-    },
+    BulkWrite(BulkDefinition),
     /// `let`: assignments in order; each value is CEL.
     Let(Vec<(Spanned<String>, Node)>),
     /// `if` / `then` / `else`.
@@ -105,6 +94,21 @@ pub enum StepKind {
     Abort(Node),
     /// `return: <CEL>`.
     Return(Node),
+}
+
+/// A `bulkWrite`.
+#[derive(Debug, Clone)]
+pub struct BulkDefinition {
+    /// The collection; `<name>` inside it is replaced.
+    pub collection: Spanned<String>,
+    /// The writes, in the order written.
+    pub requests: Vec<RequestDefinition>,
+    /// Whether the first error ends it (default).
+    pub ordered: bool,
+    /// Error codes of single requests that do not fail the call.
+    pub errors: Vec<i32>,
+    /// `as`.
+    pub alias: Option<Spanned<String>>,
 }
 
 /// One request of a `bulkWrite`, or one per element of a list.

@@ -21,11 +21,10 @@ impl StepReader<'_> {
         if options.entry("errors").is_some() {
             self.refuse_in_transaction(entry.0.span, "`errors` of a `retry`");
         } else if !has_condition && !has_error {
-            self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "`retry` without a cause")
-                    .label("neither `errors` here nor `retry_if` inside")
-                    .help("try `retry: { errors: [11000] }`, or a step `retry_if: <condition>` under `do`"),
-            );
+            Diagnostic::error(entry.0.span, "`retry` without a cause")
+                .label("neither `errors` here nor `retry_if` inside")
+                .help("try `retry: { errors: [11000] }`, or a step `retry_if: <condition>` under `do`")
+                .add_to(self.diagnostics);
         }
         Some(StepKind::Retry { errors: codes(&options), attempts: attempts(&options), body })
     }
@@ -34,11 +33,10 @@ impl StepReader<'_> {
         let entry = fields.entry("retry_if")?;
         match self.retries.last_mut() {
             Some(seen) => *seen = true,
-            None => self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "`retry_if` outside of a `retry`")
-                    .label("nothing to retry")
-                    .help("for example: `{ retry: { attempts: 100 }, do: [..., { retry_if: reply.modified == 0 }] }`"),
-            ),
+            None => Diagnostic::error(entry.0.span, "`retry_if` outside of a `retry`")
+                .label("nothing to retry")
+                .help("for example: `{ retry: { attempts: 100 }, do: [..., { retry_if: reply.modified == 0 }] }`")
+                .add_to(self.diagnostics),
         }
         Some(StepKind::RetryIf(entry.1.clone()))
     }
@@ -62,11 +60,10 @@ impl StepReader<'_> {
     pub(in crate::scenario) fn transaction(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("transaction")?;
         if self.in_transaction {
-            self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "`transaction` inside of a `transaction`")
-                    .label("MongoDB does not nest transactions")
-                    .help("move these steps into the outer one"),
-            );
+            Diagnostic::error(entry.0.span, "`transaction` inside of a `transaction`")
+                .label("MongoDB does not nest transactions")
+                .help("move these steps into the outer one")
+                .add_to(self.diagnostics);
         }
         let outer = std::mem::replace(&mut self.in_transaction, true);
         let body = self.steps(entry);
@@ -77,11 +74,10 @@ impl StepReader<'_> {
     pub(in crate::scenario) fn abort(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("abort")?;
         if !self.in_transaction {
-            self.diagnostics.push(
-                Diagnostic::error(entry.0.span, "`abort` outside of a `transaction`")
-                    .label("nothing to roll back")
-                    .help("try `return` to end the operation, or move this step into a `transaction`"),
-            );
+            Diagnostic::error(entry.0.span, "`abort` outside of a `transaction`")
+                .label("nothing to roll back")
+                .help("try `return` to end the operation, or move this step into a `transaction`")
+                .add_to(self.diagnostics);
         }
         Some(StepKind::Abort(entry.1.clone()))
     }
@@ -89,23 +85,21 @@ impl StepReader<'_> {
     /// Reports a step that handles errors inside of a transaction, which the server ends at its first error.
     pub(super) fn refuse_in_transaction(&mut self, span: Span, what: &str) {
         if self.in_transaction {
-            self.diagnostics.push(
-                Diagnostic::error(span, format!("{what} inside of a `transaction`"))
-                    .label("the server ends a transaction at its first error")
-                    .help("move the `transaction` into the `retry` or `try`"),
-            );
+            Diagnostic::error(span, format!("{what} inside of a `transaction`"))
+                .label("the server ends a transaction at its first error")
+                .help("move the `transaction` into the `retry` or `try`")
+                .add_to(self.diagnostics);
         }
     }
 
     fn not_caught(&mut self, key: &Spanned<String>) {
-        self.diagnostics.push(
-            Diagnostic::error(
-                key.span,
-                format!("expected the code of a server error or `size`, found {}", quote(&key.value)),
-            )
-            .label("key of `catch`")
-            .help("for example: `catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }`"),
-        );
+        Diagnostic::error(
+            key.span,
+            format!("expected the code of a server error or `size`, found {}", quote(&key.value)),
+        )
+        .label("key of `catch`")
+        .help("for example: `catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }`")
+        .add_to(self.diagnostics);
     }
 }
 

@@ -28,19 +28,17 @@ pub(super) fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Audi
     if let (Some(live), Some(expect)) = (&is_live, &expect)
         && live.value
     {
-        diagnostics.push(
-            Diagnostic::error(live.span, "`live: true` with `expect`")
-                .label("counted while calls run")
-                .also(expect.span, "a number that is only known after the calls")
-                .help("return the anomalies themselves, of which 0 are expected, or leave out `live`"),
-        );
+        Diagnostic::error(live.span, "`live: true` with `expect`")
+            .label("counted while calls run")
+            .also(expect.span, "a number that is only known after the calls")
+            .help("return the anomalies themselves, of which 0 are expected, or leave out `live`")
+            .add_to(diagnostics);
     }
     if commands.is_empty() {
-        diagnostics.push(
-            Diagnostic::error(name.span, format!("missing command in {what}"))
-                .label("counts nothing")
-                .help(format!("for example: `{EXAMPLE}`")),
-        );
+        Diagnostic::error(name.span, format!("missing command in {what}"))
+            .label("counts nothing")
+            .help(format!("for example: `{EXAMPLE}`"))
+            .add_to(diagnostics);
         return None;
     }
     // A strategy may have the name of a step that is not a command, such as `transaction`.
@@ -52,11 +50,10 @@ pub(super) fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Audi
         AuditCommand::Shared(strategies.map(|_| fields.texts("strategies")), steps)
     } else {
         if let Some(strategies) = strategies {
-            diagnostics.push(
-                Diagnostic::error(strategies.0.span, "`strategies` with a command per strategy")
-                    .label("names them a second time")
-                    .help("leave out `strategies`, or write one command for all of them"),
-            );
+            Diagnostic::error(strategies.0.span, "`strategies` with a command per strategy")
+                .label("names them a second time")
+                .help("leave out `strategies`, or write one command for all of them")
+                .add_to(diagnostics);
         }
         let command = |command: &Entry| Some((command.0.clone(), counting(command, diagnostics)?));
         AuditCommand::PerStrategy(commands.iter().filter_map(command).collect())
@@ -72,11 +69,10 @@ fn counting(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Vec<StepDefi
         [StepDefinition { kind: StepKind::Command { word, .. }, .. }] if COMMANDS.contains(&word.value) => Some(steps),
         [step, ..] => {
             let names: Vec<String> = COMMANDS.iter().map(|word| quote(word.name())).collect();
-            diagnostics.push(
-                Diagnostic::error(step.span, "expected one command that reads and counts rows")
-                    .label("something else")
-                    .help(format!("try one of {}", names.join(", "))),
-            );
+            Diagnostic::error(step.span, "expected one command that reads and counts rows")
+                .label("something else")
+                .help(format!("try one of {}", names.join(", ")))
+                .add_to(diagnostics);
             None
         }
     }

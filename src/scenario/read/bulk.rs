@@ -8,7 +8,9 @@ use crate::scenario::command::COMMANDS;
 use crate::scenario::keys::KeyDefinition;
 use crate::scenario::quote;
 use crate::scenario::step::REPEATED_REQUEST;
-use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind};
+use crate::scenario::{
+    BulkDefinition, CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind,
+};
 
 impl StepReader<'_> {
     pub(in crate::scenario) fn bulk_write(&mut self, fields: &Fields) -> Option<StepKind> {
@@ -16,13 +18,13 @@ impl StepReader<'_> {
         if let Some(errors) = fields.entry("errors") {
             self.refuse_in_transaction(errors.0.span, "`errors` of a `bulkWrite`");
         }
-        Some(StepKind::BulkWrite {
+        Some(StepKind::BulkWrite(BulkDefinition {
             requests: requests(fields, self.diagnostics)?,
             collection: fields.text("bulkWrite")?,
             ordered: fields.boolean("ordered").is_none_or(|ordered| ordered.value),
             errors: codes(fields),
             alias,
-        })
+        }))
     }
 }
 
@@ -36,7 +38,7 @@ fn requests(fields: &Fields, diagnostics: &mut Diagnostics) -> Option<Vec<Reques
 
 /// One request; `key` is where to point when nothing was written.
 fn request(node: &Node, key: Span, diagnostics: &mut Diagnostics) -> Option<RequestDefinition> {
-    let place = if node.span.is_empty() { key } else { node.span };
+    let place = node.span_or(key);
     let entries = node.as_mapping().unwrap_or_default();
     if entries.iter().any(|(key, _)| key.value == "forEach") {
         return repeated(entries, place, diagnostics);
@@ -49,17 +51,17 @@ fn request(node: &Node, key: Span, diagnostics: &mut Diagnostics) -> Option<Requ
     };
     let Some(((word, keys), entry)) = found else {
         let names: Vec<String> = CommandWord::REQUESTS.iter().map(|word| quote(word.name())).collect();
-        diagnostics.push(
-            Diagnostic::error(place, format!("expected a request, found {}", node.describe()))
-                .label("not a request")
-                .help(format!("expected one of the keys {}", names.join(", "))),
-        );
+        Diagnostic::error(place, format!("expected a request, found {}", node.describe()))
+            .label("not a request")
+            .help(format!("expected one of the keys {}", names.join(", ")))
+            .add_to(diagnostics);
         return None;
     };
     let options: &'static [KeyDefinition] = &keys[1..keys.len() - 1];
     let (what, example) =
         (format!("request {}", quote(word.name())), format!("{}: {{ {} }}", word.name(), options[0].entry()));
-    let fields = Fields::of(entry, &what, &example, options, diagnostics)?;
+    let fields = Fields::of(entry, &what, &example, options, diagnostics);
+    entry.1.as_mapping()?;
     Some(RequestDefinition::One { word: Spanned::new(*word, entry.0.span), options: fields.entries_except(&[]) })
 }
 

@@ -19,28 +19,26 @@ pub(super) fn claims(fields: &Fields, diagnostics: &mut Diagnostics) -> Vec<Clai
         let Some(claim) = claim(item, entry.0.span, diagnostics) else { continue };
         match claims.iter().find(|other| other.id.value == claim.id.value) {
             None => claims.push(claim),
-            Some(other) => diagnostics.push(
-                Diagnostic::error(claim.id.span, format!("duplicate claim {}", quote(&claim.id.value)))
-                    .label("second claim of this id")
-                    .also(other.id.span, "first claim")
-                    .help(format!("give each claim its own id, for example `{}b`", claim.id.value)),
-            ),
+            Some(other) => Diagnostic::error(claim.id.span, format!("duplicate claim {}", quote(&claim.id.value)))
+                .label("second claim of this id")
+                .also(other.id.span, "first claim")
+                .help(format!("give each claim its own id, for example `{}b`", claim.id.value))
+                .add_to(diagnostics),
         }
     }
     claims
 }
 
 fn claim(item: &Node, list: Span, diagnostics: &mut Diagnostics) -> Option<ClaimDefinition> {
-    let span = if item.span.is_empty() { list } else { item.span };
+    let span = item.span_or(list);
     let Some(entries) = item.as_mapping() else {
-        diagnostics.push(
-            Diagnostic::error(span, format!("expected a mapping, found {}", item.describe()))
-                .label("not a claim")
-                .help("for example: `{ id: C1, says: One read is enough., expect: ... }`"),
-        );
+        Diagnostic::error(span, format!("expected a mapping, found {}", item.describe()))
+            .label("not a claim")
+            .help("for example: `{ id: C1, says: One read is enough., expect: ... }`")
+            .add_to(diagnostics);
         return None;
     };
-    let id = entries.iter().find(|(key, _)| key.value == "id").and_then(|(_, id)| id.as_text());
+    let id = item.get("id").and_then(Node::as_text);
     let what = id.map_or_else(|| "a claim".to_owned(), |id| format!("claim {}", quote(id)));
     let fields = Fields::read(entries, &what, span, keys::CLAIM, diagnostics);
     let expectation = fields.entry("expect").and_then(|entry| expectation(entry, &what, diagnostics));
@@ -71,8 +69,8 @@ fn expectation(entry: &Entry, claim: &str, diagnostics: &mut Diagnostics) -> Opt
         diagnostics.push(Diagnostic::error(operation.span, message).help("leave out `operation`"));
         return None;
     }
-    if !is_whole && operation.is_none() {
-        let key = keys::EXPECTATION.iter().find(|key| key.name == "operation" && fields.entry("operation").is_none());
+    if !is_whole && fields.entry("operation").is_none() {
+        let key = keys::EXPECTATION.iter().find(|key| key.name == "operation");
         key.into_iter().for_each(|key| missing(key, &what, entry.0.span, diagnostics));
     }
     let (relation, compared) = compared?;

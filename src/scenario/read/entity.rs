@@ -13,7 +13,7 @@ pub(super) fn entity(entry: &Entry, diagnostics: &mut Diagnostics) -> EntityDefi
     let name = entry.0.clone();
     value::check_name(&name, "an entity", diagnostics);
     let what = format!("entity {}", quote(&name.value));
-    let fields = Fields::of(entry, &what, EXAMPLE, keys::ENTITY, diagnostics).unwrap_or(Fields::none());
+    let fields = Fields::of(entry, &what, EXAMPLE, keys::ENTITY, diagnostics);
     check_pair(entry, diagnostics);
     let children_name = fields.text("as");
     if let Some(name) = &children_name {
@@ -39,24 +39,20 @@ fn check_pair(entity: &Entry, diagnostics: &mut Diagnostics) {
         (None, Some(children)) => (children, "of", "of: post"),
         (Some(_), Some(_)) | (None, None) => return,
     };
-    diagnostics.push(
-        Diagnostic::error(alone.0.span, format!("{} without {}", quote(&alone.0.value), quote(missing)))
-            .label(format!("{} is missing", quote(missing)))
-            .help(format!(
-                "try adding `{example}`: `of` names the parent entity, `as` the parent's list of these records"
-            )),
-    );
+    Diagnostic::error(alone.0.span, format!("{} without {}", quote(&alone.0.value), quote(missing)))
+        .label(format!("{} is missing", quote(missing)))
+        .help(format!("try adding `{example}`: `of` names the parent entity, `as` the parent's list of these records"))
+        .add_to(diagnostics);
 }
 
 /// Reports `...` among the fields, which would become the name of a field.
 fn is_spread(name: &Spanned<String>, diagnostics: &mut Diagnostics) -> bool {
     let is_spread = name.value == "...";
     if is_spread {
-        diagnostics.push(
-            Diagnostic::error(name.span, "`...` cannot be the name of a field")
-                .label("spreads nothing here")
-                .help("try listing the fields one by one; `...` is for the documents of collections and commands"),
-        );
+        Diagnostic::error(name.span, "`...` cannot be the name of a field")
+            .label("spreads nothing here")
+            .help("try listing the fields one by one; `...` is for the documents of collections and commands")
+            .add_to(diagnostics);
     }
     is_spread
 }

@@ -8,15 +8,14 @@ pub(super) type Entry = (Spanned<String>, Node);
 
 /// The place of an entry's value, or of its key when no value was written.
 pub(super) fn place((key, node): &Entry) -> Span {
-    if node.span.is_empty() { key.span } else { node.span }
+    node.span_or(key.span)
 }
 
 /// Reports that the value of `entry` is of another kind than expected.
 pub(super) fn wrong_type(entry: &Entry, expected: &str, example: &str, diagnostics: &mut Diagnostics) {
     let found = entry.1.describe();
-    diagnostics.push(
-        Diagnostic::error(place(entry), format!("expected {expected}, found {found}"))
-            .label(format!("value of {}", quote(&entry.0.value)))
-            .help(format!("for example: `{example}`")),
-    );
+    Diagnostic::error(place(entry), format!("expected {expected}, found {found}"))
+        .label(format!("value of {}", quote(&entry.0.value)))
+        .help(format!("for example: `{example}`"))
+        .add_to(diagnostics);
 }

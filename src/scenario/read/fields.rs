@@ -39,19 +39,21 @@ impl<'n> Fields<'n> {
         Fields { found: found.into_iter().map(|(key, entry)| (key.name, entry)).collect() }
     }
 
-    /// Reads the value of `entry`, which must be a mapping such as `example`.
+    /// Reads the value of `entry`, which must be a mapping such as `example`; another value has no fields.
     pub(super) fn of(
         entry: &'n Entry,
         what: &str,
         example: &str,
         keys: &'static [KeyDefinition],
         diagnostics: &mut Diagnostics,
-    ) -> Option<Fields<'n>> {
-        let Some(entries) = entry.1.as_mapping() else {
-            wrong_type(entry, "a mapping", example, diagnostics);
-            return None;
-        };
-        Some(Fields::read(entries, what, entry.0.span, keys, diagnostics))
+    ) -> Fields<'n> {
+        match entry.1.as_mapping() {
+            Some(entries) => Fields::read(entries, what, entry.0.span, keys, diagnostics),
+            None => {
+                wrong_type(entry, "a mapping", example, diagnostics);
+                Fields { found: Vec::new() }
+            }
+        }
     }
 
     /// As [`Fields::of`], where null is an empty mapping.
@@ -61,16 +63,11 @@ impl<'n> Fields<'n> {
         example: &str,
         keys: &'static [KeyDefinition],
         diagnostics: &mut Diagnostics,
-    ) -> Option<Fields<'n>> {
+    ) -> Fields<'n> {
         if entry.1.is_null() {
-            return Some(Fields::read(&[], what, entry.0.span, keys, diagnostics));
+            return Fields::read(&[], what, entry.0.span, keys, diagnostics);
         }
         Fields::of(entry, what, example, keys, diagnostics)
-    }
-
-    /// No entries, for a value that was not a mapping.
-    pub(super) fn none() -> Fields<'n> {
-        Fields { found: Vec::new() }
     }
 
     /// The entry of a key.
@@ -141,20 +138,17 @@ fn unknown(
     diagnostics: &mut Diagnostics,
 ) -> Option<&'static str> {
     let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
-    let help = nearest(&entry.0.value, &names);
-    diagnostics.push(
-        Diagnostic::error(entry.0.span, format!("unknown key {} in {what}", quote(&entry.0.value)))
-            .label("unknown key")
-            .help(help),
-    );
-    suggest(&entry.0.value, keys.iter().map(|key| key.name))
+    Diagnostic::error(entry.0.span, format!("unknown key {} in {what}", quote(&entry.0.value)))
+        .label("unknown key")
+        .help(nearest(&entry.0.value, &names))
+        .add_to(diagnostics);
+    suggest(&entry.0.value, names)
 }
 
 /// Reports a missing key.
 pub(super) fn missing(key: &KeyDefinition, what: &str, place: Span, diagnostics: &mut Diagnostics) {
-    diagnostics.push(
-        Diagnostic::error(place, format!("missing key {} in {what}", quote(key.name)))
-            .label(format!("{}: {}", quote(key.name), key.about))
-            .help(format!("for example: `{}`", key.entry())),
-    );
+    Diagnostic::error(place, format!("missing key {} in {what}", quote(key.name)))
+        .label(format!("{}: {}", quote(key.name), key.about))
+        .help(format!("for example: `{}`", key.entry()))
+        .add_to(diagnostics);
 }

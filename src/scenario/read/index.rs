@@ -11,11 +11,10 @@ pub(super) fn check_indexes(entry: &Entry, diagnostics: &mut Diagnostics) {
             wrong_type(&item, "a key document", "indexes: [{ post: 1, created_on: -1 }]", diagnostics);
             continue;
         }
-        diagnostics.push(
-            Diagnostic::error(item.span, "`forEach` in `indexes`")
-                .label("would become the key of an index")
-                .help("try one item per index; `forEach` repeats items of lists in documents and commands"),
-        );
+        Diagnostic::error(item.span, "`forEach` in `indexes`")
+            .label("would become the key of an index")
+            .help("try one item per index; `forEach` repeats items of lists in documents and commands")
+            .add_to(diagnostics);
     }
 }
 

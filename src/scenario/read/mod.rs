@@ -36,11 +36,10 @@ use super::{Diagnostic, Diagnostics, FORMAT, Scalar, Scenario, Source, Span, Spa
 pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> {
     let root = yaml::compose(&source.text, diagnostics)?;
     let Some(entries) = root.as_mapping() else {
-        diagnostics.push(
-            Diagnostic::error(root.span, format!("expected a mapping, found {}", root.describe()))
-                .label("not a scenario")
-                .help("try starting with `format: 1` and `name: my-scenario`"),
-        );
+        Diagnostic::error(root.span, format!("expected a mapping, found {}", root.describe()))
+            .label("not a scenario")
+            .help("try starting with `format: 1` and `name: my-scenario`")
+            .add_to(diagnostics);
         return None;
     };
     if !is_our_format(entries, diagnostics) {
@@ -57,11 +56,10 @@ fn is_our_format(entries: &[Entry], diagnostics: &mut Diagnostics) -> bool {
         return true;
     }
     let found = entry.1.describe();
-    diagnostics.push(
-        Diagnostic::error(place(entry), format!("expected format {FORMAT}, found {found}"))
-            .label("unknown format")
-            .help(format!("try `format: {FORMAT}`, or the version of docshape that the scenario was written for")),
-    );
+    Diagnostic::error(place(entry), format!("expected format {FORMAT}, found {found}"))
+        .label("unknown format")
+        .help(format!("try `format: {FORMAT}`, or the version of docshape that the scenario was written for"))
+        .add_to(diagnostics);
     false
 }
 
@@ -89,10 +87,9 @@ fn scenario(fields: &Fields, diagnostics: &mut Diagnostics) -> Scenario {
 
 fn check_scenario_name(name: &Spanned<String>, diagnostics: &mut Diagnostics) {
     if !name.value.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
-        diagnostics.push(
-            Diagnostic::error(name.span, format!("{} cannot be the name of a scenario", quote(&name.value)))
-                .label("not a name")
-                .help("use lower-case letters, digits and `-`: the name becomes part of database and folder names"),
-        );
+        Diagnostic::error(name.span, format!("{} cannot be the name of a scenario", quote(&name.value)))
+            .label("not a name")
+            .help("use lower-case letters, digits and `-`: the name becomes part of database and folder names")
+            .add_to(diagnostics);
     }
 }

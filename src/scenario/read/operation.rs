@@ -13,7 +13,7 @@ pub(super) fn operation(entry: &Entry, diagnostics: &mut Diagnostics) -> Operati
     let name = entry.0.clone();
     value::check_name(&name, "an operation", diagnostics);
     let what = format!("operation {}", quote(&name.value));
-    let fields = Fields::of_optional(entry, &what, EXAMPLE, keys::OPERATION, diagnostics).unwrap_or(Fields::none());
+    let fields = Fields::of_optional(entry, &what, EXAMPLE, keys::OPERATION, diagnostics);
     OperationDefinition {
         name,
         arguments: fields.expressions("arguments"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Diagnostics, Node, Scalar, Tree};
+use super::super::{Diagnostics, Node, Spanned};
 use super::yaml;
 
 /// Keys of a strategy that do not change its behaviour.
@@ -18,11 +18,9 @@ impl Outline {
     /// Reads the text of a scenario; `None` for other text.
     pub fn of(text: &str) -> Option<Outline> {
         let root = yaml::compose(text, &mut Diagnostics::new())?;
-        let entries = root.as_mapping()?.iter();
         let mut parts: BTreeMap<String, BTreeMap<String, String>> =
-            entries.clone().map(|(key, node)| (key.value.clone(), part(node))).collect();
-        let strategies = entries.filter(|(key, _)| key.value == "strategies").find_map(|(_, node)| node.as_mapping());
-        let strategies = strategies.unwrap_or_default();
+            root.as_mapping()?.iter().map(|(key, node)| (key.value.clone(), part(node))).collect();
+        let strategies = root.get("strategies").and_then(Node::as_mapping).unwrap_or_default();
         let whole = strategies.iter().map(|(key, _)| (key.value.clone(), strategy(&key.value, strategies)));
         parts.insert("strategies".to_owned(), whole.collect());
         Some(Outline { parts })
@@ -47,7 +45,7 @@ fn part(section: &Node) -> BTreeMap<String, String> {
 }
 
 /// A strategy with the strategies that it inherits from.
-fn strategy(name: &str, all: &[(super::super::Spanned<String>, Node)]) -> String {
+fn strategy(name: &str, all: &[(Spanned<String>, Node)]) -> String {
     let mut text = String::new();
     let (mut next, mut left) = (Some(name), all.len());
     while let Some((_, node)) = next.filter(|_| left > 0).and_then(|name| all.iter().find(|(key, _)| key.value == name))
@@ -56,7 +54,7 @@ fn strategy(name: &str, all: &[(super::super::Spanned<String>, Node)]) -> String
         for (key, value) in fields.iter().filter(|(key, _)| !TEXT_KEYS.contains(&key.value.as_str())) {
             text.push_str(&format!("{:?}: {}\n", key.value, plain(value)));
         }
-        next = fields.iter().find(|(key, _)| key.value == "like").and_then(|(_, like)| like.as_text());
+        next = node.get("like").and_then(Node::as_text);
         left -= 1;
     }
     text
@@ -64,19 +62,7 @@ fn strategy(name: &str, all: &[(super::super::Spanned<String>, Node)]) -> String
 
 /// A tree on one line, with quoted texts, so that different trees have different lines.
 fn plain(node: &Node) -> String {
-    match &node.tree {
-        Tree::Scalar(Scalar::Null) => "null".to_owned(),
-        Tree::Scalar(Scalar::Bool(value)) => value.to_string(),
-        Tree::Scalar(Scalar::Int(value)) => value.to_string(),
-        Tree::Scalar(Scalar::Float(value)) => format!("{value:?}"),
-        Tree::Scalar(Scalar::Text(text)) => format!("{text:?}"),
-        Tree::List(items) => format!("[{}]", items.iter().map(plain).collect::<Vec<_>>().join(",")),
-        Tree::Mapping(entries) => {
-            let entries: Vec<String> =
-                entries.iter().map(|(key, node)| format!("{:?}:{}", key.value, plain(node))).collect();
-            format!("{{{}}}", entries.join(","))
-        }
-    }
+    node.on_one_line(|text| format!("{text:?}"))
 }
 
 #[cfg(test)]

@@ -46,13 +46,12 @@ impl StepReader<'_> {
 
     /// One step; `key` is where to point when nothing was written.
     fn step(&mut self, node: &Node, key: Span) -> Option<StepDefinition> {
-        let place = if node.span.is_empty() { key } else { node.span };
+        let place = node.span_or(key);
         let Some(entries) = node.as_mapping() else {
-            self.diagnostics.push(
-                Diagnostic::error(place, format!("expected a step, found {}", node.describe()))
-                    .label("not a mapping")
-                    .help(format!("for example: `{EXAMPLE}`")),
-            );
+            Diagnostic::error(place, format!("expected a step, found {}", node.describe()))
+                .label("not a mapping")
+                .help(format!("for example: `{EXAMPLE}`"))
+                .add_to(self.diagnostics);
             return None;
         };
         let mut words = entries.iter().filter_map(|entry| {
@@ -65,12 +64,11 @@ impl StepReader<'_> {
         };
         if let Some((second, _)) = words.next() {
             let (one, two) = (quote(&word.0.value), quote(&second.0.value));
-            self.diagnostics.push(
-                Diagnostic::error(second.0.span, format!("expected one step, found {one} and {two}"))
-                    .label("second step")
-                    .also(word.0.span, "first step")
-                    .help("make each an item of the list, with a `-` of its own"),
-            );
+            Diagnostic::error(second.0.span, format!("expected one step, found {one} and {two}"))
+                .label("second step")
+                .also(word.0.span, "first step")
+                .help("make each an item of the list, with a `-` of its own")
+                .add_to(self.diagnostics);
             return None;
         }
         let what = format!("step {}", quote(&word.0.value));
@@ -82,21 +80,19 @@ impl StepReader<'_> {
         let words = || all_keys().map(|keys| keys[0].name);
         for (key, _) in entries {
             if let Some(meant) = suggest(&key.value, words()) {
-                self.diagnostics.push(
-                    Diagnostic::error(key.span, format!("unknown step {}", quote(&key.value)))
-                        .label("unknown step")
-                        .help(format!("did you mean {}?", quote(meant))),
-                );
+                Diagnostic::error(key.span, format!("unknown step {}", quote(&key.value)))
+                    .label("unknown step")
+                    .help(format!("did you mean {}?", quote(meant)))
+                    .add_to(self.diagnostics);
                 return;
             }
         }
         let span = entries.first().map_or(place, |(key, _)| key.span);
         let words: Vec<&str> = words().collect();
-        self.diagnostics.push(
-            Diagnostic::error(span, "missing step word")
-                .label("does not say what to do")
-                .help(format!("expected one of the keys {}", words.join(", "))),
-        );
+        Diagnostic::error(span, "missing step word")
+            .label("does not say what to do")
+            .help(format!("expected one of the keys {}", words.join(", ")))
+            .add_to(self.diagnostics);
     }
 
     fn kind(&mut self, fields: &Fields, word: &Spanned<String>) -> Option<StepKind> {

@@ -15,11 +15,10 @@ pub(super) fn check_defaults(strategies: &[StrategyDefinition], diagnostics: &mu
     let mut marks = strategies.iter().filter_map(|strategy| strategy.is_default.as_ref()).filter(|mark| mark.value);
     let count = marks.clone().count();
     if let Some(mark) = marks.nth(MAX_DEFAULTS) {
-        diagnostics.push(
-            Diagnostic::error(mark.span, format!("expected at most three `default: true`, found {count}"))
-                .label("one too many")
-                .help("keep the mark on the baseline and the two strategies that matter most"),
-        );
+        Diagnostic::error(mark.span, format!("expected at most three `default: true`, found {count}"))
+            .label("one too many")
+            .help("keep the mark on the baseline and the two strategies that matter most")
+            .add_to(diagnostics);
     }
 }
 
@@ -29,7 +28,7 @@ pub(super) fn strategy(entry: &Entry, diagnostics: &mut Diagnostics) -> Strategy
     let name = entry.0.clone();
     value::check_label(&name, "a strategy", diagnostics);
     let what = format!("strategy {}", quote(&name.value));
-    let fields = Fields::of(entry, &what, EXAMPLE, keys::STRATEGY, diagnostics).unwrap_or(Fields::none());
+    let fields = Fields::of(entry, &what, EXAMPLE, keys::STRATEGY, diagnostics);
     let implementations = |key: &str, diagnostics: &mut Diagnostics| -> Vec<Implementation> {
         let implementation =
             |entry: &Entry| Implementation { name: entry.0.clone(), steps: step::steps(entry, diagnostics) };
@@ -52,14 +51,13 @@ pub(super) fn strategy(entry: &Entry, diagnostics: &mut Diagnostics) -> Strategy
 fn collection(entry: &Entry, diagnostics: &mut Diagnostics) -> CollectionDefinition {
     let name = entry.0.clone();
     if name.value.contains('<') && name.value.contains('>') {
-        diagnostics.push(
-            Diagnostic::error(name.span, format!("slot in the name of collection {}", quote(&name.value)))
-                .label("not replaced here")
-                .help("try one entry per collection, each with its full name; slots are for the names in steps"),
-        );
+        Diagnostic::error(name.span, format!("slot in the name of collection {}", quote(&name.value)))
+            .label("not replaced here")
+            .help("try one entry per collection, each with its full name; slots are for the names in steps")
+            .add_to(diagnostics);
     }
     let (what, example) = (format!("collection {}", quote(&name.value)), format!("{}: {{ each: post }}", name.value));
-    let fields = Fields::of_optional(entry, &what, &example, keys::COLLECTION, diagnostics).unwrap_or(Fields::none());
+    let fields = Fields::of_optional(entry, &what, &example, keys::COLLECTION, diagnostics);
     let mut indexes = fields.node("indexes");
     if let Some(Node { tree: Tree::List(items), .. }) = &mut indexes {
         items.retain(index::is_index);

@@ -10,17 +10,15 @@ pub(super) fn check_update((key, node): &Entry, diagnostics: &mut Diagnostics) {
     let is_operator = |name: &str| name.starts_with(['$', '<']) || name == "...";
     let Some((field, _)) = fields.iter().find(|(field, _)| !is_operator(&field.value)) else {
         if fields.is_empty() {
-            diagnostics.push(
-                Diagnostic::error(node.span, "empty update")
-                    .label("changes nothing")
-                    .help("for example: `update: { $set: { text: <text> } }`"),
-            );
+            Diagnostic::error(node.span, "empty update")
+                .label("changes nothing")
+                .help("for example: `update: { $set: { text: <text> } }`")
+                .add_to(diagnostics);
         }
         return;
     };
-    diagnostics.push(
-        Diagnostic::error(field.span, format!("expected an update operator, found {}", quote(&field.value)))
-            .label(format!("key of {}", quote(&key.value)))
-            .help("try `$set` to set fields, or `replaceOne` to replace the whole document"),
-    );
+    Diagnostic::error(field.span, format!("expected an update operator, found {}", quote(&field.value)))
+        .label(format!("key of {}", quote(&key.value)))
+        .help("try `$set` to set fields, or `replaceOne` to replace the whole document")
+        .add_to(diagnostics);
 }

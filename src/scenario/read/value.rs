@@ -7,27 +7,8 @@ use crate::scenario::quote;
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree};
 
 /// Reserved words of CEL, which no expression can use as names.
-const CEL_WORDS: [&str; 19] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "while",
-];
+const CEL_WORDS: &str = "as break const continue else false for function if import in let loop namespace null package \
+                         return true while";
 
 /// Whether the value of `entry` is what `key` takes; reports it otherwise.
 pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagnostics) -> bool {
@@ -92,11 +73,10 @@ fn is_filled(entry: &Entry, kind: &str, example: &str, diagnostics: &mut Diagnos
     let is_empty = entry.1.as_mapping().is_some_and(<[_]>::is_empty) || entry.1.as_list().is_some_and(<[_]>::is_empty);
     // An entry that YAML allows and a scenario does not has been reported and left out: this is no second problem.
     if is_empty && !diagnostics.has_error_within(entry.1.span) {
-        diagnostics.push(
-            Diagnostic::error(place(entry), format!("{} is empty", quote(&entry.0.value)))
-                .label(format!("expected at least one {kind}"))
-                .help(format!("for example: `{example}`")),
-        );
+        Diagnostic::error(place(entry), format!("{} is empty", quote(&entry.0.value)))
+            .label(format!("expected at least one {kind}"))
+            .help(format!("for example: `{example}`"))
+            .add_to(diagnostics);
     }
     !is_empty
 }
@@ -107,27 +87,25 @@ pub(super) fn check_name(name: &Spanned<String>, what: &str, diagnostics: &mut D
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let problem = if !starts_well || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         format!("{} cannot be the name of {what}", quote(text))
-    } else if CEL_WORDS.contains(&text) {
+    } else if CEL_WORDS.split(' ').any(|word| word == text) {
         format!("{} cannot be the name of {what}: it is a reserved word of expressions", quote(text))
     } else {
         return;
     };
-    diagnostics.push(
-        Diagnostic::error(name.span, problem)
-            .label("not a name")
-            .help("use letters, digits and `_`, not starting with a digit, and no word of CEL such as `in` or `as`"),
-    );
+    Diagnostic::error(name.span, problem)
+        .label("not a name")
+        .help("use letters, digits and `_`, not starting with a digit, and no word of CEL such as `in` or `as`")
+        .add_to(diagnostics);
 }
 
 /// Reports a name that could not be part of a database's or folder's name.
 pub(super) fn check_label(name: &Spanned<String>, what: &str, diagnostics: &mut Diagnostics) {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.value.is_empty() || !name.value.chars().all(is_allowed) {
-        diagnostics.push(
-            Diagnostic::error(name.span, format!("{} cannot be the name of {what}", quote(&name.value)))
-                .label("not a name")
-                .help("use letters, digits, `_` and `-`"),
-        );
+        Diagnostic::error(name.span, format!("{} cannot be the name of {what}", quote(&name.value)))
+            .label("not a name")
+            .help("use letters, digits, `_` and `-`")
+            .add_to(diagnostics);
     }
 }
 
