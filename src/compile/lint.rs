@@ -1,6 +1,6 @@
 //! Warnings of templates that are valid, though something else was probably meant.
 
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree};
+use crate::scenario::{Diagnostic, Diagnostics, Node, Span, Spanned, Tree};
 
 use super::scope::{Origin, Scope};
 
@@ -21,56 +21,41 @@ pub fn check_option(option: &str, node: &Node, scope: &Scope, diagnostics: &mut 
 }
 
 fn check_matches(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
-    match &node.tree {
-        Tree::Scalar(_) => {}
-        Tree::List(items) => items.iter().for_each(|item| check_matches(item, scope, diagnostics)),
-        Tree::Mapping(entries) => {
-            for (key, value) in entries {
-                match key.value.as_str() {
-                    "$match" => check_texts(value, scope, diagnostics),
-                    _ => check_matches(value, scope, diagnostics),
-                }
-            }
+    node.walk(None, &mut |key, node| {
+        if key == Some("$match") {
+            check_texts(node, scope, diagnostics);
         }
-    }
+        key != Some("$match")
+    });
 }
 
 /// Warns of unquoted texts that are the names of variables: `{ _id: cart }` for `{ _id: <cart> }`.
 pub fn check_texts(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
-    match &node.tree {
-        Tree::Scalar(Scalar::Text(text)) => {
-            let is_quoted = node.span.end - node.span.start != text.len();
-            let is_given = scope.variable(text).is_some_and(|variable| variable.origin != Origin::Reply);
-            if is_given && !is_quoted {
-                let message = format!("`{text}` is plain text here, not the variable");
-                let help = format!("did you mean `<{text}>`? quote it if the text is meant");
-                diagnostics.push(Diagnostic::warning(node.span, message).help(help));
-            }
+    node.walk(None, &mut |key, node| {
+        if key.is_some_and(|key| OTHER_TEXTS.contains(&key)) {
+            return false;
         }
-        Tree::Scalar(_) => {}
-        Tree::List(items) => items.iter().for_each(|item| check_texts(item, scope, diagnostics)),
-        Tree::Mapping(entries) => {
-            let values = entries.iter().filter(|(key, _)| !OTHER_TEXTS.contains(&key.value.as_str()));
-            values.for_each(|(_, value)| check_texts(value, scope, diagnostics));
+        let text = node.as_text().unwrap_or_default();
+        let is_quoted = node.span.end - node.span.start != text.len();
+        let is_given = scope.variable(text).is_some_and(|variable| variable.origin != Origin::Reply);
+        if is_given && !is_quoted {
+            let message = format!("`{text}` is plain text here, not the variable");
+            let help = format!("did you mean `<{text}>`? quote it if the text is meant");
+            diagnostics.push(Diagnostic::warning(node.span, message).help(help));
         }
-    }
+        true
+    });
 }
 
 /// Warns of `key: <record>` where `record` is written whole; `wholes` are the names of such records.
 pub fn check_wholes(node: &Node, wholes: &[&str], scope: &Scope, diagnostics: &mut Diagnostics) {
-    match &node.tree {
-        Tree::Scalar(_) => {}
-        Tree::List(items) => items.iter().for_each(|item| check_wholes(item, wholes, scope, diagnostics)),
-        Tree::Mapping(entries) => {
-            for (key, value) in entries {
-                let slot = value.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>'));
-                match slot.filter(|name| key.value != "..." && wholes.contains(name)) {
-                    Some(name) => diagnostics.push(whole(name, value.span, scope)),
-                    None => check_wholes(value, wholes, scope, diagnostics),
-                }
-            }
+    node.walk(None, &mut |key, node| {
+        let slot = node.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>'));
+        if let Some(name) = slot.filter(|name| key.is_some_and(|key| key != "...") && wholes.contains(name)) {
+            diagnostics.push(whole(name, node.span, scope));
         }
-    }
+        true
+    });
 }
 
 fn whole(name: &str, span: Span, scope: &Scope) -> Diagnostic {
@@ -100,27 +85,16 @@ pub fn check_slot(text: &str, span: Span, scope: &Scope, diagnostics: &mut Diagn
 /// The collections that the stages of a pipeline read, at any depth. Those that `$out` and `$merge` make need no declaration.
 pub fn collections_of(node: &Node) -> Vec<Spanned<String>> {
     let mut found = Vec::new();
-    collect(node, &mut found);
+    node.walk(None, &mut |key, node| {
+        let place = match key {
+            Some("$lookup" | "$graphLookup") => node.get("from"),
+            Some("$unionWith") => node.get("coll").or(Some(node)),
+            _ => None,
+        };
+        found.extend(place.and_then(|place| Some(Spanned::new(place.as_text()?.to_owned(), place.span))));
+        key != Some("$literal")
+    });
     found
-}
-
-fn collect(node: &Node, found: &mut Vec<Spanned<String>>) {
-    match &node.tree {
-        Tree::Scalar(_) => {}
-        Tree::List(items) => items.iter().for_each(|item| collect(item, found)),
-        Tree::Mapping(entries) => {
-            for (key, value) in entries.iter().filter(|(key, _)| key.value != "$literal") {
-                let place = match key.value.as_str() {
-                    "$lookup" | "$graphLookup" => value.get("from"),
-                    "$unionWith" => value.get("coll").or(Some(value)),
-                    _ => None,
-                };
-                let name = place.and_then(|place| Some(Spanned::new(place.as_text()?.to_owned(), place.span)));
-                found.extend(name);
-                collect(value, found);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

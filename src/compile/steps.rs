@@ -11,7 +11,7 @@ use super::reply::check_condition;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{Origin, Scope};
 use crate::plan::{
-    Bulk, Caught, Command, Concerns, Expression, Implicit, Program, ReplyShape, Skeleton, Step, Template,
+    Bulk, Caught, Command, Concerns, Expression, Implicit, Program, ReplyShape, Skeleton, Step, Template, While,
     program::{most_writes, writes},
     template::{DocumentPart, Key},
 };
@@ -251,7 +251,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             Tree::Scalar(Scalar::Bool(always)) => format!("while {always}"),
             _ => "while".to_owned(),
         };
-        Some(Step::While { label, condition: made?, max_iterations, body: body? })
+        Some(Step::While(Box::new(While { label, condition: made?, max_iterations, body: body? })))
     }
 }
 

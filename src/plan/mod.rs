@@ -26,7 +26,7 @@ pub use data::{Data, Entity};
 pub use expression::{Expression, Frame, truth};
 pub use function::{find as find_function, outcome};
 pub use operation::{Argument, Mix, Operation};
-pub use program::{Caught, Command, Concerns, Implicit, Program, ReplyShape, Step};
+pub use program::{Caught, Command, Concerns, Implicit, Program, ReplyShape, Step, While};
 pub use raw::Raw;
 pub use shape::{Shape, written};
 pub use skeleton::Skeleton;

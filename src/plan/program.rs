@@ -67,16 +67,7 @@ pub enum Step {
         body: Vec<Step>,
     },
     /// A loop while a condition holds.
-    While {
-        /// The step as written, for messages: `while size(level) > 0`.
-        label: String,
-        /// A bool.
-        condition: Expression,
-        /// The most iterations.
-        max_iterations: u32,
-        /// Per iteration.
-        body: Vec<Step>,
-    },
+    While(Box<While>),
     /// Attempts until one ends without a listed error and without `retry_if`.
     Retry {
         /// Server error codes that begin the next attempt.
@@ -108,6 +99,19 @@ pub enum Step {
     Return(Expression),
 }
 
+/// A loop while a condition holds.
+#[derive(Debug)]
+pub struct While {
+    /// The step as written, for messages: `while size(level) > 0`.
+    pub label: String,
+    /// A bool.
+    pub condition: Expression,
+    /// The most iterations.
+    pub max_iterations: u32,
+    /// Per iteration.
+    pub body: Vec<Step>,
+}
+
 impl Step {
     /// Returns the steps inside, in groups: the two ways of an `if`, the body of a loop.
     pub fn bodies(&self) -> Vec<&[Step]> {
@@ -116,10 +120,8 @@ impl Step {
                 Vec::new()
             }
             Step::If { then, otherwise, .. } => vec![then, otherwise],
-            Step::ForEach { body, .. }
-            | Step::While { body, .. }
-            | Step::Retry { body, .. }
-            | Step::Transaction { body, .. } => vec![body],
+            Step::While(step) => vec![&step.body],
+            Step::ForEach { body, .. } | Step::Retry { body, .. } | Step::Transaction { body, .. } => vec![body],
             Step::Try { body, catches } => {
                 std::iter::once(body).chain(catches.iter().map(|(_, steps)| steps)).map(Vec::as_slice).collect()
             }
@@ -134,7 +136,7 @@ impl Step {
             Step::Let(_)
             | Step::If { .. }
             | Step::ForEach { .. }
-            | Step::While { .. }
+            | Step::While(_)
             | Step::Retry { .. }
             | Step::Try { .. }
             | Step::RetryIf(_)
@@ -150,7 +152,7 @@ impl Step {
             Step::Let(_)
             | Step::If { .. }
             | Step::ForEach { .. }
-            | Step::While { .. }
+            | Step::While(_)
             | Step::Retry { .. }
             | Step::Try { .. }
             | Step::RetryIf(_)
@@ -169,7 +171,7 @@ impl Step {
             Step::Command(command) => usize::from(command.changes),
             Step::Bulk(bulk) => 1 + usize::from(bulk.is_several()),
             Step::If { .. } => inside.max().unwrap_or(0),
-            Step::ForEach { .. } | Step::While { .. } => 2 * inside.sum::<usize>(),
+            Step::ForEach { .. } | Step::While(_) => 2 * inside.sum::<usize>(),
             // Others see its writes all at once, when it commits.
             Step::Transaction { .. } => inside.sum::<usize>().min(1),
             Step::Try { .. } => inside.next().unwrap_or(0) + inside.max().unwrap_or(0),

@@ -77,6 +77,18 @@ impl Node {
         self.as_mapping()?.iter().find(|(name, _)| name.value == key).map(|(_, value)| value)
     }
 
+    /// Visits the node, which has this key in a mapping, and the nodes inside of those for which `visit` is true.
+    pub(crate) fn walk<'n>(&'n self, key: Option<&'n str>, visit: &mut dyn FnMut(Option<&'n str>, &'n Node) -> bool) {
+        if !visit(key, self) {
+            return;
+        }
+        match &self.tree {
+            Tree::Scalar(_) => {}
+            Tree::List(items) => items.iter().for_each(|item| item.walk(None, visit)),
+            Tree::Mapping(entries) => entries.iter().for_each(|(key, value)| value.walk(Some(&key.value), visit)),
+        }
+    }
+
     /// Whether it is null, written or not.
     pub fn is_null(&self) -> bool {
         matches!(self.tree, Tree::Scalar(Scalar::Null))

@@ -8,7 +8,7 @@ use bson::raw::cstr;
 use tokio::time::Instant;
 
 use crate::plan::{
-    Command, EvalError, Expression, Frame, Implicit, Outcome, Program, ReplyShape, Step, Value, outcome, truth,
+    Command, EvalError, Expression, Frame, Implicit, Outcome, Program, ReplyShape, Step, Value, While, outcome, truth,
 };
 use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
@@ -206,10 +206,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
                     Box::pin(self.steps(branch, frame)).await?
                 }
                 Step::ForEach { slot, list, body } => Box::pin(self.for_each(*slot, list, body, frame)).await?,
-                Step::While { label, condition, max_iterations, body } => {
-                    let condition = While { label, condition, max_iterations: *max_iterations };
-                    Box::pin(self.while_true(condition, body, frame)).await?
-                }
+                Step::While(step) => Box::pin(self.while_true(step, frame)).await?,
                 Step::Retry { errors, attempts, body } => Box::pin(self.retry(errors, *attempts, body, frame)).await?,
                 Step::Transaction { attempts, body } => Box::pin(self.transaction(*attempts, body, frame)).await?,
                 Step::Try { body, catches } => Box::pin(self.catch(body, catches, frame)).await?,
@@ -239,15 +236,15 @@ impl<'t, T: Target> Interpreter<'t, T> {
         Ok(Flow::Next)
     }
 
-    async fn while_true(&mut self, head: While<'_>, body: &[Step], frame: &mut Frame) -> Result<Flow, StepError> {
+    async fn while_true(&mut self, step: &While, frame: &mut Frame) -> Result<Flow, StepError> {
         let mut iterations = 0;
-        while is_true(head.condition, head.label, frame)? {
-            if iterations == head.max_iterations {
-                let limit = Limit::Iterations(head.max_iterations);
-                return Err(StepError::LimitReached { label: head.label.to_owned(), limit });
+        while is_true(&step.condition, &step.label, frame)? {
+            if iterations == step.max_iterations {
+                let limit = Limit::Iterations(step.max_iterations);
+                return Err(StepError::LimitReached { label: step.label.clone(), limit });
             }
             iterations += 1;
-            let flow = self.steps(body, frame).await?;
+            let flow = self.steps(&step.body, frame).await?;
             if !matches!(flow, Flow::Next) {
                 return Ok(flow);
             }
@@ -324,13 +321,6 @@ impl<'t, T: Target> Interpreter<'t, T> {
         self.trace.written = Some((first, now));
         self.trace.writes += 1;
     }
-}
-
-/// The head of a `while` step.
-struct While<'s> {
-    label: &'s str,
-    condition: &'s Expression,
-    max_iterations: u32,
 }
 
 /// How a command with a reply of this shape is sent.

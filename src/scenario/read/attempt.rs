@@ -3,9 +3,7 @@
 use super::fields::Fields;
 use super::step::StepReader;
 use super::value;
-use crate::scenario::quote;
-use crate::scenario::step::RETRY;
-use crate::scenario::{CatchKey, Diagnostic, Span, Spanned, StepDefinition, StepKind};
+use crate::scenario::{CatchKey, Diagnostic, Span, Spanned, StepDefinition, StepKind, quote, step::RETRY};
 
 const DEFAULT_ATTEMPTS: u32 = 100;
 

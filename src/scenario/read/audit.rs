@@ -3,10 +3,11 @@
 use super::entry::Entry;
 use super::fields::Fields;
 use super::{step, value};
-use crate::scenario::audit::{AuditCommand, AuditDefinition};
-use crate::scenario::keys;
-use crate::scenario::quote;
-use crate::scenario::{CommandWord, Diagnostic, Diagnostics, Node, StepDefinition, StepKind, Tree};
+use crate::scenario::{
+    CommandWord, Diagnostic, Diagnostics, Node, StepDefinition, StepKind, Tree,
+    audit::{AuditCommand, AuditDefinition},
+    keys, quote,
+};
 
 const EXAMPLE: &str = "wrong_counts: { find: pages, filter: { $expr: { $ne: [$count, { $size: $comments }] } } }";
 

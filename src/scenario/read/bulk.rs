@@ -4,12 +4,9 @@ use super::attempt::codes;
 use super::entry::Entry;
 use super::fields::Fields;
 use super::step::StepReader;
-use crate::scenario::command::COMMANDS;
-use crate::scenario::keys::KeyDefinition;
-use crate::scenario::quote;
-use crate::scenario::step::REPEATED_REQUEST;
 use crate::scenario::{
     BulkDefinition, CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind,
+    command::COMMANDS, keys::KeyDefinition, quote, step::REPEATED_REQUEST,
 };
 
 impl StepReader<'_> {

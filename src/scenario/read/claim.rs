@@ -3,10 +3,11 @@
 use super::entry::{Entry, place, wrong_type};
 use super::fields::{Fields, missing};
 use crate::record::{Metric, MetricUse};
-use crate::scenario::claim::{ClaimBound, ClaimDefinition, ClaimRelation};
-use crate::scenario::keys;
-use crate::scenario::quote;
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
+use crate::scenario::{
+    Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree,
+    claim::{ClaimBound, ClaimDefinition, ClaimRelation},
+    keys, nearest, quote,
+};
 
 const RELATIONS: [(&str, ClaimRelation); 3] =
     [("below", ClaimRelation::Below), ("above", ClaimRelation::Above), ("equals", ClaimRelation::Equals)];

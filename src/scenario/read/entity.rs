@@ -3,9 +3,7 @@
 use super::entry::Entry;
 use super::fields::Fields;
 use super::value;
-use crate::scenario::keys;
-use crate::scenario::quote;
-use crate::scenario::{Diagnostic, Diagnostics, EntityDefinition, FieldDefinition, Node, Scalar, Spanned};
+use crate::scenario::{Diagnostic, Diagnostics, EntityDefinition, FieldDefinition, Node, Scalar, Spanned, keys, quote};
 
 /// An entity, kept by its name even when something in it is wrong, so that uses of it are still understood.
 pub(super) fn entity(entry: &Entry, diagnostics: &mut Diagnostics) -> EntityDefinition {

@@ -1,7 +1,6 @@
 //! A key and its value in a mapping.
 
-use crate::scenario::quote;
-use crate::scenario::{Diagnostic, Diagnostics, Node, Span, Spanned};
+use crate::scenario::{Diagnostic, Diagnostics, Node, Span, Spanned, quote};
 
 /// A key and its value.
 pub(super) type Entry = (Spanned<String>, Node);

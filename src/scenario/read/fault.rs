@@ -2,8 +2,7 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
-use crate::scenario::quote;
-use crate::scenario::{Diagnostic, Span, Spanned};
+use crate::scenario::{Diagnostic, Span, Spanned, quote};
 
 /// A syntax error with advice. The parser stops at the first one, so that a file has at most one of these.
 pub(super) fn syntax(error: &ScanError, text: &str) -> Diagnostic {

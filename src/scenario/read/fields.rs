@@ -2,9 +2,9 @@
 
 use super::entry::{Entry, wrong_type};
 use super::value;
-use crate::scenario::keys::KeyDefinition;
-use crate::scenario::quote;
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest, suggest};
+use crate::scenario::{
+    Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, keys::KeyDefinition, nearest, quote, suggest,
+};
 
 /// The valid entries of a mapping.
 pub(in crate::scenario) struct Fields<'n> {

@@ -3,12 +3,9 @@
 use super::entry::{Entry, wrong_type};
 use super::fields::Fields;
 use super::value;
-use crate::scenario::command::COMMANDS;
-use crate::scenario::keys::KeyDefinition;
-use crate::scenario::quote;
-use crate::scenario::step::STEPS;
 use crate::scenario::{
-    CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, StepDefinition, StepKind, Tree, suggest,
+    CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, StepDefinition, StepKind, Tree, command::COMMANDS,
+    keys::KeyDefinition, quote, step::STEPS, suggest,
 };
 
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";

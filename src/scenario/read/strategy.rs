@@ -3,9 +3,9 @@
 use super::entry::Entry;
 use super::fields::Fields;
 use super::{index, step, value};
-use crate::scenario::keys;
-use crate::scenario::quote;
-use crate::scenario::{CollectionDefinition, Diagnostic, Diagnostics, Implementation, Node, StrategyDefinition, Tree};
+use crate::scenario::{
+    CollectionDefinition, Diagnostic, Diagnostics, Implementation, Node, StrategyDefinition, Tree, keys, quote,
+};
 
 /// More than three strategies make a plain run long and its table wide.
 const MAX_DEFAULTS: usize = 3;

@@ -1,8 +1,7 @@
 //! The `update` of a command.
 
 use super::entry::Entry;
-use crate::scenario::quote;
-use crate::scenario::{Diagnostic, Diagnostics};
+use crate::scenario::{Diagnostic, Diagnostics, quote};
 
 /// Reports an update without operators, which the server would only reject once the run has started.
 pub(super) fn check_update((key, node): &Entry, diagnostics: &mut Diagnostics) {
