@@ -24,6 +24,7 @@ use docshape::server::client::MongoTarget;
 use docshape::server::namespace;
 use docshape::server::{Db, Failure, Reply, ReplyKind, Target, Transaction};
 use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt as _};
 use harness::{Bench, bench, plan};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -43,6 +44,12 @@ const SMALL: &[(&str, Set)] = &[
 
 /// The numbers of the sample calls.
 const CALLS: [u64; 2] = [0, 7];
+
+/// How many scenarios are shown and called at the same time.
+const AT_ONCE: usize = 6;
+
+/// Statements of values per file.
+const FILE_STATEMENTS: usize = 50;
 
 /// Prints the answer of a numbered statement in a form that can be read back.
 const PRINTER: &str = "\
@@ -79,16 +86,16 @@ fn mongosh() -> Option<PathBuf> {
 enum Input {
     /// Line by line, as one types or pastes it.
     Typed,
-    /// As a file, which takes a fraction of the time.
+    /// As files, which takes a fraction of the time. It grows with the square of a file's length.
     Script,
 }
 
-/// Runs texts, each in a mongosh of its own, and returns what they print.
-async fn shells(mongosh: &Path, texts: impl IntoIterator<Item = (Input, String, String)>) -> Vec<String> {
-    let started = texts.into_iter().map(|(input, uri, text)| {
-        let mongosh = mongosh.to_owned();
+/// Runs lists of texts, each list in a mongosh of its own, and returns what they print.
+async fn shells(mongosh: &Path, uri: &str, inputs: impl IntoIterator<Item = (Input, Vec<String>)>) -> Vec<String> {
+    let started = inputs.into_iter().map(|(input, texts)| {
+        let (mongosh, uri) = (mongosh.to_owned(), uri.to_owned());
         // On a thread of its own: this one looks after the driver's connections.
-        tokio::task::spawn_blocking(move || shell(&mongosh, input, &uri, &text))
+        tokio::task::spawn_blocking(move || shell(&mongosh, input, &uri, &texts))
     });
     let ended = join_all(started).await;
     let check = |ended: Result<Output, _>| {
@@ -100,15 +107,21 @@ async fn shells(mongosh: &Path, texts: impl IntoIterator<Item = (Input, String, 
     ended.into_iter().map(check).collect()
 }
 
-fn shell(mongosh: &Path, input: Input, uri: &str, text: &str) -> Output {
+fn shell(mongosh: &Path, input: Input, uri: &str, texts: &[String]) -> Output {
     let temp = tempfile::tempdir().unwrap();
-    let file = temp.path().join("input.js");
-    fs::write(&file, text).unwrap();
+    let write = |name: String, text: &str| {
+        let file = temp.path().join(name);
+        fs::write(&file, text).unwrap();
+        file
+    };
     let mut command = Command::new(mongosh);
     command.args(["--quiet", "--norc", uri]).env("HOME", temp.path()).env("NO_COLOR", "1");
     match input {
-        Input::Typed => command.stdin(fs::File::open(&file).unwrap()),
-        Input::Script => command.arg("--file").arg(&file).stdin(Stdio::null()),
+        Input::Typed => command.stdin(fs::File::open(write("typed.js".to_owned(), &texts.concat())).unwrap()),
+        Input::Script => {
+            let files = texts.iter().enumerate().map(|(number, text)| write(format!("{number}.js"), text));
+            command.args(files).stdin(Stdio::null())
+        }
     };
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
 }
@@ -189,10 +202,33 @@ impl Subject {
         listening.answers.into_inner()
     }
 
-    async fn state(&self, bench: &Bench, arm: usize, database: &str) -> Vec<(String, Vec<String>)> {
-        let state = read_state(&Db { target: &bench.target, name: database }, &self.plan, arm).await.unwrap();
+    async fn state(&self, bench: &Bench, arm: usize, call: u64, purpose: &str) -> Vec<(String, Vec<String>)> {
+        let name = &self.database(arm, call, purpose);
+        let state = read_state(&Db { target: &bench.target, name }, &self.plan, arm).await.unwrap();
         state.into_iter().map(|(entity, rows)| (entity, rows.iter().map(written).collect())).collect()
     }
+
+    /// The numbers of all strategies with those of their sample calls.
+    fn arms_and_calls(&self) -> impl Iterator<Item = (usize, u64)> {
+        (0..self.plan.arms.len()).flat_map(|arm| CALLS.map(|call| (arm, call)))
+    }
+
+    /// Names a sample call.
+    fn of(&self, arm: usize, call: u64) -> String {
+        format!("{} {}, call {call}", self.name, self.plan.arms[arm].name)
+    }
+}
+
+/// Names the calls after which pasted statements and the engine have left different states.
+async fn differing_states(bench: &Bench, subjects: &[Subject]) -> Vec<String> {
+    let all = subjects.iter().flat_map(|subject| subject.arms_and_calls().map(move |(arm, call)| (subject, arm, call)));
+    let compared = stream::iter(all).map(async |(subject, arm, call)| {
+        let (pasted, own) =
+            tokio::join!(subject.state(bench, arm, call, "paste"), subject.state(bench, arm, call, "own"));
+        (pasted != own).then(|| format!("{}: the states differ", subject.of(arm, call)))
+    });
+    let differing: Vec<Option<String>> = compared.buffered(AT_ONCE).collect().await;
+    differing.into_iter().flatten().collect()
 }
 
 /// A target that also keeps the server's answers, in the form of [`answer_of`].
@@ -399,30 +435,31 @@ async fn pasted_statements_answer_as_the_commands_do() {
     let bench = bench(1).await;
     let target = bench.client(8).await;
     let subjects: Vec<Subject> = scenarios().into_iter().map(|(name, path)| Subject::new(name, path)).collect();
-    let mut inputs = [Input::Typed, Input::Script].map(|input| (input, PRINTER.to_owned()));
+    let mut inputs = [Input::Typed, Input::Script].map(|input| (input, vec![PRINTER.to_owned()]));
     let mut statements: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut own: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for subject in &subjects {
-        for call in CALLS {
-            // The first call of every example is typed.
-            let (_, input) = &mut inputs[usize::from(!subject.set.is_empty() || call != CALLS[0])];
-            // Most of the time is spent waiting for the server to make collections.
-            let arms = 0..subject.plan.arms.len();
-            let (shown, made) = tokio::join!(
-                subject.shown(bench.uri(""), call),
-                join_all(arms.map(|arm| subject.own(&target, arm, call)))
-            );
-            assert_eq!(shown.len(), made.len(), "{}", subject.name);
-            for (arm, answers) in made.into_iter().enumerate() {
-                let database = subject.database(arm, call, "paste");
-                let (text, printed) = answering(&shown[&subject.plan.arms[arm].name]);
-                writeln!(input, "db = db.getSiblingDB('{database}')\nprint('@AT {database}')\n{text}").unwrap();
-                statements.insert(database.clone(), printed);
-                own.insert(database, answers);
-            }
+    let calls = subjects.iter().flat_map(|subject| CALLS.map(|call| (subject, call)));
+    // Most of the time is spent waiting for the server to make collections.
+    let made = stream::iter(calls).map(async |(subject, call)| {
+        let arms = 0..subject.plan.arms.len();
+        let own = join_all(arms.map(|arm| subject.own(&target, arm, call)));
+        let (shown, made) = tokio::join!(subject.shown(bench.uri(""), call), own);
+        (subject, call, shown, made)
+    });
+    let made: Vec<_> = made.buffered(AT_ONCE).collect().await;
+    for (subject, call, shown, made) in made {
+        // The first call of every example is typed.
+        let (_, texts) = &mut inputs[usize::from(!subject.set.is_empty() || call != CALLS[0])];
+        assert_eq!(shown.len(), made.len(), "{}", subject.name);
+        for (arm, answers) in made.into_iter().enumerate() {
+            let database = subject.database(arm, call, "paste");
+            let (text, printed) = answering(&shown[&subject.plan.arms[arm].name]);
+            texts.push(format!("db = db.getSiblingDB('{database}')\nprint('@AT {database}')\n{text}"));
+            statements.insert(database.clone(), printed);
+            own.insert(database, answers);
         }
     }
-    let outputs = shells(&mongosh, inputs.map(|(input, text)| (input, bench.uri("test"), text))).await;
+    let outputs = shells(&mongosh, &bench.uri("test"), inputs).await;
     let mut answers: BTreeMap<String, BTreeMap<usize, Value>> = BTreeMap::new();
     for output in &outputs {
         let mut at = String::new();
@@ -437,11 +474,10 @@ async fn pasted_statements_answer_as_the_commands_do() {
             }
         }
     }
-    let mut failures = Vec::new();
+    let mut failures = differing_states(&bench, &subjects).await;
     for subject in &subjects {
-        for (arm, call) in (0..subject.plan.arms.len()).flat_map(|arm| CALLS.map(|call| (arm, call))) {
-            let database = subject.database(arm, call, "paste");
-            let of = format!("{} {}, call {call}", subject.name, subject.plan.arms[arm].name);
+        for (arm, call) in subject.arms_and_calls() {
+            let (of, database) = (subject.of(arm, call), subject.database(arm, call, "paste"));
             let own = &own[&database];
             let mut answers = answers.remove(&database).unwrap_or_default();
             let statements = &statements[&database];
@@ -455,10 +491,6 @@ async fn pasted_statements_answer_as_the_commands_do() {
                     let answer = written(&answered.answer);
                     failures.push(format!("{of}: mongosh {answer}, docshape {}, to {statement}", written(own)));
                 }
-            }
-            let own = subject.database(arm, call, "own");
-            if subject.state(&bench, arm, &database).await != subject.state(&bench, arm, &own).await {
-                failures.push(format!("{of}: the states differ"));
             }
         }
     }
@@ -563,18 +595,18 @@ fn any_value() -> impl Strategy<Value = Bson> {
 }
 
 /// Inserts `values` with the shell and returns those that the server stores as other bytes.
-async fn changed(bench: &Bench, mongosh: &Path, values: Vec<Bson>) -> Vec<String> {
+async fn changed(bench: &Bench, mongosh: &Path, input: Input, values: Vec<Bson>) -> Vec<String> {
     // In a document of its own, as the server replaces some values at the top.
     let documents =
         values.into_iter().enumerate().map(|(id, value)| doc! { "_id": id as i32, "in": { "value": value } });
     let documents: Vec<Document> = documents.collect();
-    let input: String = documents
-        .iter()
-        .map(|document| statement("db", &doc! { "insert": "values", "documents": [document.clone()] }) + "\n")
-        .collect();
-    let out = shells(mongosh, [(Input::Typed, bench.uri("values"), input.clone())]).await;
+    let insert =
+        |document: &Document| statement("db", &doc! { "insert": "values", "documents": [document.clone()] }) + "\n";
+    let statements: Vec<String> = documents.iter().map(insert).collect();
+    let texts = statements.chunks(FILE_STATEMENTS).map(<[String]>::concat).collect();
+    let out = shells(mongosh, &bench.uri("values"), [(input, texts)]).await;
     let mut changed = Vec::new();
-    for (document, statement) in documents.iter().zip(input.split("db.values.").skip(1)) {
+    for (document, statement) in documents.iter().zip(&statements) {
         let find = bson::rawdoc! { "find": "values", "filter": { "_id": document.get_i32("_id").unwrap() } };
         let reply = bench.target.run("values", find, ReplyKind::Cursor).await.unwrap();
         let expected = RawDocumentBuf::try_from(document).unwrap();
@@ -594,11 +626,11 @@ async fn changed(bench: &Bench, mongosh: &Path, values: Vec<Bson>) -> Vec<String
 async fn printed_values_reach_the_server_unchanged() {
     let Some(mongosh) = mongosh() else { return };
     let bench = bench(1).await;
-    let changed_edges = changed(&bench, &mongosh, edge_values()).await;
+    let changed_edges = changed(&bench, &mongosh, Input::Typed, edge_values()).await;
     assert!(changed_edges.is_empty(), "{}", changed_edges.join("\n"));
     let mut runner = TestRunner::deterministic();
     let values = (0..500).map(|_| any_value().new_tree(&mut runner).unwrap().current()).collect();
-    let changed_values = changed(&bench, &mongosh, values).await;
+    let changed_values = changed(&bench, &mongosh, Input::Script, values).await;
     assert!(changed_values.is_empty(), "{}", changed_values.join("\n"));
 }
 
