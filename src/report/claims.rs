@@ -23,7 +23,7 @@ pub struct ClaimView {
     pub expected: String,
     /// The result.
     pub verdict: ClaimVerdict,
-    /// The numbers, and why they decide nothing.
+    /// The numbers; if undecided, also the reason.
     pub found: String,
     /// The number that decides it, for links.
     pub cell: ClaimCell,

@@ -46,9 +46,9 @@ struct View<'r> {
     times: &'static str,
     /// Whether the numbers may be used.
     valid: bool,
-    /// Why not.
+    /// Why the run is invalid.
     invalid: &'r [String],
-    /// What to know first of a run that did not complete.
+    /// The status of an incomplete run.
     incomplete: Option<&'r str>,
     /// The verdict.
     verdict: VerdictView<'r>,
@@ -68,7 +68,7 @@ struct VerdictView<'r> {
     sentences: &'r [String],
     /// For the operations.
     operations: Vec<FindingView<'r>>,
-    /// How certain that is.
+    /// How certain the verdict is.
     notes: &'r [String],
 }
 
@@ -80,7 +80,7 @@ struct FindingView<'r> {
     operation: &'r str,
     /// Whether a difference is reported.
     difference: bool,
-    /// In a sentence.
+    /// The result in a sentence.
     text: &'r str,
 }
 
@@ -88,7 +88,7 @@ struct FindingView<'r> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SectionView<'r> {
-    /// By which links find it.
+    /// The id that links use.
     id: &'static str,
     /// Its heading.
     title: &'r str,
@@ -98,7 +98,7 @@ struct SectionView<'r> {
     tables: Vec<&'static str>,
     /// A list of sentences, such as warnings.
     items: &'r [String],
-    /// What to know to read the tables.
+    /// Notes that explain the tables.
     notes: Vec<&'r str>,
 }
 

@@ -14,7 +14,7 @@ pub struct RunFacts {
     pub id: String,
     /// `complete`, `unfinished`, `interrupted` or `failed`.
     pub status: &'static str,
-    /// When it began, RFC 3339, UTC.
+    /// Start of the run, RFC 3339, UTC.
     pub started: String,
     /// The version of docshape that measured it.
     pub docshape: String,
@@ -28,15 +28,15 @@ pub struct RunFacts {
     pub preset: &'static str,
     /// The seed of data and calls.
     pub seed: u64,
-    /// Rounds asked for.
+    /// Requested rounds.
     pub rounds_asked: u64,
-    /// Rounds that are complete.
+    /// Complete rounds.
     pub rounds: u64,
     /// Measured calls of every strategy in every round; `null` when they differ.
     pub calls: Option<u64>,
-    /// Calls that came before and are not in any number.
+    /// Warm-up calls, which are in no other number.
     pub warm_up_calls: Option<u64>,
-    /// Seconds per window when windows were timed.
+    /// Seconds per window, for windows of equal time.
     pub duration_s: Option<f64>,
     /// Intended calls per second; `null` with closed load.
     pub rate: Option<f64>,
@@ -46,25 +46,25 @@ pub struct RunFacts {
     pub clients: u64,
     /// Load threads.
     pub threads: u64,
-    /// Whether each strategy ran whole and alone on the server.
+    /// Whether strategies ran one after another (`--isolate`), not slice by slice.
     pub isolated: bool,
-    /// Seconds after which a call has failed.
+    /// Timeout per call in seconds.
     pub timeout_s: Option<f64>,
-    /// `w` of every write.
+    /// The write concern `w` of every write.
     pub write_concern: String,
-    /// `level` of every read.
+    /// The read concern level of every read.
     pub read_concern: String,
-    /// A ratio this close to 1 (0.02 for 2 %) is never called a difference.
+    /// The noise floor (0.02 for 2 %): smaller differences are never reported.
     pub noise: Option<f64>,
     /// The greatest share (0 to 1) of failed calls with which a run is valid.
     pub error_budget: Option<f64>,
     /// The server.
     pub server: ServerFacts,
-    /// The machine that made the load.
+    /// The machine that generated the load.
     pub machine: MachineFacts,
     /// What the verification before the run found; `null` when it was skipped.
     pub verification: Option<VerificationFacts>,
-    /// The command line that measures it again.
+    /// The command line that repeats the run.
     pub command: String,
 }
 
@@ -74,7 +74,7 @@ pub struct RunFacts {
 pub struct ParameterValue {
     /// Its name.
     pub name: String,
-    /// Its value as `--set` takes it.
+    /// Its value, as for `--set`.
     pub value: String,
 }
 
@@ -84,15 +84,15 @@ pub struct ParameterValue {
 pub struct ServerFacts {
     /// Its version.
     pub version: String,
-    /// Replica set or sharded cluster, in words.
+    /// The deployment, such as `a replica set of one member`.
     pub topology: String,
     /// Whether docshape started it.
     pub embedded: bool,
-    /// The configured cache in bytes, where the server tells.
+    /// The configured cache in bytes, if the server reports it.
     pub cache_bytes: Option<u64>,
 }
 
-/// The machine that made the load; what could not be read is `null`.
+/// The machine that generated the load; unknown values are `null`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineFacts {
@@ -110,7 +110,7 @@ pub struct MachineFacts {
     pub memory_bytes: Option<u64>,
     /// The driver and its version.
     pub driver: Option<String>,
-    /// Connections that calls were made on.
+    /// Connections that calls used.
     pub connections: Option<u64>,
 }
 
@@ -122,7 +122,7 @@ pub struct VerificationFacts {
     pub calls: u64,
     /// The baseline strategy.
     pub baseline: String,
-    /// Whether nothing was found of a strategy that is to be safe.
+    /// Whether no safe strategy has a finding.
     pub clean: bool,
     /// Strategies with a finding.
     pub found: Vec<String>,

@@ -20,7 +20,7 @@ pub(super) fn section(run: &Evaluation, claims: &[ClaimView]) -> Option<Section>
             let source = one.claim.source.as_ref().map_or_else(String::new, |source| format!("({source})"));
             Cell::text(&one.claim.says).remark(source).with_value(one.claim.says.as_str()).tone(Tone::Strong)
         }),
-        key("found", "found", "The numbers, and why they decide nothing.", |one| Cell::text(&one.claim.found)),
+        key("found", "found", "The numbers; if undecided, also the reason.", |one| Cell::text(&one.claim.found)),
         key("measure", "decided by", "What decides it.", |one| {
             Cell::text(&one.claim.measure).link(one.link.clone()).remark(format!(": {}", one.claim.expected))
         })

@@ -24,12 +24,9 @@ pub(super) fn section(run: &Evaluation) -> Option<Section> {
         OpenMeasure::new("skipped", "skipped", "Calls that waited longer than the timeout.", |open| {
             Cell::whole(Some(open.skipped), |calls| count(calls as u64))
         }),
-        OpenMeasure::new(
-            "never_started",
-            "never started",
-            "Calls that were dropped at the end of their slice.",
-            |open| Cell::whole(Some(open.never_started), |calls| count(calls as u64)),
-        ),
+        OpenMeasure::new("never_started", "never started", "Calls that were never started.", |open| {
+            Cell::whole(Some(open.never_started), |calls| count(calls as u64))
+        }),
         OpenMeasure::new("lag_p50_ns", "lag p50", "The pacer's lag: from the intended start to the release.", |open| {
             Cell::whole(open.pacer_lag.quantile(0.5), time)
         })
