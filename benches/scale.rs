@@ -10,7 +10,7 @@ mod server;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docshape::engine::{Job, Load, LoadThread, Loader, Slice, SliceResult, split_clients};
+use docshape::engine::{Job, Load, LoadThread, Loader, Slice, SliceResult, StopFlag, split_clients};
 use docshape::plan::Plan;
 use docshape::record::Recorder;
 use docshape::server::client::MongoTarget;
@@ -35,8 +35,14 @@ async fn run(quick: bool) {
     let plan = Arc::new(scenario::plan("points", include_str!("points.yaml"), &scenario::mix("reads")));
     let server = server::start().await;
     let target = MongoTarget::connect(&server.uri(), 1).await.expect("a client");
-    let loader =
-        Loader { plan: &plan, arm: &plan.arms[0], target: &target, database: DATABASE, observer: &(), stop: &|| false };
+    let loader = Loader {
+        plan: &plan,
+        arm: &plan.arms[0],
+        target: &target,
+        database: DATABASE,
+        observer: &(),
+        stop: &StopFlag::default(),
+    };
     loader.run().await.expect("points are inserted");
     println!("point reads, closed load, one server on the same machine");
     println!(

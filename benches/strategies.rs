@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, SamplingMode};
 use docshape::cli::catalogue::SCENARIOS;
 use docshape::compile::Choice;
-use docshape::engine::{Interpreter, Loader};
+use docshape::engine::{Interpreter, Loader, StopFlag};
 use docshape::plan::{Plan, call_id};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
@@ -179,6 +179,6 @@ fn compiled(name: &str, text: &str, is_small: bool) -> Plan {
 async fn fill(target: &MongoTarget, database: &str, plan: &Plan, arm: usize) -> Result<(), String> {
     let dropped = target.run(database, bson::rawdoc! { "dropDatabase": 1 }, ReplyKind::Single).await;
     dropped.map_err(|failure| failure.to_string())?;
-    let loader = Loader { plan, arm: &plan.arms[arm], target, database, observer: &(), stop: &|| false };
+    let loader = Loader { plan, arm: &plan.arms[arm], target, database, observer: &(), stop: &StopFlag::default() };
     loader.run().await.map(drop).map_err(|error| error.to_string())
 }

@@ -2,19 +2,21 @@
 
 use std::error::Error;
 
-/// Who can act on an error.
+/// Where the cause of an error is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The user: arguments, a scenario or a file that was named are invalid.
+    /// The input: arguments, a scenario or a file that was named are invalid.
     Input,
-    /// Whoever runs the server or the machine: no connection, a full disk.
+    /// The server or the machine: no connection, a full disk.
     Environment,
-    /// Nobody has to: the user interrupted the work.
+    /// None: the user interrupted the work.
     Interrupted,
 }
 
 /// An error that knows its kind.
 pub trait KindedError: Error + Send + Sync + 'static {
-    /// Returns the kind of this error.
-    fn kind(&self) -> ErrorKind;
+    /// Returns the kind of this error: the environment's, unless the error defines another one.
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Environment
+    }
 }

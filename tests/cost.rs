@@ -11,7 +11,7 @@ use docshape::compile::Choice;
 use docshape::engine::{Experiment, LoadThreads, OwnCosts, StopFlag, Window};
 use docshape::plan::Plan;
 use docshape::record::CallOutcome;
-use docshape::results::{CellRecord, CostRecord};
+use docshape::results::{CellRecord, OwnCostRecord};
 use docshape::server::counters::oplog_entries;
 use docshape::server::namespace::database_name;
 use docshape::server::{Failure, Reply, ReplyKind, Target};
@@ -45,11 +45,11 @@ strategies:
         - { updateOne: points, filter: { _id: <point> }, update: { $set: { seen: true } } }
 ";
 
-fn of<'c>(costs: &'c OwnCosts, strategy: &str, operation: &str) -> &'c CostRecord {
+fn of<'c>(costs: &'c OwnCosts, strategy: &str, operation: &str) -> &'c OwnCostRecord {
     costs.costs.iter().find(|cost| (&*cost.strategy, &*cost.operation) == (strategy, operation)).unwrap()
 }
 
-fn per_call(cost: &CostRecord, counter: &str) -> f64 {
+fn per_call(cost: &OwnCostRecord, counter: &str) -> f64 {
     cost.counters[counter] / cost.calls as f64
 }
 

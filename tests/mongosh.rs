@@ -18,7 +18,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bson::{Bson, Document, RawDocumentBuf, doc};
 use docshape::cli::show::statement;
 use docshape::compile::Choice;
-use docshape::engine::{Interpreter, Loader, read_state};
+use docshape::engine::{Interpreter, Loader, StopFlag, read_state};
 use docshape::plan::{Frame, Plan, Raw, Value, call_id, written};
 use docshape::server::client::MongoTarget;
 use docshape::server::namespace;
@@ -184,7 +184,8 @@ impl Subject {
         let strategy = &self.plan.arms[arm];
         let [paste, database] = ["paste", "own"].map(|purpose| self.database(arm, call, purpose));
         for database in [&paste, &database] {
-            let loader = Loader { plan: &self.plan, arm: strategy, target, database, observer: &(), stop: &|| false };
+            let loader =
+                Loader { plan: &self.plan, arm: strategy, target, database, observer: &(), stop: &StopFlag::default() };
             namespace::create(target, database, "show").await.unwrap();
             loader.collections().await.unwrap();
             namespace::await_majority(target, database).await.unwrap();

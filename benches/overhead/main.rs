@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use bson::{Document, RawDocumentBuf, rawdoc};
 use docshape::cli::catalogue::SCENARIOS;
-use docshape::engine::{Job, Load, LoadThread, Loader, Slice};
+use docshape::engine::{Job, Load, LoadThread, Loader, Slice, StopFlag};
 use docshape::plan::Plan;
 use docshape::record::Recorder;
 use docshape::server::client::MongoTarget;
@@ -129,7 +129,7 @@ fn plan(text: &str, mix: &str) -> Arc<Plan> {
 
 async fn fresh(target: &MongoTarget, database: &str, plan: &Plan) -> f64 {
     target.run(database, rawdoc! { "dropDatabase": 1 }, ReplyKind::Single).await.expect("a database to fill");
-    let loader = Loader { plan, arm: &plan.arms[0], target, database, observer: &(), stop: &|| false };
+    let loader = Loader { plan, arm: &plan.arms[0], target, database, observer: &(), stop: &StopFlag::default() };
     let begun = Instant::now();
     loader.run().await.expect("data are inserted");
     begun.elapsed().as_secs_f64()

@@ -37,7 +37,7 @@ impl SubjectArguments {
             mix: self.mix.clone(),
             strategies: self.strategies.clone(),
             all: self.all_strategies,
-            control: repeat,
+            repeat,
             seed,
         }
     }

@@ -14,7 +14,7 @@ pub struct Choice {
     /// `--all-strategies`.
     pub all: bool,
     /// Whether the baseline runs a second time when others are compared with it.
-    pub control: bool,
+    pub repeat: bool,
     /// `--seed`.
     pub seed: u64,
 }

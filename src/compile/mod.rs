@@ -88,7 +88,7 @@ pub fn compile(
     };
     let mut arms: Vec<Arm> = strategies.iter().filter_map(&mut compile_arm).collect();
     let mut chosen = chosen_strategies(scenario, choice)?;
-    if choice.control && chosen.len() > 1 {
+    if choice.repeat && chosen.len() > 1 {
         let baseline = strategies.iter().find(|strategy| strategy.name.value == chosen[0]);
         arms.extend(baseline.and_then(&mut compile_arm).map(into_repeat));
         chosen.push(repeat_name(&chosen[0]));
@@ -117,7 +117,7 @@ fn repeat_name(baseline: &str) -> String {
 }
 
 fn into_repeat(arm: Arm) -> Arm {
-    Arm { name: repeat_name(&arm.name), is_control: true, ..arm }
+    Arm { name: repeat_name(&arm.name), is_repeat: true, ..arm }
 }
 
 /// Adds what is not reported yet: an error that a strategy inherits is one error.

@@ -37,7 +37,7 @@ impl StrategyCompiler<'_> {
             name: self.strategy.name.value.clone(),
             about: self.strategy.about.clone().unwrap_or_default(),
             is_unsafe: self.strategy.is_unsafe,
-            is_control: false,
+            is_repeat: false,
             collections: collections?,
             load: optional(load)?,
             operations: operations?,

@@ -68,8 +68,8 @@ pub struct Arm {
     pub about: String,
     /// A negative control: measured, left out of verdicts.
     pub is_unsafe: bool,
-    /// The baseline a second time: any difference from it is noise.
-    pub is_control: bool,
+    /// The repeat of the baseline: any difference from it is noise.
+    pub is_repeat: bool,
     /// Its collections.
     pub collections: Vec<Collection>,
     /// Steps after the collections are filled.

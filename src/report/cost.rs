@@ -102,7 +102,7 @@ pub(super) fn costs(record: &RunRecord) -> Costs {
 
 fn single(record: &RunRecord, operation: &str) -> Option<OperationCost> {
     let per_call = |strategy: &str| {
-        let cost = stats::single_cost(record, strategy, operation)?;
+        let cost = stats::own_cost(record, strategy, operation)?;
         let calls = cost.calls as f64;
         let value = |column: &'static Counter| match column.name == ROUND_TRIPS.name {
             true => Some(cost.round_trips as f64 / calls),

@@ -234,7 +234,7 @@ pub(super) fn criteria(record: &RunRecord, comparisons: &[ArmComparison], strate
          {tested} of operations; the mix is a family of its own), its 95 % CI excludes 1, and it exceeds the noise floor \
          ({floor} %)"
     );
-    let repeat = comparisons.iter().flat_map(|one| &one.arms).find(|arm| arm.role == Role::Control);
+    let repeat = comparisons.iter().flat_map(|one| &one.arms).find(|arm| arm.role == Role::Repeat);
     match repeat.and_then(|arm| strategies.get(arm.strategy)) {
         None => format!("{criteria}. This run has no repeat of the baseline, which would show larger noise."),
         Some(repeat) => {

@@ -78,6 +78,6 @@ pub struct RateRecord {
 pub struct BatchRecord {
     /// When it began, in seconds.
     pub start: f64,
-    /// Response times by operation.
-    pub times: Vec<(String, LatencyHistogram)>,
+    /// Response times by the operation's position in the plan.
+    pub times: Vec<(usize, LatencyHistogram)>,
 }

@@ -7,11 +7,11 @@ mod capacity;
 mod cell;
 mod check;
 mod claim;
-mod cost;
 mod environment;
 mod file;
 mod folder;
 mod hlog;
+mod own_cost;
 mod preset;
 #[cfg(test)]
 mod sample;
@@ -28,11 +28,11 @@ pub use cell::{
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
 };
 pub use claim::{ClaimRecord, Relation, Than};
-pub use cost::{CostRecord, QueryPlanRecord};
 pub use environment::Environment;
 pub use file::{ResultsError, load, save, save_capacity};
 pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
+pub use own_cost::{OwnCostRecord, QueryPlanRecord};
 pub use preset::{Preset, PresetLength};
 pub use settings::{Arrivals, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 use verification::Verification;
@@ -89,7 +89,7 @@ pub struct RunRecord {
     pub rounds: Vec<RoundRecord>,
     /// What one call of each operation costs the server, from the cost pass; an entry per strategy and operation.
     #[serde(default)]
-    pub own_costs: Vec<CostRecord>,
+    pub own_costs: Vec<OwnCostRecord>,
     /// The plans of the read steps.
     #[serde(default)]
     pub query_plans: Vec<QueryPlanRecord>,

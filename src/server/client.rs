@@ -311,11 +311,7 @@ impl KindedError for ConnectError {
     }
 }
 
-impl KindedError for WarmError {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Environment
-    }
-}
+impl KindedError for WarmError {}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 
-use crate::error::{ErrorKind, KindedError};
+use crate::error::KindedError;
 
 use super::{Failure, FailureKind, ReplyKind, Target, failure};
 
@@ -250,11 +250,7 @@ fn scalar(value: RawBsonRef<'_>) -> Option<String> {
     }
 }
 
-impl KindedError for DeploymentError {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Environment
-    }
-}
+impl KindedError for DeploymentError {}
 
 #[cfg(test)]
 mod tests {

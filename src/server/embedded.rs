@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-use crate::error::{ErrorKind, KindedError};
+use crate::error::KindedError;
 
 use bson::{RawDocumentBuf, rawdoc};
 use tokio::time::{Instant, sleep};
@@ -297,8 +297,4 @@ fn writable(hello: &RawDocumentBuf) -> bool {
     hello.get_bool("isWritablePrimary").unwrap_or(false)
 }
 
-impl KindedError for EmbeddedError {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Environment
-    }
-}
+impl KindedError for EmbeddedError {}

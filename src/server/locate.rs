@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{ErrorKind, KindedError};
+use crate::error::KindedError;
 
 /// Where `scripts/install-mongod.sh` puts its program, below the data home.
 const INSTALLED: &str = "docshape/mongod/6.0.5/mongod";
@@ -66,11 +66,7 @@ fn usable(path: &Path) -> Option<PathBuf> {
     runnable.then(|| std::path::absolute(path).ok())?
 }
 
-impl KindedError for LocateError {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Environment
-    }
-}
+impl KindedError for LocateError {}
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use bson::{RawDocumentBuf, rawdoc};
 use sha2::{Digest, Sha256};
 
-use crate::error::{ErrorKind, KindedError};
+use crate::error::KindedError;
 
 use super::failure::UNAUTHORIZED;
 use super::{Batch, Failure, FailureKind, ReplyKind, Target};
@@ -156,11 +156,7 @@ fn refused(database: &str, action: &'static str, failure: Failure) -> NamespaceE
     NamespaceError::Refused { database: database.to_owned(), action, failure }
 }
 
-impl KindedError for NamespaceError {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Environment
-    }
-}
+impl KindedError for NamespaceError {}
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,10 @@
 //! It is pure: its caller asks which rate to try, tries it, and reports whether it passed. One search is one
 //! observation; the interval comes from several searches on fresh databases.
 
+use std::ops::RangeInclusive;
+
+use crate::results::SearchOutcome;
+
 use super::estimate::{ConfidenceInterval, Estimate};
 use super::student::t_quantile;
 
@@ -21,18 +25,14 @@ const TRIALS: u32 = 40;
 pub enum Next {
     /// Try this rate, in calls per second.
     Try(f64),
-    /// The highest rate that was found to pass.
-    Found(f64),
-    /// Every rate down to this one failed.
-    NoneDownTo(f64),
-    /// Every rate up to this one, the highest allowed, passed.
-    AllUpTo(f64),
+    /// The search has ended.
+    End(SearchOutcome),
 }
 
 /// One search.
 #[derive(Debug, Clone)]
 pub struct Search {
-    bounds: (f64, f64),
+    bounds: RangeInclusive<f64>,
     /// The highest rate that passed, below the lowest that failed.
     passed: Option<f64>,
     /// The lowest rate that failed.
@@ -49,17 +49,17 @@ pub struct Search {
 enum SearchState {
     Searching,
     Confirming,
-    Ended(Next),
+    Ended(SearchOutcome),
 }
 
 impl Search {
-    /// A search that begins at a rate, between two others.
-    pub fn new(start: f64, (lowest, highest): (f64, f64)) -> Search {
+    /// A search that starts at a rate and stays within bounds.
+    pub fn new(start: f64, bounds: RangeInclusive<f64>) -> Search {
         Search {
-            bounds: (lowest, highest),
+            rate: start.clamp(*bounds.start(), *bounds.end()),
+            bounds,
             passed: None,
             failed: None,
-            rate: start.clamp(lowest, highest),
             step: 2.0,
             failed_confirmations: 0,
             trials: 0,
@@ -70,7 +70,7 @@ impl Search {
     /// What to do next.
     pub fn next(&self) -> Next {
         match self.state {
-            SearchState::Ended(next) => next,
+            SearchState::Ended(outcome) => Next::End(outcome),
             SearchState::Searching | SearchState::Confirming => Next::Try(self.rate),
         }
     }
@@ -80,16 +80,15 @@ impl Search {
         self.trials += 1;
         match (self.state, passed) {
             (SearchState::Ended(_), _) => {}
-            (SearchState::Confirming, true) => self.state = SearchState::Ended(Next::Found(self.rate)),
+            (SearchState::Confirming, true) => self.state = SearchState::Ended(SearchOutcome::Found(self.rate)),
             (SearchState::Confirming, false) => {
                 // It passed by luck, so what passed below it may still be true.
                 self.failed_confirmations += 1;
                 self.failed = Some(self.rate);
                 self.passed = None;
-                self.rate = (self.rate / PRECISION).max(self.bounds.0);
+                self.rate = (self.rate / PRECISION).max(*self.bounds.start());
                 self.step = PRECISION;
                 self.state = SearchState::Searching;
-                self.check_end();
             }
             (SearchState::Searching, true) => {
                 self.passed = Some(self.rate);
@@ -100,39 +99,33 @@ impl Search {
                 self.advance();
             }
         }
+        if self.trials >= TRIALS && !matches!(self.state, SearchState::Ended(_)) {
+            let tried = self.failed.unwrap_or(*self.bounds.start());
+            let outcome = self.passed.map_or(SearchOutcome::NoneDownTo(tried), SearchOutcome::Found);
+            self.state = SearchState::Ended(outcome);
+        }
     }
 
     fn advance(&mut self) {
-        let (lowest, highest) = self.bounds;
+        let (lowest, highest) = (*self.bounds.start(), *self.bounds.end());
+        let end = SearchState::Ended;
         match (self.passed, self.failed) {
             (Some(passed), Some(failed)) if failed / passed <= PRECISION => {
+                let is_tried_again = self.failed_confirmations < CONFIRMATIONS;
                 self.rate = passed;
-                self.state = if self.failed_confirmations < CONFIRMATIONS {
-                    SearchState::Confirming
-                } else {
-                    SearchState::Ended(Next::Found(passed))
-                };
+                self.state = if is_tried_again { SearchState::Confirming } else { end(SearchOutcome::Found(passed)) };
             }
             (Some(passed), Some(failed)) => self.rate = (passed * failed).sqrt(),
-            (Some(passed), None) if passed >= highest => self.state = SearchState::Ended(Next::AllUpTo(highest)),
+            (Some(passed), None) if passed >= highest => self.state = end(SearchOutcome::AllUpTo(highest)),
             (Some(passed), None) => self.rate = (passed * 2.0).min(highest),
-            (None, Some(failed)) if failed <= lowest => self.state = SearchState::Ended(Next::NoneDownTo(lowest)),
-            // Small steps down at first where a rate was refused, as the answer is near; then greater ones.
+            (None, Some(failed)) if failed <= lowest => self.state = end(SearchOutcome::NoneDownTo(lowest)),
+            // Small steps down first, as the capacity is near a rate that passed once; then larger ones.
             (None, Some(failed)) => {
                 self.step = (self.step * self.step).min(2.0);
                 self.rate = (failed / self.step).max(lowest);
             }
             (None, None) => {}
         }
-        self.check_end();
-    }
-
-    fn check_end(&mut self) {
-        let tried = self.failed.unwrap_or(self.bounds.0);
-        if matches!(self.state, SearchState::Ended(_)) || self.trials < TRIALS {
-            return;
-        }
-        self.state = SearchState::Ended(self.passed.map_or(Next::NoneDownTo(tried), Next::Found));
     }
 }
 
@@ -141,8 +134,7 @@ impl Search {
 pub fn keeps(margins: &[f64]) -> Option<bool> {
     let values: Vec<Option<f64>> = margins.iter().copied().map(Some).collect();
     let estimate = Estimate::of(&values)?;
-    let error = estimate.deviation? / (estimate.rounds as f64).sqrt();
-    Some(estimate.mean - t_quantile(0.95, estimate.rounds - 1) * error >= 0.0)
+    Some(estimate.mean - t_quantile(0.95, estimate.rounds - 1) * estimate.error()? >= 0.0)
 }
 
 /// The capacity over several searches: the geometric mean of the rates found, and its 95 % interval (Student's t on the
@@ -159,10 +151,14 @@ mod tests {
     use super::*;
     use crate::generate::{Label, Seed, Stream};
 
-    const BOUNDS: (f64, f64) = (1.0, 1e6);
+    const BOUNDS: RangeInclusive<f64> = 1.0..=1e6;
 
-    /// Runs a search to its end; gives the answer and the rates tried.
-    fn search(start: f64, bounds: (f64, f64), mut passes: impl FnMut(f64) -> bool) -> (Next, Vec<f64>) {
+    /// Runs a search to its end; returns the outcome and the rates tried.
+    fn search(
+        start: f64,
+        bounds: RangeInclusive<f64>,
+        mut passes: impl FnMut(f64) -> bool,
+    ) -> (SearchOutcome, Vec<f64>) {
         let mut search = Search::new(start, bounds);
         let mut tried = Vec::new();
         loop {
@@ -171,20 +167,20 @@ mod tests {
                     tried.push(rate);
                     search.record(passes(rate));
                 }
-                end => return (end, tried),
+                Next::End(outcome) => return (outcome, tried),
             }
         }
     }
 
     #[test]
-    fn a_sharp_capacity_is_found_within_the_precision_from_anywhere() {
+    fn a_sharp_capacity_is_found_from_any_start() {
         for capacity in [3.0, 97.0, 1_000.0, 48_123.0] {
             for start in [1.0, 90.0, 1_000.0, 1e5] {
                 let (end, tried) = search(start, BOUNDS, |rate| rate <= capacity);
-                let Next::Found(found) = end else { panic!("{end:?}") };
+                let SearchOutcome::Found(found) = end else { panic!("{end:?}") };
                 assert!(found <= capacity && found * PRECISION >= capacity, "{found} of {capacity}, from {start}");
                 assert!(tried.len() <= 26, "{tried:?}");
-                assert_eq!(tried.last(), Some(&found), "the answer was confirmed");
+                assert_eq!(tried.last(), Some(&found), "the last trial confirms");
             }
         }
     }
@@ -194,43 +190,43 @@ mod tests {
         let (end, tried) = search(100.0, BOUNDS, |rate| rate <= 250.0);
         let rounded: Vec<f64> = tried.iter().map(|rate| rate.round()).collect();
         assert_eq!(rounded, [100.0, 200.0, 400.0, 283.0, 238.0, 259.0, 248.0, 248.0]);
-        assert!(matches!(end, Next::Found(rate) if rate.round() == 248.0), "{end:?}");
+        assert!(matches!(end, SearchOutcome::Found(rate) if rate.round() == 248.0), "{end:?}");
     }
 
     #[test]
-    fn the_ends_of_the_range_are_answers() {
-        assert_eq!(search(100.0, (10.0, 500.0), |_| true).0, Next::AllUpTo(500.0));
-        assert_eq!(search(100.0, (10.0, 500.0), |_| false).0, Next::NoneDownTo(10.0));
-        assert_eq!(search(7.0, (10.0, 500.0), |_| false).1, [10.0]);
+    fn the_bounds_end_a_search() {
+        assert_eq!(search(100.0, 10.0..=500.0, |_| true).0, SearchOutcome::AllUpTo(500.0));
+        assert_eq!(search(100.0, 10.0..=500.0, |_| false).0, SearchOutcome::NoneDownTo(10.0));
+        assert_eq!(search(7.0, 10.0..=500.0, |_| false).1, [10.0]);
     }
 
     #[test]
-    fn a_rate_that_passed_by_luck_is_refused_by_its_confirmation() {
+    fn a_lucky_pass_fails_its_confirmation() {
         let mut lucky = true;
         let (end, tried) = search(800.0, BOUNDS, |rate| {
             let passes = rate <= 500.0 || (rate == 800.0 && lucky);
             lucky &= rate != 800.0;
             passes
         });
-        let Next::Found(found) = end else { panic!("{end:?}") };
+        let SearchOutcome::Found(found) = end else { panic!("{end:?}") };
         // 800 passed once; what is found still is within two steps of the truth.
         assert!((500.0 / PRECISION.powi(2)..=500.0).contains(&found), "{found} after {tried:?}");
     }
 
     #[test]
-    fn chance_near_the_capacity_moves_the_answer_little_and_never_hangs_it() {
+    fn chance_near_the_capacity_moves_the_outcome_little() {
         for run in 0..200 {
             let mut stream = Stream::new(Seed::new(run), Label::new("capacity"), 0);
             // A rate 5 % below the capacity passes 98 times of 100, one 5 % above it twice.
             let chance = |rate: f64| 1.0 / (1.0 + (80.0 * (rate / 1_000.0 - 1.0)).exp());
             let (end, tried) = search(300.0, BOUNDS, |rate| stream.unit() < chance(rate));
-            let Next::Found(found) = end else { panic!("{end:?}") };
+            let SearchOutcome::Found(found) = end else { panic!("{end:?}") };
             assert!((850.0..1_100.0).contains(&found) && tried.len() <= TRIALS as usize, "{found} after {tried:?}");
         }
     }
 
     #[test]
-    fn a_search_never_speaks_of_rates_that_it_did_not_try() {
+    fn the_outcome_is_a_rate_that_was_tried() {
         // 800 passes once by luck; nothing else ever does.
         let mut lucky = true;
         let (end, tried) = search(800.0, BOUNDS, |rate| {
@@ -239,8 +235,8 @@ mod tests {
             passes
         });
         let lowest = tried.iter().copied().fold(f64::INFINITY, f64::min);
-        assert_eq!(end, Next::NoneDownTo(lowest));
-        assert_eq!(lowest, BOUNDS.0, "steps grow again after a refusal: {tried:?}");
+        assert_eq!(end, SearchOutcome::NoneDownTo(lowest));
+        assert_eq!(lowest, *BOUNDS.start(), "steps grow again after a failure: {tried:?}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub struct CarryOver {
     pub effect: f64,
 }
 
-/// The logarithm of a slice's time in relation to those of the other arms' slices, and who ran before.
+/// A slice: its arm, the arm before it, and the logarithm of its time less the mean over the arms.
 struct SlicePosition {
     arm: usize,
     after: usize,
@@ -45,22 +45,16 @@ pub fn carry_over(record: &RunRecord) -> Vec<CarryOver> {
     effects.retain(|_, effects| effects.len() >= MINIMUM_ROUNDS);
     let pairs = effects.len() as f64;
     let floor = Limits::of(&record.settings).floor();
-    let mut found: Vec<CarryOver> = Vec::new();
-    for ((strategy, after), effects) in effects {
-        let Some(estimate) = Estimate::of(&effects) else { continue };
+    let found = effects.into_iter().filter_map(|((strategy, after), effects)| {
+        let estimate = Estimate::of(&effects)?;
         let critical = t_quantile(1.0 - SIGNIFICANCE / (2.0 * pairs), estimate.rounds - 1);
-        let is_beyond_noise = estimate.mean.abs() > floor;
-        if is_beyond_noise && is_beyond_chance(&estimate, critical) {
-            found.push(CarryOver { strategy, after, effect: estimate.mean.exp_m1() });
-        }
-    }
+        let chance = critical * estimate.error().unwrap_or(f64::INFINITY);
+        let effect = estimate.mean.exp_m1();
+        (estimate.mean.abs() > floor.max(chance)).then_some(CarryOver { strategy, after, effect })
+    });
+    let mut found: Vec<CarryOver> = found.collect();
     found.sort_by(|a, b| b.effect.abs().total_cmp(&a.effect.abs()));
     found
-}
-
-fn is_beyond_chance(estimate: &Estimate, critical: f64) -> bool {
-    let error = estimate.deviation.unwrap_or(f64::INFINITY) / (estimate.rounds as f64).sqrt();
-    estimate.mean.abs() > critical * error
 }
 
 /// The slices of a round that have a predecessor and neighbours to compare with.
@@ -81,10 +75,10 @@ fn slice_positions(round: &RoundRecord) -> Vec<SlicePosition> {
             continue;
         }
         let mean = known.iter().sum::<f64>() / known.len() as f64;
-        slice_positions.extend(
-            logs.into_iter()
-                .filter_map(|(arm, after, log)| Some(SlicePosition { arm, after: after?, log: log? - mean })),
-        );
+        let position = |(arm, after, log): (usize, Option<usize>, Option<f64>)| {
+            Some(SlicePosition { arm, after: after?, log: log? - mean })
+        };
+        slice_positions.extend(logs.into_iter().filter_map(position));
     }
     slice_positions
 }
@@ -99,13 +93,13 @@ fn effects_in_round(slice_positions: &[SlicePosition]) -> BTreeMap<(usize, usize
             (*count, *sum) = (*count + 1, *sum + log);
         }
     }
-    let effect = |((arm, after), (count, sum)): ((usize, usize), (usize, f64))| {
+    let effects = by_pair.into_iter().filter_map(|((arm, after), (count, sum))| {
         let (all, total) = by_arm.get(&arm)?;
         let others = all - count;
-        let is_told = arm != after && count >= SLICES && others >= SLICES;
-        is_told.then(|| ((arm, after), sum / count as f64 - (total - sum) / others as f64))
-    };
-    by_pair.into_iter().filter_map(effect).collect()
+        let is_enough = arm != after && count >= SLICES && others >= SLICES;
+        is_enough.then(|| ((arm, after), sum / count as f64 - (total - sum) / others as f64))
+    });
+    effects.collect()
 }
 
 #[cfg(test)]
@@ -125,7 +119,8 @@ mod tests {
 
     /// A run of three arms in shuffled slices; `time` gives the seconds of a slice: round, slice, arm and predecessor.
     fn run(
-        (rounds, slices): (u64, usize),
+        rounds: u64,
+        slices: usize,
         stream: &mut Stream,
         mut time: impl FnMut(&mut Stream, u64, usize, usize, Option<usize>) -> f64,
     ) -> RunRecord {
@@ -161,31 +156,31 @@ mod tests {
             let own = [1.0, 3.0, 0.5][arm];
             content * own * if (arm, after) == (2, Some(1)) { 1.3 } else { 1.0 }
         };
-        let found = carry_over(&run((8, 64), &mut stream(1), dear));
+        let found = carry_over(&run(8, 64, &mut stream(1), dear));
         // The mean over the slice's three arms takes a third of it.
         let first = found[0];
         assert_eq!((first.strategy, first.after), (2, 1), "{found:?}");
         assert!((first.effect - (1.3_f64.ln() * 2.0 / 3.0).exp_m1()).abs() < 0.01, "{first:?}");
-        assert_eq!(carry_over(&run((5, 64), &mut stream(1), dear)), [], "too few rounds");
-        let mut floored = run((8, 64), &mut stream(1), dear);
+        assert_eq!(carry_over(&run(5, 64, &mut stream(1), dear)), [], "too few rounds");
+        let mut floored = run(8, 64, &mut stream(1), dear);
         floored.settings.noise = 0.5;
         assert_eq!(carry_over(&floored), []);
     }
 
     #[test]
     fn calls_and_round_effects_cancel() {
-        let found = carry_over(&run((8, 64), &mut stream(2), |_, round, slice, arm, _| {
+        let found = carry_over(&run(8, 64, &mut stream(2), |_, round, slice, arm, _| {
             (1.0 + round as f64) * (1.0 + (slice * 31 % 17) as f64) * [1.0, 5.0, 0.1][arm]
         }));
         assert_eq!(found, []);
     }
 
     #[test]
-    fn without_an_effect_there_is_a_false_alarm_in_about_one_run_of_twenty() {
+    fn false_alarms_in_about_one_run_of_twenty() {
         let runs = 400;
         let mut stream = stream(3);
         let alarms = (0..runs).filter(|_| {
-            let mut run = run((8, 64), &mut stream, |stream, _, _, _, _| (0.05 * normal(stream)).exp());
+            let mut run = run(8, 64, &mut stream, |stream, _, _, _, _| (0.05 * normal(stream)).exp());
             run.settings.noise = 0.0;
             !carry_over(&run).is_empty()
         });
@@ -197,7 +192,7 @@ mod tests {
     fn a_tenth_of_more_time_is_found_in_noise() {
         let mut stream = stream(4);
         let found = (0..50).filter(|_| {
-            let run = run((8, 64), &mut stream, |stream, _, _, arm, after| {
+            let run = run(8, 64, &mut stream, |stream, _, _, arm, after| {
                 (0.05 * normal(stream)).exp() * if (arm, after) == (0, Some(2)) { 1.1 } else { 1.0 }
             });
             carry_over(&run).first().is_some_and(|found| (found.strategy, found.after) == (0, 2))
@@ -206,9 +201,9 @@ mod tests {
     }
 
     #[test]
-    fn arms_that_ran_whole_and_records_without_slices_tell_nothing() {
+    fn isolated_arms_and_records_without_slices_have_no_effect() {
         assert_eq!(carry_over(&sample::run(8)), []);
-        let mut isolated = run((8, 64), &mut stream(5), |_, _, _, arm, _| 1.0 + arm as f64);
+        let mut isolated = run(8, 64, &mut stream(5), |_, _, _, arm, _| 1.0 + arm as f64);
         for round in &mut isolated.rounds {
             round.order = (0..3).flat_map(|arm| vec![vec![arm]; 64]).collect();
         }
@@ -227,7 +222,7 @@ mod tests {
             let noisy = |stream: &mut Stream, _, _, arm, after| {
                 (0.1 * normal(stream)).exp() * if (arm, after) == (1, Some(0)) { 1.2 } else { 1.0 }
             };
-            let plain = run((6, 20), &mut stream(seed), noisy);
+            let plain = run(6, 20, &mut stream(seed), noisy);
             let mut other = plain.clone();
             other.rounds.reverse();
             for slice in other.rounds.iter_mut().flat_map(|r| &mut r.cells).flat_map(|c| &mut c.slices) {

@@ -1,139 +1,137 @@
-//! What a run says of the scenario's claims.
+//! Whether a run confirms the scenario's claims.
 //!
-//! Nothing is measured for them: times are those of the comparisons, counts those of the cost pass and of the sizes.
+//! Nothing is measured for them: times come from the comparisons, counts from the own costs and the sizes.
 
 use crate::record::{Metric, MetricUse, TimeMetric};
-use crate::results::{ClaimRecord, CollectionSizes, CostRecord, LoadModel, Preset, Relation, RunRecord, Than};
+use crate::results::{
+    CellRecord, ClaimRecord, CollectionSizes, LoadModel, OwnCostRecord, Preset, Relation, RoundRecord, RunRecord, Than,
+};
 
 use super::compare::{ArmTimes, Comparison, InconclusiveReason, Limits, MINIMUM_ROUNDS, obstacle};
-use super::cost::single_cost;
+use super::cost::own_cost;
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
-use super::latency::{Distribution, geometric_mean, means};
-use super::{cells, collection_growth, invalid_reasons, operations, t_quantile};
+use super::latency::{Distribution, geometric_mean, mean};
+use super::{cells, collection_growth, invalid_reasons, operations, selected, t_quantile};
 
-/// A count equals a number that it is this close to (0.005 for 0.5 %): numbers in scenarios are rounded.
+/// Counts are equal when they differ by at most this share (0.005 for 0.5 %): numbers in scenarios are rounded.
 const ROUNDING: f64 = 0.005;
 
-/// Counts are below or above one another when they differ by more than this.
+/// A count is below or above another when they differ by more than this share.
 pub const DEAD_ZONE: f64 = 0.02;
 
-/// What was found of a claim.
+/// The result of a claim in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimResult {
-    /// Whether it holds.
+    /// Whether the run confirms it.
     pub outcome: ClaimOutcome,
     /// The strategy's number: nanoseconds, calls per second, a count or bytes per call, or bytes.
     pub value: Option<f64>,
     /// The number that it is compared with.
     pub against: Option<f64>,
-    /// For what is measured over rounds: the one in relation to the other.
+    /// The value divided by the other, for a metric that is measured over rounds.
     pub ratio: Option<f64>,
-    /// Where that lies.
+    /// The 95 % CI of the ratio.
     pub interval: Option<ConfidenceInterval>,
-    /// Whether the interval is that of the report's comparisons, which holds for all of them at once; else it is a 95 % t
-    /// interval of this pair alone.
+    /// Whether the interval is simultaneous, as in the report's comparisons; else it is Student's t interval of this pair.
     pub is_simultaneous: bool,
 }
 
-/// Whether a claim holds.
+/// Whether a run confirms a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimOutcome {
-    /// It does.
+    /// The numbers confirm it.
     Confirmed,
-    /// The opposite does.
+    /// The numbers show the opposite.
     Refuted,
-    /// This run cannot tell.
+    /// The run does not decide it.
     Undecided(UndecidedReason),
 }
 
-/// Why a run cannot tell.
+/// Why a run does not decide a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UndecidedReason {
     /// These strategies or operations are not part of it.
     NotInRun(Vec<String>),
-    /// It is not valid.
+    /// The run is invalid.
     InvalidRun,
-    /// It only showed that everything runs.
+    /// The smoke preset is too short for verdicts.
     SmokePreset,
-    /// The times of the two cannot be compared.
+    /// The times of the two strategies cannot be compared.
     NotComparable(InconclusiveReason),
     /// In too many rounds too few calls lie beyond the quantile.
     FewCalls,
-    /// The server does not tell it, or the run did not get that far.
+    /// The server does not report the metric, or the run ended before it was measured.
     NotReported,
-    /// Files were read without a flush and lag behind.
+    /// File sizes were read without a flush before.
     NotCheckpointed,
-    /// Calls fell due at a rate, which is then the throughput of all.
+    /// With open load the rate sets the throughput of every strategy.
     OpenLoad,
-    /// The interval of the ratio holds 1.
+    /// The interval of the ratio includes 1.
     IncludesOne,
-    /// The difference is within the run's noise floor, or what its control shows.
+    /// The difference is within the noise floor, or within the noise that the repeat shows.
     WithinNoise,
     /// The counts differ by no more than [`DEAD_ZONE`].
     WithinDeadZone,
-    /// This build does not know the metric, or not compared like that.
+    /// This build does not know the metric, or cannot compare it in this way.
     UnknownMetric,
 }
 
 impl ClaimResult {
-    fn undecided(reason: UndecidedReason) -> ClaimResult {
-        let (value, against, ratio, interval) = (None, None, None, None);
-        ClaimResult {
-            outcome: ClaimOutcome::Undecided(reason),
-            value,
-            against,
-            ratio,
-            interval,
-            is_simultaneous: false,
-        }
+    /// A result without numbers.
+    fn new(outcome: ClaimOutcome) -> ClaimResult {
+        ClaimResult { outcome, value: None, against: None, ratio: None, interval: None, is_simultaneous: false }
     }
 }
 
-/// A claim_result per claim of the run. `comparison` gives what the report says of an operation and a strategy against the
-/// baseline.
-pub fn claim_results(record: &RunRecord, comparison: &dyn Fn(usize, usize) -> Option<Comparison>) -> Vec<ClaimResult> {
+/// Returns the report's comparison of an operation in a strategy with the baseline.
+type Reported<'c> = dyn Fn(usize, usize) -> Option<Comparison> + 'c;
+
+/// Decides every claim of the run. `reported` returns the report's comparison of an operation in a strategy with the baseline.
+pub fn claim_results(record: &RunRecord, reported: &Reported) -> Vec<ClaimResult> {
     if record.claims.is_empty() {
         return Vec::new();
     }
     let is_invalid = !invalid_reasons(record).is_empty();
-    record.claims.iter().map(|claim| claim_result(record, claim, is_invalid, comparison)).collect()
+    let decided = record.claims.iter().map(|claim| claim_result(record, claim, is_invalid, reported));
+    decided.map(|result| result.unwrap_or_else(|reason| ClaimResult::new(ClaimOutcome::Undecided(reason)))).collect()
 }
 
 fn claim_result(
     record: &RunRecord,
     claim: &ClaimRecord,
     is_invalid: bool,
-    comparison: &dyn Fn(usize, usize) -> Option<Comparison>,
-) -> ClaimResult {
+    reported: &Reported,
+) -> Result<ClaimResult, UndecidedReason> {
     let strategy = |name: &str| record.strategies.iter().position(|entry| entry.name == name);
+    let mine = strategy(&claim.strategy);
     let other = match &claim.than {
-        Than::Strategy(name) => Some(name.as_str()),
+        Than::Strategy(name) => Some((name, strategy(name))),
         Than::Number(_) => None,
     };
-    let named = [Some(claim.strategy.as_str()), other].into_iter().flatten();
-    let mut absent: Vec<String> = named.filter(|name| strategy(name).is_none()).map(str::to_owned).collect();
-    let operation = claim.operation.as_deref().map(|name| (name, called(record, name)));
-    absent.extend(operation.filter(|(_, place)| place.is_none()).map(|(name, _)| name.to_owned()));
+    let operation = claim.operation.as_ref().map(|name| (name, called(record, name)));
+    let named = [Some((&claim.strategy, mine)), other, operation].into_iter().flatten();
+    let absent: Vec<String> = named.filter(|(_, place)| place.is_none()).map(|(name, _)| name.clone()).collect();
     if !absent.is_empty() {
-        return ClaimResult::undecided(UndecidedReason::NotInRun(absent));
+        return Err(UndecidedReason::NotInRun(absent));
     }
     if is_invalid {
-        return ClaimResult::undecided(UndecidedReason::InvalidRun);
+        return Err(UndecidedReason::InvalidRun);
     }
-    let Some(place) = strategy(&claim.strategy) else { return ClaimResult::undecided(UndecidedReason::UnknownMetric) };
-    match (measured(&claim.metric), other.and_then(strategy), &claim.than) {
-        (Some(metric), Some(other), _) if claim.relation != Relation::Equals => {
-            let operation = operation.and_then(|(_, place)| place);
-            StrategyPair { record, metric, operation, arms: (place, other) }.compare(claim.relation, comparison)
+    let mine = mine.ok_or(UndecidedReason::UnknownMetric)?;
+    let theirs = other.and_then(|(_, place)| place).ok_or(UndecidedReason::UnknownMetric);
+    if let Some(metric) = measured(&claim.metric) {
+        if claim.relation == Relation::Equals {
+            return Err(UndecidedReason::UnknownMetric);
         }
-        (Some(_), ..) => ClaimResult::undecided(UndecidedReason::UnknownMetric),
-        (None, Some(other), _) => {
-            let against = count(record, claim, other);
-            counted(count(record, claim, place), against, claim.relation)
-        }
-        (None, None, Than::Number(number)) => counted(count(record, claim, place), Ok(*number), claim.relation),
-        (None, None, Than::Strategy(_)) => ClaimResult::undecided(UndecidedReason::UnknownMetric),
+        let operation = operation.and_then(|(_, place)| place);
+        return StrategyPair { record, metric, operation, mine, theirs: theirs? }.compare(claim.relation, reported);
     }
+    let value = count(record, claim, mine)?;
+    let against = match claim.than {
+        Than::Number(number) => number,
+        Than::Strategy(_) => count(record, claim, theirs?)?,
+    };
+    Ok(counted(value, against, claim.relation))
 }
 
 /// A metric that is compared over rounds.
@@ -141,7 +139,7 @@ fn measured(name: &str) -> Option<Metric> {
     Metric::named(name, MetricUse::Claim).filter(|metric| metric.is_measured())
 }
 
-/// The place of an operation that was called in this run, be it in the cost pass alone.
+/// The place of an operation that was called in this run, if only for its own cost.
 fn called(record: &RunRecord, name: &str) -> Option<usize> {
     let place = record.operations.iter().position(|operation| operation == name)?;
     let measured = (0..record.strategies.len()).flat_map(|strategy| operations(record, strategy, place));
@@ -150,22 +148,21 @@ fn called(record: &RunRecord, name: &str) -> Option<usize> {
     is_called.then_some(place)
 }
 
-/// Two strategies, and what of them is compared over rounds.
+/// Two strategies, and the metric that is compared over rounds.
 struct StrategyPair<'r> {
     record: &'r RunRecord,
     metric: Metric,
     operation: Option<usize>,
-    arms: (usize, usize),
+    mine: usize,
+    theirs: usize,
 }
 
 impl StrategyPair<'_> {
-    fn compare(&self, relation: Relation, comparison: &dyn Fn(usize, usize) -> Option<Comparison>) -> ClaimResult {
-        let StrategyPair { record, metric, arms: (mine, theirs), .. } = *self;
+    fn compare(&self, relation: Relation, reported: &Reported) -> Result<ClaimResult, UndecidedReason> {
+        let StrategyPair { record, metric, mine, theirs, .. } = *self;
         let (values, others) = (self.rounds(mine), self.rounds(theirs));
-        let Some(estimate) = Estimate::of(&log_ratios(&values, &others)) else {
-            return ClaimResult::undecided(self.without_rounds());
-        };
-        let reported = self.reported(comparison);
+        let estimate = Estimate::of(&log_ratios(&values, &others)).ok_or_else(|| self.without_rounds())?;
+        let reported = self.reported(reported);
         let own = || estimate.interval(t_quantile(0.975, estimate.rounds.max(2) - 1));
         let interval = reported.unwrap_or_else(own);
         let interval = interval.filter(|_| estimate.rounds >= MINIMUM_ROUNDS);
@@ -181,77 +178,78 @@ impl StrategyPair<'_> {
         } else if estimate.rounds < MINIMUM_ROUNDS {
             ClaimOutcome::Undecided(self.without_rounds())
         } else {
-            match interval.filter(|interval| interval.high < 1.0 || interval.low > 1.0) {
+            match interval.filter(ConfidenceInterval::excludes_one) {
                 None => ClaimOutcome::Undecided(UndecidedReason::IncludesOne),
                 Some(_) if is_noise => ClaimOutcome::Undecided(UndecidedReason::WithinNoise),
                 Some(interval) if (interval.high < 1.0) == (relation == Relation::Below) => ClaimOutcome::Confirmed,
                 Some(_) => ClaimOutcome::Refuted,
             }
         };
-        ClaimResult {
+        Ok(ClaimResult {
             outcome,
             value: geometric_mean(&values),
             against: geometric_mean(&others),
             ratio: Some(estimate.ratio()),
             interval,
             is_simultaneous: reported.is_some(),
-        }
+        })
     }
 
     /// The metric per round.
     fn rounds(&self, strategy: usize) -> Vec<Option<f64>> {
-        let quantile = |share: f64, round: usize| {
-            let cell = self.record.rounds[round].cells.get(strategy)?;
-            let times = Distribution::of(self.operation.and_then(|place| cell.operations.get(place)).into_iter());
-            times.quantile(share).map(|time| time as f64)
+        let quantile = |cell: &CellRecord, share: f64| {
+            let operations = self.operation.map_or(&[][..], |place| selected(&cell.operations, Some(place)));
+            Distribution::of(operations.iter()).quantile(share).map(|time| time as f64)
         };
-        let of_round = |round: usize| match self.metric {
-            Metric::Time(TimeMetric::Quantile(share)) => quantile(share, round),
-            _ => self.record.rounds[round].cells.get(strategy).map(|cell| cell.calls as f64 / cell.seconds),
+        let in_round = |round: &RoundRecord| {
+            let cell = round.cells.get(strategy)?;
+            match self.metric {
+                Metric::Time(TimeMetric::Quantile(share)) => quantile(cell, share),
+                Metric::Time(TimeMetric::Mean) => mean(cell.operations.get(self.operation?)?),
+                Metric::Throughput => Some(cell.calls as f64 / cell.seconds),
+                Metric::Max | Metric::Failed | Metric::RoundTrips | Metric::Counter(_) | Metric::StorageBytes => None,
+            }
         };
-        let values = match (self.metric, self.operation) {
-            (Metric::Time(TimeMetric::Mean), Some(operation)) => means(self.record, strategy, operation),
-            _ => (0..self.record.rounds.len()).map(of_round).collect(),
-        };
-        values.into_iter().map(|value| value.filter(|value| value.is_finite() && *value > 0.0)).collect()
+        let values = self.record.rounds.iter().map(in_round);
+        values.map(|value| value.filter(|value| value.is_finite() && *value > 0.0)).collect()
     }
 
     /// Why there are too few rounds with a ratio.
     fn without_rounds(&self) -> UndecidedReason {
-        match (self.record.rounds.len(), self.metric) {
-            (rounds, _) if rounds < MINIMUM_ROUNDS => {
-                UndecidedReason::NotComparable(InconclusiveReason::TooFewRounds(rounds))
-            }
-            (_, Metric::Time(TimeMetric::Quantile(_))) => UndecidedReason::FewCalls,
-            _ => UndecidedReason::NotReported,
+        let rounds = self.record.rounds.len();
+        if rounds < MINIMUM_ROUNDS {
+            UndecidedReason::NotComparable(InconclusiveReason::TooFewRounds(rounds))
+        } else if matches!(self.metric, Metric::Time(TimeMetric::Quantile(_))) {
+            UndecidedReason::FewCalls
+        } else {
+            UndecidedReason::NotReported
         }
     }
 
-    /// How far the control says that this metric's log ratio may be from 0 by noise alone.
+    /// How far the repeat shows that noise alone moves this metric's log ratio from 0.
     fn band(&self) -> Option<f64> {
-        let control = self.record.strategies.iter().position(|strategy| strategy.is_repeat)?;
-        Estimate::of(&log_ratios(&self.rounds(control), &self.rounds(0)))?.band()
+        let repeat = self.record.strategies.iter().position(|strategy| strategy.is_repeat)?;
+        Estimate::of(&log_ratios(&self.rounds(repeat), &self.rounds(0)))?.band()
     }
 
     /// The report's interval of a mean against the baseline's; `None` where the report has no such comparison.
-    fn reported(&self, comparison: &dyn Fn(usize, usize) -> Option<Comparison>) -> Option<Option<ConfidenceInterval>> {
+    fn reported(&self, reported: &Reported) -> Option<Option<ConfidenceInterval>> {
         let operation = self.operation.filter(|_| self.metric == Metric::Time(TimeMetric::Mean))?;
-        let (mine, theirs) = self.arms;
-        let reported = |strategy: usize, against: usize| {
-            let comparison = comparison(operation, strategy).filter(|comparison| comparison.against == against)?;
+        let interval = |strategy: usize, against: usize| {
+            let comparison = reported(operation, strategy).filter(|comparison| comparison.against == against)?;
             Some(comparison.ratio?.interval)
         };
-        let turned =
-            |interval: ConfidenceInterval| ConfidenceInterval { low: 1.0 / interval.high, high: 1.0 / interval.low };
-        reported(mine, theirs).or_else(|| reported(theirs, mine).map(|interval| interval.map(turned)))
+        let inverse = |of: ConfidenceInterval| ConfidenceInterval { low: 1.0 / of.high, high: 1.0 / of.low };
+        let (mine, theirs) = (self.mine, self.theirs);
+        interval(mine, theirs).or_else(|| interval(theirs, mine).map(|interval| interval.map(inverse)))
     }
 }
 
-/// What is counted of a strategy.
+/// The value of a counted metric in a strategy.
 fn count(record: &RunRecord, claim: &ClaimRecord, strategy: usize) -> Result<f64, UndecidedReason> {
     let name = record.strategies.get(strategy).map(|entry| entry.name.as_str());
-    let cost = || single_cost(record, name?, claim.operation.as_deref()?);
-    let per_call = |cost: &CostRecord, sum: f64| Some(sum / cost.calls as f64).filter(|value| value.is_finite());
+    let cost = || own_cost(record, name?, claim.operation.as_deref()?);
+    let per_call = |cost: &OwnCostRecord, sum: f64| Some(sum / cost.calls as f64).filter(|value| value.is_finite());
     let counter = |name: &str| cost().and_then(|cost| per_call(cost, *cost.counters.get(name)?));
     let value = match Metric::named(&claim.metric, MetricUse::Claim) {
         Some(Metric::RoundTrips) => cost().and_then(|cost| per_call(cost, cost.round_trips as f64)),
@@ -271,32 +269,24 @@ fn storage(record: &RunRecord, strategy: usize) -> Result<f64, UndecidedReason> 
         return Err(UndecidedReason::NotCheckpointed);
     }
     let growth = collection_growth(record, strategy);
-    match growth.is_empty() {
-        true => Err(UndecidedReason::NotReported),
-        false => Ok(growth.iter().map(|growth| growth.storage.after + growth.indexes.after).sum()),
+    if growth.is_empty() {
+        return Err(UndecidedReason::NotReported);
     }
+    Ok(growth.iter().map(|growth| growth.storage.after + growth.indexes.after).sum())
 }
 
-fn counted(
-    value: Result<f64, UndecidedReason>,
-    against: Result<f64, UndecidedReason>,
-    relation: Relation,
-) -> ClaimResult {
-    let (value, against) = match (value, against) {
-        (Ok(value), Ok(against)) => (value, against),
-        (Err(reason), _) | (_, Err(reason)) => return ClaimResult::undecided(reason),
-    };
-    let holds = |holds: bool| if holds { ClaimOutcome::Confirmed } else { ClaimOutcome::Refuted };
+fn counted(value: f64, against: f64, relation: Relation) -> ClaimResult {
+    let is_within = |share: f64| (value - against).abs() <= against.abs() * share;
+    let decided = |is_confirmed: bool| if is_confirmed { ClaimOutcome::Confirmed } else { ClaimOutcome::Refuted };
     let outcome = match relation {
-        Relation::Equals => holds((value - against).abs() <= against.abs() * ROUNDING),
-        _ if (value - against).abs() <= against.abs() * DEAD_ZONE => {
+        Relation::Equals => decided(is_within(ROUNDING)),
+        Relation::Below | Relation::Above if is_within(DEAD_ZONE) => {
             ClaimOutcome::Undecided(UndecidedReason::WithinDeadZone)
         }
-        Relation::Below => holds(value < against),
-        Relation::Above => holds(value > against),
+        Relation::Below => decided(value < against),
+        Relation::Above => decided(value > against),
     };
-    let (value, against) = (Some(value), Some(against));
-    ClaimResult { outcome, value, against, ratio: None, interval: None, is_simultaneous: false }
+    ClaimResult { value: Some(value), against: Some(against), ..ClaimResult::new(outcome) }
 }
 
 #[cfg(test)]
@@ -305,7 +295,7 @@ mod tests {
     use crate::results::{Arrivals, RunRecord};
     use crate::stats::{compare, sample};
 
-    /// A claim as the scenario writes it: `p50 read_post linked below embedded`; `-` for no operation.
+    /// A claim in short form: `p50 read_post linked below embedded`; `-` for no operation.
     fn claim(text: &str) -> ClaimRecord {
         let words: Vec<&str> = text.split(' ').collect();
         ClaimRecord {
@@ -348,7 +338,7 @@ mod tests {
     #[test]
     fn measured_metrics_are_decided_by_their_interval() {
         let run = || sample::run(8);
-        for (text, wanted) in [
+        for (text, expected) in [
             ("p50 add_comment linked below embedded", ClaimOutcome::Confirmed),
             ("p50 add_comment linked above embedded", ClaimOutcome::Refuted),
             ("p50 add_comment embedded above linked", ClaimOutcome::Confirmed),
@@ -359,12 +349,12 @@ mod tests {
             ("throughput - linked above embedded", ClaimOutcome::Confirmed),
             ("throughput - embedded above linked", ClaimOutcome::Refuted),
         ] {
-            assert_eq!(outcome(run(), text), wanted, "{text}");
+            assert_eq!(outcome(run(), text), expected, "{text}");
         }
     }
 
     #[test]
-    fn a_mean_against_the_reference_has_the_interval_of_the_table() {
+    fn means_against_the_baseline_have_the_interval_of_the_table() {
         let run = sample::run(8);
         let one = found(run.clone(), "mean read_post linked above embedded");
         let other = found(run.clone(), "mean read_post embedded below linked");
@@ -375,12 +365,12 @@ mod tests {
         assert!(!found(run.clone(), "mean read_post bucket_rmw below linked").is_simultaneous);
         let quantile = found(run, "p50 read_post linked above embedded");
         assert!(!quantile.is_simultaneous && quantile.interval.is_some());
-        // 940 to 610 µs, times the typical call's place in the made distribution.
+        // 940 to 610 µs, times the place of the typical call in the distribution.
         assert!((quantile.ratio.unwrap() / (940.0 / 610.0) - 1.0).abs() < 0.02, "{quantile:?}");
     }
 
     #[test]
-    fn what_cannot_be_told_of_times_is_undecided() {
+    fn times_that_cannot_be_compared_are_undecided() {
         let text = "p50 add_comment linked below embedded";
         let run = || sample::run(8);
         let with = |change: &dyn Fn(&mut RunRecord)| {
@@ -409,13 +399,13 @@ mod tests {
             reason(with(&|run| run.settings.load = paced), "throughput - linked above embedded"),
             UndecidedReason::OpenLoad
         );
-        // A control that is linked itself calls its difference noise.
-        let control = with(&|run| {
+        // A repeat with the times of linked makes its difference noise.
+        let repeat = with(&|run| {
             (run.strategies[2].is_repeat, run.strategies[2].is_unsafe) = (true, false);
             run.rounds.iter_mut().for_each(|round| round.cells[2] = round.cells[1].clone());
         });
-        assert_eq!(reason(control, text), UndecidedReason::WithinNoise);
-        // Its mean is now above, now below.
+        assert_eq!(reason(repeat, text), UndecidedReason::WithinNoise);
+        // Its mean is above in some rounds and below in others.
         assert_eq!(reason(run(), "mean count linked below embedded"), UndecidedReason::IncludesOne);
         let refused = with(&|run| {
             run.rounds[3].cells[1].operations[0].outcomes.remove(0);
@@ -429,7 +419,7 @@ mod tests {
     #[test]
     fn counts_are_exact() {
         let run = || sample::run(1);
-        for (text, wanted) in [
+        for (text, expected) in [
             ("round_trips read_post linked equals 2", ClaimOutcome::Confirmed),
             ("round_trips read_post linked equals 1", ClaimOutcome::Refuted),
             ("round_trips read_post embedded below linked", ClaimOutcome::Confirmed),
@@ -444,7 +434,7 @@ mod tests {
             ("storage_bytes - linked below embedded", ClaimOutcome::Confirmed),
             ("sunshine count linked below embedded", ClaimOutcome::Undecided(UndecidedReason::UnknownMetric)),
         ] {
-            assert_eq!(outcome(run(), text), wanted, "{text}");
+            assert_eq!(outcome(run(), text), expected, "{text}");
         }
         let mut run = run();
         for (cost, documents) in run.own_costs.iter_mut().zip([4_200.0, 0.0, 0.0]) {
@@ -457,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_lag_behind_decide_nothing() {
+    fn files_without_a_checkpoint_decide_nothing() {
         let mut run = sample::run(2);
         run.rounds[1].cells[1].after[1].checkpointed = false;
         assert_eq!(reason(run, "storage_bytes - linked below embedded"), UndecidedReason::NotCheckpointed);

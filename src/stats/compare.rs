@@ -7,8 +7,9 @@ use crate::results::{ERROR_BUDGET, NOISE, RunRecord, RunSettings};
 
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
+use super::mix::times;
 use super::student::t_quantile;
-use super::{cells, means, mix_means, operations, outcome_totals, overloaded, role};
+use super::{cells, operations, outcome_totals, overloaded, role};
 
 /// With fewer rounds nothing is claimed: the smallest p that R rounds can have is 2^(1-R), 0.03 at 6.
 pub const MINIMUM_ROUNDS: usize = 6;
@@ -55,7 +56,7 @@ pub enum Role {
     /// Its ratio is shown, and nothing is claimed: it is unsafe.
     Described,
     /// The baseline a second time: whatever difference it shows is noise.
-    Control,
+    Repeat,
 }
 
 /// A strategy's mean times in one question.
@@ -76,16 +77,12 @@ pub struct ArmTimes {
 impl ArmTimes {
     /// A strategy in one operation, or, with `None`, in the mix.
     pub fn of(record: &RunRecord, strategy: usize, operation: Option<usize>) -> ArmTimes {
-        // Whoever fails too often is not compared anywhere, and nobody in an operation that fails too often.
+        // A strategy that fails too often is compared nowhere, and an operation that fails too often in no strategy.
         let whole = outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations));
         let own = operation.map(|operation| outcome_totals(operations(record, strategy, operation)));
         let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
-        let means = match operation {
-            Some(operation) => means(record, strategy, operation),
-            None => mix_means(record, strategy),
-        };
         let (role, overloaded) = (role(record, strategy), overloaded(record, strategy));
-        ArmTimes { strategy, role, means, failed_share, overloaded }
+        ArmTimes { strategy, role, means: times(record, strategy, operation), failed_share, overloaded }
     }
 }
 
@@ -193,11 +190,11 @@ pub fn compare(questions: &[Vec<ArmTimes>], limits: Limits) -> Vec<Vec<Compariso
     questions.iter().map(&mut answer).collect()
 }
 
-/// How far the control says that a log ratio may be from 0 by noise alone; `None` without a control arm (the baseline, which
-/// comes first, measured a second time), or with fewer than two rounds of it.
+/// How far the repeat shows that noise alone moves a log ratio from 0; `None` without a repeat of the baseline, which is the
+/// first arm, or with fewer than two rounds of it.
 pub fn band(arms: &[ArmTimes]) -> Option<f64> {
-    let control = arms.iter().find(|arm| arm.role == Role::Control)?;
-    Estimate::of(&log_ratios(&control.means, &arms.first()?.means))?.band()
+    let repeat = arms.iter().find(|arm| arm.role == Role::Repeat)?;
+    Estimate::of(&log_ratios(&repeat.means, &arms.first()?.means))?.band()
 }
 
 /// What keeps two arms from being compared at all.
@@ -215,7 +212,7 @@ pub(super) fn obstacle(arm: &ArmTimes, baseline: &ArmTimes, limits: Limits) -> O
     rounds.find_map(|(mine, theirs)| match (mine, theirs) {
         (None, Some(_)) => Some(InconclusiveReason::NoSuccess { strategy: arm.strategy }),
         (Some(_), None) => Some(InconclusiveReason::NoSuccess { strategy: baseline.strategy }),
-        _ => None,
+        (None, None) | (Some(_), Some(_)) => None,
     })
 }
 
@@ -231,7 +228,8 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn compare(&self, arm: &ArmTimes, p: Option<f64>) -> Comparison {
         let estimate = Estimate::of(&log_ratios(&arm.means, &self.baseline.means));
-        let verdict = match (obstacle(arm, self.baseline, self.limits), p) {
+        let obstacle = obstacle(arm, self.baseline, self.limits);
+        let verdict = match (obstacle, p) {
             (Some(reason), _) => Verdict::Inconclusive(reason),
             (None, None) => Verdict::Inconclusive(InconclusiveReason::NotJudged),
             (None, Some(p)) => self.verdict(estimate.as_ref(), p),
@@ -241,9 +239,8 @@ impl Judge<'_> {
             interval: estimate.interval(self.critical_for(&estimate)).filter(|_| estimate.rounds >= MINIMUM_ROUNDS),
             rounds: estimate.rounds,
         });
-        let mde = p.and(estimate.as_ref()).filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS);
-        let mde = mde.filter(|_| obstacle(arm, self.baseline, self.limits).is_none());
-        let mde = mde.map(|estimate| self.mde(estimate));
+        let is_enough = |estimate: &&Estimate| obstacle.is_none() && estimate.rounds >= MINIMUM_ROUNDS;
+        let mde = p.and(estimate.as_ref()).filter(is_enough).map(|estimate| self.mde(estimate));
         Comparison { strategy: arm.strategy, against: self.baseline.strategy, ratio, p, mde, verdict }
     }
 
@@ -265,22 +262,21 @@ impl Judge<'_> {
 
     fn verdict(&self, estimate: Option<&Estimate>, p: f64) -> Verdict {
         let Some(estimate) = estimate.filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS) else {
-            return Verdict::Inconclusive(InconclusiveReason::TooFewRounds(
-                estimate.map_or(0, |estimate| estimate.rounds),
-            ));
+            let rounds = estimate.map_or(0, |estimate| estimate.rounds);
+            return Verdict::Inconclusive(InconclusiveReason::TooFewRounds(rounds));
         };
-        let (noise, mde) = (self.noise(), self.mde(estimate));
         // The step-down finds a little more than the simultaneous interval; a difference whose interval
         // contains 1 is not reported.
-        let excludes = |interval: ConfidenceInterval| interval.low > 1.0 || interval.high < 1.0;
-        let is_found = p < SIGNIFICANCE && estimate.interval(self.critical_for(estimate)).is_some_and(excludes);
-        let is_noise = estimate.mean.abs() <= noise;
-        match (is_found, is_noise) {
-            (true, false) if estimate.mean < 0.0 => Verdict::Faster,
-            (true, false) => Verdict::Slower,
-            _ if mde > UNSTABLE => Verdict::Inconclusive(InconclusiveReason::Unstable { mde }),
-            (true, true) => Verdict::NoDifference { within_noise: true, mde },
-            (false, _) => Verdict::NoDifference { within_noise: false, mde },
+        let interval = estimate.interval(self.critical_for(estimate)).filter(ConfidenceInterval::excludes_one);
+        let is_found = p < SIGNIFICANCE && interval.is_some();
+        let within_noise = is_found && estimate.mean.abs() <= self.noise();
+        let mde = self.mde(estimate);
+        if is_found && !within_noise {
+            if estimate.mean < 0.0 { Verdict::Faster } else { Verdict::Slower }
+        } else if mde > UNSTABLE {
+            Verdict::Inconclusive(InconclusiveReason::Unstable { mde })
+        } else {
+            Verdict::NoDifference { within_noise, mde }
         }
     }
 }
@@ -301,12 +297,12 @@ mod tests {
         compare(&[vec![against, arm]], Limits::default()).remove(0).remove(0)
     }
 
-    fn control(means: &[f64]) -> ArmTimes {
-        ArmTimes { role: Role::Control, ..arm(9, means) }
+    fn repeat(means: &[f64]) -> ArmTimes {
+        ArmTimes { role: Role::Repeat, ..arm(9, means) }
     }
 
     #[test]
-    fn six_rounds_that_agree_carry_a_claim_and_five_do_not() {
+    fn six_rounds_that_agree_are_enough_and_five_are_not() {
         let made = two(arm(0, &[2.0; 6]), arm(1, &[1.0; 6]));
         assert_eq!((made.verdict, made.p, made.ratio.unwrap().mean), (Verdict::Faster, Some(1.0 / 32.0), 0.5));
         assert_eq!(made.ratio.unwrap().interval, Some(ConfidenceInterval { low: 0.5, high: 0.5 }));
@@ -322,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_and_the_smallest_difference_are_the_method_s() {
+    fn interval_and_mde_by_hand() {
         // ln ratios 0.1 to 0.6 in six rounds: mean 0.35, s = 0.18708, standard error 0.076376. The greatest of the 32 |t|
         // is that without a flip (sum 2.1); the second, their 95 % quantile, that with 0.1 flipped (sum 1.9).
         let logs = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
@@ -332,22 +328,22 @@ mod tests {
         let interval = made.ratio.unwrap().interval.unwrap();
         assert!((interval.low.ln() - (0.35 - t(1.9) * 0.076_376)).abs() < 1e-5, "{interval:?} {}", t(1.9));
         assert!((interval.high.ln() - (0.35 + t(1.9) * 0.076_376)).abs() < 1e-5);
-        // With the two smallest turned round (sum 1.5), five of the 32 are as great: nothing is found, and what would
+        // With the signs of the two smallest flipped (sum 1.5), five of the 32 are as great: nothing is found, and what would
         // have been is exp((c + t(0.8, 5)) * s / sqrt(6)) - 1.
         let turned = [-0.1, -0.2, 0.3, 0.4, 0.5, 0.6];
         let made = two(arm(0, &[1.0; 6]), arm(1, &turned.map(f64::exp)));
         let error = ((0.91 - 1.5 * 1.5 / 6.0) / 5.0 / 6.0_f64).sqrt();
-        let wanted = ((t(1.9) + 0.91954) * error).exp() - 1.0;
+        let expected = ((t(1.9) + 0.91954) * error).exp() - 1.0;
         match made.verdict {
             Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) => {
-                assert!((mde - wanted).abs() < 1e-4, "{mde}")
+                assert!((mde - expected).abs() < 1e-4, "{mde}")
             }
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn what_is_not_found_comes_with_what_would_have_been() {
+    fn no_difference_has_a_minimum_detectable_effect() {
         let noisy = [1.0, 1.1, 0.95, 1.05, 0.9, 1.02, 0.97, 1.0];
         match two(arm(0, &[1.0; 8]), arm(1, &noisy)).verdict {
             Verdict::NoDifference { within_noise: false, mde } => assert!((0.05..0.15).contains(&mde), "{mde}"),
@@ -370,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sure_but_small_difference_is_noise() {
+    fn small_differences_are_noise() {
         let verdict = |mean: f64| two(arm(0, &[100.0; 8]), arm(1, &[mean; 8])).verdict;
         for within in [98.1, 101.9] {
             assert!(
@@ -381,30 +377,30 @@ mod tests {
     }
 
     #[test]
-    fn the_control_widens_what_is_noise_and_is_itself_not_judged() {
-        let with = |control: ArmTimes| {
-            let arms = vec![arm(0, &[100.0; 8]), arm(1, &[105.0; 8]), control];
+    fn the_repeat_widens_the_noise_and_is_not_judged() {
+        let with = |repeat: ArmTimes| {
+            let arms = vec![arm(0, &[100.0; 8]), arm(1, &[105.0; 8]), repeat];
             (band(&arms), compare(&[arms], Limits::default()).remove(0))
         };
-        let (narrow, made) = with(control(&[101.0; 8]));
+        let (narrow, made) = with(repeat(&[101.0; 8]));
         assert!((narrow.unwrap().exp() - 1.01).abs() < 1e-9);
         assert_eq!(
             (made[0].verdict, made[1].verdict, made[1].p),
             (Verdict::Slower, Verdict::Inconclusive(InconclusiveReason::NotJudged), None)
         );
-        let (wide, made) = with(control(&[106.0; 8]));
+        let (wide, made) = with(repeat(&[106.0; 8]));
         assert!((wide.unwrap().exp() - 1.06).abs() < 1e-9);
         assert!(
             matches!(made[0].verdict, Verdict::NoDifference { within_noise: true, mde } if (mde - 0.06).abs() < 1e-9)
         );
         assert_eq!(
-            (band(&[arm(0, &[1.0; 8]), arm(1, &[1.0; 8])]), band(&[arm(0, &[1.0]), control(&[1.0])])),
+            (band(&[arm(0, &[1.0; 8]), arm(1, &[1.0; 8])]), band(&[arm(0, &[1.0]), repeat(&[1.0])])),
             (None, None)
         );
     }
 
     #[test]
-    fn who_is_not_judged_has_an_interval_even_where_nobody_is() {
+    fn arms_that_are_not_judged_have_intervals() {
         // Logarithms 0.1 and 0.3: mean 0.2, standard error 0.1/sqrt(7), Student's t of 7 degrees of freedom 2.3646.
         let means: Vec<f64> = (0..8).map(|round| if round % 2 == 0 { 0.1_f64 } else { 0.3 }.exp()).collect();
         let found = two(arm(0, &[1.0; 8]), ArmTimes { role: Role::Described, ..arm(1, &means) });
@@ -416,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_judged_changes_nobody_s_claim() {
+    fn arms_that_are_not_judged_change_no_verdict() {
         let noisy = [1.0, 1.1, 0.95, 1.05, 0.9, 1.02, 0.97, 1.2];
         let alone = two(arm(0, &[1.0; 8]), arm(1, &noisy));
         let described = ArmTimes { role: Role::Described, ..arm(2, &[3.0; 8]) };
@@ -426,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_and_missing_successes_forbid_the_claim() {
+    fn failures_and_missing_successes_are_inconclusive() {
         let failing = ArmTimes { failed_share: 0.011, ..arm(1, &[1.0; 6]) };
         let made = two(arm(0, &[2.0; 6]), failing);
         assert_eq!(made.verdict, Verdict::Inconclusive(InconclusiveReason::Failures { strategy: 1, share: 0.011 }));
@@ -444,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_s_own_limits_count() {
+    fn limits_of_the_run_decide() {
         let with = |limits: Limits, share: f64| {
             let slower = ArmTimes { failed_share: share, ..arm(1, &[104.0; 8]) };
             compare(&[vec![arm(0, &[100.0; 8]), slower]], limits).remove(0).remove(0).verdict
@@ -463,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overloaded_arm_is_not_compared_and_with_an_overloaded_reference_nobody_is() {
+    fn overloaded_arms_are_not_compared() {
         let slow = ArmTimes { overloaded: Some(0.9), ..arm(1, &[9.0; 6]) };
         let made = compare(&[vec![arm(0, &[2.0; 6]), slow.clone(), arm(2, &[1.0; 6])]], Limits::default()).remove(0);
         assert_eq!(
@@ -477,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_that_neither_has_is_left_out() {
+    fn rounds_without_times_are_left_out() {
         let (mut a, mut b) = (arm(0, &[1.0; 7]), arm(1, &[3.0; 7]));
         (a.means[0], b.means[0]) = (None, None);
         let made = two(a, b);
@@ -513,7 +509,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn identical_arms_have_ratio_one_and_no_claim(times in times()) {
+        fn identical_arms_have_ratio_one_and_no_difference(times in times()) {
             let (a, _) = arms(&times);
             let made = two(a.clone(), ArmTimes { strategy: 1, ..a });
             prop_assert_eq!((made.ratio.unwrap().mean, made.p), (1.0, Some(1.0)));

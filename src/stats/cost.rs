@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::results::{CellRecord, CostRecord, RunRecord};
+use crate::results::{CellRecord, OwnCostRecord, RunRecord};
 
 use super::student::t_quantile;
 use super::{Distribution, cells, operations};
@@ -15,7 +15,7 @@ pub struct Cost {
     /// How far the mean may be off by the rounds' spread: t(0.975) standard errors; 0 where all rounds agree, `None` with a
     /// single round.
     pub half_width: Option<f64>,
-    /// In relation to the first strategy's; `None` where that has none.
+    /// The mean divided by the first strategy's; `None` where that has none.
     pub ratio: Option<f64>,
 }
 
@@ -46,8 +46,8 @@ fn over_rounds(record: &RunRecord, strategy: usize, counter: &str) -> Option<(f6
     mean.is_finite().then_some((mean, half_width))
 }
 
-/// What the cost pass found of one operation of one strategy.
-pub fn single_cost<'r>(record: &'r RunRecord, strategy: &str, operation: &str) -> Option<&'r CostRecord> {
+/// The own cost of one operation of one strategy.
+pub fn own_cost<'r>(record: &'r RunRecord, strategy: &str, operation: &str) -> Option<&'r OwnCostRecord> {
     record.own_costs.iter().find(|cost| cost.strategy == strategy && cost.operation == operation && cost.calls > 0)
 }
 
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn one_round_has_no_spread_and_a_reference_of_nothing_no_ratio() {
+    fn one_round_has_no_spread_and_a_baseline_of_0_no_ratio() {
         let mut run = sample::run(1);
         run.rounds[0].cells[0].counters.insert("collection_scans".into(), 0.0);
         run.rounds[0].cells[1].counters.insert("collection_scans".into(), 915.0);

@@ -2,7 +2,7 @@
 
 use super::student::t_quantile;
 
-/// The share of runs in which the smallest difference that "would have shown" does show.
+/// The share of runs like this one that find the minimum detectable effect.
 const POWER: f64 = 0.8;
 
 /// The mean of an arm's log ratios to another over rounds, and their spread.
@@ -25,6 +25,13 @@ pub struct ConfidenceInterval {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+}
+
+impl ConfidenceInterval {
+    /// Whether 1, no difference, is outside.
+    pub(super) fn excludes_one(&self) -> bool {
+        self.low > 1.0 || self.high < 1.0
+    }
 }
 
 /// ln(time / other time) per round; `None` where one of them is missing.
@@ -51,20 +58,19 @@ impl Estimate {
     }
 
     /// The standard error of the mean; `None` with a single round.
-    fn error(&self) -> Option<f64> {
+    pub(super) fn error(&self) -> Option<f64> {
         Some(self.deviation? / (self.rounds as f64).sqrt())
     }
 
     /// The ratios within `critical` standard errors; `None` without finite bounds.
     pub fn interval(&self, critical: f64) -> Option<ConfidenceInterval> {
         let half_width = half_width(self.error()?, critical);
-        half_width
-            .is_finite()
-            .then(|| ConfidenceInterval { low: (self.mean - half_width).exp(), high: (self.mean + half_width).exp() })
+        let interval = ConfidenceInterval { low: (self.mean - half_width).exp(), high: (self.mean + half_width).exp() };
+        half_width.is_finite().then_some(interval)
     }
 
-    /// The smallest difference (0.1 for 10 % more time) that is found in 4 of 5 runs like this one, when more than so
-    /// many standard errors are asked for; infinite when there is none.
+    /// The minimum detectable effect (0.1 for 10 % more time) with 80 % power, where a difference is reported from
+    /// `critical` standard errors on; infinite with a single round.
     pub fn mde(&self, critical: f64) -> f64 {
         let half_width = self.error().map(|error| half_width(error, critical + t_quantile(POWER, self.rounds - 1)));
         half_width.map_or(f64::INFINITY, f64::exp_m1)
@@ -78,7 +84,7 @@ impl Estimate {
     }
 }
 
-/// So many standard errors; none when the error is 0, however many.
+/// A number of standard errors; 0 when the error is 0, even if the number is infinite.
 fn half_width(error: f64, times: f64) -> f64 {
     if error == 0.0 { 0.0 } else { error * times }
 }

@@ -1,19 +1,24 @@
-//! Means and distributions of the times that strategies are judged by: service times, in the open model response times.
+//! Means and distributions of the times that strategies are judged by: service times, with open load response times.
 
 use hdrhistogram::Histogram;
 
 use crate::record::StoredHistogram;
-use crate::results::{OperationRecord, OutcomeRecord, RunRecord};
+use crate::results::{OperationRecord, OutcomeRecord, RoundRecord, RunRecord};
 
 use super::CALLS_BEYOND;
 
-fn successes(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {
+pub(super) fn successes(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {
     operation.outcomes.iter().filter(|record| record.outcome.is_success())
 }
 
 /// The exact mean time of the successful calls in nanoseconds; `None` without any.
 pub fn mean(operation: &OperationRecord) -> Option<f64> {
-    exact_mean(successes(operation).map(|outcome| (outcome.headline().sum, outcome.count)))
+    headline_mean(std::iter::once(operation))
+}
+
+/// [`mean`] of some operations together.
+pub(super) fn headline_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
+    exact_mean(operations.flat_map(successes).map(|outcome| (outcome.headline().sum, outcome.count)))
 }
 
 /// The exact mean service time of the successful calls of some operations in nanoseconds, whatever they are judged by;
@@ -22,8 +27,8 @@ pub fn service_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -
     exact_mean(operations.flat_map(successes).map(|outcome| (outcome.sum, outcome.count)))
 }
 
-/// The exact mean response time of the successful calls of some operations in nanoseconds; `None` without any, and in the
-/// closed model.
+/// The exact mean response time of the successful calls of some operations in nanoseconds; `None` without any, and with
+/// closed load.
 pub fn response_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
     let outcomes = operations.flat_map(successes).filter_map(|outcome| outcome.response.as_ref());
     exact_mean(outcomes.map(|times| (times.sum, times.count)))
@@ -39,9 +44,7 @@ fn exact_mean(times: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
 
 /// [`mean`] per round.
 pub fn means(record: &RunRecord, strategy: usize, operation: usize) -> Vec<Option<f64>> {
-    let cell = |round: &crate::results::RoundRecord| {
-        round.cells.get(strategy).and_then(|cell| cell.operations.get(operation)).and_then(mean)
-    };
+    let cell = |round: &RoundRecord| mean(round.cells.get(strategy)?.operations.get(operation)?);
     record.rounds.iter().map(cell).collect()
 }
 
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_and_failed_calls_are_not_timed() {
+    fn rejected_and_failed_calls_are_not_timed() {
         let made = operation(vec![
             outcome(CallOutcome::Ok, &[100, 200]),
             outcome(CallOutcome::Same, &[300]),
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn in_the_open_model_the_headline_is_the_response_time() {
+    fn headline_of_open_load_is_the_response_time() {
         let mut slow = outcome(CallOutcome::Ok, &[100, 200]);
         slow.response = Some(crate::results::TimesRecord::new(&{
             let mut times = LatencyHistogram::new(Duration::from_secs(10));

@@ -1,8 +1,8 @@
 //! The mix as a whole.
 
-use crate::results::{RoundRecord, RunRecord};
+use crate::results::{CellRecord, RoundRecord, RunRecord};
 
-use super::{cells, mean};
+use super::{cells, mean, means};
 
 /// The mean time per call of the mix in nanoseconds, per round: the operations' means weighted as the mix asks for,
 /// not as chance drew them.
@@ -18,7 +18,7 @@ fn round_mean(record: &RunRecord, round: &RoundRecord, strategy: usize) -> Optio
     let (mut sum, mut weights) = (0.0, 0.0);
     for (name, weight) in record.mix.weights.iter().filter(|(_, weight)| *weight > 0.0) {
         let operation = record.operations.iter().position(|other| other == name)?;
-        let called = |cell: &crate::results::CellRecord| cell.operations.get(operation).is_some_and(|o| o.calls > 0);
+        let called = |cell: &CellRecord| cell.operations.get(operation).is_some_and(|o| o.calls > 0);
         if round.cells.iter().any(called) {
             sum += weight * mean(cell.operations.get(operation)?)?;
             weights += weight;
@@ -27,7 +27,15 @@ fn round_mean(record: &RunRecord, round: &RoundRecord, strategy: usize) -> Optio
     (weights > 0.0).then(|| sum / weights)
 }
 
-/// Calls per second over all rounds, whatever the calls came to; `None` when no time was measured.
+/// The mean times of an operation, or of the mix.
+pub(super) fn times(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
+    match operation {
+        Some(operation) => means(record, strategy, operation),
+        None => mix_means(record, strategy),
+    }
+}
+
+/// Calls per second over all rounds, of all outcomes; `None` when no time was measured.
 pub fn calls_per_second(record: &RunRecord, strategy: usize) -> Option<f64> {
     let calls: u64 = cells(record, strategy).map(|cell| cell.calls).sum();
     let rate = calls as f64 / cells(record, strategy).map(|cell| cell.seconds).sum::<f64>();
@@ -44,12 +52,12 @@ mod tests {
     fn the_mix_weighs_means_not_calls() {
         let run = sample::run(1);
         let means: Vec<f64> = (0..3).map(|o| mean(&run.rounds[0].cells[0].operations[o]).unwrap()).collect();
-        let wanted = (60.0 * means[0] + 30.0 * means[1] + 2.0 * means[2]) / 92.0;
-        assert!((mix_means(&run, 0)[0].unwrap() / wanted - 1.0).abs() < 1e-12);
+        let expected = (60.0 * means[0] + 30.0 * means[1] + 2.0 * means[2]) / 92.0;
+        assert!((mix_means(&run, 0)[0].unwrap() / expected - 1.0).abs() < 1e-12);
     }
 
     #[test]
-    fn an_operation_that_nobody_called_is_left_out_for_all() {
+    fn operations_without_calls_are_left_out() {
         let mut run = sample::run(1);
         for cell in &mut run.rounds[0].cells {
             cell.operations[2].calls = 0;
@@ -60,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_success_there_is_no_mean_of_the_mix() {
+    fn mix_without_a_success_has_no_mean() {
         let mut run = sample::run(2);
         run.rounds[1].cells[1].operations[0].outcomes.retain(|outcome| outcome.outcome == CallOutcome::Failed);
         let means = mix_means(&run, 1);

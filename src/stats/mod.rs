@@ -1,7 +1,7 @@
-//! Numbers from a run's record: pure functions, no words and no rounding.
+//! Numbers from a run's record: pure functions without texts and without rounding.
 //!
-//! Times are nanoseconds: service times, in the open model response times. Only calls that came to `ok`, `same` or `not found` count: a refused or failed
-//! call did not do the work that the others are timed for, so such calls are tallied apart.
+//! Times are nanoseconds: service times, with open load response times. Only calls with the outcomes `ok`, `same` and
+//! `not_found` count: a rejected or failed call did not do the same work, so such calls are counted separately.
 
 mod anomalies;
 mod bound;
@@ -38,7 +38,7 @@ pub use carry_over::{CarryOver, carry_over};
 pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
 pub use compare::{ArmTimes, Comparison, InconclusiveReason, Limits, Ratio, Role, Verdict, band, compare};
 pub use compare::{MINIMUM_ROUNDS, SIGNIFICANCE, UNSTABLE};
-pub use cost::{Cost, counters, inconsistency, single_cost, window_cost};
+pub use cost::{Cost, counters, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use family::Family;
 pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean};
@@ -49,7 +49,7 @@ pub use outcome_totals::{OutcomeTotals, outcome_totals};
 pub use ranking::{HeadToHead, Ranking, ranking};
 pub use run_comparison::{
     ChangeVerdict, Incomparable, IncomparableReason, OperationChange, RunComparison, RunPair, SharedShift,
-    StrategyChange, TimeChange, compare_runs,
+    SharedStrategy, StrategyChange, TimeChange, compare_runs,
 };
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
 pub use student::t_quantile;
@@ -72,15 +72,33 @@ pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellR
 /// What a strategy takes part in.
 pub fn role(record: &RunRecord, strategy: usize) -> Role {
     match record.strategies.get(strategy) {
-        Some(entry) if entry.is_repeat => Role::Control,
+        Some(entry) if entry.is_repeat => Role::Repeat,
         Some(entry) if entry.is_unsafe => Role::Described,
-        _ => Role::Judged,
+        Some(_) | None => Role::Judged,
     }
 }
 
 /// One operation of a strategy, round after round.
 pub fn operations(record: &RunRecord, strategy: usize, operation: usize) -> impl Iterator<Item = &OperationRecord> {
     cells(record, strategy).filter_map(move |cell| cell.operations.get(operation))
+}
+
+/// One operation of a cell or trial, or all of them.
+fn selected(operations: &[OperationRecord], operation: Option<usize>) -> &[OperationRecord] {
+    match operation {
+        Some(place) => operations.get(place..=place).unwrap_or_default(),
+        None => operations,
+    }
+}
+
+/// Returns the items without repetitions, in their order.
+fn distinct<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
+    items.fold(Vec::new(), |mut distinct, item| {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+        distinct
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What users ask of times: `p99<20ms`, `read_post.p99.9<5ms`, `mean<800us`.
+//! Limits that users set on times: `p99<20ms`, `read_post.p99.9<5ms`, `mean<800us`.
 
 use std::fmt;
 use std::str::FromStr;

@@ -64,13 +64,11 @@ impl Ranking {
     pub fn is_clear(&self) -> bool {
         let verdict = |comparison: &Comparison| comparison.verdict;
         let is_ahead = self.head_to_head.iter().all(|other| other.rounds > 0 && other.wins == other.rounds);
-        match self.best == self.baseline {
-            true => self.against_baseline.iter().map(verdict).all(|verdict| verdict == Verdict::Slower),
-            false => {
-                let own = self.against_baseline.iter().find(|comparison| comparison.strategy == self.best);
-                own.map(verdict) == Some(Verdict::Faster) && is_ahead
-            }
+        if self.best == self.baseline {
+            return self.against_baseline.iter().map(verdict).all(|verdict| verdict == Verdict::Slower);
         }
+        let own = self.against_baseline.iter().find(|comparison| comparison.strategy == self.best);
+        own.map(verdict) == Some(Verdict::Faster) && is_ahead
     }
 }
 
@@ -89,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_claimed_against_the_reference_and_described_beside_others() {
+    fn the_best_is_judged_against_the_baseline_only() {
         let mut arms = vec![arm(0, &[4.0; 8]), arm(1, &[1.0; 8]), arm(2, &[2.0, 2.0, 0.9, 2.0, 2.0, 2.0, 2.0, 2.0])];
         let made = of(&arms).unwrap();
         assert_eq!((made.best, made.baseline, made.is_clear()), (1, 0, false));
@@ -101,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_that_is_best_must_beat_all() {
+    fn a_baseline_that_is_best_must_beat_all() {
         let mut arms = vec![arm(0, &[1.0; 8]), arm(1, &[2.0; 8]), arm(2, &[3.0; 8])];
         let made = of(&arms).unwrap();
         assert_eq!((made.best, made.is_clear(), made.head_to_head.len()), (0, true, 0));
@@ -110,16 +108,16 @@ mod tests {
     }
 
     #[test]
-    fn control_and_unsafe_arms_are_never_the_best() {
-        let control = ArmTimes { role: Role::Control, ..arm(2, &[1.0; 8]) };
+    fn repeat_and_unsafe_arms_are_never_the_best() {
+        let repeat = ArmTimes { role: Role::Repeat, ..arm(2, &[1.0; 8]) };
         let described = ArmTimes { role: Role::Described, ..arm(3, &[0.5; 8]) };
-        let made = of(&[arm(0, &[4.0; 8]), arm(1, &[2.0; 8]), control.clone(), described]).unwrap();
+        let made = of(&[arm(0, &[4.0; 8]), arm(1, &[2.0; 8]), repeat.clone(), described]).unwrap();
         assert_eq!((made.best, made.against_baseline.len(), made.head_to_head.len()), (1, 1, 0));
-        assert_eq!(of(&[arm(0, &[4.0; 8]), control]), None);
+        assert_eq!(of(&[arm(0, &[4.0; 8]), repeat]), None);
     }
 
     #[test]
-    fn an_overloaded_arm_is_neither_the_best_nor_beside_it() {
+    fn overloaded_arms_are_not_ranked() {
         let overloaded = ArmTimes { overloaded: Some(0.5), ..arm(3, &[0.5; 8]) };
         let made = of(&[arm(0, &[4.0; 8]), arm(1, &[1.0; 8]), arm(2, &[2.0; 8]), overloaded]).unwrap();
         assert_eq!((made.best, made.against_baseline.len(), made.is_clear()), (1, 3, true));

@@ -1,48 +1,59 @@
-//! Two runs of the same scenario, held against each other.
+//! The comparison of two runs of the same scenario.
 //!
-//! Rounds of two runs share no round effect, so nothing pairs them: they are two independent samples. Per number the logarithms
-//! of its per-round values are compared with Welch's interval, which does not ask both runs to spread equally.
+//! Rounds of two runs share no round effect, so nothing pairs them: they are two independent samples. The logarithms of a
+//! number's values per round are compared with Welch's interval, which does not require equal spreads.
 
-use crate::results::{LoadModel, NOISE, RoundRecord, RunRecord};
+use crate::results::{CellRecord, LoadModel, NOISE, RoundRecord, RunRecord};
 
 use super::compare::{ArmTimes, MINIMUM_ROUNDS, Role};
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::latency::{Distribution, geometric_mean};
+use super::mix::times;
 use super::welch::Shift;
-use super::{CollectionGrowth, cells, means, operations};
-use super::{calls_per_second, collection_growth, mix_means, outcome_totals, role};
+use super::{
+    CollectionGrowth, calls_per_second, cells, collection_growth, distinct, operations, outcome_totals, role, selected,
+};
 
 /// The quantile that is compared as well as the mean.
 const QUANTILE: f64 = 0.99;
 
-/// Chance (0 to 1) that an interval of a family does not hold its true ratio.
+/// The chance (0 to 1) that an interval of a family misses its true ratio.
 const FAMILY_ERROR: f64 = 0.05;
 
-/// Fewer failures of an operation are chance.
+/// The fewest failures of an operation that are not put down to chance.
 const FEW_FAILURES: u64 = 10;
 
-/// Fewer means say nothing about all.
+/// The fewest means that can show a shared shift.
 const ENOUGH_MEANS: usize = 3;
 
-/// Two runs and what of them is compared.
+/// Two runs to compare.
 #[derive(Debug, Clone, Copy)]
 pub struct RunPair<'r> {
-    /// The one that is compared with.
+    /// The earlier run.
     pub before: &'r RunRecord,
-    /// The one that is judged.
+    /// The later run, which is judged.
     pub after: &'r RunRecord,
-    /// The positions of a common strategy in both.
-    pub strategies: &'r [(usize, usize)],
-    /// So much more time (0.05 for 5 %) is no regression.
+    /// The strategies that both have.
+    pub strategies: &'r [SharedStrategy],
+    /// The change (0.05 for 5 %) up to which a number counts as the same.
     pub tolerance: f64,
 }
 
-/// What two runs say of each other.
+/// The positions of one strategy in two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedStrategy {
+    /// In the earlier run.
+    pub before: usize,
+    /// In the later run.
+    pub after: usize,
+}
+
+/// The differences between two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunComparison {
     /// An entry per common strategy.
     pub strategies: Vec<StrategyChange>,
-    /// When nearly all means moved alike.
+    /// The shift that nearly all means have in common.
     pub shared_shift: Option<SharedShift>,
 }
 
@@ -70,8 +81,8 @@ pub struct OperationChange {
     pub mean: TimeChange,
     /// The 99th percentile; `None` where too few calls lie beyond it.
     pub p99: Option<TimeChange>,
-    /// The change of the mean in relation to that of the baseline strategy, over which a change of the machine as a whole
-    /// cancels out; `None` for the baseline itself, and where one is missing.
+    /// The change of the mean divided by that of the baseline strategy, in which a change of the whole machine cancels;
+    /// `None` for the baseline itself, and where one is missing.
     pub relative: Option<f64>,
 }
 
@@ -80,17 +91,17 @@ pub struct OperationChange {
 pub struct TimeChange {
     /// The geometric mean over the rounds before, in nanoseconds.
     pub before: Option<f64>,
-    /// And after.
+    /// The same over the rounds after.
     pub after: Option<f64>,
-    /// After in relation to before; `None` without one of them.
+    /// After divided by before; `None` without one of them.
     pub ratio: Option<f64>,
-    /// Where that lies, for all of the family at once; `None` with fewer than [`MINIMUM_ROUNDS`] rounds of a run.
+    /// The 95 % CI of the ratio, simultaneous for the family; `None` with fewer than [`MINIMUM_ROUNDS`] rounds of a run.
     pub interval: Option<ConfidenceInterval>,
-    /// What may be said.
+    /// The verdict.
     pub verdict: ChangeVerdict,
 }
 
-/// What may be said of a number in two runs.
+/// The verdict on a number in two runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ChangeVerdict {
     /// It takes longer, beyond the tolerance.
@@ -99,45 +110,47 @@ pub enum ChangeVerdict {
     Faster,
     /// It is the same within the tolerance.
     NoDifference,
-    /// The interval holds differences on both sides of the tolerance, or the control of a run differs as much.
+    /// The interval has differences on both sides of the tolerance, or the repeat of a run differs as much.
     Inconclusive,
     /// Its times cannot be compared.
     Incomparable(Incomparable),
-    /// The strategy is unsafe: its times are there to be looked at.
+    /// The strategy is unsafe: its times are shown and not judged.
     NotJudged,
 }
 
-/// What keeps times from being compared.
+/// Why times cannot be compared: a reason in at least one of the runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Incomparable {
-    /// What it was before.
+    /// The reason in the earlier run.
     pub before: Option<IncomparableReason>,
-    /// What it is after; one of the two there is.
+    /// The reason in the later run.
     pub after: Option<IncomparableReason>,
 }
 
-/// IncomparableReason the times of an arm cannot be compared.
+/// Why the times of an arm cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IncomparableReason {
     /// It could not keep up with the calls that fell due.
     Overloaded,
-    /// It failed in more calls than the error budget allows.
+    /// More calls failed than the error budget allows.
     Failures,
-    /// In a round no call of it succeeded.
+    /// In a round no call succeeded.
     NoSuccess,
 }
 
 impl ChangeVerdict {
     /// Whether the later run is worse: slower beyond the tolerance, or newly overloaded or failing. A round without a
-    /// success may have had two calls of an operation, both refused: that is not compared.
+    /// success may have had two calls of an operation, both rejected: that is not compared.
     pub fn is_regression(self) -> bool {
         match self {
             ChangeVerdict::Slower => true,
-            ChangeVerdict::Incomparable(incomparable) => {
-                incomparable.before.is_none()
-                    && incomparable.after.is_some_and(|why| why != IncomparableReason::NoSuccess)
+            ChangeVerdict::Incomparable(Incomparable { before, after }) => {
+                before.is_none() && after.is_some_and(|reason| reason != IncomparableReason::NoSuccess)
             }
-            _ => false,
+            ChangeVerdict::Faster
+            | ChangeVerdict::NoDifference
+            | ChangeVerdict::Inconclusive
+            | ChangeVerdict::NotJudged => false,
         }
     }
 }
@@ -156,13 +169,11 @@ pub struct SharedShift {
 /// Compares two runs.
 pub fn compare_runs(runs: RunPair) -> RunComparison {
     let operation_samples: Vec<Vec<OperationSamples>> =
-        runs.strategies.iter().map(|places| operation_samples(runs, *places)).collect();
-    // As within a run, the mix answers a question of its own.
+        runs.strategies.iter().map(|shared| operation_samples(runs, *shared)).collect();
+    // As within a run, the mix is a family of its own.
     let family = |is_mix: bool| {
         let members = operation_samples.iter().flatten().filter(|samples| samples.operation.is_none() == is_mix);
-        members
-            .map(|samples| usize::from(samples.mean.is_judged()) + usize::from(samples.p99.is_judged()))
-            .sum::<usize>()
+        members.flat_map(|samples| [&samples.mean, &samples.p99]).filter(|metric| metric.is_judged()).count()
     };
     let (mix, operations) = (family(true), family(false));
     let judge = |samples: &OperationSamples, metric: &MetricSamples| {
@@ -170,14 +181,14 @@ pub fn compare_runs(runs: RunPair) -> RunComparison {
         metric.change(runs.tolerance, family)
     };
     let mut strategies = Vec::new();
-    for (places, operation_samples) in runs.strategies.iter().zip(&operation_samples) {
+    for (shared, operation_samples) in runs.strategies.iter().zip(&operation_samples) {
         let rows = operation_samples.iter().map(|samples| OperationChange {
             operation: samples.operation.map(|operation| runs.before.operations[operation].clone()),
             mean: judge(samples, &samples.mean),
             p99: samples.p99.has_times().then(|| judge(samples, &samples.p99)),
-            relative: relative(runs, *places, samples.operation),
+            relative: relative(runs, *shared, samples.operation),
         });
-        strategies.push(strategy(runs, *places, rows.collect()));
+        strategies.push(strategy(runs, *shared, rows.collect()));
     }
     let shared_shift = shared_shift(&strategies);
     RunComparison { strategies, shared_shift }
@@ -200,32 +211,26 @@ impl RunComparison {
     }
 }
 
-fn strategy(runs: RunPair, (before, after): (usize, usize), rows: Vec<OperationChange>) -> StrategyChange {
+fn strategy(runs: RunPair, shared: SharedStrategy, rows: Vec<OperationChange>) -> StrategyChange {
+    let SharedStrategy { before, after } = shared;
     let is_closed = runs.before.settings.load == LoadModel::Closed;
     let throughput = calls_per_second(runs.before, before).zip(calls_per_second(runs.after, after));
     let (old, new) = (collection_growth(runs.before, before), collection_growth(runs.after, after));
-    let mut names: Vec<String> = Vec::new();
-    for growth in old.iter().chain(&new) {
-        if !names.contains(&growth.collection) {
-            names.push(growth.collection.clone());
-        }
-    }
+    let names = distinct(old.iter().chain(&new).map(|growth| &growth.collection));
     let find = |all: &[CollectionGrowth], name: &str| all.iter().find(|growth| growth.collection == name).cloned();
     StrategyChange {
         name: runs.before.strategies[before].name.clone(),
-        role: judged_role(runs, (before, after)),
+        role: judged_role(runs, shared),
         rows,
         throughput: throughput.filter(|_| is_closed),
-        collections: names.into_iter().map(|name| (name.clone(), find(&old, &name), find(&new, &name))).collect(),
+        collections: names.into_iter().map(|name| (name.clone(), find(&old, name), find(&new, name))).collect(),
     }
 }
 
 /// A strategy that is unsafe in one run is not judged.
-fn judged_role(runs: RunPair, (before, after): (usize, usize)) -> Role {
-    match (role(runs.before, before), role(runs.after, after)) {
-        (Role::Judged, Role::Judged) => Role::Judged,
-        _ => Role::Described,
-    }
+fn judged_role(runs: RunPair, shared: SharedStrategy) -> Role {
+    let roles = [role(runs.before, shared.before), role(runs.after, shared.after)];
+    if roles == [Role::Judged; 2] { Role::Judged } else { Role::Described }
 }
 
 /// The numbers of a row before it is known how many there are in the family.
@@ -239,84 +244,74 @@ struct OperationSamples {
 struct MetricSamples {
     before: Vec<Option<f64>>,
     after: Vec<Option<f64>>,
-    /// What the controls of both runs say that noise alone can do to its log ratio.
+    /// How far the repeats of both runs show that noise alone moves its log ratio.
     noise: f64,
     incomparable: Option<Incomparable>,
     is_described: bool,
 }
 
 /// Only operations that were called.
-fn operation_samples(runs: RunPair, places: (usize, usize)) -> Vec<OperationSamples> {
+fn operation_samples(runs: RunPair, shared: SharedStrategy) -> Vec<OperationSamples> {
     let is_called = |operation: usize| {
         let calls = |record: &RunRecord, place: usize| outcome_totals(operations(record, place, operation)).calls;
-        calls(runs.before, places.0) > 0 && calls(runs.after, places.1) > 0
+        calls(runs.before, shared.before) > 0 && calls(runs.after, shared.after) > 0
     };
     let called = (0..runs.before.operations.len()).filter(|operation| is_called(*operation)).map(Some);
     let samples = |operation: Option<usize>| {
-        let incomparable = incomparable(runs, places, operation);
+        let incomparable = incomparable(runs, shared, operation);
         let metric_samples = |per_round: &PerRound| MetricSamples {
-            before: per_round(runs.before, places.0, operation),
-            after: per_round(runs.after, places.1, operation),
-            noise: control_band(runs.before, operation, per_round).max(control_band(runs.after, operation, per_round)),
+            before: per_round(runs.before, shared.before, operation),
+            after: per_round(runs.after, shared.after, operation),
+            noise: repeat_band(runs.before, operation, per_round).max(repeat_band(runs.after, operation, per_round)),
             incomparable,
-            is_described: judged_role(runs, places) != Role::Judged,
+            is_described: judged_role(runs, shared) != Role::Judged,
         };
-        OperationSamples { operation, mean: metric_samples(&mean_per_round), p99: metric_samples(&quantile_per_round) }
+        OperationSamples { operation, mean: metric_samples(&times), p99: metric_samples(&quantiles) }
     };
     called.chain([None]).map(samples).collect()
 }
 
 type PerRound = dyn Fn(&RunRecord, usize, Option<usize>) -> Vec<Option<f64>>;
 
-fn mean_per_round(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
-    match operation {
-        Some(operation) => means(record, strategy, operation),
-        None => mix_means(record, strategy),
-    }
-}
-
-fn quantile_per_round(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
+fn quantiles(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
     let of_round = |round: &RoundRecord| {
-        let cell = round.cells.get(strategy)?;
-        let wanted = cell.operations.iter().enumerate().filter(|(place, _)| operation.is_none_or(|one| one == *place));
-        let time = Distribution::of(wanted.map(|(_, record)| record)).quantile(QUANTILE)?;
+        let operations = selected(&round.cells.get(strategy)?.operations, operation);
+        let time = Distribution::of(operations.iter()).quantile(QUANTILE)?;
         Some(time as f64).filter(|time| *time > 0.0)
     };
     record.rounds.iter().map(of_round).collect()
 }
 
-/// How far the control of a run says that noise alone moves this number; 0 without a control.
-fn control_band(record: &RunRecord, operation: Option<usize>, per_round: &PerRound) -> f64 {
-    let control = record.strategies.iter().position(|strategy| strategy.is_repeat);
-    let ratios =
-        control.map(|place| log_ratios(&per_round(record, place, operation), &per_round(record, 0, operation)));
-    ratios.and_then(|ratios| Estimate::of(&ratios)?.band()).unwrap_or(0.0)
+/// How far the repeat of a run shows that noise alone moves this number; 0 without a repeat.
+fn repeat_band(record: &RunRecord, operation: Option<usize>, per_round: &PerRound) -> f64 {
+    let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat);
+    let ratios = |place| log_ratios(&per_round(record, place, operation), &per_round(record, 0, operation));
+    repeat.and_then(|place| Estimate::of(&ratios(place))?.band()).unwrap_or(0.0)
 }
 
-fn incomparable(runs: RunPair, (before, after): (usize, usize), operation: Option<usize>) -> Option<Incomparable> {
-    let (old, new) = (why(runs.before, before, operation), why(runs.after, after, operation));
-    (old.is_some() || new.is_some()).then_some(Incomparable { before: old, after: new })
+fn incomparable(runs: RunPair, shared: SharedStrategy, operation: Option<usize>) -> Option<Incomparable> {
+    let before = incomparable_reason(runs.before, shared.before, operation);
+    let after = incomparable_reason(runs.after, shared.after, operation);
+    (before.is_some() || after.is_some()).then_some(Incomparable { before, after })
 }
 
-fn why(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Option<IncomparableReason> {
+fn incomparable_reason(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Option<IncomparableReason> {
     let arm = ArmTimes::of(record, strategy, operation);
-    let is_without = |(cell, mean): (&crate::results::CellRecord, &Option<f64>)| {
+    let is_without = |(cell, mean): (&CellRecord, &Option<f64>)| {
         let calls = operation.map_or(cell.calls, |place| cell.operations.get(place).map_or(0, |one| one.calls));
         calls > 0 && mean.is_none()
     };
+    let failed = || {
+        let operations = cells(record, strategy).flat_map(|cell| selected(&cell.operations, operation));
+        outcome_totals(operations).failed()
+    };
     if arm.overloaded.is_some() {
         Some(IncomparableReason::Overloaded)
-    } else if arm.failed_share > record.settings.error_budget && failures(record, strategy, operation) >= FEW_FAILURES {
+    } else if arm.failed_share > record.settings.error_budget && failed() >= FEW_FAILURES {
         Some(IncomparableReason::Failures)
     } else {
         cells(record, strategy).zip(&arm.means).any(is_without).then_some(IncomparableReason::NoSuccess)
     }
-}
-
-/// Failed calls of an operation, or of all.
-fn failures(record: &RunRecord, strategy: usize, operation: Option<usize>) -> u64 {
-    let places = operation.map_or(0..record.operations.len(), |operation| operation..operation + 1);
-    places.map(|operation| outcome_totals(operations(record, strategy, operation)).failed()).sum()
 }
 
 impl MetricSamples {
@@ -336,45 +331,46 @@ impl MetricSamples {
 
     fn change(&self, tolerance: f64, family: usize) -> TimeChange {
         let shift = self.shift().filter(|_| self.incomparable.is_none());
-        let interval =
-            shift.filter(|_| self.has_times()).map(|shift| shift.bounds(FAMILY_ERROR / family.max(1) as f64));
-        let verdict = match (self.incomparable, interval, shift) {
-            _ if self.is_described => ChangeVerdict::NotJudged,
-            (Some(incomparable), ..) => ChangeVerdict::Incomparable(incomparable),
-            (None, Some(bounds), Some(shift)) => verdict(bounds, shift.mean, tolerance.ln_1p(), self.noise),
-            _ => ChangeVerdict::Inconclusive,
+        let logs = shift.filter(|_| self.has_times()).map(|shift| shift.interval(FAMILY_ERROR / family.max(1) as f64));
+        let verdict = match (self.incomparable, logs.zip(shift)) {
+            (_, _) if self.is_described => ChangeVerdict::NotJudged,
+            (Some(incomparable), _) => ChangeVerdict::Incomparable(incomparable),
+            (None, Some((logs, shift))) => verdict(logs, shift.mean, tolerance.ln_1p(), self.noise),
+            (None, None) => ChangeVerdict::Inconclusive,
         };
         TimeChange {
             before: geometric_mean(&self.before),
             after: geometric_mean(&self.after),
             ratio: shift.map(|shift| shift.mean.exp()),
-            interval: interval.map(|(low, high)| ConfidenceInterval { low: low.exp(), high: high.exp() }),
+            interval: logs.map(|logs| ConfidenceInterval { low: logs.low.exp(), high: logs.high.exp() }),
             verdict,
         }
     }
 }
 
-/// All are logarithms: the ends of the interval, the ratio, the tolerance, and what noise alone does.
-fn verdict((low, high): (f64, f64), mean: f64, tolerance: f64, noise: f64) -> ChangeVerdict {
-    if low >= -tolerance && high <= tolerance {
-        return ChangeVerdict::NoDifference;
-    }
-    match mean.abs() > noise {
-        true if low > tolerance => ChangeVerdict::Slower,
-        true if high < -tolerance => ChangeVerdict::Faster,
-        _ => ChangeVerdict::Inconclusive,
+/// All arguments are logarithms: the interval of the ratio, the ratio, the tolerance, and what noise alone does.
+fn verdict(interval: ConfidenceInterval, mean: f64, tolerance: f64, noise: f64) -> ChangeVerdict {
+    let is_beyond_noise = mean.abs() > noise;
+    if interval.low >= -tolerance && interval.high <= tolerance {
+        ChangeVerdict::NoDifference
+    } else if is_beyond_noise && interval.low > tolerance {
+        ChangeVerdict::Slower
+    } else if is_beyond_noise && interval.high < -tolerance {
+        ChangeVerdict::Faster
+    } else {
+        ChangeVerdict::Inconclusive
     }
 }
 
 /// The change of a strategy's mean over that of the baseline of the earlier run, each within its own rounds.
-fn relative(runs: RunPair, (before, after): (usize, usize), operation: Option<usize>) -> Option<f64> {
-    let (baseline, moved) = runs.strategies.iter().copied().find(|(place, _)| *place == 0)?;
+fn relative(runs: RunPair, shared: SharedStrategy, operation: Option<usize>) -> Option<f64> {
+    let baseline = runs.strategies.iter().find(|shared| shared.before == 0)?;
     let ratio = |record: &RunRecord, strategy: usize, baseline: usize| {
-        let (mine, theirs) = (mean_per_round(record, strategy, operation), mean_per_round(record, baseline, operation));
-        Some(Estimate::of(&log_ratios(&mine, &theirs))?.mean)
+        let ratios = log_ratios(&times(record, strategy, operation), &times(record, baseline, operation));
+        Some(Estimate::of(&ratios)?.mean)
     };
-    let change = ratio(runs.after, after, moved)? - ratio(runs.before, before, baseline)?;
-    (before != baseline).then(|| change.exp())
+    let change = ratio(runs.after, shared.after, baseline.after)? - ratio(runs.before, shared.before, baseline.before)?;
+    (shared.before != baseline.before).then(|| change.exp())
 }
 
 /// Whether the means of operations of at least two strategies moved alike: all in one direction, each by half to one and
@@ -405,7 +401,12 @@ mod tests {
     use crate::results::OperationRecord;
     use crate::stats::sample;
 
-    const ALL: [(usize, usize); 3] = [(0, 0), (1, 1), (2, 2)];
+    const ALL: [SharedStrategy; 3] = [same(0), same(1), same(2)];
+
+    /// A strategy with the same position in both runs.
+    const fn same(place: usize) -> SharedStrategy {
+        SharedStrategy { before: place, after: place }
+    }
 
     fn compared(before: &RunRecord, after: &RunRecord) -> RunComparison {
         compare_runs(RunPair { before, after, strategies: &ALL, tolerance: 0.05 })
@@ -430,8 +431,8 @@ mod tests {
 
     /// The run with these means in one operation, round after round.
     fn with_means(mut run: RunRecord, strategy: usize, operation: usize, logs: &[f64]) -> RunRecord {
-        let wanted = operations_of(&mut run, strategy).filter(|(place, _)| *place == operation);
-        for ((_, operation), log) in wanted.zip(logs) {
+        let changed = operations_of(&mut run, strategy).filter(|(place, _)| *place == operation);
+        for ((_, operation), log) in changed.zip(logs) {
             operation.outcomes.truncate(1);
             operation.outcomes[0].count = 1;
             operation.outcomes[0].sum = (1e15 * log.exp()).round() as u64;
@@ -459,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_welch_s_for_the_whole_family() {
+    fn the_interval_is_simultaneous_for_the_family() {
         // Logarithms 0 to 0.05 and the same 0.3 higher: s^2 = 0.00035 in both, error sqrt(2 * 0.00035 / 6) = 0.0108012,
         // 10 degrees of freedom. Six means of judged strategies are a family: t(1 - 0.05/12, 10) = 3.27684.
         let logs = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05];
@@ -473,7 +474,7 @@ mod tests {
         assert!((interval.high.ln() - (0.3 + 3.27684 * 0.010_801_2)).abs() < 1e-5);
         assert_eq!(change.verdict, ChangeVerdict::Slower);
         assert!(found.has_regression());
-        // The other way round it is faster by as much.
+        // In the other direction it is faster by as much.
         let back = row(&compared(&after, &before), 0, Some("add_comment")).mean;
         assert_eq!(back.verdict, ChangeVerdict::Faster);
         assert!((back.interval.unwrap().low * interval.high - 1.0).abs() < 1e-12);
@@ -481,26 +482,27 @@ mod tests {
 
     #[test]
     fn the_tolerance_is_where_the_whole_interval_must_lie() {
-        let ends = |low: f64, high: f64| verdict((low, high), f64::midpoint(low, high), 0.05, 0.0);
+        let ends = |low: f64, high: f64| verdict(ConfidenceInterval { low, high }, f64::midpoint(low, high), 0.05, 0.0);
         assert_eq!(ends(0.051, 0.2), ChangeVerdict::Slower);
         assert_eq!(ends(0.049, 0.2), ChangeVerdict::Inconclusive);
         assert_eq!(ends(-0.049, 0.049), ChangeVerdict::NoDifference);
         assert_eq!(ends(0.01, 0.02), ChangeVerdict::NoDifference);
         assert_eq!(ends(-0.2, -0.051), ChangeVerdict::Faster);
         assert_eq!(ends(-0.2, -0.049), ChangeVerdict::Inconclusive);
-        assert_eq!(verdict((0.06, 0.1), 0.08, 0.05, 0.09), ChangeVerdict::Inconclusive, "a control differs as much");
-        assert_eq!(verdict((0.06, 0.1), 0.08, 0.05, 0.07), ChangeVerdict::Slower);
+        let interval = ConfidenceInterval { low: 0.06, high: 0.1 };
+        assert_eq!(verdict(interval, 0.08, 0.05, 0.09), ChangeVerdict::Inconclusive, "a repeat differs as much");
+        assert_eq!(verdict(interval, 0.08, 0.05, 0.07), ChangeVerdict::Slower);
     }
 
     #[test]
-    fn the_control_of_either_run_tells_what_is_noise() {
+    fn the_repeat_of_either_run_shows_the_noise() {
         let (quiet, slow) = (sample::run(8), slowed(sample::run(8), &[0], 1.5));
         assert_eq!(row(&compared(&quiet, &slow), 0, None).mean.verdict, ChangeVerdict::Slower);
-        // A control that takes half as long as the baseline it repeats.
+        // A repeat that takes half as long as the baseline.
         let mut loud = quiet.clone();
         loud.strategies[1].is_repeat = true;
         let found = |before: &RunRecord, after: &RunRecord| {
-            let runs = RunPair { before, after, strategies: &[(0, 0)], tolerance: 0.05 };
+            let runs = RunPair { before, after, strategies: &[same(0)], tolerance: 0.05 };
             row(&compare_runs(runs), 0, Some("add_comment")).mean.verdict
         };
         assert_eq!(found(&loud, &slow), ChangeVerdict::Inconclusive);
@@ -519,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_of_all_is_told_and_cancels_in_relation_to_the_reference() {
+    fn a_shared_shift_cancels_relative_to_the_baseline() {
         let found = compared(&sample::run(8), &slowed(sample::run(8), &[0, 1, 2], 1.25));
         let shared_shift = found.shared_shift.unwrap();
         assert_eq!(shared_shift.means, 9);
@@ -534,9 +536,9 @@ mod tests {
     }
 
     #[test]
-    fn a_hurdle_counts_where_it_is_new() {
-        let mut refusing = sample::run(8);
-        for (_, operation) in operations_of(&mut refusing, 1).filter(|(place, _)| *place == 1).take(1) {
+    fn incomparable_times_are_regressions_where_they_are_new() {
+        let mut rejecting = sample::run(8);
+        for (_, operation) in operations_of(&mut rejecting, 1).filter(|(place, _)| *place == 1).take(1) {
             operation.outcomes[0].outcome = CallOutcome::Rejected("size".into());
         }
         let verdict = |before: &RunRecord, after: &RunRecord| {
@@ -547,10 +549,10 @@ mod tests {
         let incomparable =
             |before, after| ChangeVerdict::Incomparable(Incomparable { before: none(before), after: none(after) });
         let well = sample::run(8);
-        // Refusals are results: that there are no times then says nothing of their length.
-        assert_eq!(verdict(&well, &refusing), (incomparable(false, true), false));
-        assert_eq!(verdict(&refusing, &well), (incomparable(true, false), false));
-        assert_eq!(verdict(&refusing, &refusing), (incomparable(true, true), false));
+        // Rejections are results: without times there is nothing to compare.
+        assert_eq!(verdict(&well, &rejecting), (incomparable(false, true), false));
+        assert_eq!(verdict(&rejecting, &well), (incomparable(true, false), false));
+        assert_eq!(verdict(&rejecting, &rejecting), (incomparable(true, true), false));
         let mut failing = well.clone();
         for (_, operation) in operations_of(&mut failing, 0) {
             operation.outcomes[0].outcome = CallOutcome::Failed;
@@ -602,20 +604,20 @@ mod tests {
     fn whatever_can_be_loaded_can_be_compared() {
         let run = sample::run(6);
         for edited in sample::edited().iter().step_by(50) {
-            let places: Vec<(usize, usize)> = (0..edited.strategies.len().min(3)).map(|place| (place, place)).collect();
+            let shared: Vec<SharedStrategy> = (0..edited.strategies.len().min(3)).map(same).collect();
             for (before, after) in [(&run, edited), (edited, &run)] {
                 if before.operations.len() == after.operations.len()
                     && after.strategies.len() == 3
                     && before.strategies.len() == 3
                 {
-                    let _ = compare_runs(RunPair { before, after, strategies: &places, tolerance: 0.0 });
+                    let _ = compare_runs(RunPair { before, after, strategies: &shared, tolerance: 0.0 });
                 }
             }
         }
     }
 
     #[test]
-    fn sizes_and_throughput_are_told() {
+    fn sizes_and_throughput_are_compared() {
         let found = compared(&sample::run(6), &sample::run(6));
         let (before, after) = found.strategies[0].throughput.unwrap();
         assert_eq!((before, after), (915.0 / 0.2, 915.0 / 0.2));

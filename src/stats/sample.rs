@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 use crate::results::verification::Verification;
 use crate::results::{
-    CellRecord, CollectionSizes, CostRecord, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord,
-    OutcomeRecord, Preset, RUN_FILE, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, Status,
+    CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
+    OwnCostRecord, Preset, RUN_FILE, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, Status,
     StrategyRecord, TimesRecord, load,
 };
 
@@ -76,7 +76,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             strategies: Vec::new(),
         }),
         rounds: (0..rounds).map(round).collect(),
-        own_costs: (0..3).flat_map(|s| (0..3).map(move |o| single_cost(s, o))).collect(),
+        own_costs: (0..3).flat_map(|s| (0..3).map(move |o| own_cost(s, o))).collect(),
         query_plans: Vec::new(),
         warnings: vec!["read_post of linked scans `comments`\n\u{1b}[31mwhole".into()],
     }
@@ -142,10 +142,10 @@ fn counters(strategy: usize, round: u64) -> BTreeMap<String, f64> {
     grown.map(|(name, per_call)| (name.to_owned(), per_call * calls)).into()
 }
 
-fn single_cost(strategy: usize, operation: usize) -> CostRecord {
+fn own_cost(strategy: usize, operation: usize) -> OwnCostRecord {
     let run = ["embedded", "linked", "bucket_rmw"];
     let grown = [("keys_examined", 200.0), ("bytes_out", 7_280_000.0), ("cpu_us", 31_250.0)];
-    CostRecord {
+    OwnCostRecord {
         strategy: run[strategy].into(),
         operation: ["add_comment", "read_post", "count"][operation].into(),
         calls: 200,

@@ -2,7 +2,7 @@
 
 use crate::results::{CellRecord, CollectionSizes, GrowthSample, RunRecord};
 
-use super::cells;
+use super::{cells, distinct};
 
 /// A value before and after the measured calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -13,12 +13,12 @@ pub struct Change {
     pub after: f64,
 }
 
-/// What the calls made of one collection: means over the rounds, except the maximum.
+/// How the calls changed one collection: means over the rounds, except the maximum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CollectionGrowth {
     /// Its name.
     pub collection: String,
-    /// How many documents.
+    /// The number of documents.
     pub documents: Change,
     /// Mean size of a document in bytes.
     pub mean: Change,
@@ -38,23 +38,20 @@ pub struct CollectionGrowth {
 
 /// The growth of a strategy's collections, in the order in which they are first seen.
 pub fn collection_growth(record: &RunRecord, strategy: usize) -> Vec<CollectionGrowth> {
-    let mut names: Vec<&str> = Vec::new();
-    for sizes in cells(record, strategy).flat_map(|cell| cell.before.iter().chain(&cell.after)) {
-        if !names.contains(&sizes.name.as_str()) {
-            names.push(&sizes.name);
-        }
-    }
+    let sizes = cells(record, strategy).flat_map(|cell| cell.before.iter().chain(&cell.after));
+    let names = distinct(sizes.map(|sizes| &sizes.name));
     names.into_iter().map(|name| growth_of(record, strategy, name)).collect()
 }
 
 fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowth {
-    let rounds: Vec<&CellRecord> = cells(record, strategy).collect();
-    let find = |sizes: &[CollectionSizes]| sizes.iter().find(|sizes| sizes.name == name).cloned();
-    let before: Vec<CollectionSizes> = rounds.iter().filter_map(|cell| find(&cell.before)).collect();
-    let after: Vec<CollectionSizes> = rounds.iter().filter_map(|cell| find(&cell.after)).collect();
-    let mean =
-        |of: &dyn Fn(&CollectionSizes) -> f64| Change { before: average(&before, of), after: average(&after, of) };
-    let largest = |sizes: &[CollectionSizes]| sizes.iter().map(|sizes| sizes.max).max().unwrap_or(0) as f64;
+    let is_named = |sizes: &&CollectionSizes| sizes.name == name;
+    let before: Vec<_> = cells(record, strategy).filter_map(|cell| cell.before.iter().find(is_named)).collect();
+    let after: Vec<_> = cells(record, strategy).filter_map(|cell| cell.after.iter().find(is_named)).collect();
+    let mean = |of: &dyn Fn(&CollectionSizes) -> f64| Change {
+        before: average(before.iter().copied(), of),
+        after: average(after.iter().copied(), of),
+    };
+    let largest = |sizes: &[&CollectionSizes]| sizes.iter().map(|sizes| sizes.max).max().unwrap_or(0) as f64;
     CollectionGrowth {
         collection: name.to_owned(),
         documents: mean(&|sizes| sizes.documents as f64),
@@ -68,8 +65,10 @@ fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowt
     }
 }
 
-fn average(sizes: &[CollectionSizes], of: &dyn Fn(&CollectionSizes) -> f64) -> f64 {
-    sizes.iter().map(of).sum::<f64>() / sizes.len().max(1) as f64
+/// The mean over some items; 0 without any.
+fn average<I>(items: impl Iterator<Item = I>, of: impl Fn(I) -> f64) -> f64 {
+    let values: Vec<f64> = items.map(of).collect();
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The growth of one followed document.
@@ -85,24 +84,17 @@ pub struct FollowedGrowth {
 
 /// The sizes of a strategy's followed documents after these shares (0 to 1) of the calls.
 pub fn followed_growth(record: &RunRecord, strategy: usize, shares: &[f64]) -> Vec<FollowedGrowth> {
-    let mut documents: Vec<(&str, &str)> = Vec::new();
-    for sample in cells(record, strategy).flat_map(|cell| &cell.growth) {
-        let document = (sample.collection.as_str(), sample.label.as_str());
-        if !documents.contains(&document) {
-            documents.push(document);
-        }
-    }
-    let at = |(collection, label): &(&str, &str), share: f64| {
-        let near = cells(record, strategy).filter_map(|cell| nearest(cell, collection, label, share));
-        let bytes: Vec<f64> = near.map(|sample| sample.bytes as f64).collect();
-        bytes.iter().sum::<f64>() / bytes.len().max(1) as f64
-    };
-    let grown = |document: &(&str, &str)| FollowedGrowth {
-        collection: document.0.to_owned(),
-        label: document.1.to_owned(),
-        bytes: shares.iter().map(|share| at(document, *share)).collect(),
-    };
-    documents.iter().map(grown).collect()
+    let samples = cells(record, strategy).flat_map(|cell| &cell.growth);
+    let documents = distinct(samples.map(|sample| (&sample.collection, &sample.label)));
+    let grown = documents.into_iter().map(|(collection, label)| {
+        let at = |share: &f64| {
+            let near = cells(record, strategy).filter_map(|cell| nearest(cell, collection, label, *share));
+            average(near, |sample| sample.bytes as f64)
+        };
+        let bytes = shares.iter().map(at).collect();
+        FollowedGrowth { collection: collection.clone(), label: label.clone(), bytes }
+    });
+    grown.collect()
 }
 
 /// The sample that is closest to a share of the cell's calls.
@@ -131,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_collection_that_calls_made_grew_from_nothing() {
+    fn collections_created_by_calls_grow_from_nothing() {
         let mut run = sample::run(1);
         run.rounds[0].cells[1].before.remove(1);
         let growth = collection_growth(&run, 1);

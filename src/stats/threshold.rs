@@ -1,4 +1,4 @@
-//! What users ask of a run: `embedded.read_post.p99<5ms`, `embedded.add_comment.failed<1%`.
+//! Limits that users set on a run: `embedded.read_post.p99<5ms`, `embedded.add_comment.failed<1%`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,8 +24,8 @@ pub struct Threshold {
     limit: Measurement,
 }
 
-/// A number that a threshold is about: the one that was found, or the one that it is to be below.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A measured number, or the limit that it must stay below.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub enum Measurement {
     /// A time.
     Nanoseconds(f64),
@@ -37,29 +37,23 @@ pub enum Measurement {
     Messages(f64),
 }
 
-/// What a run says of a threshold.
+/// The result of a threshold in a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThresholdCheck {
-    /// The number; `None` when the run has none, be it that there are too few calls for a quantile.
+    /// The measured number; `None` when the run has none, for example with too few calls for a quantile.
     pub found: Option<Measurement>,
-    /// Whether it is there and below.
+    /// Whether there is a number, and it is below the limit.
     pub has_passed: bool,
 }
 
 impl Threshold {
-    /// Checks it. Times and calls are those of all rounds, as in the report's tables.
+    /// Checks the threshold. Times and calls are those of all rounds, as in the report's tables.
     pub fn check(&self, record: &RunRecord) -> ThresholdCheck {
         let found = self.find(record);
-        let has_passed = found.is_some_and(|found| match (found, self.limit) {
-            (Measurement::Nanoseconds(found), Measurement::Nanoseconds(limit))
-            | (Measurement::Share(found), Measurement::Share(limit))
-            | (Measurement::Calls(found), Measurement::Calls(limit))
-            | (Measurement::Messages(found), Measurement::Messages(limit)) => found < limit,
-            _ => false,
-        });
-        ThresholdCheck { found, has_passed }
+        ThresholdCheck { found, has_passed: found.is_some_and(|found| found < self.limit) }
     }
 
+    /// The number in the run, of the same kind as the limit.
     fn find(&self, record: &RunRecord) -> Option<Measurement> {
         let strategy = record.strategies.iter().position(|entry| entry.name == self.strategy)?;
         let operation = record.operations.iter().position(|name| *name == self.operation)?;
@@ -74,10 +68,9 @@ impl Threshold {
             Metric::RoundTrips => outcome_totals(all()).round_trips_per_call().map(Measurement::Messages),
             Metric::Failed => {
                 let totals = Some(outcome_totals(all())).filter(|totals| totals.calls > 0)?;
-                match self.limit {
-                    Measurement::Share(_) => Some(Measurement::Share(totals.failed_share())),
-                    _ => Some(Measurement::Calls(totals.failed() as f64)),
-                }
+                let is_share = matches!(self.limit, Measurement::Share(_));
+                let (share, calls) = (totals.failed_share(), totals.failed() as f64);
+                Some(if is_share { Measurement::Share(share) } else { Measurement::Calls(calls) })
             }
             Metric::Throughput | Metric::Counter(_) | Metric::StorageBytes => None,
         }

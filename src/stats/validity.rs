@@ -1,28 +1,28 @@
-//! Whether a run's numbers may be believed: what makes it invalid_reasons, who was overloaded, and what its machine warns of.
+//! Whether a run is valid: the reasons why not, overloaded strategies, and warnings about the machine.
 //!
-//! What an unsafe strategy does never makes a run void. It is a negative control, expected to fail, and takes no part in the
-//! verdict. The control arm does count: it is the baseline, and when it fails the noise band is not to be trusted.
+//! An unsafe strategy never makes a run invalid: it is a negative control, expected to fail, and takes no part in the
+//! verdict. The repeat does count: it is the baseline, and without it the noise band is unknown.
 
-use crate::results::{CellRecord, OpenRecord, RunRecord, TimesRecord};
+use crate::results::{CellRecord, OpenRecord, RoundRecord, RunRecord, TimesRecord};
 
 use super::{Distribution, achieved_share, anomalies, cells, outcome_totals, service_mean};
 
 /// A share of the calls due below which an arm counts as overloaded.
 pub const ACHIEVED: f64 = 0.98;
 
-/// The pacer may release calls so late (in nanoseconds), or as late as the service p99, before the run is void.
+/// The lag of the pacer in nanoseconds above which a run is invalid, unless the service p99 is greater.
 const PACER_LAG: f64 = 2e6;
 
-/// More of the processors' time than this given to others is warned of.
+/// The share of the processors' time given to others above which there is a warning.
 const STEAL: f64 = 0.05;
 
 /// A load thread that computes for more of its time than this may be what limits the throughput.
 const BUSY: f64 = 0.9;
 
-/// A mean wait for a connection that is more than this share of the mean service time is warned of.
+/// The mean wait for a connection, as a share of the mean service time, above which there is a warning.
 const CHECK_OUT: f64 = 0.1;
 
-/// Why no number of a run may be believed.
+/// Why the numbers of a run must not be used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum InvalidReason {
     /// Connections were made while calls were measured: some waited for one.
@@ -39,7 +39,7 @@ pub enum InvalidReason {
         /// Failed calls per call.
         share: f64,
     },
-    /// Audits counted what must not be: its data are wrong, so it did not do the same work.
+    /// Audits found anomalies: the data are wrong, so the strategy did not do the same work.
     Anomalies {
         /// The strategy.
         strategy: usize,
@@ -95,13 +95,13 @@ pub enum EnvironmentWarning {
     },
 }
 
-/// What makes a run void; empty for a valid one.
+/// The reasons why a run is invalid; none for a valid one.
 pub fn invalid_reasons(record: &RunRecord) -> Vec<InvalidReason> {
-    judged(record, false).flat_map(|strategy| faults(record, strategy)).collect()
+    strategies(record, false).flat_map(|strategy| faults(record, strategy)).collect()
 }
 
 /// The strategies that are unsafe, or those that are not.
-fn judged(record: &RunRecord, is_unsafe: bool) -> impl Iterator<Item = usize> + '_ {
+fn strategies(record: &RunRecord, is_unsafe: bool) -> impl Iterator<Item = usize> + '_ {
     (0..record.strategies.len()).filter(move |strategy| record.strategies[*strategy].is_unsafe == is_unsafe)
 }
 
@@ -109,14 +109,15 @@ fn faults(record: &RunRecord, strategy: usize) -> Vec<InvalidReason> {
     let created = cells(record, strategy).map(|cell| cell.connections_created).fold(0, u64::saturating_add);
     let totals = outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations));
     let (share, calls) = (totals.failed_share(), totals.saturated);
-    let mut faults = Vec::new();
-    faults.extend((created > 0).then_some(InvalidReason::Connections { strategy, created }));
-    faults.extend((share > record.settings.error_budget).then_some(InvalidReason::Errors { strategy, share }));
     let count = anomalies(record, strategy).iter().map(|audit| audit.total).sum();
-    faults.extend((count > 0).then_some(InvalidReason::Anomalies { strategy, count }));
-    faults.extend((calls > 0).then_some(InvalidReason::Saturated { strategy, calls }));
-    faults.extend(pacer_lag(record, strategy));
-    faults
+    let faults = [
+        (created > 0).then_some(InvalidReason::Connections { strategy, created }),
+        (share > record.settings.error_budget).then_some(InvalidReason::Errors { strategy, share }),
+        (count > 0).then_some(InvalidReason::Anomalies { strategy, count }),
+        (calls > 0).then_some(InvalidReason::Saturated { strategy, calls }),
+        pacer_lag(record, strategy),
+    ];
+    faults.into_iter().flatten().collect()
 }
 
 fn pacer_lag(record: &RunRecord, strategy: usize) -> Option<InvalidReason> {
@@ -147,44 +148,32 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
+    let above = *values.get(middle)?;
+    Some(if values.len() % 2 == 1 { above } else { f64::midpoint(values[middle - 1], above) })
 }
 
 /// The share (0 to 1) of the calls due that an arm answered, when it is so small that the arm did not keep up: its
-/// times are then those of a queue that grew. `None` for an arm that kept up, and in the closed model.
+/// times are then those of a queue that grew. `None` for an arm that kept up, and with closed load.
 ///
 /// The queue is drained between slices, so that a backlog that grows is seen as calls that wait when a slice ends.
 pub fn overloaded(record: &RunRecord, strategy: usize) -> Option<f64> {
-    let (mut offered, mut achieved) = (0.0, 0.0);
-    for open in opened(record, strategy) {
-        offered += open.offered as f64;
-        achieved += achieved_share(open) * open.offered as f64;
-    }
+    let offered: f64 = opened(record, strategy).map(|open| open.offered as f64).sum();
+    let achieved: f64 = opened(record, strategy).map(|open| achieved_share(open) * open.offered as f64).sum();
     let share = achieved / offered;
     (offered > 0.0 && share < ACHIEVED).then_some(share)
 }
 
 /// What a reader should know of the machine, the pool and the cache while a run was measured.
 pub fn environment_warnings(record: &RunRecord) -> Vec<EnvironmentWarning> {
-    let all = || 0..record.strategies.len();
-    let mut environment_warnings: Vec<EnvironmentWarning> = Vec::new();
-    environment_warnings.extend(steal(record));
-    environment_warnings.extend(load_thread(record));
-    let waits: Vec<(usize, f64)> = all().filter_map(|strategy| check_out(record, strategy)).collect();
-    environment_warnings.extend((!waits.is_empty()).then_some(EnvironmentWarning::CheckOut { waits }));
-    let of_unsafe = judged(record, true).flat_map(|strategy| faults(record, strategy));
+    let waits: Vec<(usize, f64)> =
+        (0..record.strategies.len()).filter_map(|strategy| check_out(record, strategy)).collect();
+    let waits = (!waits.is_empty()).then_some(EnvironmentWarning::CheckOut { waits });
+    let of_unsafe = strategies(record, true).flat_map(|strategy| faults(record, strategy));
     // An unsafe strategy is expected to fail; its errors are reported with its calls.
-    environment_warnings.extend(
-        of_unsafe
-            .filter(|fault| !matches!(fault, InvalidReason::Errors { .. } | InvalidReason::Anomalies { .. }))
-            .map(EnvironmentWarning::Unsafe),
-    );
-    environment_warnings.extend(cache(record));
-    environment_warnings
+    let of_unsafe =
+        of_unsafe.filter(|fault| !matches!(fault, InvalidReason::Errors { .. } | InvalidReason::Anomalies { .. }));
+    let first = [steal(record), load_thread(record), waits].into_iter().flatten();
+    first.chain(of_unsafe.map(EnvironmentWarning::Unsafe)).chain(cache(record)).collect()
 }
 
 fn steal(record: &RunRecord) -> Option<EnvironmentWarning> {
@@ -208,7 +197,7 @@ fn load_thread(record: &RunRecord) -> Option<EnvironmentWarning> {
     (!strategies.is_empty()).then_some(EnvironmentWarning::LoadThread { strategies, busy: busiest })
 }
 
-/// The mean wait for a connection as a share of the mean service time: like is held against like.
+/// The mean wait for a connection as a share of the mean service time.
 fn check_out(record: &RunRecord, strategy: usize) -> Option<(usize, f64)> {
     let waits = cells(record, strategy).filter_map(|cell| cell.check_out.as_ref().filter(|times| times.count > 0));
     let wait = median(waits.map(|times| times.sum as f64 / times.count as f64))?;
@@ -222,7 +211,7 @@ fn cache(record: &RunRecord) -> Option<EnvironmentWarning> {
         let sizes = cell.before.iter().map(|c| c.indexes.values().copied().fold(c.size, u64::saturating_add));
         sizes.fold(0, u64::saturating_add)
     };
-    let together = |round: &crate::results::RoundRecord| round.cells.iter().map(bytes).fold(0, u64::saturating_add);
+    let together = |round: &RoundRecord| round.cells.iter().map(bytes).fold(0, u64::saturating_add);
     let data = record.rounds.iter().map(together).max()?;
     (data > cache / 2).then_some(EnvironmentWarning::Cache { data, cache })
 }
@@ -255,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_faults_is_valid_and_unstrained() {
+    fn a_run_without_faults_is_valid_and_without_warnings() {
         let run = sample::run(8);
         assert_eq!((invalid_reasons(&run), environment_warnings(&run), overloaded(&run, 0)), (vec![], vec![], None));
         assert_eq!(invalid_reasons(&sample::run(0)), []);
     }
 
     #[test]
-    fn connections_errors_and_saturated_histograms_make_a_run_void() {
+    fn connections_errors_and_saturated_histograms_invalidate() {
         let mut run = sample::run(2);
         run.rounds[1].cells[0].connections_created = 3;
         assert_eq!(invalid_reasons(&run), [InvalidReason::Connections { strategy: 0, created: 3 }]);
@@ -278,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_unsafe_strategy_does_is_warned_of_and_voids_nothing() {
+    fn unsafe_strategies_cause_warnings_and_invalidate_nothing() {
         let mut run = sample::run(2);
         run.rounds[1].cells[2].connections_created = 3;
         run.rounds[1].cells[2].operations[0] = run.rounds[1].cells[1].operations[0].clone();
@@ -296,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_pacer_voids_by_the_median_of_cells() {
+    fn a_late_pacer_invalidates_by_the_median_of_cells() {
         let late = |late_rounds: usize, lag: u64| {
             let mut run = sample::run(3);
             for (place, round) in run.rounds.iter_mut().enumerate() {
@@ -341,11 +330,11 @@ mod tests {
             round.cells[1].machine.load_thread_busy = Some(busy);
             round.cells[0].machine.load_thread_busy = Some(busy - 0.1);
         }
-        let wanted = [
+        let expected = [
             EnvironmentWarning::Steal { cells: vec![(2, 1, 0.2), (1, 0, 0.06)] },
             EnvironmentWarning::LoadThread { strategies: vec![1], busy: 0.95 },
         ];
-        assert_eq!(environment_warnings(&run), wanted);
+        assert_eq!(environment_warnings(&run), expected);
     }
 
     #[test]

@@ -16,46 +16,39 @@ const GROWTH: f64 = 0.05;
 /// Whether the throughput of an arm settled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WarmUp {
-    /// It did not change.
+    /// The throughput did not change.
     Warm,
-    /// It changed, but not any more in the second half of the measured slices.
+    /// The throughput changed, but no longer in the second half of the measured slices.
     Drifting {
-        /// By how much (0.1 for 10 % more calls per second) in the first half.
+        /// The change in the first half: 0.1 for 10 % more calls per second.
         change: f64,
     },
-    /// It still changed in the second half.
+    /// The throughput still changed in the second half.
     Never {
-        /// By how much from the first quarter of the measured slices to the last.
+        /// The change from the first quarter of the measured slices to the last.
         change: f64,
     },
 }
 
-/// How the throughput of an arm came along, by its geometric means over rounds with 95 % t intervals: from the first quarter
-/// of the measured slices to their middle half, and on to their last quarter. The warm-up itself is no measure of that: its
-/// pieces run in a row, while slices alternate with those of other arms and are of another length.
+/// How the throughput of an arm changed, by its geometric means over rounds with 95 % t intervals: from the first quarter
+/// of the measured slices to their middle half, and from there to their last quarter. The warm-up itself cannot show this:
+/// its pieces run in a row, while slices alternate with those of other arms and have another length.
 /// `None` below [`MINIMUM_ROUNDS`] rounds, with fewer than four slices, and in open load, where the arrivals set the throughput.
 pub fn warm_up(record: &RunRecord, strategy: usize) -> Option<WarmUp> {
     if record.settings.load != LoadModel::Closed {
         return None;
     }
-    let phases: Vec<ThroughputPhases> = cells(record, strategy).filter_map(ThroughputPhases::of).collect();
-    if phases.len() < MINIMUM_ROUNDS {
+    let rounds: Vec<ThroughputPhases> = cells(record, strategy).filter_map(ThroughputPhases::of).collect();
+    if rounds.len() < MINIMUM_ROUNDS {
         return None;
     }
-    let change = |from: &dyn Fn(&ThroughputPhases) -> Option<f64>, to: &dyn Fn(&ThroughputPhases) -> Option<f64>| {
-        let logs: Vec<Option<f64>> = phases.iter().map(|phases| Some((to(phases)? / from(phases)?).ln())).collect();
-        significant_change(&logs)
-    };
-    let (first, middle, last) = (
-        |phases: &ThroughputPhases| Some(phases.first),
-        |phases: &ThroughputPhases| Some(phases.middle),
-        |phases: &ThroughputPhases| Some(phases.last),
-    );
-    let (early, late, whole) = (change(&first, &middle), change(&middle, &last), change(&first, &last));
+    let early = significant_change(rounds.iter().map(|phases| phases.middle / phases.first));
+    let late = significant_change(rounds.iter().map(|phases| phases.last / phases.middle));
+    let whole = significant_change(rounds.iter().map(|phases| phases.last / phases.first));
     Some(match (late, early, whole) {
         (Some(late), _, whole) => WarmUp::Never { change: whole.unwrap_or(late) },
         (None, Some(change), _) => WarmUp::Drifting { change },
-        // Too slow a change for either half, and a change all the same.
+        // A change too slow to show in one half.
         (None, None, Some(change)) => WarmUp::Never { change },
         (None, None, None) => WarmUp::Warm,
     })
@@ -98,12 +91,12 @@ fn rate(slices: &[SliceRecord]) -> Option<f64> {
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
-/// The change that rounds agree on; `None` when it may as well be none, or is too small.
-fn significant_change(logs: &[Option<f64>]) -> Option<f64> {
-    let estimate = Estimate::of(logs).filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS)?;
+/// The change that the ratios of the rounds show; `None` when it is not significant, or too small.
+fn significant_change(ratios: impl Iterator<Item = f64>) -> Option<f64> {
+    let logs: Vec<Option<f64>> = ratios.map(|ratio| Some(ratio.ln())).collect();
+    let estimate = Estimate::of(&logs)?;
     let interval = estimate.interval(t_quantile(0.975, estimate.rounds - 1))?;
-    let is_significant = interval.low > 1.0 || interval.high < 1.0;
-    (is_significant && estimate.mean.abs() >= CHANGE.ln_1p()).then(|| estimate.ratio() - 1.0)
+    (interval.excludes_one() && estimate.mean.abs() >= CHANGE.ln_1p()).then(|| estimate.ratio() - 1.0)
 }
 
 #[cfg(test)]
@@ -112,7 +105,7 @@ mod tests {
     use crate::results::Arrivals;
     use crate::stats::sample;
 
-    /// ArmTimes 0 with these calls per second along its slices, give or take a percent from round to round.
+    /// A run whose arm 0 has these calls per second along its slices, give or take a percent from round to round.
     fn run(rounds: u64, rate: impl Fn(f64) -> f64) -> RunRecord {
         let mut run = sample::run(rounds);
         for (place, round) in run.rounds.iter_mut().enumerate() {
@@ -132,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_at_the_beginning_only_drifts() {
+    fn an_early_change_is_a_drift() {
         let made = warm_up(&run(8, |at| if at < 0.25 { 80.0 } else { 100.0 }), 0);
         assert!(matches!(made, Some(WarmUp::Drifting { change }) if (change - 0.25).abs() < 0.02), "{made:?}");
     }
 
     #[test]
-    fn what_still_changes_at_the_end_never_settles() {
+    fn a_late_change_never_settles() {
         let made = warm_up(&run(8, |at| 100.0 - 40.0 * at), 0);
         assert!(matches!(made, Some(WarmUp::Never { change }) if (change + 0.316).abs() < 0.02), "{made:?}");
         // Too slow for a half.
@@ -147,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_without_rounds_slices_or_a_throughput_of_its_own() {
+    fn too_few_rounds_or_slices_or_open_load_give_no_result() {
         let mut made = run(5, |_| 100.0);
         assert_eq!(warm_up(&made, 0), None);
         made = run(8, |_| 100.0);

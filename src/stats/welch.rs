@@ -1,5 +1,6 @@
 //! The difference of two independent means that need not spread equally.
 
+use super::estimate::ConfidenceInterval;
 use super::student::t_quantile;
 
 /// How far the mean of one sample lies from that of another.
@@ -26,10 +27,10 @@ impl Shift {
         Some(Shift { mean: mean2 - mean1, error: (v1 + v2).sqrt(), freedom })
     }
 
-    /// The ends of the interval that misses the true difference with this probability.
-    pub fn bounds(&self, error: f64) -> (f64, f64) {
+    /// The interval that misses the true difference with this probability.
+    pub fn interval(&self, error: f64) -> ConfidenceInterval {
         let half_width = self.error * t_quantile(1.0 - error / 2.0, self.freedom);
-        (self.mean - half_width, self.mean + half_width)
+        ConfidenceInterval { low: self.mean - half_width, high: self.mean + half_width }
     }
 }
 
@@ -52,7 +53,7 @@ mod tests {
         let made = Shift::of(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0]).unwrap();
         assert_eq!((made.mean, made.freedom), (3.0, 5));
         assert!((made.error - 2.5_f64.sqrt()).abs() < 1e-12);
-        let (low, high) = made.bounds(0.05);
+        let ConfidenceInterval { low, high } = made.interval(0.05);
         assert!((low - (3.0 - 2.570_58 * 2.5_f64.sqrt())).abs() < 1e-4 && (low + high - 6.0).abs() < 1e-12, "{low}");
     }
 
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(Shift::of(&quiet, &loud).unwrap().freedom, 5);
         assert_eq!(Shift::of(&loud, &loud).unwrap().freedom, 10);
         let still = Shift::of(&quiet, &quiet).unwrap();
-        assert_eq!((still.freedom, still.bounds(0.05)), (14, (0.0, 0.0)));
+        assert_eq!((still.freedom, still.interval(0.05)), (14, ConfidenceInterval { low: 0.0, high: 0.0 }));
     }
 
     #[test]
@@ -83,8 +84,8 @@ mod tests {
             let mut stream = Stream::new(Seed::new(7), Label::new("families"), *family);
             let mut sample = |spread: f64| (0..8).map(|_| spread * normal(&mut stream)).collect::<Vec<f64>>();
             (0..18).any(|_| {
-                let (low, high) = Shift::of(&sample(1.0), &sample(spread)).unwrap().bounds(0.05 / 18.0);
-                low > 0.0 || high < 0.0
+                let interval = Shift::of(&sample(1.0), &sample(spread)).unwrap().interval(0.05 / 18.0);
+                interval.low > 0.0 || interval.high < 0.0
             })
         };
         (0..2_000).filter(misses).count() as f64 / 2_000.0

@@ -173,11 +173,6 @@ pub fn brief(text: &str, longest: usize) -> String {
     }
 }
 
-/// Whether the connection to the server is lost.
-pub fn is_connection_lost(error: &RunError) -> bool {
-    matches!(error, RunError::Fatal(FatalError::ServerLost(_)))
-}
-
 /// Whether any strategy's steps of an operation write.
 pub fn writes(plan: &Plan, operation: usize) -> bool {
     plan.arms.iter().any(|arm| arm.operations[operation].changes)

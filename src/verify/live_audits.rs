@@ -9,7 +9,7 @@ use crate::results::verification::{AnomalyCounts, LiveRecord};
 use crate::server::{Db, Target};
 
 use super::Verifier;
-use super::call::{ArmDatabase, is_connection_lost};
+use super::call::ArmDatabase;
 
 /// The longest pause between two rounds of audits.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
@@ -43,7 +43,7 @@ impl<T: Target> Verifier<'_, T> {
                 for (program, counts) in [(*snapshot, &mut record.snapshot), (&audit.program, &mut record.plain)] {
                     let rows = match audit_rows(&db, self.plan, place.arm, audit, program).await {
                         // Writers may keep a snapshot from being read, and an unsafe strategy its data.
-                        Err(error) if !is_connection_lost(&error) => continue,
+                        Err(error) if !error.is_server_lost() => continue,
                         rows => rows?,
                     };
                     let found = row_count(&rows);

@@ -143,7 +143,7 @@ impl<T: Target> Verifier<'_, T> {
     ) -> Result<(), RunError> {
         let make = &make;
         let calls = stream::iter(0..count).map(async |call| {
-            self.check_stop()?;
+            self.stop.check()?;
             make(call).await
         });
         calls.buffer_unordered(clients).try_collect::<()>().await
@@ -151,7 +151,7 @@ impl<T: Target> Verifier<'_, T> {
 
     /// Returns the arms without the repeat, which would be compared with itself.
     fn arms(&self) -> impl Iterator<Item = usize> + use<'_, T> {
-        (0..self.plan.arms.len()).filter(|arm| !self.plan.arms[*arm].is_control)
+        (0..self.plan.arms.len()).filter(|arm| !self.plan.arms[*arm].is_repeat)
     }
 
     fn findings(&self) -> Verification {
@@ -180,13 +180,9 @@ impl<T: Target> Verifier<'_, T> {
         }
     }
 
-    fn check_stop(&self) -> Result<(), RunError> {
-        if self.stop.is_set() { Err(RunError::Interrupted) } else { Ok(()) }
-    }
-
     /// Creates and fills a fresh database of an arm for a phase.
     async fn provision(&self, phase: VerifyPhase, arm: usize, databases: &Databases) -> Result<ArmDatabase, RunError> {
-        self.check_stop()?;
+        self.stop.check()?;
         let suffix = match phase {
             VerifyPhase::Sequential => "s",
             VerifyPhase::Ordered => "o",
@@ -203,16 +199,16 @@ impl<T: Target> Verifier<'_, T> {
             target: self.target,
             database: &database,
             observer: &(),
-            stop: &|| self.stop.is_set(),
+            stop: &self.stop,
         };
         loader.run().await?;
-        self.check_stop()?;
+        self.stop.check()?;
         Ok(ArmDatabase { arm, database })
     }
 
     /// Drops the databases, unless the connection is lost. The first error is returned.
     async fn clean_up<R>(&self, databases: Databases, result: Result<R, RunError>) -> Result<R, RunError> {
-        if result.as_ref().is_err_and(call::is_connection_lost) {
+        if result.as_ref().is_err_and(RunError::is_server_lost) {
             return result;
         }
         let databases = databases.into_inner();

@@ -40,7 +40,7 @@ impl<T: Target> Verifier<'_, T> {
         }
         let mut outcomes = Vec::new();
         for call in 0..self.settings.calls {
-            self.check_stop()?;
+            self.stop.check()?;
             match self.step(call, &mut runners, findings).await? {
                 Some(outcome) => outcomes.push(outcome.filter(|_| self.writes(call))),
                 None => break,
@@ -133,7 +133,7 @@ impl<T: Target> Verifier<'_, T> {
         let mut expected = None;
         let is_usable = runners.first().is_some_and(|baseline| baseline.is_compared);
         for runner in runners.iter_mut() {
-            self.check_stop()?;
+            self.stop.check()?;
             runner.counts.write_totals(&mut runner.findings);
             self.audit(&runner.place, &runner.counts, &mut runner.findings).await?;
             if runner.place.arm == 0 {

@@ -79,7 +79,7 @@ impl<T: Target> Verifier<'_, T> {
         for arm in self.arms() {
             let place = self.provision(VerifyPhase::Sequential, arm, databases).await?;
             for before in 0..call {
-                self.check_stop()?;
+                self.stop.check()?;
                 self.call(&place, before).await?;
             }
             results.push((self.plan.arms[arm].name.clone(), self.call(&place, call).await?.result));

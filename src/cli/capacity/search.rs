@@ -1,10 +1,11 @@
 //! The search for the capacity of one arm: the state machine chooses rates, the engine tries them.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::engine::{Experiment, RunError, Trial};
 use crate::record::TimeMetric;
-use crate::results::{Arrivals, LoadModel, SearchOutcome, SearchRecord, TrialRecord};
+use crate::results::{Arrivals, LoadModel, SearchRecord, TrialRecord};
 use crate::server::Target;
 use crate::stats::capacity::{Next, Search};
 use crate::stats::{Objective, calls_needed, judge};
@@ -42,8 +43,8 @@ pub struct CapacityGoal {
 
 impl CapacityGoal {
     /// The lowest rate at which a trial has enough calls, and the highest.
-    fn bounds(&self) -> (f64, f64) {
-        ((self.calls_needed() as f64 / MAX_SECONDS).clamp(1.0, MAX_RATE), MAX_RATE)
+    fn bounds(&self) -> RangeInclusive<f64> {
+        (self.calls_needed() as f64 / MAX_SECONDS).clamp(1.0, MAX_RATE)..=MAX_RATE
     }
 
     /// Whether a trial can have the calls that the objective needs.
@@ -106,22 +107,18 @@ pub async fn search<T: Target, G: Target + 'static>(
     let mut search = Search::new(start.rate, goal.bounds());
     let mut trials = Vec::new();
     loop {
-        let outcome = match search.next() {
-            Next::Try(rate) => {
-                experiment.settings.load = LoadModel::Open { rate, arrivals: goal.arrivals };
-                let tried = experiment.trial(goal.trial(start, rate, *number)).await?;
-                *number += 1;
-                let operation = goal.operation.map(|place| (&*experiment.plan.operations[place].name, place));
-                let judged = tried.map(|tried| judge(rate, &tried, &goal.objective, operation));
-                search.record(judged.as_ref().is_some_and(|judged| judged.passed));
-                judged.iter().for_each(report);
-                trials.extend(judged);
-                continue;
+        let rate = match search.next() {
+            Next::Try(rate) => rate,
+            Next::End(outcome) => {
+                return Ok(SearchRecord { round: start.round, strategy: start.arm, outcome, trials });
             }
-            Next::Found(rate) => SearchOutcome::Found(rate),
-            Next::NoneDownTo(rate) => SearchOutcome::NoneDownTo(rate),
-            Next::AllUpTo(rate) => SearchOutcome::AllUpTo(rate),
         };
-        return Ok(SearchRecord { round: start.round, strategy: start.arm, outcome, trials });
+        experiment.settings.load = LoadModel::Open { rate, arrivals: goal.arrivals };
+        let tried = experiment.trial(goal.trial(start, rate, *number)).await?;
+        *number += 1;
+        let judged = tried.map(|tried| judge(rate, &tried, &goal.objective, goal.operation));
+        search.record(judged.as_ref().is_some_and(|judged| judged.passed));
+        judged.iter().for_each(report);
+        trials.extend(judged);
     }
 }

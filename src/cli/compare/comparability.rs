@@ -1,8 +1,8 @@
 //! Whether two runs can be compared: whether they measured the same thing.
 
-use crate::results::{LoadModel, RunRecord, Status};
+use crate::results::{LoadModel, RunRecord, Status, StrategyRecord};
 use crate::scenario::Outline;
-use crate::stats::{MINIMUM_ROUNDS, invalid_reasons};
+use crate::stats::{MINIMUM_ROUNDS, SharedStrategy, invalid_reasons};
 
 /// Why a run cannot be compared, and what to do; `None` when it can.
 pub fn unusable(record: &RunRecord) -> Option<String> {
@@ -24,11 +24,13 @@ pub fn unusable(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// The positions in both runs of the strategies that both have. The repeat is the baseline again, and left out.
-pub fn common(before: &RunRecord, after: &RunRecord) -> Vec<(usize, usize)> {
+/// The strategies that both runs have. The repeat is the baseline again, and left out.
+pub fn common(before: &RunRecord, after: &RunRecord) -> Vec<SharedStrategy> {
     let strategies = before.strategies.iter().enumerate().filter(|(_, strategy)| !strategy.is_repeat);
     let other = |name: &str| after.strategies.iter().position(|other| other.name == name && !other.is_repeat);
-    strategies.filter_map(|(place, strategy)| Some((place, other(&strategy.name)?))).collect()
+    let shared =
+        |(before, strategy): (usize, &StrategyRecord)| Some(SharedStrategy { before, after: other(&strategy.name)? });
+    strategies.filter_map(shared).collect()
 }
 
 /// Why two runs did not measure the same thing, each with what to do; empty when they did.
@@ -131,7 +133,7 @@ pub fn changed(before: &RunRecord, after: &RunRecord) -> Vec<String> {
     let outlines = Outline::of(&before.scenario.text).zip(Outline::of(&after.scenario.text));
     let is_changed =
         |name: &str| outlines.as_ref().is_some_and(|(old, new)| !old.has_same_entry("strategies", name, new));
-    let names = common(before, after).into_iter().map(|(place, _)| before.strategies[place].name.clone());
+    let names = common(before, after).into_iter().map(|shared| before.strategies[shared.before].name.clone());
     names.filter(|name| is_changed(name)).collect()
 }
 
@@ -238,9 +240,10 @@ mod tests {
     fn strategies_match_by_name_without_the_repeat() {
         let (mut before, mut after) = (sample::run(6), sample::run(6));
         after.strategies.reverse();
-        assert_eq!(common(&before, &after), [(0, 2), (1, 1), (2, 0)]);
+        let shared = |before, after| SharedStrategy { before, after };
+        assert_eq!(common(&before, &after), [shared(0, 2), shared(1, 1), shared(2, 0)]);
         before.strategies[1].is_repeat = true;
-        assert_eq!(common(&before, &after), [(0, 2), (2, 0)]);
+        assert_eq!(common(&before, &after), [shared(0, 2), shared(2, 0)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::{RunComparisonReport, Side};
 use crate::results::{self, RunRecord, saved_run};
-use crate::stats::{RunPair, compare_runs};
+use crate::stats::{RunPair, SharedStrategy, compare_runs};
 
 pub use argument::{CompareArguments, CompareFormat, SavedRunArguments};
 pub use baseline_comparison::BaselineComparison;
@@ -158,8 +158,8 @@ impl RunsToCompare<'_> {
     }
 
     /// The common strategies that were chosen.
-    fn chosen(&self, common: Vec<(usize, usize)>) -> Result<Vec<(usize, usize)>, CliError> {
-        let name = |place: &(usize, usize)| self.before.record.strategies[place.0].name.as_str();
+    fn chosen(&self, common: Vec<SharedStrategy>) -> Result<Vec<SharedStrategy>, CliError> {
+        let name = |place: &SharedStrategy| self.before.record.strategies[place.before].name.as_str();
         let unknown = self.strategies.iter().find(|wanted| !common.iter().any(|place| name(place) == *wanted));
         if let Some(unknown) = unknown {
             let known: Vec<&str> = common.iter().map(name).collect();
@@ -167,7 +167,7 @@ impl RunsToCompare<'_> {
             return Err(CliError::usage(format!("unknown strategy `{unknown}`; both runs have {known}")));
         }
         let is_chosen =
-            |place: &(usize, usize)| self.strategies.is_empty() || self.strategies.iter().any(|w| w == name(place));
+            |place: &SharedStrategy| self.strategies.is_empty() || self.strategies.iter().any(|w| w == name(place));
         Ok(common.into_iter().filter(is_chosen).collect())
     }
 }

@@ -147,9 +147,8 @@ impl State {
                 self.strategies.iter_mut().for_each(StrategyProgress::end_round);
             }
             Event::Planned { rate, .. } => self.rate = *rate,
-            Event::Interval(interval) => {
-                let strategy = self.strategy(&interval.arm);
-                strategy.into_iter().for_each(|strategy| strategy.interval(&interval.histogram));
+            Event::Interval { arm, interval, .. } => {
+                self.strategy(arm).into_iter().for_each(|strategy| strategy.interval(&interval.histogram));
             }
         }
     }
@@ -220,7 +219,7 @@ impl State {
                 let done = format!("{}: done{left}", self.place(Some(round.index), None));
                 std::iter::once(done).chain(self.rows()).collect()
             }
-            Event::Loaded { .. } | Event::Interval(_) => Vec::new(),
+            Event::Loaded { .. } | Event::Interval { .. } => Vec::new(),
         }
     }
 

@@ -47,12 +47,6 @@ impl LogWriter {
         Ok(LogWriter { path, log: RefCell::new(log), first_error: RefCell::new(None), offset })
     }
 
-    fn keep(&self, result: io::Result<()>) {
-        if let Err(error) = result {
-            self.first_error.borrow_mut().get_or_insert(error);
-        }
-    }
-
     /// Returns the first write error since the last check.
     ///
     /// # Errors
@@ -67,10 +61,12 @@ impl LogWriter {
 
 impl Observer for LogWriter {
     fn event(&self, event: &Event<'_>) {
-        if let Event::Interval(interval) = event {
-            let tag = format!("{}/{}/{}", interval.arm, interval.operation, interval.round + 1);
-            let mut log = self.log.borrow_mut();
-            self.keep(log.append(&tag, self.offset + interval.start, interval.length, &interval.histogram));
+        if let Event::Interval { round, arm, operation, start, interval } = event {
+            let tag = format!("{arm}/{operation}/{}", round + 1);
+            let (start, length) = (self.offset + start.as_secs_f64(), interval.length.as_secs_f64());
+            if let Err(error) = self.log.borrow_mut().append(&tag, start, length, &interval.histogram) {
+                self.first_error.borrow_mut().get_or_insert(error);
+            }
         }
     }
 }

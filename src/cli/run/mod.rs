@@ -140,7 +140,7 @@ impl Run {
         let mut record = resumed.map_or_else(|| Ok(head.clone()), |record| resume::continue_record(record, &head))?;
         comparison.check(&mut record)?;
         let plan = Arc::new(ready.plan);
-        let compared = plan.arms.iter().filter(|arm| !arm.is_control).count();
+        let compared = plan.arms.iter().filter(|arm| !arm.is_repeat).count();
         if !is_resumed && !arguments.no_verify && compared > 1 {
             let scenario = arguments.scenario.as_deref().unwrap_or_default();
             record.verification = Some(verify_before_run(&session, &plan, &record, scenario).await?);

@@ -148,7 +148,7 @@ fn strategy(plan: &Plan, arm: &Arm) -> StrategyRecord {
         name: arm.name.clone(),
         about: arm.about.clone(),
         is_unsafe: arm.is_unsafe,
-        is_repeat: arm.is_control,
+        is_repeat: arm.is_repeat,
         collections: arm.collections.iter().map(|of_arm| collection(plan, of_arm)).collect(),
     }
 }

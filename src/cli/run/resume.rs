@@ -53,7 +53,7 @@ fn choice(record: &RunRecord) -> Choice {
         mix: Some(record.mix.name.clone()),
         strategies: record.strategies.iter().filter(|s| !s.is_repeat).map(|s| s.name.clone()).collect(),
         all: false,
-        control: true,
+        repeat: true,
         seed: record.settings.seed,
     }
 }

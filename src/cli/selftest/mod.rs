@@ -83,7 +83,7 @@ fn ready(mix: &str, strategies: &[&str], repeat: bool) -> Result<Ready, CliError
     let choice = Choice {
         mix: Some(mix.to_owned()),
         strategies: strategies.iter().map(|name| (*name).to_owned()).collect(),
-        control: repeat,
+        repeat,
         seed: 1,
         ..Choice::default()
     };

@@ -1,13 +1,13 @@
 //! What docshape adds to a call on this server, and whether its times agree with the server's.
 
+use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bson::rawdoc;
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, Load, LoadSettings, LoadThread, Loader, RunError, Slice, StopFlag, Window};
+use crate::engine::{Experiment, Load, LoadSettings, LoadThread, Loader, Slice, StopFlag, Window};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
 use crate::report::Evaluation;
@@ -41,45 +41,37 @@ pub(super) async fn one_client(session: &Session) -> Result<Vec<MachineCheck>, C
     let (target, thread) = (session.client(1).await?, session.load_thread(1).await?);
     let id = Invocation::now().id;
     let database = namespace::database_name(&plan.name, "one", &id);
-    let made = namespace::create(&target, &database, &id).await;
-    made?;
-    let found = run_checks((&target, &thread), (&plan, &database), &session.stop).await;
+    namespace::create(&target, &database, &id).await?;
+    let reads = Reads { target: &target, thread, plan, database: &database, next: Cell::new(0), stop: &session.stop };
+    let checks = reads.checks().await;
     namespace::drop_marked(&target, &database).await?;
-    found
-}
-
-async fn run_checks(
-    (target, thread): (&MongoTarget, &LoadThread),
-    (plan, database): (&Arc<Plan>, &str),
-    stop: &StopFlag,
-) -> Result<Vec<MachineCheck>, CliError> {
-    let loader = Loader { plan, arm: &plan.arms[0], target, database, observer: &(), stop: &|| stop.is_set() };
-    loader.run().await?;
-    let reads = Reads { target, thread, plan, database: database.into(), next: AtomicU64::new(0), stop };
-    reads.harness().await?;
-    Ok(vec![reads.overhead().await?, reads.agreement().await?])
+    checks
 }
 
 /// Point reads by one client.
 struct Reads<'t> {
     target: &'t MongoTarget,
-    thread: &'t LoadThread,
-    plan: &'t Arc<Plan>,
-    database: Arc<str>,
-    next: AtomicU64,
+    thread: LoadThread,
+    plan: Arc<Plan>,
+    database: &'t str,
+    /// The index of the next call.
+    next: Cell<u64>,
     stop: &'t StopFlag,
 }
 
 impl Reads<'_> {
-    fn check_stop(&self) -> Result<(), CliError> {
-        if self.stop.is_set() { Err(RunError::Interrupted.into()) } else { Ok(()) }
+    async fn checks(&self) -> Result<Vec<MachineCheck>, CliError> {
+        let Reads { target, plan, database, stop, .. } = self;
+        Loader { plan, arm: &plan.arms[0], target: *target, database, observer: &(), stop }.run().await?;
+        self.harness().await?;
+        Ok(vec![self.overhead().await?, self.agreement().await?])
     }
 
     /// A slice through docshape: what was measured, and the seconds that it took.
     async fn harness(&self) -> Result<(OperationMeasures, f64), CliError> {
         let recorder = Recorder::new(self.plan.operations.len(), TIMEOUT);
-        let start = self.next.fetch_add(CALLS, Ordering::Relaxed);
-        let slice = Slice::new(self.plan, &self.database, Load::closed(start..start + CALLS), 1);
+        let start = self.next.replace(self.next.get() + CALLS);
+        let slice = Slice::new(&self.plan, self.database, Load::closed(start..start + CALLS), 1);
         let result = self.thread.run(job(slice, recorder)).await;
         let result = check_fatal(result?)?;
         Ok((result.recorder.finish().swap_remove(0), result.seconds))
@@ -93,7 +85,7 @@ impl Reads<'_> {
                 "find": "points", "filter": { "_id": id }, "limit": 1, "singleBatch": true,
                 "readConcern": { "level": &*self.plan.concerns.read },
             };
-            let reply = self.target.run(&self.database, command, ReplyKind::Cursor).await;
+            let reply = self.target.run(self.database, command, ReplyKind::Cursor).await;
             reply.map_err(|failure| CliError::failure(failure.to_string()))?;
         }
         Ok(begun.elapsed().as_secs_f64())
@@ -102,7 +94,7 @@ impl Reads<'_> {
     async fn overhead(&self) -> Result<MachineCheck, CliError> {
         let mut ratios = Vec::new();
         for _ in 0..SLICES {
-            self.check_stop()?;
+            self.stop.check()?;
             let (_, harness) = self.harness().await?;
             ratios.push(self.bare().await? / harness);
         }
@@ -123,10 +115,10 @@ impl Reads<'_> {
         let (mut meter, mut usage) = (Meter::new(self.target).await, Usage::default());
         let (mut calls, mut nanoseconds) = (0, 0);
         for _ in 0..SLICES {
-            self.check_stop()?;
+            self.stop.check()?;
             meter.begin(self.target).await;
             let (read, _) = self.harness().await?;
-            meter.end(self.target, &self.database, &mut usage).await;
+            meter.end(self.target, self.database, &mut usage).await;
             calls += read.calls;
             nanoseconds += read.outcomes.iter().map(|(_, times)| times.sum()).sum::<u64>();
         }

@@ -176,13 +176,9 @@ impl Showing<'_> {
         let failed = |error: &dyn std::error::Error| CliError::failure(error.to_string());
         namespace::create(filled.target, &filled.name, &self.id).await.map_err(|error| failed(&error))?;
         let Filled { target, stop, name } = filled;
-        let stop = || stop.is_set();
-        let loader = Loader { plan: self.plan, arm, target: *target, database: name, observer: &(), stop: &stop };
+        let loader = Loader { plan: self.plan, arm, target: *target, database: name, observer: &(), stop };
         loader.collections().await.map_err(|error| failed(&error))?;
-        match stop() {
-            true => Err(CliError::new(Exit::Interrupted, "interrupted")),
-            false => Ok(()),
-        }
+        Ok(stop.check()?)
     }
 
     /// The sample call of an operation.

@@ -21,7 +21,7 @@ pub struct OpenRate {
 /// all arms of a round get the same ones.
 #[derive(Debug, Clone)]
 pub struct ArrivalTimes {
-    rate: OpenRate,
+    pub(crate) rate: OpenRate,
     stream: Stream,
     calls: u64,
     /// The time of the last call in nanoseconds.

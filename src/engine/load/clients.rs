@@ -18,7 +18,7 @@ use crate::server::{Failure, FailureKind, Target};
 
 use super::pacer::nanoseconds;
 use super::queue::{Due, DueQueue};
-use super::slice::{FatalError, Load, Slice, SliceEnd, SliceInterval, close_interval, is_alive};
+use super::slice::{FatalError, Interval, Load, Slice, SliceEnd, close_interval, is_alive};
 
 /// What the clients of one load thread share during a slice.
 struct Clients<T> {
@@ -55,7 +55,7 @@ pub(super) async fn run<T: Target + 'static>(
     slice: Slice,
     target: Rc<T>,
     recorder: Recorder,
-    emit: &dyn Fn(SliceInterval),
+    emit: &dyn Fn(Interval),
 ) -> SliceRun {
     let started = Instant::now();
     let deadline = slice.load.deadline();

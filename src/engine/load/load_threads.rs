@@ -5,19 +5,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::{OptionFuture, join_all};
 use tokio::runtime::LocalOptions;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
 use tokio::time::Instant;
 
-use crate::error::{ErrorKind, KindedError};
+use crate::error::KindedError;
 use crate::record::{Paced, Recorder};
 use crate::server::Target;
 use crate::server::client::{ConnectError, MongoTarget, WarmError};
 
 use super::clients::{self, SliceRun};
 use super::pacer::{Pacer, Pacing, pace};
-use super::slice::{FatalError, Slice, SliceInterval};
+use super::slice::{FatalError, Interval, Slice};
 
 /// Where the clients run.
 #[derive(Debug)]
@@ -30,16 +31,11 @@ pub enum LoadThreads<T> {
 
 impl<G: Target + 'static> LoadThreads<G> {
     /// The number of load threads.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
             LoadThreads::Threads(threads) => threads.len(),
             LoadThreads::Inline(_) => 1,
         }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Runs a job on every thread at once, and with open load the pacer that releases their calls, whose measurements are
@@ -53,7 +49,7 @@ impl<G: Target + 'static> LoadThreads<G> {
             LoadThreads::Threads(threads) => {
                 let pacer = pacing.map(Pacer::start).transpose().map_err(ThreadError::Spawn)?;
                 let running = threads.iter().zip(jobs).map(|(thread, job)| thread.run(job));
-                let results = futures_util::future::join_all(running).await;
+                let results = join_all(running).await;
                 let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
                 let paced = match pacer {
                     Some(pacer) => Some(pacer.finished().await.map_err(|_| ThreadError::Gone)?),
@@ -76,12 +72,7 @@ async fn run_inline<T: Target + 'static>(
     pacing: Option<Pacing>,
 ) -> (Vec<SliceResult>, Option<Paced>) {
     let queue = pacing.as_ref().map(|pacing| Arc::clone(&pacing.queue));
-    let pacing = async {
-        match pacing {
-            Some(pacing) => Some(pace(pacing).await),
-            None => None,
-        }
-    };
+    let pacing = OptionFuture::from(pacing.map(pace));
     let jobs = async {
         let mut results = Vec::new();
         for job in jobs {
@@ -124,7 +115,7 @@ pub struct Job {
     /// Where its calls are recorded.
     pub recorder: Recorder,
     /// Where its intervals are sent; dropped when the slice is over.
-    pub intervals: mpsc::UnboundedSender<SliceInterval>,
+    pub intervals: mpsc::UnboundedSender<Interval>,
 }
 
 impl Job {
@@ -134,16 +125,14 @@ impl Job {
             // The receiver is gone when the run is being given up.
             let _ = self.intervals.send(interval);
         };
-        let mut interval = self.slice.interval;
+        let interval = self.slice.interval;
         let SliceRun { recorder, ended } = clients::run(self.slice, Rc::clone(target), self.recorder, &emit).await;
-        let (seconds, fatal) = match ended {
-            Ok((time, edge)) => {
-                interval = edge;
-                (time.as_secs_f64(), None)
-            }
-            Err(fatal) => (0.0, Some(fatal)),
-        };
-        SliceResult { recorder, interval, seconds, connections_created: 0, cpu_time: None, fatal }
+        let result =
+            SliceResult { recorder, interval, seconds: 0.0, connections_created: 0, cpu_time: None, fatal: None };
+        match ended {
+            Ok((time, interval)) => SliceResult { interval, seconds: time.as_secs_f64(), ..result },
+            Err(fatal) => SliceResult { fatal: Some(fatal), ..result },
+        }
     }
 }
 
@@ -204,13 +193,10 @@ fn serve(
     orders: mpsc::UnboundedReceiver<Order>,
     ready: oneshot::Sender<Result<(), ThreadError>>,
 ) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
-    let runtime = match runtime {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default())
+    {
         Ok(runtime) => runtime,
-        Err(error) => {
-            let _ = ready.send(Err(ThreadError::Spawn(error)));
-            return;
-        }
+        Err(error) => return drop(ready.send(Err(ThreadError::Spawn(error)))),
     };
     // In a task, since waking a task only puts it into a queue. Waking the future of `block_on` makes the runtime poll its
     // sockets first, several times per call.
@@ -251,28 +237,16 @@ async fn connect(uri: &str, connections: u32) -> Result<MongoTarget, ThreadError
 }
 
 /// The CPU time that this thread has used so far.
-#[cfg(target_os = "linux")]
 fn cpu_time() -> Option<Duration> {
     nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID.now().ok().map(Duration::from)
 }
 
-/// The CPU time that this thread has used so far.
-#[cfg(not(target_os = "linux"))]
-fn cpu_time() -> Option<Duration> {
-    None
-}
-
-impl KindedError for ThreadError {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Environment
-    }
-}
+impl KindedError for ThreadError {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn busy_thread_uses_cpu_time() {
         let before = cpu_time().unwrap();

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::generate::Seed;
 use crate::plan::Plan;
 use crate::record::{IntervalHistogram, Recorder};
-use crate::server::{FailureKind, ReplyKind, Target};
+use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
 use super::queue::DueQueue;
 use super::stop::StopFlag;
@@ -120,10 +120,10 @@ impl Slice {
     }
 }
 
-/// The successful calls of one operation in one interval.
+/// The successful calls of one operation in one interval of a window.
 #[derive(Debug)]
-pub struct SliceInterval {
-    /// The operation.
+pub struct Interval {
+    /// The operation's position in the plan.
     pub operation: usize,
     /// When the interval started.
     pub start: Instant,
@@ -137,18 +137,16 @@ pub struct SliceInterval {
 /// that does not answer a ping is lost.
 pub async fn is_alive(target: &impl Target) -> bool {
     let ping = target.run("admin", bson::rawdoc! { "ping": 1 }, ReplyKind::Single);
-    match tokio::time::timeout(PING_TIMEOUT, ping).await {
-        Ok(Err(failure)) => !matches!(failure.kind, FailureKind::Network | FailureKind::Timeout),
-        Ok(Ok(_)) => true,
-        Err(_) => false,
-    }
+    let reply = tokio::time::timeout(PING_TIMEOUT, ping).await;
+    let is_lost = |failure: Failure| matches!(failure.kind, FailureKind::Network | FailureKind::Timeout);
+    reply.is_ok_and(|reply| !reply.is_err_and(is_lost))
 }
 
 /// Ends the open interval of a recorder and returns the moment, when the next one starts.
-pub(crate) fn close_interval(recorder: &mut Recorder, start: Instant, emit: &dyn Fn(SliceInterval)) -> Instant {
+pub(crate) fn close_interval(recorder: &mut Recorder, start: Instant, emit: &dyn Fn(Interval)) -> Instant {
     let now = Instant::now();
     for (operation, histogram) in recorder.rotate() {
-        emit(SliceInterval { operation, start, length: now - start, histogram });
+        emit(Interval { operation, start, length: now - start, histogram });
     }
     now
 }

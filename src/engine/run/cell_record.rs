@@ -1,12 +1,9 @@
 //! What is kept of a cell: histograms as text, the measurements of all load threads as one.
 
-use std::collections::BTreeMap;
-
 use crate::record::{CallOutcome, LatencyHistogram, LoadMeasures, OperationMeasures, Paced, Recorder, StoredHistogram};
 use crate::results::{
     AuditRecord, CellRecord, CollectionSizes, OpenRecord, OperationRecord, OutcomeRecord, RateRecord, TimesRecord,
 };
-use crate::server::counters::Counters;
 use crate::server::meter::Meter;
 
 use super::cell::{ArmRound, CellMeasures};
@@ -67,7 +64,7 @@ impl ArmRound {
             warm_up: self.warm_up,
             open,
             check_out,
-            counters: named(meter.cost(&self.usage)),
+            counters: meter.cost(&self.usage),
             machine: self.measured.machine.into_record(),
         }
     }
@@ -110,9 +107,4 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
         inconsistency: measures.inconsistency.as_ref().map(TimesRecord::new),
     }
-}
-
-/// Counters with the names that they have in files.
-pub(super) fn named(counters: Counters) -> BTreeMap<String, f64> {
-    counters.into_iter().map(|(name, growth)| (name.to_owned(), growth)).collect()
 }

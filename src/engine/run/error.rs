@@ -2,6 +2,7 @@
 
 use crate::engine::load::load_threads::ThreadError;
 use crate::engine::load::slice::FatalError;
+use crate::engine::load::stop::StopFlag;
 use crate::error::{ErrorKind, KindedError};
 use crate::server::Failure;
 use crate::server::namespace::NamespaceError;
@@ -60,16 +61,25 @@ pub enum RunError {
 impl RunError {
     /// The error to report when the server turns out to be lost.
     pub(super) fn with_lost_server(self) -> RunError {
-        match self {
-            RunError::Fatal(FatalError::ServerLost(_)) | RunError::Interrupted => self,
-            RunError::Load(_)
-            | RunError::Namespace(_)
-            | RunError::Inspect { .. }
-            | RunError::Fatal(FatalError::Scenario { .. })
-            | RunError::Thread(_)
-            | RunError::NoCalls { .. }
-            | RunError::AlwaysFails { .. } => FatalError::ServerLost(self.to_string()).into(),
+        if self.is_server_lost() || matches!(self, RunError::Interrupted) {
+            return self;
         }
+        FatalError::ServerLost(self.to_string()).into()
+    }
+
+    /// Whether the server is known to be lost.
+    pub fn is_server_lost(&self) -> bool {
+        matches!(self, RunError::Fatal(FatalError::ServerLost(_)))
+    }
+}
+
+impl StopFlag {
+    /// Returns an error once the user wants to stop.
+    ///
+    /// # Errors
+    /// [`RunError::Interrupted`] after the stop was requested.
+    pub fn check(&self) -> Result<(), RunError> {
+        if self.is_set() { Err(RunError::Interrupted) } else { Ok(()) }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Events of a run, for progress and logs.
 
-use crate::record::IntervalHistogram;
+use std::time::Duration;
+
+use crate::engine::load::slice::Interval;
 use crate::results::RoundRecord;
 
 /// An event of a run.
@@ -53,8 +55,19 @@ pub enum Event<'e> {
         /// Duration of the strategy's slices in this round so far, in seconds.
         seconds: f64,
     },
-    /// The successful calls of one operation in one interval.
-    Interval(&'e Interval),
+    /// The successful calls of one operation in one interval of a window.
+    Interval {
+        /// The round, from 0.
+        round: u64,
+        /// The strategy.
+        arm: &'e str,
+        /// The operation.
+        operation: &'e str,
+        /// The start of the interval since the start of the run.
+        start: Duration,
+        /// The times. With open load they are response times.
+        interval: &'e Interval,
+    },
     /// A round is complete.
     Round(&'e RoundRecord),
 }
@@ -85,23 +98,6 @@ impl RunPhase {
             RunPhase::Inspect => "inspect",
         }
     }
-}
-
-/// The latencies of one operation of one arm in one interval of a window.
-#[derive(Debug)]
-pub struct Interval {
-    /// The round, from 0.
-    pub round: u64,
-    /// The strategy.
-    pub arm: String,
-    /// The operation.
-    pub operation: String,
-    /// Start in seconds since the run started.
-    pub start: f64,
-    /// Length in seconds.
-    pub length: f64,
-    /// Service times of successful calls; with open load response times.
-    pub histogram: IntervalHistogram,
 }
 
 /// Receives the events of a run. It must not block: the run waits for it.

@@ -9,13 +9,12 @@ use crate::engine::load::load_threads::LoadThreads;
 use crate::engine::load::slice::is_alive;
 use crate::engine::load::stop::StopFlag;
 use crate::plan::Plan;
-use crate::results::{LoadModel, RoundRecord, RunSettings};
+use crate::results::{LoadModel, RunSettings};
 use crate::server::{Failure, Target, namespace};
 
 use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
 use super::inspect;
-use super::schedule::Window;
 
 /// How the load of a run is made.
 #[derive(Debug, Clone)]
@@ -70,24 +69,8 @@ pub struct Experiment<'e, T, G> {
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
-    /// Runs one round: every arm is loaded, warmed up, measured and inspected.
-    ///
-    /// # Errors
-    /// As [`RunError`] says. The round's databases are dropped in any case, unless they are to be kept.
-    pub async fn round(&self, index: u64, window: Window) -> Result<(RoundRecord, Vec<String>), RunError> {
-        let mut databases = Vec::new();
-        let round = self.run_round(index, window, &mut databases).await;
-        let round = self.finish(round, &databases, self.settings.keep).await?;
-        self.observer.event(&Event::Round(&round.0));
-        Ok(round)
-    }
-
     pub(super) fn phase(&self, round: Option<u64>, arm: usize, phase: RunPhase) {
         self.observer.event(&Event::Phase { round, arm: &self.plan.arms[arm].name, phase });
-    }
-
-    pub(super) fn check_stop(&self) -> Result<(), RunError> {
-        if self.stop.is_set() { Err(RunError::Interrupted) } else { Ok(()) }
     }
 
     pub(super) async fn flush(&self) -> Result<bool, RunError> {
@@ -98,6 +81,17 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// The error of a failed inspection of an arm.
     pub(super) fn inspect_error(&self, arm: usize) -> impl Fn(Failure) -> RunError {
         move |failure| RunError::Inspect { strategy: self.plan.arms[arm].name.clone(), failure }
+    }
+
+    /// Does some work on fresh databases, and drops those that it has listed as [`Experiment::finish`] does.
+    pub(super) async fn on_databases<R>(
+        &self,
+        keep: bool,
+        work: impl AsyncFnOnce(&mut Vec<Arc<str>>) -> Result<R, RunError>,
+    ) -> Result<R, RunError> {
+        let mut databases = Vec::new();
+        let result = work(&mut databases).await;
+        self.finish(result, &databases, keep).await
     }
 
     /// Drops the databases unless they are to be kept. An earlier error takes precedence over one from dropping. A lost
@@ -111,7 +105,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         match result {
             Ok(_) if keep => return result,
             Err(error) if !is_alive(self.target).await => return Err(error.with_lost_server()),
-            _ => {}
+            Ok(_) | Err(_) => {}
         }
         let mut dropped = Ok(());
         for database in databases {

@@ -2,6 +2,7 @@
 
 use bson::RawDocumentBuf;
 
+use crate::engine::load::stop::StopFlag;
 use crate::engine::step::interpreter::{Interpreter, StepError};
 use crate::error::{ErrorKind, KindedError};
 use crate::plan::{Arm, Collection, EvalError, Frame, LoopOver, Plan, Raw, Value, Writer, index_key};
@@ -19,47 +20,23 @@ const YIELD_EVERY: usize = 64;
 
 /// Why the data of an arm could not be loaded.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The server failed.
-    #[error("strategy {strategy}, collection {collection}: {failure}")]
-    Server {
-        /// The strategy.
-        strategy: String,
-        /// The collection.
-        collection: String,
-        /// What the server said.
-        #[source]
-        failure: Failure,
-    },
-    /// A document has no value.
-    #[error("strategy {strategy}, collection {collection}: {error}")]
-    Document {
-        /// The strategy.
-        strategy: String,
-        /// The collection.
-        collection: String,
-        /// What is wrong.
-        #[source]
-        error: EvalError,
-    },
-    /// The data were written, but a majority did not acknowledge them.
-    #[error("strategy {strategy}, after loading: {failure}")]
-    Majority {
-        /// The strategy.
-        strategy: String,
-        /// What the server said.
-        #[source]
-        failure: Failure,
-    },
-    /// A `load` step failed.
-    #[error("strategy {strategy}, load: {error}")]
-    Step {
-        /// The strategy.
-        strategy: String,
-        /// Which step and why.
-        #[source]
-        error: StepError,
-    },
+#[error("strategy {strategy}, {part}: {source}")]
+pub struct LoadError {
+    strategy: String,
+    /// The part of the data, or of the loading.
+    part: String,
+    source: Box<LoadFailure>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum LoadFailure {
+    #[error(transparent)]
+    Server(#[from] Failure),
+    /// A document or an index has no value.
+    #[error(transparent)]
+    Document(#[from] EvalError),
+    #[error(transparent)]
+    Step(#[from] StepError),
 }
 
 /// Loads the data of one arm.
@@ -74,8 +51,8 @@ pub struct Loader<'l, T> {
     pub database: &'l str,
     /// Receives the progress.
     pub observer: &'l dyn Observer,
-    /// Whether the user wants to stop.
-    pub stop: &'l dyn Fn() -> bool,
+    /// Set when the user wants to stop.
+    pub stop: &'l StopFlag,
 }
 
 impl<T: Target> Loader<'_, T> {
@@ -86,18 +63,17 @@ impl<T: Target> Loader<'_, T> {
     /// When the server fails, or a document or index has no value.
     pub async fn run(&self) -> Result<u64, LoadError> {
         let documents = self.collections().await?;
-        if (self.stop)() {
+        if self.stop.is_set() {
             return Ok(documents);
         }
         if let Some(load) = &self.arm.load {
             let mut frame = Frame::new(&self.plan.data, self.plan.data.seed, 0, load.slots);
             let mut interpreter = Interpreter::new(self.target, self.database);
             let run = interpreter.run(load, &mut frame).await;
-            run.map_err(|error| LoadError::Step { strategy: self.arm.name.clone(), error })?;
+            run.map_err(|error| self.error("load".to_owned(), error))?;
         }
-        namespace::await_majority(self.target, self.database)
-            .await
-            .map_err(|failure| LoadError::Majority { strategy: self.arm.name.clone(), failure })?;
+        let majority = namespace::await_majority(self.target, self.database).await;
+        majority.map_err(|failure| self.error("after loading".to_owned(), failure))?;
         Ok(documents)
     }
 
@@ -111,22 +87,26 @@ impl<T: Target> Loader<'_, T> {
         for collection in &self.arm.collections {
             self.create(collection).await?;
             documents += self.fill(collection).await?;
-            if (self.stop)() {
+            if self.stop.is_set() {
                 break;
             }
         }
         Ok(documents)
     }
 
-    fn invalid(&self, collection: &Collection, error: EvalError) -> LoadError {
-        LoadError::Document { strategy: self.arm.name.clone(), collection: collection.name.clone(), error }
+    fn error(&self, part: String, source: impl Into<LoadFailure>) -> LoadError {
+        LoadError { strategy: self.arm.name.clone(), part, source: Box::new(source.into()) }
+    }
+
+    fn error_in(&self, collection: &Collection, source: impl Into<LoadFailure>) -> LoadError {
+        self.error(format!("collection {}", collection.name), source)
     }
 
     async fn create(&self, collection: &Collection) -> Result<(), LoadError> {
         let name = collection.name.as_str();
         let create = bson::rawdoc! { "create": name, "writeConcern": { "w": "majority" } };
         self.send(collection, create).await?;
-        let indexes = indexes(self.plan, collection).map_err(|error| self.invalid(collection, error))?;
+        let indexes = indexes(self.plan, collection).map_err(|error| self.error_in(collection, error))?;
         if indexes.is_empty() {
             return Ok(());
         }
@@ -142,7 +122,7 @@ impl<T: Target> Loader<'_, T> {
         let mut documents = Documents::new(self.plan, collection);
         let mut inserted = 0;
         let mut batch = self.batch(collection, &mut documents).await?;
-        while batch.documents > 0 && !(self.stop)() {
+        while batch.documents > 0 && !self.stop.is_set() {
             let sent = batch.documents;
             let sending = self.send(collection, batch.command);
             let (result, next) = tokio::join!(sending, self.batch(collection, &mut documents));
@@ -166,7 +146,7 @@ impl<T: Target> Loader<'_, T> {
         let mut count = 0;
         while count < BATCH_DOCUMENTS && writer.len() < BATCH_BYTES {
             let written = index_key(count, |key| documents.write(key, &mut writer));
-            if !written.map_err(|error| self.invalid(collection, error))? {
+            if !written.map_err(|error| self.error_in(collection, error))? {
                 break;
             }
             count += 1;
@@ -180,8 +160,7 @@ impl<T: Target> Loader<'_, T> {
 
     async fn send(&self, collection: &Collection, command: RawDocumentBuf) -> Result<(), LoadError> {
         let sent = self.target.run(self.database, command, ReplyKind::Single).await;
-        let (strategy, collection) = (self.arm.name.clone(), collection.name.clone());
-        sent.map(drop).map_err(|failure| LoadError::Server { strategy, collection, failure })
+        sent.map(drop).map_err(|failure| self.error_in(collection, failure))
     }
 }
 
@@ -196,14 +175,12 @@ pub struct Documents<'d> {
     plan: &'d Plan,
     frame: Frame,
     /// What is left of each open loop, the outermost first.
-    open: Vec<OpenLoop>,
+    open: Vec<OpenLoop<'d>>,
     started: bool,
 }
 
-enum OpenLoop {
-    Entity { entity: usize, next: u64 },
-    List(std::vec::IntoIter<Value>),
-}
+/// The values that are left of a loop.
+type OpenLoop<'d> = Box<dyn Iterator<Item = Value> + 'd>;
 
 impl<'d> Documents<'d> {
     /// Starts before the first document.
@@ -223,14 +200,15 @@ impl<'d> Documents<'d> {
 
     /// Puts the next record (and those of the outer loops) into the frame; `false` after the last.
     fn advance(&mut self) -> Result<bool, EvalError> {
-        let Some(loops) = &self.collection.loops else { return Ok(false) };
+        let loops = self.collection.loops.as_deref().filter(|loops| !loops.is_empty());
+        let Some(loops) = loops else { return Ok(false) };
         if !self.started {
             self.started = true;
-            let outermost = self.begin(0)?;
+            let outermost = self.begin(loops, 0)?;
             self.open.push(outermost);
         }
         while let Some(innermost) = self.open.last_mut() {
-            let Some(value) = innermost.next(self.plan) else {
+            let Some(value) = innermost.next() else {
                 self.open.pop();
                 continue;
             };
@@ -239,24 +217,22 @@ impl<'d> Documents<'d> {
             if depth + 1 == loops.len() {
                 return Ok(true);
             }
-            let inner = self.begin(depth + 1)?;
+            let inner = self.begin(loops, depth + 1)?;
             self.open.push(inner);
         }
         Ok(false)
     }
 
-    fn begin(&mut self, depth: usize) -> Result<OpenLoop, EvalError> {
-        let Some(this) = self.collection.loops.as_ref().and_then(|loops| loops.get(depth)) else {
-            return Ok(OpenLoop::List(Vec::new().into_iter()));
-        };
-        match &this.over {
-            LoopOver::Entity(entity) => Ok(OpenLoop::Entity { entity: *entity, next: 0 }),
+    fn begin(&mut self, loops: &'d [crate::plan::Loop], depth: usize) -> Result<OpenLoop<'d>, EvalError> {
+        let data = &self.plan.data;
+        match &loops[depth].over {
+            LoopOver::Entity(entity) => {
+                Ok(Box::new((0..data.entities[*entity].len()).map(|ordinal| data.whole(*entity, ordinal))))
+            }
             LoopOver::List(list) => {
                 let list = list.evaluate(&mut self.frame)?;
-                let items = list
-                    .items()
-                    .ok_or_else(|| EvalError::new(format!("`each`: expected a list, found {}", list.kind())))?;
-                Ok(OpenLoop::List(items.collect::<Vec<_>>().into_iter()))
+                let no_list = || EvalError::new(format!("`each`: expected a list, found {}", list.kind()));
+                Ok(Box::new(list.items().ok_or_else(no_list)?.collect::<Vec<_>>().into_iter()))
             }
         }
     }
@@ -271,21 +247,6 @@ impl Iterator for Documents<'_> {
             Ok(true) => Some(self.collection.document.bind(&mut self.frame)),
             Ok(false) => None,
             Err(error) => Some(Err(error)),
-        }
-    }
-}
-
-impl OpenLoop {
-    fn next(&mut self, plan: &Plan) -> Option<Value> {
-        match self {
-            OpenLoop::List(items) => items.next(),
-            OpenLoop::Entity { entity, next } => {
-                if *next >= plan.data.entities[*entity].len() {
-                    return None;
-                }
-                *next += 1;
-                Some(plan.data.whole(*entity, *next - 1))
-            }
         }
     }
 }
@@ -329,9 +290,9 @@ fn plain(kind: &Value) -> String {
 
 impl KindedError for LoadError {
     fn kind(&self) -> ErrorKind {
-        match self {
-            LoadError::Document { .. } | LoadError::Step { error: StepError::Invalid { .. }, .. } => ErrorKind::Input,
-            LoadError::Server { .. } | LoadError::Majority { .. } | LoadError::Step { .. } => ErrorKind::Environment,
+        match &*self.source {
+            LoadFailure::Document(_) | LoadFailure::Step(StepError::Invalid { .. }) => ErrorKind::Input,
+            LoadFailure::Server(_) | LoadFailure::Step(_) => ErrorKind::Environment,
         }
     }
 }

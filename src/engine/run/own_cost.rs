@@ -1,18 +1,15 @@
 //! Own costs: what one call of each operation costs the server when nothing else runs.
 
-use std::sync::Arc;
-
 use crate::engine::load::clients::no_reply_within;
 use crate::engine::load::slice::{FatalError, is_alive};
 use crate::engine::step::explain::ExplainTarget;
 use crate::engine::step::interpreter::{Interpreter, StepError};
 use crate::plan::call_id;
-use crate::results::{CostRecord, QueryPlanRecord};
+use crate::results::{OwnCostRecord, QueryPlanRecord};
 use crate::server::meter::{Meter, Usage};
 use crate::server::{FailureKind, Target};
 
 use super::cell::ArmRound;
-use super::cell_record::named;
 use super::error::RunError;
 use super::experiment::Experiment;
 use super::provision::Purpose;
@@ -24,7 +21,7 @@ const UNCOUNTED: u64 = 5;
 #[derive(Debug, Default)]
 pub struct OwnCosts {
     /// An entry per strategy and operation of the mix.
-    pub costs: Vec<CostRecord>,
+    pub costs: Vec<OwnCostRecord>,
     /// How the server finds the documents of their commands.
     pub query_plans: Vec<QueryPlanRecord>,
     /// Problems of the query plans.
@@ -46,39 +43,28 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// As [`RunError`] says. The databases are dropped in any case.
     pub async fn own_costs(&self, calls: u64) -> Result<OwnCosts, RunError> {
         let mut costs = OwnCosts::default();
-        for (arm, _) in self.plan.arms.iter().enumerate().filter(|(_, arm)| !arm.is_control) {
-            let mut databases = Vec::new();
-            let result = self.arm_costs(arm, calls, &mut databases, &mut costs).await;
-            self.finish(result, &databases, false).await?;
+        for (arm, _) in self.plan.arms.iter().enumerate().filter(|(_, arm)| !arm.is_repeat) {
+            self.on_databases(false, async |databases| {
+                let cell = self.provision(Purpose::OwnCost, arm, databases).await?;
+                self.flush().await?;
+                let mut meter = Meter::new(self.target).await;
+                for (operation, _) in self.plan.mix.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+                    self.explain(&cell, operation, &mut costs).await?;
+                    meter.invalidate();
+                    costs.costs.push(self.own_cost(&cell, operation, calls, &mut meter).await?);
+                }
+                Ok(())
+            })
+            .await?;
         }
         Ok(costs)
-    }
-
-    async fn arm_costs(
-        &self,
-        arm: usize,
-        calls: u64,
-        databases: &mut Vec<Arc<str>>,
-        costs: &mut OwnCosts,
-    ) -> Result<(), RunError> {
-        let cell = self.provision(Purpose::OwnCost, arm, databases).await?;
-        self.flush().await?;
-        let mut meter = Meter::new(self.target).await;
-        for (operation, weight) in self.plan.mix.weights.iter().enumerate() {
-            if *weight > 0.0 {
-                self.explain(&cell, operation, costs).await?;
-                meter.invalidate();
-                costs.costs.push(self.own_cost(&cell, operation, calls, &mut meter).await?);
-            }
-        }
-        Ok(())
     }
 
     /// Makes the uncounted calls and explains every distinct command of theirs.
     async fn explain(&self, cell: &ArmRound, operation: usize, costs: &mut OwnCosts) -> Result<(), RunError> {
         let target = ExplainTarget::new(self.target);
         for number in 0..UNCOUNTED {
-            self.check_stop()?;
+            self.stop.check()?;
             self.own_call(&target, cell, operation, number).await?;
         }
         let (strategy, operation) = (&self.plan.arms[cell.arm].name, &self.plan.operations[operation].name);
@@ -105,12 +91,12 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         operation: usize,
         calls: u64,
         meter: &mut Meter,
-    ) -> Result<CostRecord, RunError> {
+    ) -> Result<OwnCostRecord, RunError> {
         let (mut round_trips, mut failed, mut first_error) = (0, 0, None);
         let mut usage = Usage::default();
         meter.begin(self.target).await;
         for number in UNCOUNTED..UNCOUNTED + calls {
-            self.check_stop()?;
+            self.stop.check()?;
             let call = self.own_call(self.target, cell, operation, number).await?;
             round_trips += call.round_trips;
             failed += u64::from(call.server_error.is_some());
@@ -121,7 +107,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let operation = self.plan.operations[operation].name.to_string();
         match first_error {
             Some(message) if failed == calls => Err(RunError::AlwaysFails { strategy, operation, calls, message }),
-            _ => Ok(CostRecord { strategy, operation, calls, round_trips, counters: named(meter.cost(&usage)) }),
+            _ => Ok(OwnCostRecord { strategy, operation, calls, round_trips, counters: meter.cost(&usage) }),
         }
     }
 

@@ -34,30 +34,27 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// # Errors
     /// As [`RunError`] says. The pilot's databases are dropped in any case.
     pub async fn pilot(&self, seconds: f64) -> Result<Pilot, RunError> {
-        let mut databases = Vec::new();
-        let pilot = self.run_pilot(seconds, &mut databases).await;
-        self.finish(pilot, &databases, false).await
-    }
-
-    async fn run_pilot(&self, seconds: f64, databases: &mut Vec<Arc<str>>) -> Result<Pilot, RunError> {
-        let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0 };
-        for (arm, strategy) in self.plan.arms.iter().enumerate() {
-            let mut cell = self.provision(Purpose::Pilot, arm, databases).await?;
-            self.phase(None, arm, RunPhase::Measure);
-            cell.next = Arc::new(AtomicU64::new(call_id::PILOT.start));
-            let end = SliceEnd::After(Duration::from_secs_f64(seconds));
-            let slice = self.run_slice(&mut cell, SliceSpec::unlogged(self.plan.round_seed(0), end)).await?;
-            self.check_stop()?;
-            self.check_success(&cell)?;
-            if slice.calls == 0 || slice.seconds == 0.0 {
-                return Err(RunError::NoCalls { strategy: strategy.name.clone(), seconds });
+        self.on_databases(false, async |databases| {
+            let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0 };
+            for (arm, strategy) in self.plan.arms.iter().enumerate() {
+                let mut cell = self.provision(Purpose::Pilot, arm, databases).await?;
+                self.phase(None, arm, RunPhase::Measure);
+                cell.next = Arc::new(AtomicU64::new(call_id::PILOT.start));
+                let end = SliceEnd::After(Duration::from_secs_f64(seconds));
+                let slice = self.run_slice(&mut cell, SliceSpec::unlogged(self.plan.round_seed(0), end)).await?;
+                self.stop.check()?;
+                self.check_success(&cell)?;
+                if slice.calls == 0 || slice.seconds == 0.0 {
+                    return Err(RunError::NoCalls { strategy: strategy.name.clone(), seconds });
+                }
+                pilot.rate = pilot.rate.min(slice.calls as f64 / slice.seconds);
+                let db = Db { target: self.target, name: &cell.database };
+                let bytes = inspect::footprint(&db, strategy).await.map_err(self.inspect_error(arm))?;
+                pilot.bytes = pilot.bytes.saturating_add(bytes);
             }
-            pilot.rate = pilot.rate.min(slice.calls as f64 / slice.seconds);
-            let db = Db { target: self.target, name: &cell.database };
-            let bytes = inspect::footprint(&db, strategy).await.map_err(self.inspect_error(arm))?;
-            pilot.bytes = pilot.bytes.saturating_add(bytes);
-        }
-        Ok(pilot)
+            Ok(pilot)
+        })
+        .await
     }
 
     /// Ends the run when the server fails every call of an operation: there is nothing to compare.

@@ -58,7 +58,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         arm: usize,
         databases: &mut Vec<Arc<str>>,
     ) -> Result<ArmRound, RunError> {
-        self.check_stop()?;
+        self.stop.check()?;
         let (round, phase) = match purpose {
             Purpose::Pilot => (None, RunPhase::Load),
             Purpose::OwnCost => (None, RunPhase::OwnCost),
@@ -75,10 +75,10 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             target: self.target,
             database: &database,
             observer: self.observer,
-            stop: &|| self.stop.is_set(),
+            stop: &self.stop,
         };
         let loaded = loader.run().await?;
-        self.check_stop()?;
+        self.stop.check()?;
         Ok(ArmRound {
             arm,
             round,
@@ -104,7 +104,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             LoadModel::Open { .. } if in_round => Recorder::open(operations, timeout),
             LoadModel::Open { .. } | LoadModel::Closed => Recorder::new(operations, timeout),
         };
-        let recorders = vec![(recorder, None); self.load_threads.len()];
+        let recorders = vec![(recorder, None); self.load_threads.count()];
         CellMeasures { recorders, ..CellMeasures::default() }
     }
 }

@@ -39,29 +39,34 @@ impl Round {
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
-    pub(super) async fn run_round(
-        &self,
-        index: u64,
-        window: Window,
-        databases: &mut Vec<Arc<str>>,
-    ) -> Result<(RoundRecord, Vec<String>), RunError> {
+    /// Runs one round: every arm is loaded, warmed up, measured and inspected.
+    ///
+    /// # Errors
+    /// As [`RunError`] says. The round's databases are dropped in any case, unless they are to be kept.
+    pub async fn round(&self, index: u64, window: Window) -> Result<(RoundRecord, Vec<String>), RunError> {
         let mut round = Round::new(index, self.plan.round_seed(index), window.under(self.settings.load));
         let arms = self.plan.arms.len();
-        let mut cells = Vec::new();
-        if self.settings.isolated {
-            for arm in shuffled(arms, round.seed, 0) {
-                cells.extend(self.run_interleaved(&mut round, &[arm], databases).await?);
-                if !self.settings.keep {
+        let turns: Vec<Vec<usize>> = match self.settings.isolated {
+            true => shuffled(arms, round.seed, 0).into_iter().map(|arm| vec![arm]).collect(),
+            false => vec![(0..arms).collect()],
+        };
+        let keep = self.settings.keep;
+        let work = async |databases: &mut Vec<Arc<str>>| {
+            let mut cells = Vec::new();
+            for arms in &turns {
+                cells.extend(self.run_interleaved(&mut round, arms, databases).await?);
+                if !keep {
                     self.finish(Ok(()), &std::mem::take(databases), false).await?;
                 }
             }
-        } else {
-            let all: Vec<usize> = (0..arms).collect();
-            cells = self.run_interleaved(&mut round, &all, databases).await?;
-        }
+            Ok(cells)
+        };
+        let mut cells = self.on_databases(keep, work).await?;
         cells.sort_by_key(|(arm, _)| *arm);
         let cells = cells.into_iter().map(|(_, cell)| cell).collect();
-        Ok((RoundRecord { index, seed: round.seed.value(), order: round.order, cells }, round.warnings))
+        let record = RoundRecord { index, seed: round.seed.value(), order: round.order, cells };
+        self.observer.event(&Event::Round(&record));
+        Ok((record, round.warnings))
     }
 
     /// Runs some arms of a round, which take turns slice by slice, and returns the records of their cells by arm.
@@ -78,7 +83,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         for cell in &mut cells {
             self.phase(Some(round.index), cell.arm, RunPhase::WarmUp);
             self.warm_up(cell, round).await?;
-            self.check_stop()?;
+            self.stop.check()?;
         }
         let checkpointed = self.flush().await?;
         for cell in &mut cells {
@@ -114,7 +119,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             let open = self.open_load(round.seed, WARM_UP_ARRIVALS, piece);
             let slice = self.run_slice(cell, SliceSpec { open, ..SliceSpec::unlogged(round.seed, end) }).await?;
             cell.warm_up.push(slice);
-            self.check_stop()?;
+            self.stop.check()?;
         }
         self.check_success(cell)?;
         // What was recorded is not kept, but audits count all calls.
@@ -173,7 +178,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         meter.begin(self.target).await;
         let slice = self.run_slice(cell, spec).await?;
         cell.slices.push(slice);
-        self.check_stop()?;
+        self.stop.check()?;
         meter.end(self.target, &cell.database, &mut cell.usage).await;
         let (arm, done) = (&self.plan.arms[cell.arm].name, cell.measured.calls);
         let calls = match round.window {

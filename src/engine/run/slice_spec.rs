@@ -11,14 +11,14 @@ use crate::engine::load::arrivals::{ArrivalTimes, OpenRate};
 use crate::engine::load::load_threads::{Job, split_clients};
 use crate::engine::load::pacer::Pacing;
 use crate::engine::load::queue::DueQueue;
-use crate::engine::load::slice::{INTERVAL, Load, Slice, SliceEnd, SliceInterval, close_interval};
+use crate::engine::load::slice::{INTERVAL, Interval, Load, Slice, SliceEnd, close_interval};
 use crate::generate::{Label, Seed};
 use crate::results::{LoadModel, SliceRecord};
 use crate::server::Target;
 
 use super::cell::ArmRound;
 use super::error::RunError;
-use super::event::{Event, Interval};
+use super::event::Event;
 use super::experiment::Experiment;
 use super::machine::CpuTicks;
 
@@ -35,8 +35,8 @@ pub(super) struct SliceSpec {
     /// The length of the intervals of the latency log.
     pub(super) every: Duration,
     pub(super) end: SliceEnd,
-    /// With open load, the intended starts.
-    pub(super) open: Option<(OpenRate, ArrivalTimes)>,
+    /// The intended starts of open load.
+    pub(super) open: Option<ArrivalTimes>,
     /// Whether its intervals are logged.
     pub(super) is_logged: bool,
 }
@@ -49,13 +49,12 @@ impl SliceSpec {
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
-    /// The rate and the intended starts of a slice of open load; `None` with closed load.
-    pub(super) fn open_load(&self, seed: Seed, label: Label, slice: u64) -> Option<(OpenRate, ArrivalTimes)> {
+    /// The intended starts of a slice of open load; `None` with closed load.
+    pub(super) fn open_load(&self, seed: Seed, label: Label, slice: u64) -> Option<ArrivalTimes> {
         match self.settings.load {
             LoadModel::Closed => None,
-            LoadModel::Open { rate, arrivals } => {
-                let rate = OpenRate { per_second: rate, arrivals };
-                Some((rate, ArrivalTimes::new(rate, seed, label, slice)))
+            LoadModel::Open { rate: per_second, arrivals } => {
+                Some(ArrivalTimes::new(OpenRate { per_second, arrivals }, seed, label, slice))
             }
         }
     }
@@ -65,8 +64,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let SliceSpec { seed, every, end, open, is_logged } = spec;
         let timeout = self.settings.timeout;
         let pacing = match (open, end) {
-            (Some((rate, times)), SliceEnd::AtCall(end)) => Some(Pacing {
-                queue: Arc::new(DueQueue::new(rate.per_second, timeout)),
+            (Some(times), SliceEnd::AtCall(end)) => Some(Pacing {
+                queue: Arc::new(DueQueue::new(times.rate.per_second, timeout)),
                 times,
                 calls: cell.next.load(Ordering::Relaxed)..end,
                 timeout,
@@ -80,7 +79,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         };
         let (sender, mut intervals) = mpsc::unbounded_channel();
         let recorders = std::mem::take(&mut cell.measured.recorders).into_iter();
-        let clients = split_clients(self.settings.clients, self.load_threads.len());
+        let clients = split_clients(self.settings.clients, self.load_threads.count());
         let jobs = recorders.zip(clients).map(|((recorder, interval), clients)| Job {
             slice: Slice {
                 plan: Arc::clone(&self.plan),
@@ -103,7 +102,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let logging = async {
             while let Some(interval) = intervals.recv().await {
                 if is_logged {
-                    self.log(cell, interval);
+                    self.log(cell, &interval);
                 }
             }
         };
@@ -140,21 +139,16 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let mut recorders = std::mem::take(&mut cell.measured.recorders);
         for (recorder, start) in &mut recorders {
             if let Some(start) = start.take() {
-                close_interval(recorder, start, &|interval| self.log(cell, interval));
+                close_interval(recorder, start, &|interval| self.log(cell, &interval));
             }
         }
         cell.measured.recorders = recorders;
     }
 
-    fn log(&self, cell: &ArmRound, interval: SliceInterval) {
+    fn log(&self, cell: &ArmRound, interval: &Interval) {
         let Some(round) = cell.round else { return };
-        self.observer.event(&Event::Interval(&Interval {
-            round,
-            arm: self.plan.arms[cell.arm].name.clone(),
-            operation: self.plan.operations[interval.operation].name.to_string(),
-            start: (interval.start - self.started).as_secs_f64(),
-            length: interval.length.as_secs_f64(),
-            histogram: interval.histogram,
-        }));
+        let (arm, operation) = (&self.plan.arms[cell.arm].name, &self.plan.operations[interval.operation].name);
+        let start = interval.start - self.started;
+        self.observer.event(&Event::Interval { round, arm, operation, start, interval });
     }
 }

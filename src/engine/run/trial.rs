@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::load::slice::SliceEnd;
+use crate::engine::load::slice::{Interval, SliceEnd};
 use crate::record::LatencyHistogram;
 use crate::results::{BatchRecord, RateRecord};
 use crate::server::Target;
 
 use super::error::RunError;
-use super::event::{Event, Interval, Observer, RunPhase};
+use super::event::{Event, Observer, RunPhase};
 use super::experiment::Experiment;
 use super::provision::Purpose;
 use super::round::Round;
@@ -49,9 +49,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             stop: self.stop.clone(),
             ..*self
         };
-        let mut databases = Vec::new();
-        let tried = batched.run_trial(trial, &mut databases).await;
-        let tried = self.finish(tried, &databases, false).await?;
+        let tried = batched.on_databases(false, async |databases| batched.run_trial(trial, databases).await).await?;
         Ok(tried.map(|tried| RateRecord { batches: batches.finish(), ..tried }))
     }
 
@@ -69,7 +67,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let end = SliceEnd::AtCall(warmup + calls);
         let spec = SliceSpec { seed: round.seed, every: batch, end, open, is_logged: true };
         self.run_slice(&mut cell, spec).await?;
-        self.check_stop()?;
+        self.stop.check()?;
         self.close_intervals(&mut cell);
         Ok(cell.into_rate())
     }
@@ -80,23 +78,19 @@ struct Batches<'o> {
     observer: &'o dyn Observer,
     batch: Duration,
     /// Per batch and operation.
-    times: RefCell<BTreeMap<(u64, String), LatencyHistogram>>,
+    times: RefCell<BTreeMap<(u64, usize), LatencyHistogram>>,
 }
 
 impl Batches<'_> {
-    fn add(&self, interval: &Interval) {
+    fn add(&self, start: Duration, interval: &Interval) {
         // Every load thread has its own intervals, which start at nearly the same time. The rest after the last whole batch
         // is added to it: as a batch its few calls, mostly slow ones, would weigh as much as the others.
         let batch = self.batch.as_secs_f64();
-        let place = ((interval.start / batch).round() as u64).saturating_sub(u64::from(interval.length < batch * 0.9));
+        let is_rest = interval.length.as_secs_f64() < batch * 0.9;
+        let place = ((start.as_secs_f64() / batch).round() as u64).saturating_sub(u64::from(is_rest));
         let mut times = self.times.borrow_mut();
-        let key = (place, interval.operation.clone());
-        match times.get_mut(&key) {
-            Some(mine) => mine.merge(&interval.histogram),
-            None => {
-                times.insert(key, (*interval.histogram).clone());
-            }
-        }
+        let times = times.entry((place, interval.operation));
+        times.and_modify(|times| times.merge(&interval.histogram)).or_insert_with(|| (*interval.histogram).clone());
     }
 
     fn finish(self) -> Vec<BatchRecord> {
@@ -117,7 +111,7 @@ impl Batches<'_> {
 impl Observer for Batches<'_> {
     fn event(&self, event: &Event<'_>) {
         match event {
-            Event::Interval(interval) => self.add(interval),
+            Event::Interval { start, interval, .. } => self.add(*start, interval),
             other => self.observer.event(other),
         }
     }

@@ -5,7 +5,8 @@ use super::*;
 use crate::record::{CallOutcome, LatencyHistogram};
 use crate::report::{Picture, format};
 use crate::results::{
-    AuditRecord, ClaimRecord, CostRecord, OutcomeRecord, Relation, RunRecord, SliceRecord, Status, StrategyRecord, Than,
+    AuditRecord, ClaimRecord, OutcomeRecord, OwnCostRecord, Relation, RunRecord, SliceRecord, Status, StrategyRecord,
+    Than,
 };
 use crate::stats::{self, sample};
 
@@ -214,7 +215,7 @@ fn large() -> RunRecord {
     let all =
         run.strategies.iter().flat_map(|strategy| run.operations.iter().map(move |operation| (strategy, operation)));
     run.own_costs = all
-        .map(|(strategy, operation)| CostRecord {
+        .map(|(strategy, operation)| OwnCostRecord {
             strategy: strategy.name.clone(),
             operation: operation.clone(),
             ..cost.clone()

@@ -284,9 +284,13 @@ mod tests {
     use super::*;
     use crate::record::CallOutcome;
     use crate::results::RunRecord;
-    use crate::stats::{RunPair, compare_runs, sample};
+    use crate::stats::{RunPair, SharedStrategy, compare_runs, sample};
 
-    const ALL: [(usize, usize); 3] = [(0, 0), (1, 1), (2, 2)];
+    const ALL: [SharedStrategy; 3] = [same(0), same(1), same(2)];
+
+    const fn same(place: usize) -> SharedStrategy {
+        SharedStrategy { before: place, after: place }
+    }
 
     fn slowed(strategies: &[usize], factor: f64) -> RunRecord {
         let mut run = sample::run(8);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The own cost of one operation of one strategy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CostRecord {
+pub struct OwnCostRecord {
     /// The strategy.
     pub strategy: String,
     /// The operation.
