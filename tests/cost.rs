@@ -130,7 +130,7 @@ async fn new_entries_of_the_oplog_are_counted_by_database() {
         insert("one", id).await.unwrap();
         insert("other", id).await.unwrap();
     }
-    let bytes = oplog_entries(&bench.target, "one", (before, status().await)).await.unwrap();
+    let bytes = oplog_entries(&bench.target, "one", before, status().await).await.unwrap();
     assert_eq!(bytes, newest_entries(&bench, "one.c", 3).await);
 }
 

@@ -62,14 +62,8 @@ fn summary(scenario: &Scenario, plan: &Plan) -> String {
     let strategies: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
     let operations: Vec<&str> = scenario.operations.iter().map(|operation| operation.name.value.as_str()).collect();
     let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
-    let records: Vec<String> =
-        plan.data.entities.iter().map(|entity| format!("{} {}", entity.len(), entity.name)).collect();
-    format!(
-        "{}; strategies {}; operations {}; mixes {}; records {}",
-        plan.name,
-        strategies.join(", "),
-        operations.join(", "),
-        mixes.join(", "),
-        records.join(", ")
-    )
+    let records = plan.data.entities.iter().map(|entity| format!("{} {}", entity.len(), entity.name));
+    let records = records.collect::<Vec<_>>().join(", ");
+    let [strategies, operations, mixes] = [strategies, operations, mixes].map(|names| names.join(", "));
+    format!("{}; strategies {strategies}; operations {operations}; mixes {mixes}; records {records}", plan.name)
 }

@@ -1,7 +1,5 @@
 //! Ctrl-C and other signals that stop docshape.
 
-use std::io;
-
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::exit::CliError;
@@ -20,20 +18,18 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Begins to listen; inside a tokio runtime.
+    /// Starts to listen; must be called inside a tokio runtime.
     ///
     /// # Errors
-    /// When the system refuses a handler.
+    /// When the system rejects a handler.
     pub fn listen() -> Result<Interrupt, CliError> {
-        Interrupt::install().map_err(|error| CliError::failure(format!("cannot handle signals: {error}")))
-    }
-
-    fn install() -> io::Result<Interrupt> {
+        let cannot = |error| CliError::failure(format!("cannot handle signals: {error}"));
+        let handle = |kind| signal(kind).map_err(cannot);
         Ok(Interrupt {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-            _file_size: signal(SignalKind::from_raw(nix::sys::signal::Signal::SIGXFSZ as i32))?,
+            interrupt: handle(SignalKind::interrupt())?,
+            terminate: handle(SignalKind::terminate())?,
+            hang_up: handle(SignalKind::hangup())?,
+            _file_size: handle(SignalKind::from_raw(nix::sys::signal::Signal::SIGXFSZ as i32))?,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::report::counted;
 use crate::scenario::{self, Diagnostics, Source, StrategyDefinition};
 
 use super::catalogue::SCENARIOS;
@@ -33,7 +34,7 @@ fn strategies(all: &[StrategyDefinition]) -> String {
     let controls = others.iter().filter(|strategy| strategy.is_unsafe).count();
     let more = others.len() - controls;
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    let plural = if controls == 1 { "" } else { "s" };
-    let controls = if controls > 0 { format!("; {controls} negative control{plural}") } else { String::new() };
+    let negative = counted(controls as u64, "negative control");
+    let controls = if controls > 0 { format!("; {negative}") } else { String::new() };
     format!("{}{more}{controls}", names.join(", "))
 }

@@ -74,7 +74,5 @@ pub fn written(renderer: &dyn Renderer, report: &Report) -> String {
 
 /// The terminal's report, as wide as the terminal.
 pub fn terminal(report: &Report) -> String {
-    let mut text = String::new();
-    let _ = Terminal { width: output::width(), colour: true }.render(report, &mut text);
-    text
+    written(&Terminal { width: output::width(), colour: true }, report)
 }

@@ -1,6 +1,6 @@
 //! From an argument to a scenario that can run; prints all problems.
 
-use crate::compile::{Choice, ChoiceError};
+use crate::compile::Choice;
 use crate::plan::Plan;
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 
@@ -41,7 +41,7 @@ pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError
     }
     match (scenario, compiled) {
         (Some(scenario), Some(Ok(Some(plan)))) => Ok(Ready { source, scenario, plan }),
-        (_, Some(Err(error))) => Err(not_offered(&source, &error)),
+        (_, Some(Err(error))) => Err(CliError::usage(format!("{}: {error}", source.path))),
         _ => Err(CliError::usage(format!("{} cannot run, for an unknown reason; please report this", source.path))),
     }
 }
@@ -62,8 +62,4 @@ pub fn print_diagnostics(diagnostics: &Diagnostics, source: &Source) {
 /// Returns the error of a scenario whose problems are printed.
 pub fn already_printed() -> CliError {
     CliError::usage("")
-}
-
-fn not_offered(source: &Source, error: &ChoiceError) -> CliError {
-    CliError::usage(format!("{}: {error}", source.path))
 }

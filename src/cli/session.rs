@@ -15,8 +15,8 @@ use super::server::ServerChoice;
 pub struct Session {
     /// A client for everything but the calls that are measured.
     pub target: MongoTarget,
-    /// What server it is.
-    pub facts: Deployment,
+    /// What the server reports of itself.
+    pub deployment: Deployment,
     /// Whether docshape started it.
     pub embedded: bool,
     /// Set when the user wants to stop.
@@ -25,7 +25,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Does some work with a server. To be called on the main thread, as the embedded server's life requires. `quit` is
+    /// Does some work with a server. Must be called on the main thread, with which the embedded server ends. `quit` is
     /// the error for a user who does not wait for the cleanup.
     ///
     /// # Errors
@@ -95,34 +95,34 @@ async fn with_server(
 ) -> Result<Exit, CliError> {
     match choice {
         ServerChoice::Uri(uri) => {
-            let session = connect(uri.reveal(), (false, stop)).await.map_err(with_embedded_hint)?;
-            work(session).await
+            let hint = |error: CliError| {
+                let is_interrupted = error.exit == Exit::Interrupted;
+                if is_interrupted { error } else { error.with("omit --uri and MONGODB_URI to use an embedded server") }
+            };
+            work(connect(uri.reveal(), false, stop).await.map_err(hint)?).await
         }
         ServerChoice::Embedded(options) => {
             let starting = async { Ok(EmbeddedMongod::start(&options).await?) };
             let mut server = unless_stopped(stop, starting).await?;
-            let result = async { work(connect(&server.uri(), (true, stop)).await?).await }.await;
-            let result = result.map_err(|error| with_end_of(&mut server, error));
+            let result = async { work(connect(&server.uri(), true, stop).await?).await }.await;
+            // If the embedded server ended by itself, that explains every other error.
+            let result = result.map_err(|error| match server.ended() {
+                Some(ended) => error.with(&ended.to_string()),
+                None => error,
+            });
             let stopped = server.stop().map_err(CliError::from);
             result.and_then(|exit| stopped.map(|()| exit))
         }
     }
 }
 
-async fn connect(uri: &str, (embedded, stop): (bool, &StopFlag)) -> Result<Session, CliError> {
+async fn connect(uri: &str, embedded: bool, stop: &StopFlag) -> Result<Session, CliError> {
     let connecting = async {
         let target = MongoTarget::connect(uri, 1).await?;
-        let facts = Deployment::read(&target).await?;
-        Ok(Session { target, facts, embedded, stop: stop.clone(), uri: uri.to_owned() })
+        let deployment = Deployment::read(&target).await?;
+        Ok(Session { target, deployment, embedded, stop: stop.clone(), uri: uri.to_owned() })
     };
     unless_stopped(stop, connecting).await
-}
-
-fn with_embedded_hint(error: CliError) -> CliError {
-    match error.exit {
-        Exit::Interrupted => error,
-        _ => error.with("omit --uri and MONGODB_URI to use an embedded server"),
-    }
 }
 
 /// Abandons work that does not check `stop` itself.
@@ -130,14 +130,6 @@ async fn unless_stopped<R>(stop: &StopFlag, work: impl Future<Output = Result<R,
     tokio::select! {
         result = work => result,
         () = stop.wait() => Err(CliError::new(Exit::Interrupted, "interrupted before the first call")),
-    }
-}
-
-/// Adds that the embedded server ended by itself, which explains every other error.
-fn with_end_of(server: &mut EmbeddedMongod, error: CliError) -> CliError {
-    match server.ended() {
-        Some(ended) => error.with(&ended.to_string()),
-        None => error,
     }
 }
 

@@ -47,30 +47,17 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A whole number from 1 to `MAX`.
-pub(super) fn count<const MAX: u64>(text: &str) -> Result<u64, String> {
-    match text.trim().parse() {
-        Ok(number) if (1..=MAX).contains(&number) => Ok(number),
-        _ => Err(format!("expected a whole number from 1 to {MAX}")),
-    }
-}
-
-/// Enough rounds for a verdict.
-pub(super) fn rounds(text: &str) -> Result<u64, String> {
-    match text.trim().parse() {
-        Ok(number) if (6..=100).contains(&number) => Ok(number),
-        _ => Err("expected a whole number from 6 to 100".to_owned()),
-    }
+/// A whole number from `MIN` to `MAX`.
+pub(super) fn whole<const MIN: u64, const MAX: u64>(text: &str) -> Result<u64, String> {
+    let number = text.trim().parse().ok().filter(|number| (MIN..=MAX).contains(number));
+    number.ok_or_else(|| format!("expected a whole number from {MIN} to {MAX}"))
 }
 
 /// A percentage from 0 to `MAX`, as a share: 0.02 for `2`.
 pub(super) fn percent<const MAX: u8>(text: &str) -> Result<f64, String> {
     let plain = text.trim().trim_end_matches('%').trim_end();
-    let nearest = match plain.replace(',', ".").parse::<f64>() {
-        Ok(percent) if percent.is_nan() => None,
-        Ok(percent) => Some(percent.clamp(0.0, f64::from(MAX))),
-        Err(_) => None,
-    };
+    let number = plain.replace(',', ".").parse::<f64>().ok().filter(|percent| !percent.is_nan());
+    let nearest = number.map(|percent| percent.clamp(0.0, f64::from(MAX)));
     match (plain.parse::<f64>(), nearest) {
         (Ok(percent), Some(nearest)) if percent == nearest => Ok(percent / 100.0),
         (_, Some(nearest)) => Err(format!("expected a percentage from 0 to {MAX}; did you mean {}?", nearest + 0.0)),
@@ -80,23 +67,18 @@ pub(super) fn percent<const MAX: u8>(text: &str) -> Result<f64, String> {
 
 /// Any seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
-    text.trim().parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+    whole::<0, { u64::MAX }>(text)
 }
 
 /// A port.
 pub(super) fn port(text: &str) -> Result<u16, String> {
-    match text.trim().parse() {
-        Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!("expected a whole number from 1 to {}", u16::MAX)),
-    }
+    whole::<1, { u16::MAX as u64 }>(text).map(|port| port as u16)
 }
 
 /// A size in GB that `mongod` accepts.
 pub(super) fn cache_size(text: &str) -> Result<f64, String> {
-    match text.trim().parse() {
-        Ok(gb) if (0.25..=10_000.0).contains(&gb) => Ok(gb),
-        _ => Err("expected a number of GB from 0.25 to 10000".to_owned()),
-    }
+    let gb = text.trim().parse().ok().filter(|gb| (0.25..=10_000.0).contains(gb));
+    gb.ok_or_else(|| "expected a number of GB from 0.25 to 10000".to_owned())
 }
 
 /// A rate of calls.
@@ -154,9 +136,9 @@ mod tests {
 
     #[test]
     fn numbers_outside_their_range_are_rejected() {
-        assert_eq!(count::<10>("10"), Ok(10));
+        assert_eq!(whole::<1, 10>("10"), Ok(10));
         for text in ["0", "-1", "11", "x", "1.5", "99999999999999999999"] {
-            assert_eq!(count::<10>(text), Err("expected a whole number from 1 to 10".into()), "{text}");
+            assert_eq!(whole::<1, 10>(text), Err("expected a whole number from 1 to 10".into()), "{text}");
         }
         assert_eq!(cache_size("0.25"), Ok(0.25));
         for text in ["0.2", "NaN", "inf", "-1", "big"] {

@@ -106,10 +106,7 @@ fn parse_quantile(name: &str) -> Option<Metric> {
     let digits = name.strip_prefix('p')?;
     let is_short = digits.len() > 2 && digits.starts_with('9') && digits.bytes().all(|byte| byte.is_ascii_digit());
     // Parsed with the exponent, 99.9 % is the number 0.999.
-    let share = match is_short {
-        true => format!("0.{digits}"),
-        false => format!("{digits}e-2"),
-    };
+    let share = if is_short { format!("0.{digits}") } else { format!("{digits}e-2") };
     let share: f64 = share.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))?;
     (share > 0.0 && share < 1.0).then(|| quantile(share))
 }

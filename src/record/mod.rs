@@ -332,11 +332,8 @@ impl OperationMeasures {
     fn merge(&mut self, other: &OperationMeasures) {
         self.calls += other.calls;
         self.round_trips += other.round_trips;
-        for (outcome, histogram) in &other.outcomes {
-            add(&mut self.outcomes, outcome, histogram);
-        }
-        for (outcome, histogram) in &other.responses {
-            add(&mut self.responses, outcome, histogram);
+        for (mine, theirs) in [(&mut self.outcomes, &other.outcomes), (&mut self.responses, &other.responses)] {
+            theirs.iter().for_each(|(outcome, histogram)| add(mine, outcome, histogram));
         }
         for (error, count) in &other.errors {
             *self.errors.entry(error.clone()).or_default() += count;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::record::{CallOutcome, StoredHistogram};
+use crate::record::CallOutcome;
 
 use super::{CellRecord, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord, RunRecord, SliceRecord, TimesRecord};
 
@@ -41,17 +41,17 @@ fn check_names(record: &RunRecord) -> Result<(), String> {
             return Err(format!("two {what} are named {twice}"));
         }
     }
-    let unknown = |what: &str, known: &[&str], name: &str| match known.contains(&name) {
-        true => Ok(()),
-        false => Err(format!("{what} {name:?}, which is not in the list of this run")),
+    let check_known = |what: &str, known: &[&str], name: &str| {
+        let unknown = || format!("{what} {name:?}, which is not in the list of this run");
+        known.contains(&name).then_some(()).ok_or_else(unknown)
     };
     for (operation, weight) in &record.mix.weights {
-        unknown("mix.weights names the operation", &operations, operation)?;
-        not_negative("a weight in the mix", *weight)?;
+        check_known("mix.weights names the operation", &operations, operation)?;
+        check_not_negative("a weight in the mix", *weight)?;
     }
     for cost in &record.own_costs {
-        unknown("costs names the strategy", &strategies, &cost.strategy)?;
-        unknown("costs names the operation", &operations, &cost.operation)?;
+        check_known("costs names the strategy", &strategies, &cost.strategy)?;
+        check_known("costs names the operation", &operations, &cost.operation)?;
     }
     Ok(())
 }
@@ -81,11 +81,11 @@ fn check_seconds(what: &str, seconds: f64) -> Result<(), String> {
     Duration::try_from_secs_f64(seconds).map(|_| ()).map_err(|_| format!("{what} cannot be {seconds} s"))
 }
 
-fn not_negative(what: &str, value: f64) -> Result<(), String> {
+fn check_not_negative(what: &str, value: f64) -> Result<(), String> {
     if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(format!("{what} cannot be {value}")) }
 }
 
-/// Sums of one kind of number over a whole run, which no reader may overflow.
+/// The sum of all counts of a run, which must not overflow.
 #[derive(Default)]
 struct CountSum(u64);
 
@@ -118,19 +118,20 @@ fn check_operation(operation: &OperationRecord, counts: &mut CountSum) -> Result
 }
 
 fn check_outcome(outcome: &OutcomeRecord) -> Result<(), String> {
-    let OutcomeRecord { outcome: name, count, saturated, sum, service, response } = outcome;
-    let what = format!("outcome {name}");
+    let OutcomeRecord { count, saturated, sum, .. } = *outcome;
+    let what = format!("outcome {}", outcome.outcome);
     // A call that was not sent has no service time.
-    let served = if *name == CallOutcome::Skipped { 0 } else { *count };
-    check_times(&what, (served, *saturated, *sum), service)?;
-    match response {
-        Some(times) => check_times(&what, (*count, times.saturated, times.sum), &times.histogram),
-        None => Ok(()),
-    }
+    let served = if outcome.outcome == CallOutcome::Skipped { 0 } else { count };
+    let service = TimesRecord { count: served, saturated, sum, histogram: outcome.service.clone() };
+    check_times(&what, &service)?;
+    let response = outcome.response.clone().map(|response| TimesRecord { count, ..response });
+    response.iter().try_for_each(|response| check_times(&what, response))
 }
 
-fn check_times(what: &str, (count, saturated, sum): (u64, u64, u64), times: &StoredHistogram) -> Result<(), String> {
-    let times = times.open();
+/// Checks that a count, a sum and a histogram are of the same times.
+fn check_times(what: &str, stated: &TimesRecord) -> Result<(), String> {
+    let TimesRecord { count, saturated, sum, .. } = *stated;
+    let times = stated.histogram.open();
     if times.count() != count {
         return Err(format!("the histogram of {what} has {} calls, {count} are stated", times.count()));
     }
@@ -146,47 +147,37 @@ fn check_times(what: &str, (count, saturated, sum): (u64, u64, u64), times: &Sto
 }
 
 fn check_cell(cell: &CellRecord, counts: &mut CountSum) -> Result<(), String> {
-    not_negative("seconds", cell.seconds)?;
-    not_negative("load_seconds", cell.load_seconds)?;
+    check_not_negative("seconds", cell.seconds)?;
+    check_not_negative("load_seconds", cell.load_seconds)?;
     for SliceRecord { calls, seconds } in cell.slices.iter().chain(&cell.warm_up) {
         counts.add(*calls)?;
-        not_negative("the seconds of a slice", *seconds)?;
+        check_not_negative("the seconds of a slice", *seconds)?;
     }
     for collection in cell.before.iter().chain(&cell.after) {
-        not_negative(&format!("the mean size of {}", collection.name), collection.mean)?;
+        check_not_negative(&format!("the mean size of {}", collection.name), collection.mean)?;
     }
     cell.audits.iter().try_for_each(|audit| counts.add(audit.anomalies()))?;
     if let Some(times) = &cell.check_out {
         counts.add(times.count)?;
-        check_all(times, "the pool's check-out")?;
+        check_times("the pool's check-out", times)?;
     }
     cell.open.as_ref().map_or(Ok(()), |open| check_open(open, cell, counts))
 }
 
-fn check_all(times: &TimesRecord, what: &str) -> Result<(), String> {
-    check_times(what, (times.count, times.saturated, times.sum), &times.histogram)
-}
-
 fn check_open(open: &OpenRecord, cell: &CellRecord, counts: &mut CountSum) -> Result<(), String> {
-    check_all(&open.pacer_lag, "the pacer's lag")?;
-    check_all(&open.queue_wait, "the wait in the queue")?;
+    check_times("the pacer's lag", &open.pacer_lag)?;
+    check_times("the wait in the queue", &open.queue_wait)?;
     [open.offered, open.waiting, open.skipped].into_iter().try_for_each(|count| counts.add(count))?;
     let OpenRecord { offered, waiting, skipped, never_started, seconds, .. } = open;
     if cell.calls.checked_add(*never_started) != Some(*offered) {
         let calls = cell.calls;
         return Err(format!("{offered} calls fell due, but {calls} ended and {never_started} were never started"));
     }
-    if waiting > offered
-        || skipped > &cell.calls
-        || open.pacer_lag.count > *offered
-        || open.queue_wait.count > cell.calls
-    {
+    let is_more = waiting > offered || skipped > &cell.calls;
+    if is_more || open.pacer_lag.count > *offered || open.queue_wait.count > cell.calls {
         return Err(format!("more calls waited or were skipped than the {offered} that fell due"));
     }
-    if !seconds.is_finite() || *seconds < 0.0 {
-        return Err(format!("calls cannot fall due in {seconds} s"));
-    }
-    Ok(())
+    check_not_negative("seconds in which calls fell due", *seconds)
 }
 
 #[cfg(test)]
@@ -221,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_the_open_model_must_fit_together() {
+    fn numbers_of_open_load_must_be_consistent() {
         assert_eq!(check(&open()), Ok(()));
         let wrong = |change: &dyn Fn(&mut CellRecord), expected: &str| {
             let mut run = open();
@@ -237,7 +228,7 @@ mod tests {
         wrong(&of(&|open| open.skipped = 3), "than the 3 that fell due");
         wrong(&of(&|open| open.queue_wait = times(&[1, 2, 3])), "than the 3 that fell due");
         wrong(&of(&|open| open.pacer_lag.count = 9), "the pacer's lag has 3 calls, 9 are stated");
-        wrong(&of(&|open| open.seconds = f64::NAN), "NaN s");
+        wrong(&of(&|open| open.seconds = f64::NAN), "seconds in which calls fell due cannot be NaN");
         wrong(&|cell| cell.operations[0].outcomes[0].response = Some(times(&[15])), "has 1 calls, 2 are stated");
         wrong(&|cell| cell.check_out = Some(TimesRecord { sum: 50, ..times(&[1]) }), "cannot have a sum of 50 ns");
     }

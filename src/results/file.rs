@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{ErrorKind, KindedError};
@@ -14,7 +15,7 @@ use super::{CAPACITY_FILE, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord};
 /// Results that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The disk refused to take them.
+    /// The file cannot be written.
     #[error("cannot write {}: {source}; free some disk space, or choose another folder", path.display())]
     Write {
         /// The file.
@@ -38,7 +39,7 @@ pub enum ResultsError {
         /// The last line.
         line: usize,
     },
-    /// The file holds something else.
+    /// The file is not a run record.
     #[error("{} is not a run of docshape: {reason}; name a run folder, or its run.json", path.display())]
     Foreign {
         /// The file.
@@ -46,7 +47,7 @@ pub enum ResultsError {
         /// What is wrong.
         reason: String,
     },
-    /// docshape wrote it, and it was changed.
+    /// The file was changed after docshape wrote it.
     #[error("{} is damaged: {reason}; restore it from a copy, or run again", path.display())]
     Damaged {
         /// The file.
@@ -69,7 +70,7 @@ pub enum ResultsError {
 /// Writes the record into a folder, whole or not at all: what was there stays until the new file is on disk.
 ///
 /// # Errors
-/// When the disk refuses.
+/// When the file cannot be written.
 pub fn save(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
     save_as(record, folder, RUN_FILE)
 }
@@ -77,7 +78,7 @@ pub fn save(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
 /// Writes the searches for capacity into a folder, as [`save`] does a run.
 ///
 /// # Errors
-/// When the disk refuses.
+/// When the file cannot be written.
 pub fn save_capacity(record: &CapacityRecord, folder: &Path) -> Result<(), ResultsError> {
     save_as(record, folder, CAPACITY_FILE)
 }
@@ -92,8 +93,14 @@ pub(super) fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Res
 }
 
 /// Writes a temporary file in the same folder, and renames it once all of it is on disk.
-fn replace(folder: &Path, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut buffer = BufWriter::new(temporary(folder)?);
+pub(super) fn replace(
+    folder: &Path,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    // Temporary files are private; results are as open as the user's umask lets new files be.
+    let open = fs::Permissions::from_mode(0o666);
+    let mut buffer = BufWriter::new(tempfile::Builder::new().permissions(open).tempfile_in(folder)?);
     write(&mut buffer)?;
     let file = buffer.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.as_file().sync_all()?;
@@ -101,18 +108,6 @@ fn replace(folder: &Path, path: &Path, write: impl FnOnce(&mut dyn Write) -> io:
     // The rename outlives a crash of the machine only once the folder is on disk; some file systems cannot do that.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
-}
-
-/// Temporary files are private; results are as open as the user's umask lets new files be.
-#[cfg(unix)]
-pub(super) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
-}
-
-#[cfg(not(unix))]
-pub(super) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    tempfile::NamedTempFile::new_in(folder)
 }
 
 /// What every version of the format begins with, to identify the file.
@@ -128,10 +123,7 @@ struct Head {
 /// When it is missing, cut off, foreign, damaged, or in another format.
 pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
     let path = if path.is_dir() { path.join(RUN_FILE) } else { path.to_owned() };
-    let text = match fs::read(&path) {
-        Ok(text) => text,
-        Err(source) => return Err(ResultsError::Read { path, source }),
-    };
+    let text = fs::read(&path).map_err(|source| ResultsError::Read { path: path.clone(), source })?;
     let head: Head = match serde_json::from_slice(&text) {
         Ok(head) => head,
         Err(error) if error.is_eof() || is_cut_off(&text, &error) => {
@@ -142,10 +134,8 @@ pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
     if head.format != FORMAT_VERSION {
         return Err(ResultsError::OtherFormat { path, format: head.format, version: head.version });
     }
-    match read(&text).and_then(|record| check(&record).map(|()| record)) {
-        Ok(record) => Ok(record),
-        Err(reason) => Err(ResultsError::Damaged { path, reason }),
-    }
+    let record = read(&text).and_then(|record| check(&record).map(|()| record));
+    record.map_err(|reason| ResultsError::Damaged { path, reason })
 }
 
 /// Reads a record. The place of what does not fit is given by the names that lead there, since a run is one long line.
@@ -224,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_file_stays_when_a_save_fails_half_way() {
+    fn a_failed_save_keeps_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let run = sample::run(&[1]);
         save(&run, folder.path()).unwrap();
@@ -239,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replaced_is_named_and_stays() {
+    fn files_that_cannot_be_replaced_are_named_and_stay() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join(RUN_FILE).join("kept")).unwrap();
         let error = save(&sample::run(&[1]), folder.path()).unwrap_err();
@@ -249,10 +239,8 @@ mod tests {
         assert!(save(&sample::run(&[1]), &folder.path().join("absent")).is_err());
     }
 
-    #[cfg(unix)]
     #[test]
     fn results_are_as_open_as_other_new_files() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         saved(folder.path());
         fs::write(folder.path().join("other"), "").unwrap();
@@ -261,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_foreign_files_are_told_apart() {
+    fn missing_and_foreign_files_have_different_errors() {
         let folder = tempfile::tempdir().unwrap();
         let missing = load(folder.path()).unwrap_err();
         assert!(matches!(missing, ResultsError::Read { .. }), "{missing}");
@@ -318,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_histogram_edited_by_hand_is_refused() {
+    fn edited_histograms_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let mut run = saved(folder.path());
         let service = run.pointer_mut("/rounds/0/cells/0/operations/0/outcomes/0/service").unwrap();
@@ -346,7 +334,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
-        fn every_run_comes_back(times in prop::collection::vec(0_u64..70_000_000_000, 0..50)) {
+        fn runs_round_trip(times in prop::collection::vec(0_u64..70_000_000_000, 0..50)) {
             let folder = tempfile::tempdir().unwrap();
             let run = sample::run(&times);
             save(&run, folder.path()).unwrap();

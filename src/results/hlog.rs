@@ -11,7 +11,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use crate::record::LatencyHistogram;
 
 use super::LoadModel;
-use super::file::temporary as results_file;
+use super::file::replace;
 
 /// Appends intervals to a log as they are measured. Every line is written by one call, so that a crash leaves no half
 /// line.
@@ -21,11 +21,11 @@ pub struct IntervalLog {
 }
 
 impl IntervalLog {
-    /// Begins a log; `started` is the run's beginning in seconds since the Unix epoch. In the open model it holds response
+    /// Starts a log; `started` is the start of the run in seconds since the Unix epoch. With open load it has response
     /// times, by which strategies are judged; its first line says which.
     ///
     /// # Errors
-    /// When the file cannot be made, or is there already.
+    /// When the file cannot be created, or exists already.
     pub fn create(path: &Path, started: f64, load: LoadModel) -> io::Result<IntervalLog> {
         let comment = match load {
             LoadModel::Closed => "docshape: service times in nanoseconds of successful calls",
@@ -60,27 +60,25 @@ impl IntervalLog {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return IntervalLog::create(path, started, load),
             Err(error) => return Err(error),
         };
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let mut kept = io::BufWriter::new(results_file(folder)?);
-        let (mut old, mut line) = (BufReader::new(old), Vec::new());
-        while old.read_until(b'\n', &mut line)? > 0 {
-            if line.ends_with(b"\n") && round_of(&line).is_none_or(|round| round <= rounds) {
-                kept.write_all(&line)?;
+        replace(path.parent().unwrap_or(Path::new(".")), path, |kept| {
+            let (mut old, mut line) = (BufReader::new(old), Vec::new());
+            while old.read_until(b'\n', &mut line)? > 0 {
+                if line.ends_with(b"\n") && round_of(&line).is_none_or(|round| round <= rounds) {
+                    kept.write_all(&line)?;
+                }
+                line.clear();
             }
-            line.clear();
-        }
-        let kept = kept.into_inner().map_err(io::IntoInnerError::into_error)?;
-        kept.as_file().sync_all()?;
-        kept.persist(path).map_err(|error| error.error)?;
+            Ok(())
+        })?;
         Ok(IntervalLog { file: OpenOptions::new().append(true).open(path)? })
     }
 
-    /// Adds an interval; `start` and `length` in seconds, `start` counted from the run's beginning.
+    /// Adds an interval; `start` and `length` in seconds, `start` counted from the start of the run.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// When the line cannot be written.
     pub fn append(&mut self, tag: &str, start: f64, length: f64, histogram: &LatencyHistogram) -> io::Result<()> {
-        // The writer of the library owns its file for as long as it lives, so each line is made apart.
+        // The library's writer owns its file as long as it exists, so each line has a writer of its own.
         let mut line = Vec::new();
         let mut serializer = V2DeflateSerializer::new();
         let tag: String = tag.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
@@ -93,7 +91,7 @@ impl IntervalLog {
             Tag::new(&tag),
         );
         written.map_err(|error| io::Error::other(format!("{error:?}")))?;
-        // Only the line itself is kept of what the writer begins a log with.
+        // The writer starts with a header of which only the line itself is kept.
         let body = line.split_inclusive(|byte| *byte == b'\n').rfind(|part| part.starts_with(b"Tag="));
         self.file.write_all(body.unwrap_or_default())
     }

@@ -110,11 +110,8 @@ pub struct AnomalyCounts {
 impl Verification {
     /// Whether safe strategies have no finding and unsafe ones have one.
     pub fn passes(&self) -> bool {
-        let is_good = |strategy: &StrategyFindings| match strategy.is_unsafe {
-            true => strategy.is_caught(),
-            false => strategy.is_clean(),
-        };
-        self.strategies.iter().all(is_good)
+        let passes = |one: &StrategyFindings| if one.is_unsafe { one.is_caught() } else { one.is_clean() };
+        self.strategies.iter().all(passes)
     }
 }
 

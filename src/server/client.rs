@@ -248,7 +248,7 @@ async fn send(
             let reply = reply.map_err(|error| failure::from_driver(&error))?;
             match WriteCounts::of(&reply) {
                 Some(counts) if kind == ReplyKind::Counts => Ok(Reply::Counts(counts)),
-                _ => single(reply, kind),
+                Some(_) | None => single(reply, kind),
             }
         }
     }
@@ -268,7 +268,7 @@ fn single(reply: bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
     }
     match kind {
         ReplyKind::Writes => failure::in_writes_reply(&kept)?,
-        _ => failure::in_reply(&kept)?,
+        ReplyKind::Cursor | ReplyKind::Counts | ReplyKind::Single => failure::in_reply(&kept)?,
     }
     Ok(kept.into())
 }
@@ -292,14 +292,11 @@ fn refused_uri(uri: &str, error: &mongodb::error::Error) -> ConnectError {
                       password are percent-encoded, and that the host name of a mongodb+srv string resolves";
         return ConnectError::InvalidUri { reason: reason.to_owned() };
     }
-    let failure = failure::from_driver(error);
-    match failure.kind {
-        FailureKind::Network | FailureKind::Timeout => ConnectError::Driver { reason: failure.message },
-        _ => {
-            let reason = failure.message.trim_start_matches("An invalid argument was provided: ");
-            ConnectError::InvalidUri { reason: reason.to_owned() }
-        }
+    let Failure { kind, message: reason, .. } = failure::from_driver(error);
+    if matches!(kind, FailureKind::Network | FailureKind::Timeout) {
+        return ConnectError::Driver { reason };
     }
+    ConnectError::InvalidUri { reason: reason.trim_start_matches("An invalid argument was provided: ").to_owned() }
 }
 
 impl KindedError for ConnectError {

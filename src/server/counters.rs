@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, rawdoc};
+use bson::{RawDocument, RawDocumentBuf, Timestamp, rawdoc};
 
 use crate::record::{COUNTERS, OPLOG_BYTES};
 
+use super::field::{at, double};
 use super::{Failure, ReplyKind, Target};
 
 /// Sections of `serverStatus` without any of the counters; without them the command takes a third of the time. A release
@@ -88,15 +89,11 @@ impl Snapshot {
         };
         let mut numbers = Counters::new();
         for counter in &COUNTERS {
-            for number in counter.paths.iter().filter_map(|path| number_at(status, path)) {
+            for number in counter.paths.iter().filter_map(|path| double(at(status, path)?)) {
                 *numbers.entry(counter.name).or_default() += number;
             }
         }
-        let oplog = match times(status) {
-            Some((oldest, newest)) => oplog_bytes(target).await.map(|bytes| Oplog { bytes, oldest, newest }),
-            None => None,
-        };
-        Ok(Snapshot { numbers, oplog })
+        Ok(Snapshot { numbers, oplog: oplog(target, status).await })
     }
 
     /// Whether the server reports no counter.
@@ -113,10 +110,12 @@ impl Snapshot {
         let mut growth: Counters = both.collect();
         let (Some(before), Some(after)) = (self.oplog, later.oplog) else { return (growth, false) };
         let is_read = before.oldest != after.oldest;
-        let bytes = match is_read {
-            false => Some(after.bytes - before.bytes),
-            true if after.oldest > before.newest => None,
-            true => oplog_entries(target, database, (before.newest, after.newest)).await,
+        let bytes = if !is_read {
+            Some(after.bytes - before.bytes)
+        } else if after.oldest > before.newest {
+            None
+        } else {
+            oplog_entries(target, database, before.newest, after.newest).await
         };
         growth.extend(bytes.map(|bytes| (OPLOG_BYTES, bytes)));
         (growth, is_read)
@@ -134,43 +133,19 @@ fn server_status() -> RawDocumentBuf {
     command
 }
 
-/// The number at a path with dots between names.
-fn number_at(document: &RawDocument, path: &str) -> Option<f64> {
-    match path.split_once('.') {
-        Some((section, rest)) => number_at(document.get_document(section).ok()?, rest),
-        None => number(document.get(path).ok()??),
-    }
-}
-
-fn number(value: RawBsonRef<'_>) -> Option<f64> {
-    match value {
-        RawBsonRef::Int32(number) => Some(f64::from(number)),
-        RawBsonRef::Int64(number) => Some(number as f64),
-        RawBsonRef::Double(number) => Some(number),
-        _ => None,
-    }
-}
-
-/// When the oldest and the newest entry of the oplog were written.
-fn times(status: &RawDocument) -> Option<(Timestamp, Timestamp)> {
-    let oplog = status.get_document("oplog").ok()?;
-    Some((oplog.get_timestamp("earliestOptime").ok()?, oplog.get_timestamp("latestOptime").ok()?))
-}
-
-/// The size of all documents in `local`. Of its collections only the oplog grows, and the server knows this without looking
-/// at storage, in a fraction of the time that `$collStats` takes.
-async fn oplog_bytes(target: &impl Target) -> Option<f64> {
+/// The oplog. Its size is that of all documents in `local`: of its collections only the oplog grows, and the server knows
+/// this without reading storage, in a fraction of the time that `$collStats` takes.
+async fn oplog(target: &impl Target, status: &RawDocument) -> Option<Oplog> {
+    let time = |path| at(status, path)?.as_timestamp();
+    let (oldest, newest) = (time("oplog.earliestOptime")?, time("oplog.latestOptime")?);
     let reply = target.run("local", rawdoc! { "dbStats": 1 }, ReplyKind::Single).await.ok()?;
-    number(reply.batches().first()?.get("dataSize").ok()??)
+    let bytes = double(at(reply.batches().first()?, "dataSize")?)?;
+    Some(Oplog { bytes, oldest, newest })
 }
 
-/// The bytes of a database's entries in the oplog after the first time, up to the second; `None` for who may not read it.
-/// A transaction is one entry in the name of `admin` that holds the changes of one call, and so of one database.
-pub async fn oplog_entries(
-    target: &impl Target,
-    database: &str,
-    (after, until): (Timestamp, Timestamp),
-) -> Option<f64> {
+/// The bytes of a database's entries in the oplog after one time, up to another; `None` when the user may not read it.
+/// A transaction is one entry of `admin` with the changes of one call, and so of one database.
+pub async fn oplog_entries(target: &impl Target, database: &str, after: Timestamp, until: Timestamp) -> Option<f64> {
     let prefix = format!("{database}.");
     let starts = |name: &str| rawdoc! { "$eq": [{ "$indexOfBytes": [name, prefix.as_str()] }, 0] };
     let inner = rawdoc! { "$anyElementTrue": [{ "$map": {
@@ -186,18 +161,12 @@ pub async fn oplog_entries(
         ],
         "cursor": {},
     };
-    bytes(target, command).await
-}
-
-/// The field `bytes` of the only document of an aggregation in `local`, 0 without a document; none for who may not read
-/// there.
-async fn bytes(target: &impl Target, command: RawDocumentBuf) -> Option<f64> {
     let reply = target.run("local", command, ReplyKind::Cursor).await.ok()?;
-    let batch = reply.batches().first()?.get_document("cursor").ok()?.get_array("firstBatch").ok()?;
+    let batch = at(reply.batches().first()?, "cursor.firstBatch")?.as_array()?;
     if batch.is_empty() {
         return Some(0.0);
     }
-    number(batch.get_document(0).ok()?.get("bytes").ok()??)
+    double(at(batch.get_document(0).ok()?, "bytes")?)
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
-//! What server is measured, and whether it can be measured at all.
+//! The server that is measured, and whether it can be measured.
+
+use std::fmt;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 
 use crate::error::KindedError;
 
+use super::field::{at, whole};
 use super::{Failure, FailureKind, ReplyKind, Target, failure};
 
 /// The oldest release whose replies and defaults are understood.
@@ -20,50 +23,45 @@ const PARAMETERS: [&str; 7] = [
 ];
 
 /// How the deployment is built.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topology {
     /// A replica set.
     ReplicaSet {
-        /// The name of the set.
-        set_name: String,
-        /// Members that hold data, arbiters and hidden ones left out.
+        /// Members with data, without arbiters and hidden ones.
         members: usize,
     },
     /// A sharded cluster, seen through `mongos`.
     Sharded,
 }
 
-/// What is known of a server. A value is missing where the user lacks a right or the release does not report it.
+impl fmt::Display for Topology {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Topology::ReplicaSet { members: 1 } => formatter.write_str("a replica set of one member"),
+            Topology::ReplicaSet { members } => write!(formatter, "a replica set of {members} data-bearing members"),
+            Topology::Sharded => formatter.write_str("a sharded cluster"),
+        }
+    }
+}
+
+/// A server, by what it reports of itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deployment {
-    /// Such as `6.0.5`.
+    /// The version, such as `6.0.5`.
     pub version: String,
-    /// The commit it was built from.
-    pub git_version: Option<String>,
     /// How the deployment is built.
     pub topology: Topology,
-    /// Such as `wiredTiger`.
-    pub storage_engine: Option<String>,
-    /// The configured cache size in bytes.
+    /// The configured cache size in bytes; `None` where the server does not report it.
     pub cache_bytes: Option<u64>,
-    /// Names and values of the parameters that matter, sorted by name.
-    pub parameters: Vec<(String, String)>,
-    /// The write concern of commands that name none.
-    pub default_write_concern: Option<String>,
-    /// The host's operating system, such as `Ubuntu 22.04`.
-    pub host_os: Option<String>,
-    /// Processor cores of the host.
-    pub host_cores: Option<u64>,
-    /// Memory of the host in bytes, or the limit of its container.
-    pub host_memory_bytes: Option<u64>,
-    /// The largest document in bytes.
-    pub max_bson_bytes: Option<u64>,
+    /// Names and values for reports: storage engine, host and parameters, without those that the user may not read or the
+    /// release does not have.
+    pub facts: Vec<(String, String)>,
 }
 
 /// Why a server cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum DeploymentError {
-    /// Nobody answers.
+    /// No server answers.
     #[error(
         "no usable MongoDB server answers: {0}; check the address and that the server runs (when the members of a \
          replica set are known by names that do not resolve here, add directConnection=true)"
@@ -116,7 +114,7 @@ impl From<Failure> for DeploymentError {
             FailureKind::Network | FailureKind::Timeout => Self::Unreachable(failure),
             FailureKind::Server(failure::AUTHENTICATION_FAILED) => Self::LogIn(failure),
             FailureKind::Server(failure::UNAUTHORIZED) => Self::Unauthorized(failure),
-            _ => Self::Other(failure),
+            FailureKind::Server(_) | FailureKind::TooLarge | FailureKind::Driver => Self::Other(failure),
         }
     }
 }
@@ -127,48 +125,49 @@ impl Deployment {
         let hello = admin(target, rawdoc! { "hello": 1 }).await?;
         let topology = topology(&hello)?;
         let build = admin(target, rawdoc! { "buildInfo": 1 }).await?;
-        let version = text(&build, &["version"]).unwrap_or_default();
+        let version = text(&build, "version").unwrap_or_default();
         refuse_old(&build, &version)?;
         require_log_in(target).await?;
         let status = optional(target, rawdoc! { "serverStatus": 1, "repl": 0, "metrics": 0, "locks": 0 }).await;
         let host = optional(target, rawdoc! { "hostInfo": 1 }).await;
         let concern = optional(target, rawdoc! { "getDefaultRWConcern": 1 }).await;
-        Ok(Deployment {
-            version,
-            git_version: text(&build, &["gitVersion"]),
-            topology,
-            storage_engine: text(&status, &["storageEngine", "name"]),
-            cache_bytes: number(&status, &["wiredTiger", "cache", "maximum bytes configured"]),
-            parameters: parameters(target).await,
-            default_write_concern: at(&concern, &["defaultWriteConcern", "w"]).and_then(scalar),
-            host_os: host_os(&host),
-            host_cores: number(&host, &["system", "numCores"]),
-            host_memory_bytes: number(&host, &["system", "memLimitMB"])
-                .or_else(|| number(&host, &["system", "memSizeMB"]))
-                .map(|megabytes| megabytes << 20),
-            max_bson_bytes: number(&hello, &["maxBsonObjectSize"]),
-        })
+        let cache_bytes = number(&status, "wiredTiger.cache.maximum bytes configured");
+        let memory = number(&host, "system.memLimitMB").or_else(|| number(&host, "system.memSizeMB"));
+        let mebibytes = |bytes: u64| format!("{} MiB", bytes >> 20);
+        let facts = [
+            ("git version", text(&build, "gitVersion")),
+            ("storage engine", text(&status, "storageEngine.name")),
+            ("cache", cache_bytes.map(mebibytes)),
+            ("host", host_os(&host)),
+            ("cores", number(&host, "system.numCores").map(|cores| cores.to_string())),
+            ("memory", memory.map(|mebibytes| format!("{mebibytes} MiB"))),
+            ("largest document", number(&hello, "maxBsonObjectSize").map(mebibytes)),
+            ("default write concern", at(&concern, "defaultWriteConcern.w").and_then(scalar)),
+        ];
+        let facts = facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let facts = facts.chain(parameters(target).await).collect();
+        Ok(Deployment { version, topology, cache_bytes, facts })
     }
 }
 
 /// Reads the topology from `hello`, and refuses what is no writable part of a replica set or cluster.
 fn topology(hello: &RawDocument) -> Result<Topology, DeploymentError> {
-    if text(hello, &["msg"]).as_deref() == Some("isdbgrid") {
+    if text(hello, "msg").as_deref() == Some("isdbgrid") {
         return Ok(Topology::Sharded);
     }
-    let flag = |key| at(hello, &[key]).and_then(RawBsonRef::as_bool).unwrap_or(false);
-    let Some(set_name) = text(hello, &["setName"]) else {
+    let flag = |key| at(hello, key).and_then(RawBsonRef::as_bool).unwrap_or(false);
+    let Some(set_name) = text(hello, "setName") else {
         return Err(if flag("isreplicaset") { DeploymentError::NotInitiated } else { DeploymentError::Standalone });
     };
     if !flag("isWritablePrimary") {
-        return Err(DeploymentError::NotPrimary { set_name, primary: text(hello, &["primary"]) });
+        return Err(DeploymentError::NotPrimary { set_name, primary: text(hello, "primary") });
     }
-    let listed = |key| at(hello, &[key]).and_then(RawBsonRef::as_array).map_or(0, |hosts| hosts.into_iter().count());
-    Ok(Topology::ReplicaSet { set_name, members: listed("hosts") + listed("passives") })
+    let listed = |key| at(hello, key).and_then(RawBsonRef::as_array).map_or(0, |hosts| hosts.into_iter().count());
+    Ok(Topology::ReplicaSet { members: listed("hosts") + listed("passives") })
 }
 
 fn refuse_old(build: &RawDocument, version: &str) -> Result<(), DeploymentError> {
-    let parts = at(build, &["versionArray"]).and_then(RawBsonRef::as_array).into_iter().flatten();
+    let parts = at(build, "versionArray").and_then(RawBsonRef::as_array).into_iter().flatten();
     let mut parts = parts.filter_map(|part| part.ok()?.as_i32());
     match (parts.next(), parts.next()) {
         (Some(major), Some(minor)) if (major, minor) >= OLDEST => Ok(()),
@@ -176,14 +175,14 @@ fn refuse_old(build: &RawDocument, version: &str) -> Result<(), DeploymentError>
     }
 }
 
-/// Refuses a server with access control when nobody is logged in: `hello` and `buildInfo` need no log-in.
+/// Refuses a server with access control to a user who is not logged in: `hello` and `buildInfo` need no log-in.
 async fn require_log_in(target: &impl Target) -> Result<(), DeploymentError> {
     let status = admin(target, rawdoc! { "connectionStatus": 1 }).await?;
-    let users = at(&status, &["authInfo", "authenticatedUsers"]).and_then(RawBsonRef::as_array);
+    let users = at(&status, "authInfo.authenticatedUsers").and_then(RawBsonRef::as_array);
     if users.is_some_and(|users| !users.is_empty()) {
         return Ok(());
     }
-    // Nobody is logged in: then either access control is off, or this is not allowed.
+    // Without a log-in, either access control is off or this is not allowed.
     admin(target, rawdoc! { "listDatabases": 1, "nameOnly": true, "authorizedDatabases": false }).await?;
     Ok(())
 }
@@ -206,37 +205,24 @@ async fn parameters(target: &impl Target) -> Vec<(String, String)> {
     }
     let reply = optional(target, command).await;
     // The compatibility version comes as a document of its own.
-    let value = |name: &str| at(&reply, &[name, "version"]).or_else(|| at(&reply, &[name])).and_then(scalar);
+    let value = |name: &str| at(&reply, &format!("{name}.version")).or_else(|| at(&reply, name)).and_then(scalar);
     let mut known: Vec<_> = PARAMETERS.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?))).collect();
     known.sort_unstable();
     known
 }
 
 fn host_os(host: &RawDocument) -> Option<String> {
-    let name = text(host, &["os", "name"]).or_else(|| text(host, &["os", "type"]))?;
-    let version = text(host, &["os", "version"]).unwrap_or_default();
+    let name = text(host, "os.name").or_else(|| text(host, "os.type"))?;
+    let version = text(host, "os.version").unwrap_or_default();
     Some(format!("{name} {version}").trim_end().to_owned())
 }
 
-/// The value at a path of keys.
-fn at<'a>(document: &'a RawDocument, path: &[&str]) -> Option<RawBsonRef<'a>> {
-    let (last, parents) = path.split_last()?;
-    let parent = parents.iter().try_fold(document, |inner, key| inner.get(*key).ok()??.as_document())?;
-    parent.get(*last).ok()?
-}
-
-fn text(document: &RawDocument, path: &[&str]) -> Option<String> {
+fn text(document: &RawDocument, path: &str) -> Option<String> {
     at(document, path)?.as_str().map(str::to_owned)
 }
 
-fn number(document: &RawDocument, path: &[&str]) -> Option<u64> {
-    match at(document, path)? {
-        RawBsonRef::Int32(value) => u64::try_from(value).ok(),
-        RawBsonRef::Int64(value) => u64::try_from(value).ok(),
-        // Large counters come as whole doubles.
-        RawBsonRef::Double(value) if value >= 0.0 => Some(value as u64),
-        _ => None,
-    }
+fn number(document: &RawDocument, path: &str) -> Option<u64> {
+    u64::try_from(whole(at(document, path)?)?).ok()
 }
 
 fn scalar(value: RawBsonRef<'_>) -> Option<String> {
@@ -257,12 +243,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_of_server_is_told_apart() {
+    fn topologies_are_distinguished() {
         assert_eq!(topology(&rawdoc! { "isWritablePrimary": true, "msg": "isdbgrid" }).unwrap(), Topology::Sharded);
         let primary =
             rawdoc! { "isWritablePrimary": true, "setName": "rs", "hosts": ["a:1", "b:1"], "passives": ["c:1"] };
-        let set = Topology::ReplicaSet { set_name: "rs".to_owned(), members: 3 };
-        assert_eq!(topology(&primary).unwrap(), set);
+        assert_eq!(topology(&primary).unwrap(), Topology::ReplicaSet { members: 3 });
         assert!(matches!(topology(&rawdoc! { "isWritablePrimary": true }), Err(DeploymentError::Standalone)));
         assert!(matches!(topology(&rawdoc! { "isreplicaset": true }), Err(DeploymentError::NotInitiated)));
         let secondary = rawdoc! { "isWritablePrimary": false, "setName": "rs", "primary": "a:1" };
@@ -280,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_become_the_errors_that_say_what_to_do() {
+    fn failures_become_errors_with_advice() {
         let error = |kind| DeploymentError::from(Failure::new(kind, "words"));
         assert!(matches!(error(FailureKind::Network), DeploymentError::Unreachable(_)));
         assert!(matches!(error(FailureKind::Timeout), DeploymentError::Unreachable(_)));

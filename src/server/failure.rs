@@ -3,6 +3,7 @@
 use bson::{RawBsonRef, RawDocument};
 use mongodb::error::{Error, ErrorKind};
 
+use super::field::{at, whole};
 use super::{Failure, FailureKind};
 
 /// The server's code for a failed log-in, which the driver reports without any code.
@@ -15,7 +16,7 @@ impl Failure {
     pub fn code(&self) -> Option<i32> {
         match self.kind {
             FailureKind::Server(code) => Some(code),
-            _ => None,
+            FailureKind::TooLarge | FailureKind::Network | FailureKind::Timeout | FailureKind::Driver => None,
         }
     }
 
@@ -56,8 +57,8 @@ pub(super) fn from_driver(error: &Error) -> Failure {
 pub(super) fn write_errors(reply: &RawDocument) -> Vec<(usize, Failure)> {
     let errors = reply.get_array("writeErrors").into_iter().flatten().flatten();
     let refusals = errors.filter_map(|error| error.as_document());
-    let position = |refusal: &RawDocument| refusal.get("index").ok().flatten().and_then(integer);
-    let index = |refusal| position(refusal).and_then(|index| usize::try_from(index).ok()).unwrap_or(0);
+    let position = |refusal| at(refusal, "index").and_then(whole).and_then(|index| usize::try_from(index).ok());
+    let index = |refusal| position(refusal).unwrap_or(0);
     refusals.map(|refusal| (index(refusal), refused(refusal))).collect()
 }
 
@@ -96,9 +97,9 @@ pub(super) fn in_reply(reply: &RawDocument) -> Result<(), Failure> {
 
 /// Reads `{code, codeName, errmsg}`, the form of write errors and write concern errors.
 fn refused(refusal: &RawDocument) -> Failure {
-    let text = |key| refusal.get(key).ok().flatten().and_then(|value| value.as_str()).unwrap_or("");
+    let text = |key| at(refusal, key).and_then(|value| value.as_str()).unwrap_or("");
     let message = named(text("errmsg"), text("codeName"));
-    match refusal.get("code").ok().flatten().and_then(integer) {
+    match at(refusal, "code").and_then(whole).and_then(|code| i32::try_from(code).ok()) {
         Some(code) => Failure::new(FailureKind::Server(code), message),
         None => Failure::new(FailureKind::Driver, format!("the server refused without a code: {message}")),
     }
@@ -130,20 +131,10 @@ fn brief(message: &str) -> String {
 
 fn named(message: &str, code_name: &str) -> String {
     let message = brief(message);
-    match (message.is_empty(), code_name.is_empty()) {
-        (false, false) => format!("{message} ({code_name})"),
-        (true, _) => code_name.to_owned(),
-        (_, true) => message,
-    }
-}
-
-fn integer(value: RawBsonRef<'_>) -> Option<i32> {
-    match value {
-        RawBsonRef::Int32(code) => Some(code),
-        RawBsonRef::Int64(code) => i32::try_from(code).ok(),
-        // Codes of proxies arrive as doubles; the cast saturates and drops nothing of a real code.
-        RawBsonRef::Double(code) => Some(code as i32),
-        _ => None,
+    match (message.as_str(), code_name) {
+        ("", _) => code_name.to_owned(),
+        (_, "") => message,
+        (_, _) => format!("{message} ({code_name})"),
     }
 }
 
@@ -171,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_write_error_counts_more_than_the_write_concern_error() {
+    fn the_first_write_error_precedes_the_write_concern_error() {
         let reply = rawdoc! {
             "n": 0,
             "writeErrors": [{ "index": 0, "code": 11000, "errmsg": "duplicate" }, { "index": 1, "code": 121, "errmsg": "x" }],
@@ -186,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_concern_error_alone_is_a_failure_with_its_own_labels() {
+    fn write_concern_errors_have_their_own_labels() {
         let reply = rawdoc! {
             "writeConcernError": { "code": 64, "codeName": "WriteConcernFailed", "errmsg": "waiting", "errorLabels": ["A"] },
             "errorLabels": ["B"],
@@ -199,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_were_refused_are_told_one_by_one() {
+    fn write_errors_have_their_positions() {
         let reply = rawdoc! {
             "n": 1,
             "writeErrors": [{ "index": 2, "code": 11000, "errmsg": "duplicate" }, { "index": 5, "code": 121, "errmsg": "x" }],
@@ -221,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_driver_and_the_server_are_cut_to_what_a_user_needs() {
+    fn messages_of_driver_and_server_are_shortened() {
         let topology = "Server selection timeout: No available servers. Topology: { Type: Unknown, Servers: [ { \
                         Address: a:1, Type: Unknown, Error: Kind: I/O error: Connection refused (os error 111), \
                         labels: {\"RetryableError\"}, source: None }, { Address: b:2, Type: Unknown, Error: Kind: odd, \
@@ -233,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn driver_errors_keep_what_callers_tell_apart() {
+    fn driver_errors_have_a_kind() {
         let io = |kind: std::io::ErrorKind| from_driver(&Error::from(ErrorKind::from(std::io::Error::from(kind)))).kind;
         assert_eq!(io(std::io::ErrorKind::TimedOut), FailureKind::Timeout);
         assert_eq!(io(std::io::ErrorKind::ConnectionReset), FailureKind::Network);

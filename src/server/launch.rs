@@ -52,21 +52,12 @@ fn arguments(options: &EmbeddedOptions, folder: &Path, port: u16) -> Vec<OsStrin
 /// Asks the kernel for SIGKILL on the parent's death, makes sure that the parent did not die before that, and replaces
 /// this process. Returns only if something failed.
 pub fn exec_mongod(parent_pid: u32, program: &Path, arguments: &[OsString]) -> io::Error {
-    if let Err(error) = die_with_parent() {
-        return error;
+    // The kernel's signal on the death of the parent exists on Linux only, as do embedded servers.
+    if let Err(error) = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL) {
+        return error.into();
     }
     if u32::try_from(nix::unistd::getppid().as_raw()) != Ok(parent_pid) {
         return io::Error::other(format!("the parent process {parent_pid} is gone"));
     }
     Command::new(program).args(arguments).exec()
-}
-
-#[cfg(target_os = "linux")]
-fn die_with_parent() -> io::Result<()> {
-    Ok(nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn die_with_parent() -> io::Result<()> {
-    Err(io::Error::other("only Linux can end the embedded server together with docshape; use a server of your own"))
 }

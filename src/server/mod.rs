@@ -5,6 +5,7 @@ pub mod counters;
 pub mod deployment;
 pub mod embedded;
 mod failure;
+mod field;
 mod folder;
 mod launch;
 mod locate;

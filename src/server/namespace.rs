@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 use crate::error::KindedError;
 
 use super::failure::UNAUTHORIZED;
-use super::{Batch, Failure, FailureKind, ReplyKind, Target};
+use super::field::at;
+use super::{Failure, ReplyKind, Target};
 
 /// The collection that holds the mark.
 pub const MARKER_COLLECTION: &str = "docshape.marker";
@@ -98,9 +99,9 @@ pub async fn await_majority(target: &impl Target, database: &str) -> Result<(), 
 
 /// Drops a database with our mark. A missing one is no error; one without the mark stays, with an error.
 pub async fn drop_marked(target: &impl Target, database: &str) -> Result<(), NamespaceError> {
-    let looked = |failure| refused(database, "read", failure);
-    if !is_marked(target, database).await.map_err(looked)? {
-        let absent = is_empty(target, database).await.map_err(looked)?;
+    let unread = |failure| refused(database, "read", failure);
+    if !has_mark(target, database, rawdoc! { "_id": MARK }).await.map_err(unread)? {
+        let absent = is_empty(target, database).await.map_err(unread)?;
         return if absent { Ok(()) } else { Err(NamespaceError::NotMarked { database: database.to_owned() }) };
     }
     let drop = rawdoc! { "dropDatabase": 1, "writeConcern": { "w": "majority" } };
@@ -110,22 +111,16 @@ pub async fn drop_marked(target: &impl Target, database: &str) -> Result<(), Nam
 
 /// Drops a database that an earlier part of run `run` left. A database of another run or application stays.
 pub async fn drop_of_run(target: &impl Target, database: &str, run: &str) -> Result<(), NamespaceError> {
-    let find = rawdoc! {
-        "find": MARKER_COLLECTION, "filter": { "_id": MARK, "run": run }, "limit": 1, "singleBatch": true,
-    };
-    let looked = |failure| refused(database, "read", failure);
-    match has_results(target, database, find).await.map_err(looked)? {
-        true => drop_marked(target, database).await,
-        false => Ok(()),
+    let is_of_run = has_mark(target, database, rawdoc! { "_id": MARK, "run": run }).await;
+    if is_of_run.map_err(|failure| refused(database, "read", failure))? {
+        drop_marked(target, database).await?;
     }
+    Ok(())
 }
 
-async fn is_marked(target: &impl Target, database: &str) -> Result<bool, Failure> {
-    if !database.starts_with("docshape_") {
-        return Ok(false);
-    }
-    let find = rawdoc! { "find": MARKER_COLLECTION, "filter": { "_id": MARK }, "limit": 1, "singleBatch": true };
-    has_results(target, database, find).await
+async fn has_mark(target: &impl Target, database: &str, filter: RawDocumentBuf) -> Result<bool, Failure> {
+    let find = rawdoc! { "find": MARKER_COLLECTION, "filter": filter, "limit": 1, "singleBatch": true };
+    Ok(database.starts_with("docshape_") && has_results(target, database, find).await?)
 }
 
 async fn is_empty(target: &impl Target, database: &str) -> Result<bool, Failure> {
@@ -134,22 +129,17 @@ async fn is_empty(target: &impl Target, database: &str) -> Result<bool, Failure>
 
 async fn has_results(target: &impl Target, database: &str, command: RawDocumentBuf) -> Result<bool, Failure> {
     let reply = target.run(database, command, ReplyKind::Cursor).await?;
-    let holds = |batch: &Batch| {
-        let first = batch.get_document("cursor").and_then(|cursor| cursor.get_array("firstBatch"));
-        first.is_ok_and(|documents| !documents.is_empty())
-    };
+    let first = reply.batches().first().and_then(|batch| at(batch, "cursor.firstBatch")?.as_array());
     // An empty first batch may still be followed by others, but not for these commands on one database.
-    Ok(reply.batches().iter().any(holds))
+    Ok(first.is_some_and(|documents| !documents.is_empty()))
 }
 
 /// The help for a user without rights.
 fn rights(failure: &Failure) -> &'static str {
-    match failure.kind {
-        FailureKind::Server(UNAUTHORIZED) => {
-            "; give the user of the connection string the roles readWriteAnyDatabase and dbAdminAnyDatabase"
-        }
-        _ => "",
+    if failure.code() == Some(UNAUTHORIZED) {
+        return "; give the user of the connection string the roles readWriteAnyDatabase and dbAdminAnyDatabase";
     }
+    ""
 }
 
 fn refused(database: &str, action: &'static str, failure: Failure) -> NamespaceError {

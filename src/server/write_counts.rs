@@ -1,6 +1,8 @@
 //! The server's counts of a write.
 
-use bson::{Bson, Document, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, RawDocument, RawDocumentBuf};
+
+use super::field::{at, whole};
 
 /// The numbers of a write's reply. Upserted documents count as matched.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -9,7 +11,7 @@ pub struct WriteCounts {
     pub n: i64,
     /// Documents changed by an update (`nModified`).
     pub modified: i64,
-    /// The documents that upserts made, as `{index, _id}`.
+    /// The upserted documents, as `{index, _id}`.
     pub upserted: Vec<RawDocumentBuf>,
 }
 
@@ -21,7 +23,7 @@ impl WriteCounts {
         WriteCounts { n: count(reply), modified: number_at(reply, "nModified"), upserted }
     }
 
-    /// Reads a reply that the driver made a tree of; `None` when it has errors or unexpected types.
+    /// Reads a reply that the driver has parsed into a tree; `None` when it has errors or unexpected types.
     pub(super) fn of(reply: &Document) -> Option<WriteCounts> {
         let mut counts = WriteCounts::default();
         for (name, value) in reply {
@@ -47,27 +49,12 @@ pub fn count(reply: &RawDocument) -> i64 {
 }
 
 fn number_at(reply: &RawDocument, name: &str) -> i64 {
-    reply.get(name).ok().flatten().and_then(whole).unwrap_or(0)
-}
-
-/// A whole number, in whichever type the server chose for it.
-fn whole(value: RawBsonRef<'_>) -> Option<i64> {
-    match value {
-        RawBsonRef::Int32(number) => Some(number.into()),
-        RawBsonRef::Int64(number) => Some(number),
-        RawBsonRef::Double(number) => Some(number as i64),
-        _ => None,
-    }
+    at(reply, name).and_then(whole).unwrap_or(0)
 }
 
 /// As [`whole`].
 fn number(value: &Bson) -> Option<i64> {
-    match value {
-        Bson::Int32(number) => Some((*number).into()),
-        Bson::Int64(number) => Some(*number),
-        Bson::Double(number) => Some(*number as i64),
-        _ => None,
-    }
+    value.as_i32().map(i64::from).or_else(|| value.as_i64()).or_else(|| value.as_f64().map(|number| number as i64))
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ impl PhaseCounts {
         PhaseCounts { calls: CallCounts::new(operations), retries: 0 }
     }
 
-    /// PhaseCounts one call.
+    /// Counts one call.
     pub fn add(&mut self, finished: &FinishedCall) {
         self.retries += finished.retries;
         let counts = &mut self.calls.known[finished.operation];

@@ -247,11 +247,6 @@ impl<T: Target> Verifier<'_, T> {
             result => result.map(Some),
         }
     }
-
-    /// Formats a call, short enough for a line.
-    fn describe(&self, call: u64) -> String {
-        call::describe(self.plan, call)
-    }
 }
 
 /// Whether two calls returned the same.

@@ -6,7 +6,7 @@ use crate::engine::RunError;
 use crate::results::verification::{PhaseFindings, Problem, VerifyPhase};
 use crate::server::Target;
 
-use super::call::{CallResult, PhaseCounts};
+use super::call::{self, CallResult, PhaseCounts};
 use super::call_order::CallOrder;
 use super::difference::differences;
 use super::{BaselineState, Databases, Verifier, is_same, state};
@@ -54,7 +54,7 @@ impl<T: Target> Verifier<'_, T> {
             CallResult::Unknown(_) => "calls have an unknown outcome",
         };
         let problem = Problem { title: title.into(), ..self.failure(call, result) };
-        Some(problem.under(&self.describe(call)))
+        Some(problem.under(&call::describe(self.plan, call)))
     }
 
     /// Compares the result of a call that writes with the baseline's.
@@ -64,19 +64,20 @@ impl<T: Target> Verifier<'_, T> {
         } else if let Some(Some(expected)) = baseline.outcomes.get(call as usize) {
             let expected = CallResult::Value(expected.clone());
             if !is_same(&expected, result) {
-                let problem = Problem {
-                    title: "writes return something else than in the sequential phase".into(),
-                    lines: differences(&expected, result),
-                    call: Some(call),
-                    count: 1,
-                };
-                findings.add(problem.under(&self.describe(call)));
+                let title = "writes return something else than in the sequential phase";
+                let problem = Problem::of_call(call, title, differences(&expected, result));
+                findings.add(problem.under(&call::describe(self.plan, call)));
             }
         }
     }
 }
 
 impl Problem {
+    /// Returns the problem that a call shows.
+    pub(super) fn of_call(call: u64, title: impl Into<String>, lines: Vec<String>) -> Problem {
+        Problem { title: title.into(), lines, call: Some(call), count: 1 }
+    }
+
     /// Puts the call that shows the problem on its first line.
     pub(super) fn under(mut self, call: &str) -> Problem {
         if let Some(number) = self.call {

@@ -49,12 +49,8 @@ impl<T: Target> Verifier<'_, T> {
             findings.out_of_order += 1;
             return;
         }
-        let problem = Problem {
-            title: "reads differ after the concurrent calls".into(),
-            lines: differences(expected, actual),
-            call: Some(call),
-            count: 1,
-        };
-        findings.add(problem.under(&self.describe(call)));
+        let title = "reads differ after the concurrent calls";
+        let problem = Problem::of_call(call, title, differences(expected, actual));
+        findings.add(problem.under(&call::describe(self.plan, call)));
     }
 }

@@ -85,12 +85,8 @@ impl<T: Target> Verifier<'_, T> {
                 findings.strategies[runner.place.arm].rejected_at = Some(call);
             } else if !is_same(&expected, result) {
                 runner.is_compared = false;
-                runner.findings.add(Problem {
-                    title: format!("call {call} differs: {}", self.describe(call)),
-                    lines: differences(&expected, result),
-                    call: Some(call),
-                    count: 1,
-                });
+                let title = format!("call {call} differs: {}", call::describe(self.plan, call));
+                runner.findings.add(Problem::of_call(call, title, differences(&expected, result)));
             }
         }
         Ok(Some(expected.into_value()))
@@ -105,11 +101,10 @@ impl<T: Target> Verifier<'_, T> {
     fn unusable(&self, call: u64, result: &CallResult) -> Option<Problem> {
         match result {
             CallResult::Failed(_) | CallResult::Unknown(_) => Some(self.failure(call, result)),
-            CallResult::Value(_) => result.is_rejected_for_size().then(|| Problem {
-                title: format!("call {call} is rejected for its size: {}", self.describe(call)),
-                lines: vec!["later calls cannot be compared with it: choose another baseline".into()],
-                call: Some(call),
-                count: 1,
+            CallResult::Value(_) => result.is_rejected_for_size().then(|| {
+                let title = format!("call {call} is rejected for its size: {}", call::describe(self.plan, call));
+                let advice = "later calls cannot be compared with it: choose another baseline";
+                Problem::of_call(call, title, vec![advice.into()])
             }),
         }
     }
@@ -121,7 +116,7 @@ impl<T: Target> Verifier<'_, T> {
             CallResult::Unknown(message) => vec![format!("unknown   {message}")],
             CallResult::Value(_) => Vec::new(),
         };
-        Problem { title: format!("call {call} fails: {}", self.describe(call)), lines, call: Some(call), count: 1 }
+        Problem::of_call(call, format!("call {call} fails: {}", call::describe(self.plan, call)), lines)
     }
 
     /// Audits every strategy and compares its final state with the baseline's.

@@ -9,7 +9,7 @@ use crate::results::{Arrivals, LoadModel, Preset, RunSettings};
 use crate::stats::Objective;
 
 use super::super::argument::{ServerArguments, SubjectArguments};
-use super::super::value::{count, duration, seed};
+use super::super::value::{duration, seed, whole};
 
 /// `capacity`.
 #[derive(Debug, Clone, Args)]
@@ -26,16 +26,16 @@ pub struct CapacityArguments {
     #[command(flatten)]
     pub subject: SubjectArguments,
     /// Searches per strategy, 1 to 100; a confidence interval needs 3
-    #[arg(long, value_name = "N", default_value = "3", value_parser = count::<100>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<1, 100>, allow_hyphen_values = true)]
     pub rounds: u64,
     /// Distribution of the intended start times [default: poisson]
     #[arg(long, value_enum, value_name = "NAME")]
     pub arrivals: Option<Arrivals>,
     /// Concurrent clients: the most calls in flight, 1 to 10000
-    #[arg(long, alias = "workers", value_name = "N", default_value = "64", value_parser = count::<10_000>, allow_hyphen_values = true)]
+    #[arg(long, alias = "workers", value_name = "N", default_value = "64", value_parser = whole::<1, 10_000>, allow_hyphen_values = true)]
     pub clients: u64,
     /// Load threads, 1 to 256, at most one per client
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count::<256>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<1, 256>, allow_hyphen_values = true)]
     pub threads: u64,
     /// Timeout per call
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]

@@ -18,8 +18,8 @@ use crate::report::{count, counted};
 use super::output;
 use strategy::StrategyProgress;
 
-/// Columns and rows of a terminal of unknown size.
-const TERMINAL: (usize, usize) = (80, 24);
+/// The size that is assumed for a terminal of unknown size.
+const TERMINAL: TerminalSize = TerminalSize { columns: 80, rows: 24 };
 /// Draws per second at most, so that drawing disturbs no measurement.
 const DRAWS: u8 = 4;
 
@@ -59,17 +59,15 @@ struct State {
 }
 
 impl Progress {
-    /// Progress on standard error, in the form that suits it.
-    pub fn new() -> Progress {
-        match std::io::stderr().is_terminal() {
-            true => Progress::drawn(),
-            false => Progress::written(output::message),
+    /// Shows progress on standard error: drawn on a terminal, else as lines.
+    pub fn start() -> Progress {
+        if !std::io::stderr().is_terminal() {
+            return Progress::written(output::message);
         }
-    }
-
-    fn drawn() -> Progress {
+        // The message alone.
+        let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
         let target = ProgressDrawTarget::stderr_with_hz(DRAWS);
-        let bar = ProgressBar::with_draw_target(None, target).with_style(style());
+        let bar = ProgressBar::with_draw_target(None, target).with_style(style);
         Progress { bar, state: Mutex::default(), write_line: None }
     }
 
@@ -79,24 +77,13 @@ impl Progress {
     }
 }
 
-/// The message alone.
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner())
-}
-
-impl Default for Progress {
-    fn default() -> Progress {
-        Progress::new()
-    }
-}
-
 impl Observer for Progress {
     fn event(&self, event: &Event<'_>) {
         let elapsed = self.bar.elapsed();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.take(event, elapsed);
         match &self.write_line {
-            None => self.bar.set_message(state.lines(elapsed, terminal())),
+            None => self.bar.set_message(state.lines(elapsed, TerminalSize::read())),
             Some(write_line) => {
                 for line in state.new_lines(event, elapsed) {
                     write_line(&format!("[{:7.1} s] {line}\n", elapsed.as_secs_f64()));
@@ -134,10 +121,8 @@ impl State {
             Event::Slice { round, arm, done, calls, failed, seconds } => {
                 self.enter(Some(*round), RunPhase::Measure, arm, elapsed);
                 // The number of calls of a timed window is unknown before its end.
-                self.detail = match done < calls {
-                    true => format!("{} of {} calls", count(*done), count(*calls)),
-                    false => format!("{} calls", count(*done)),
-                };
+                let planned = if done < calls { format!(" of {}", count(*calls)) } else { String::new() };
+                self.detail = format!("{}{planned} calls", count(*done));
                 self.strategy(arm).into_iter().for_each(|strategy| strategy.slice(*done, *seconds, *failed));
             }
             Event::Round(round) => {
@@ -166,11 +151,11 @@ impl State {
     }
 
     /// Returns the lines of a terminal; the strategies only if there is room for all.
-    fn lines(&self, elapsed: Duration, (columns, rows): (usize, usize)) -> String {
-        let is_room = self.strategies.len() + 2 <= rows;
+    fn lines(&self, elapsed: Duration, terminal: TerminalSize) -> String {
+        let is_room = self.strategies.len() + 2 <= terminal.rows;
         let strategies = self.rows().filter(|_| is_room && self.started.is_some());
         // A wrapped line would leave its rest on the screen.
-        let columns = columns.saturating_sub(1);
+        let columns = terminal.columns.saturating_sub(1);
         let lines = std::iter::once(self.line(elapsed)).chain(strategies);
         lines.map(|line| line.chars().take(columns).collect()).collect::<Vec<String>>().join("\n")
     }
@@ -186,8 +171,8 @@ impl State {
         let width = self.widest_arm;
         let place = self.place(self.round, self.phase);
         let mut line = format!("{place}  {phase:<7}  {:<width$}  {}", self.arm, self.detail);
-        if let Some(left) = self.remaining(elapsed).filter(|left| !left.is_zero()) {
-            let _ = write!(line, "  about {} left", format_duration(left));
+        if let Some(left) = self.time_left(elapsed) {
+            let _ = write!(line, "  {left}");
         }
         line
     }
@@ -214,8 +199,7 @@ impl State {
                 vec![format!("{}: {}", self.place(self.round, self.phase), phase.name())]
             }
             Event::Round(round) => {
-                let left = self.remaining(elapsed).filter(|left| !left.is_zero());
-                let left = left.map(|left| format!(", about {} left", format_duration(left))).unwrap_or_default();
+                let left = self.time_left(elapsed).map(|left| format!(", {left}")).unwrap_or_default();
                 let done = format!("{}: done{left}", self.place(Some(round.index), None));
                 std::iter::once(done).chain(self.rows()).collect()
             }
@@ -232,6 +216,11 @@ impl State {
         }
     }
 
+    fn time_left(&self, elapsed: Duration) -> Option<String> {
+        let left = self.remaining(elapsed).filter(|left| !left.is_zero())?;
+        Some(format!("about {} left", format_duration(left)))
+    }
+
     /// Returns the expected time of the remaining rounds.
     fn remaining(&self, elapsed: Duration) -> Option<Duration> {
         let started = self.started?;
@@ -242,10 +231,18 @@ impl State {
     }
 }
 
-/// The columns and rows of the terminal.
-fn terminal() -> (usize, usize) {
-    let size = terminal_size::terminal_size_of(std::io::stderr());
-    size.map_or(TERMINAL, |(width, height)| (usize::from(width.0), usize::from(height.0)))
+/// The size of a terminal in characters.
+#[derive(Debug, Clone, Copy)]
+struct TerminalSize {
+    columns: usize,
+    rows: usize,
+}
+
+impl TerminalSize {
+    fn read() -> TerminalSize {
+        let size = terminal_size::terminal_size_of(std::io::stderr());
+        size.map_or(TERMINAL, |(width, height)| TerminalSize { columns: width.0.into(), rows: height.0.into() })
+    }
 }
 
 /// Formats a time like `45 s`, `3 min`, `1 h 20 min`.
@@ -303,9 +300,9 @@ mod tests {
         progress.event(&Event::Round(&round(0)));
         let lines = lines.lock().unwrap();
         assert!(lines.iter().all(|line| line.starts_with("[    0.0 s] ") && line.ends_with('\n')), "{lines:?}");
-        let words: Vec<&str> = lines.iter().map(|line| line[12..].trim_end()).collect();
+        let texts: Vec<&str> = lines.iter().map(|line| line[12..].trim_end()).collect();
         assert_eq!(
-            words,
+            texts,
             [
                 "1 round of embedded, linked",
                 "pilot: load",
@@ -333,8 +330,8 @@ mod tests {
         assert_eq!(state.lines(SECOND, TERMINAL), lines.join("\n"));
         state.take(&slice("embedded", 1_200), SECOND);
         let lines = ["round  1 of 12  measure  em", "  embedded     2,400/s", "  linked       2,400/s"];
-        assert_eq!(state.lines(SECOND, (28, 4)), lines.join("\n"));
-        assert_eq!(state.lines(SECOND, (28, 3)), lines[0], "no room for the strategies");
+        assert_eq!(state.lines(SECOND, TerminalSize { columns: 28, rows: 4 }), lines.join("\n"));
+        assert_eq!(state.lines(SECOND, TerminalSize { columns: 28, rows: 3 }), lines[0], "no room for the strategies");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::stats::Threshold;
 
 use super::super::argument::{ServerArguments, SubjectArguments};
 use super::super::compare::SavedRunArguments;
-use super::super::value::{Rate, count, duration, percent, rate, seed};
+use super::super::value::{Rate, duration, percent, rate, seed, whole};
 
 /// `run`.
 #[derive(Debug, Clone, Args)]
@@ -53,12 +53,12 @@ pub struct MeasurementArguments {
     #[arg(long, value_enum, value_name = "NAME", default_value = "quick")]
     pub preset: Preset,
     /// Rounds, each on fresh databases, 1 to 1000 [default: the preset's]
-    #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, 1000>, allow_hyphen_values = true)]
     pub rounds: Option<u64>,
     /// Slices per strategy and round, 1 to 1000 [default: the preset's]
     ///
     /// Strategies take turns after each slice.
-    #[arg(long, value_name = "N", value_parser = count::<1000>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, 1000>, allow_hyphen_values = true)]
     pub slices: Option<u64>,
     /// Measure the strategies one after another instead of slice by slice
     ///
@@ -66,7 +66,7 @@ pub struct MeasurementArguments {
     #[arg(long)]
     pub isolate: bool,
     /// Measured calls per strategy and round, 1 to 100000000 [default: as many as fit the preset's time]
-    #[arg(long, value_name = "N", value_parser = count::<100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
+    #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
     /// Measured time per strategy and round, such as 3s or 2m [default: equal numbers of calls]
     ///
@@ -86,10 +86,10 @@ pub struct MeasurementArguments {
     /// Concurrent clients, 1 to 10000 [default: 8, with --rate 64]
     ///
     /// With --rate, at most this many calls are in flight.
-    #[arg(long, alias = "workers", value_name = "N", value_parser = count::<10_000>, allow_hyphen_values = true)]
+    #[arg(long, alias = "workers", value_name = "N", value_parser = whole::<1, 10_000>, allow_hyphen_values = true)]
     pub clients: Option<u64>,
     /// Load threads, 1 to 256, at most one per client
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count::<256>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<1, 256>, allow_hyphen_values = true)]
     pub threads: u64,
     /// Timeout per call
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]

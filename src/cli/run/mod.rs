@@ -149,7 +149,7 @@ impl Run {
             true => LogWriter::resume(&folder, &record, invocation.started)?,
             false => LogWriter::create(&folder, &record)?,
         };
-        let observer = (Progress::new(), log);
+        let observer = (Progress::start(), log);
         let arms: Vec<String> = plan.arms.iter().map(|arm| arm.name.clone()).collect();
         observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
         let mut experiment = Experiment {

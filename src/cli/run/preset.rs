@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
+use crate::report::counted;
 use crate::results::Preset;
 
 impl ValueEnum for Preset {
@@ -18,11 +19,9 @@ impl ValueEnum for Preset {
             Preset::Publish => "numbers to publish",
         };
         let length = self.length();
-        let rounds = if length.rounds == 1 { "round" } else { "rounds" };
-        Some(PossibleValue::new(self.name()).help(format!(
-            "{purpose}; {} {rounds} of {} s per strategy after {} s of warm-up",
-            length.rounds, length.seconds, length.warmup_seconds
-        )))
+        let (rounds, seconds, warmup) = (counted(length.rounds, "round"), length.seconds, length.warmup_seconds);
+        let help = format!("{purpose}; {rounds} of {seconds} s per strategy after {warmup} s of warm-up");
+        Some(PossibleValue::new(self.name()).help(help))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::results::{
     ScenarioRecord, ServerRecord, Status, StrategyRecord, Than,
 };
 use crate::scenario::{self, Scenario, Source};
-use crate::server::deployment::{Deployment, Topology};
+use crate::server::deployment::Deployment;
 
 use super::super::scenario::Ready;
 use super::super::session::Session;
@@ -38,7 +38,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, session: &Session, invocation
             cache_gb: settings.cache_gb.filter(|_| session.embedded),
             ..settings
         },
-        server: server(&session.facts, session.embedded),
+        server: server(&session.deployment, session.embedded),
         strategies: plan.arms.iter().map(|arm| strategy(plan, arm)).collect(),
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
         claims: claims(&ready.scenario),
@@ -94,28 +94,9 @@ fn mix(plan: &Plan) -> MixRecord {
     MixRecord { name: plan.mix.name.clone(), weights: names.zip(plan.mix.weights.iter().copied()).collect() }
 }
 
-fn server(facts: &Deployment, embedded: bool) -> ServerRecord {
-    let topology = match &facts.topology {
-        Topology::ReplicaSet { members: 1, .. } => "a replica set of one member".to_owned(),
-        Topology::ReplicaSet { members, .. } => format!("a replica set of {members} data-bearing members"),
-        Topology::Sharded => "a sharded cluster".to_owned(),
-    };
-    let megabytes = |bytes: u64| format!("{} MiB", bytes >> 20);
-    let named = [
-        ("git version", facts.git_version.clone()),
-        ("storage engine", facts.storage_engine.clone()),
-        ("cache", facts.cache_bytes.map(megabytes)),
-        ("host", facts.host_os.clone()),
-        ("cores", facts.host_cores.map(|cores| cores.to_string())),
-        ("memory", facts.host_memory_bytes.map(megabytes)),
-        ("largest document", facts.max_bson_bytes.map(megabytes)),
-        ("default write concern", facts.default_write_concern.clone()),
-    ];
-    let mut known: Vec<(String, String)> =
-        named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    known.extend(facts.parameters.iter().cloned());
-    let cache_bytes = facts.cache_bytes;
-    ServerRecord { version: facts.version.clone(), embedded, topology, facts: known, cache_bytes }
+fn server(deployment: &Deployment, embedded: bool) -> ServerRecord {
+    let Deployment { version, topology, cache_bytes, facts } = deployment.clone();
+    ServerRecord { version, embedded, topology: topology.to_string(), facts, cache_bytes }
 }
 
 /// Returns the machine, the driver and its connections.

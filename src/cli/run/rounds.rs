@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::path::Path;
 
 use crate::engine::{Experiment, RunError};
-use crate::report::{Junit, Renderer, Report};
+use crate::report::{Junit, Report};
 use crate::results::{self, RunRecord, Status};
 use crate::server::Target;
 
 use super::super::exit::{CliError, Exit};
 use super::super::output;
-use super::super::report::{terminal, write_files};
+use super::super::report::{terminal, write_files, written};
 use super::latency_log::LogWriter;
 use super::window;
 
@@ -89,25 +89,21 @@ impl<'r> Rounds<'r> {
         }
         let report = Report::new(&record).in_folder(&self.folder.display().to_string()).with_files();
         let write_error = write_files(&record, &report, self.folder).err().or_else(|| self.junit(&report).err());
-        match error.or(write_error) {
-            Some(error) => Err(self.with_rounds(error)),
-            None => {
-                let exit = match (report.is_invalid(), report.has_failed_thresholds()) {
-                    (true, _) => Exit::Invalid,
-                    (false, true) => Exit::CheckFailed,
-                    (false, false) => Exit::Success,
-                };
-                output::print(&terminal(&report)).map(|()| exit)
-            }
+        if let Some(error) = error.or(write_error) {
+            return Err(self.with_rounds(error));
         }
+        output::print(&terminal(&report))?;
+        Ok(match (report.is_invalid(), report.has_failed_thresholds()) {
+            (true, _) => Exit::Invalid,
+            (false, true) => Exit::CheckFailed,
+            (false, false) => Exit::Success,
+        })
     }
 
     /// Writes the JUnit file, if requested.
     fn junit(&self, report: &Report) -> Result<(), CliError> {
         let Some(path) = self.junit else { return Ok(()) };
-        let mut text = String::new();
-        let _ = Junit.render(report, &mut text);
-        std::fs::write(path, text).map_err(|error| {
+        std::fs::write(path, written(&Junit, report)).map_err(|error| {
             CliError::failure(format!("cannot write {}: {error}; name another --junit file", path.display()))
         })
     }
@@ -125,8 +121,5 @@ impl<'r> Rounds<'r> {
 
 /// Returns the status of a run that the engine ended.
 pub fn status_after(error: &RunError) -> Status {
-    match error {
-        RunError::Interrupted => Status::Interrupted,
-        other => Status::Failed(other.to_string()),
-    }
+    if matches!(error, RunError::Interrupted) { Status::Interrupted } else { Status::Failed(error.to_string()) }
 }

@@ -1,7 +1,7 @@
 //! The length of every window: from the settings, else from a pilot.
 
 use crate::engine::{Event, Experiment, RunError, Window};
-use crate::results::{LoadModel, RunRecord};
+use crate::results::{Arrivals, LoadModel, RunRecord};
 use crate::server::Target;
 
 use super::super::output;
@@ -17,14 +17,12 @@ pub async fn plan<T: Target, G: Target + 'static>(
     experiment: &mut Experiment<'_, T, G>,
     record: &mut RunRecord,
 ) -> Result<Window, RunError> {
-    let window = match record.settings.load {
-        LoadModel::Open { .. } => at_open_load(experiment, record).await?,
-        LoadModel::Closed => match record.settings.duration {
-            Some(seconds) => {
-                return Ok(Window::Timed { seconds, warmup: record.settings.preset.length().warmup_seconds });
-            }
-            None => at_closed_load(experiment, record).await?,
-        },
+    let window = match (record.settings.load, record.settings.duration) {
+        (LoadModel::Open { rate, arrivals }, _) => open_window(experiment, record, rate, arrivals).await?,
+        (LoadModel::Closed, None) => closed_window(experiment, record).await?,
+        (LoadModel::Closed, Some(seconds)) => {
+            return Ok(Window::Timed { seconds, warmup: record.settings.preset.length().warmup_seconds });
+        }
     };
     if let Window::Calls { calls, warmup, .. } = window {
         (record.settings.calls, record.settings.warmup_calls) = (Some(calls), Some(warmup));
@@ -38,7 +36,7 @@ pub async fn plan<T: Target, G: Target + 'static>(
 }
 
 /// Plans closed load: as many calls as the slowest strategy makes in the preset's seconds.
-async fn at_closed_load<T: Target, G: Target + 'static>(
+async fn closed_window<T: Target, G: Target + 'static>(
     experiment: &Experiment<'_, T, G>,
     record: &mut RunRecord,
 ) -> Result<Window, RunError> {
@@ -55,14 +53,13 @@ async fn at_closed_load<T: Target, G: Target + 'static>(
     Ok(Window::Calls { calls, warmup, seconds: record.settings.planned_seconds })
 }
 
-/// Plans open load: at the given rate, else at half of what the slowest strategy can do.
-async fn at_open_load<T: Target, G: Target + 'static>(
+/// Plans open load: at the given rate, or for a rate of 0 at half of what the slowest strategy can do.
+async fn open_window<T: Target, G: Target + 'static>(
     experiment: &mut Experiment<'_, T, G>,
     record: &mut RunRecord,
+    given: f64,
+    arrivals: Arrivals,
 ) -> Result<Window, RunError> {
-    let LoadModel::Open { rate: given, arrivals } = record.settings.load else {
-        return at_closed_load(experiment, record).await;
-    };
     let preset = record.settings.preset.length();
     let rate = if given > 0.0 { given } else { three_digits(pilot(experiment, record).await? / 2.0) };
     record.settings.load = LoadModel::Open { rate, arrivals };

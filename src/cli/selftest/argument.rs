@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::super::argument::ServerArguments;
-use super::super::value::rounds;
+use super::super::value::whole;
 
 /// `selftest`.
 #[derive(Debug, Clone, Args)]
@@ -12,6 +12,6 @@ pub struct SelftestArguments {
     #[command(flatten)]
     pub server: ServerArguments,
     /// Rounds of two identical strategies, 6 to 100
-    #[arg(long, value_name = "N", default_value = "8", value_parser = rounds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = whole::<6, 100>, allow_hyphen_values = true)]
     pub rounds: u64,
 }

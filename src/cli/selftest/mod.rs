@@ -5,6 +5,7 @@ mod load_checks;
 mod server_checks;
 
 use crate::compile::Choice;
+use crate::report::counted;
 use crate::scenario::Source;
 
 use super::exit::{CliError, Exit};
@@ -70,9 +71,9 @@ impl Checklist {
         match self.failed {
             0 => output::print("all checks passed\n").map(|()| Exit::Success),
             failed => {
-                let plural = if failed == 1 { "check" } else { "checks" };
-                let next = "see whether other programs keep this machine busy, then run it again";
-                output::print(&format!("{failed} {plural} failed: {next}\n")).map(|()| Exit::CheckFailed)
+                let (failed, advice) =
+                    (counted(failed.into(), "check"), "stop other programs on this machine and run again");
+                output::print(&format!("{failed} failed: {advice}\n")).map(|()| Exit::CheckFailed)
             }
         }
     }

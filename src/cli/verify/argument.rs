@@ -7,7 +7,7 @@ use clap::Args;
 use crate::compile::Choice;
 
 use super::super::argument::ServerArguments;
-use super::super::value::{assignment, count, duration, name, seed};
+use super::super::value::{assignment, duration, name, seed, whole};
 
 /// `verify`.
 #[derive(Debug, Clone, Args)]
@@ -29,10 +29,10 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
     /// Calls per phase and strategy, 1 to 1000000 [default: 400, or 3200 / strategies]
-    #[arg(long, value_name = "N", value_parser = count::<1_000_000>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, 1_000_000>, allow_hyphen_values = true)]
     pub calls: Option<u64>,
     /// Clients in the concurrent phases, 1 to 1000
-    #[arg(long, alias = "workers", value_name = "N", default_value = "16", value_parser = count::<1_000>, allow_hyphen_values = true)]
+    #[arg(long, alias = "workers", value_name = "N", default_value = "16", value_parser = whole::<1, 1_000>, allow_hyphen_values = true)]
     pub clients: u64,
     /// Timeout per call
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
@@ -41,7 +41,7 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Repetitions, each with the next seed; stops at the first failure
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count::<1_000>, allow_hyphen_values = true, conflicts_with = "call")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<1, 1_000>, allow_hyphen_values = true, conflicts_with = "call")]
     pub times: u64,
     /// Show the result of call N in every strategy [default: verify all calls]
     ///

@@ -1,7 +1,6 @@
 //! The machine that makes the load, sampled around each slice. What the system does not report is left out.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use crate::results::MachineRecord;
@@ -17,7 +16,7 @@ pub(super) struct CpuTicks {
 impl CpuTicks {
     /// Reads the file; `None` on a system without it.
     pub(super) fn read() -> Option<CpuTicks> {
-        CpuTicks::parse(&read(Path::new("/proc/stat"))?)
+        CpuTicks::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
     /// Parses the first line: `cpu user nice system idle iowait irq softirq steal guest guest_nice`. Guest time is part of
@@ -31,10 +30,6 @@ impl CpuTicks {
         let [.., idle, iowait, _, _, steal] = fields[..] else { return None };
         (fields.len() == 8).then(|| CpuTicks { all: fields.iter().sum(), idle: idle + iowait, steal })
     }
-}
-
-fn read(path: &Path) -> Option<String> {
-    fs::read_to_string(path).ok()
 }
 
 /// Samples the machine over the slices of a cell.
@@ -72,7 +67,7 @@ impl MachineSampler {
 
     /// Reads the load average at the end of the cell.
     pub(super) fn end(&mut self) {
-        self.load_average = read(Path::new("/proc/loadavg")).and_then(|text| load_average(&text));
+        self.load_average = fs::read_to_string("/proc/loadavg").ok().and_then(|text| load_average(&text));
     }
 
     /// What is kept of it.
@@ -121,7 +116,6 @@ mod tests {
         assert_eq!(load_average("0.52 0.6 0.7 1/200 77\n"), Some(0.52));
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn processors_have_ticks() {
         assert!(CpuTicks::read().is_some());
