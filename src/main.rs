@@ -16,7 +16,7 @@ fn main() -> ExitCode {
             }
         },
         Err(error) => {
-            // Help and version come this way too. If the terminal is gone there is nobody to tell.
+            // Help and version are errors to clap, too. A failure to print them has nowhere to be reported.
             let _ = error.print();
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
         }

@@ -1,8 +1,8 @@
 //! The reader keeps every part of a valid scenario, and never panics.
 
 use docshape::scenario::{
-    CatchKey, ClaimBound, ClaimRelation, CommandWord, Diagnostics, Implementation, Node, Scenario, Source,
-    StepDefinition, StepKind, StrategyDefinition, read,
+    CatchKey, ClaimBound, CommandWord, Diagnostics, Implementation, Node, Scenario, Source, StepDefinition, StepKind,
+    StrategyDefinition, read,
 };
 use proptest::prelude::{ProptestConfig, Strategy as _, prop, prop_oneof, proptest};
 
@@ -139,7 +139,7 @@ fn reads_claims_with_their_expectation() {
     assert_eq!(claim.operation.as_ref().map(|operation| operation.value.as_str()), Some("read_page"));
     assert_eq!(&VALID[claim.metric.span.start..claim.metric.span.end], "round_trips");
     assert!(
-        claim.relation == ClaimRelation::Equals
+        claim.relation == docshape::record::Relation::Equals
             && matches!(claim.than, ClaimBound::Number(1.0))
             && claim.source.is_none()
     );

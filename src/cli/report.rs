@@ -35,7 +35,7 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
 /// Writes the page, the Markdown report with its pictures, and the table of what was measured.
 ///
 /// # Errors
-/// When the folder cannot be made or does not take them.
+/// When the folder or a file cannot be created.
 pub fn write_files(record: &RunRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
     fs::create_dir_all(folder).map_err(|error| write_error(folder, &error))?;
     let write = |name: &str, text: &str| {

@@ -37,7 +37,7 @@ impl ServerArguments {
 }
 
 impl EmbeddedArguments {
-    /// Finds the `mongod` and says how to start it.
+    /// Finds the `mongod`, and returns how to start it.
     ///
     /// # Errors
     /// When there is none that can be run.

@@ -54,7 +54,7 @@ impl Session {
     /// Starts load threads that share the clients' connections, all open.
     ///
     /// # Errors
-    /// When a thread or a connection cannot be made.
+    /// When a thread or a connection cannot be created.
     pub async fn load_threads(&self, clients: u64, threads: u64) -> Result<LoadThreads<MongoTarget>, CliError> {
         file_limit::check(clients, threads)?;
         let mut all = Vec::new();
@@ -67,7 +67,7 @@ impl Session {
     /// Starts a load thread; all its connections are open.
     ///
     /// # Errors
-    /// When it or a connection cannot be made.
+    /// When it or a connection cannot be created.
     pub async fn load_thread(&self, connections: u32) -> Result<LoadThread, CliError> {
         let starting = async { Ok(LoadThread::start(self.uri.clone(), connections).await?) };
         unless_stopped(&self.stop, starting).await
@@ -87,7 +87,7 @@ impl Session {
     }
 }
 
-/// Starts or finds the server, and ends the embedded one whatever happens.
+/// Starts or finds the server, and ends the embedded one in every case.
 async fn with_server(
     choice: ServerChoice,
     stop: &StopFlag,

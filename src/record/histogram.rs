@@ -151,23 +151,23 @@ impl LatencyHistogram {
         if inner.len() > MOST {
             return Err(HistogramError("it counts more values than any run can make".to_owned()));
         }
-        let values = inner.iter_recorded().map(|step| {
-            u128::from(inner.median_equivalent(step.value_iterated_to())) * u128::from(step.count_at_value())
-        });
-        let sum = u64::try_from(values.fold(0, u128::saturating_add)).unwrap_or(u64::MAX);
+        let sum = u64::try_from(sum_of(&inner, |value| inner.median_equivalent(value))).unwrap_or(u64::MAX);
         Ok(LatencyHistogram { inner, sum, saturated: 0 })
     }
 
     /// The smallest and the largest sum in nanoseconds that the values can have.
     pub fn sums(&self) -> RangeInclusive<u128> {
-        let sum = |of: &dyn Fn(u64) -> u64| {
-            let values = self.inner.iter_recorded();
-            values
-                .map(|step| u128::from(of(step.value_iterated_to())) * u128::from(step.count_at_value()))
-                .fold(0, u128::saturating_add)
-        };
-        sum(&|value| self.inner.lowest_equivalent(value))..=sum(&|value| self.inner.highest_equivalent(value))
+        let inner = &self.inner;
+        let lowest = sum_of(inner, |value| inner.lowest_equivalent(value));
+        lowest..=sum_of(inner, |value| inner.highest_equivalent(value))
     }
+}
+
+/// The sum of all values, each replaced by `of` the recorded one.
+fn sum_of(histogram: &Histogram<u64>, of: impl Fn(u64) -> u64) -> u128 {
+    let steps = histogram.iter_recorded();
+    let sums = steps.map(|step| u128::from(of(step.value_iterated_to())) * u128::from(step.count_at_value()));
+    sums.fold(0, u128::saturating_add)
 }
 
 /// Inflates a histogram and rejects what would make the library's reader allocate gigabytes or panic.

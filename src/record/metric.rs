@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::counter::{COUNTERS, Counter};
 use MetricUse::{Claim, Objective, Threshold};
 
@@ -42,6 +44,18 @@ pub enum MetricUse {
     Threshold,
     /// A bound that a search for capacity keeps.
     Objective,
+}
+
+/// How a claim compares a metric with a number or with another strategy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    /// Less.
+    Below,
+    /// More.
+    Above,
+    /// The same.
+    Equals,
 }
 
 const fn quantile(share: f64) -> Metric {

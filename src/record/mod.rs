@@ -15,7 +15,7 @@ use interval::Spares;
 pub use counter::{COUNTERS, Counter, OPLOG_BYTES, ROUND_TRIPS, Shown, Unit};
 pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
-pub use metric::{Metric, MetricUse, TimeMetric};
+pub use metric::{Metric, MetricUse, Relation, TimeMetric};
 pub use outcome::CallOutcome;
 
 /// One finished call.

@@ -32,7 +32,7 @@ pub struct CellRecord {
     pub calls: u64,
     /// Seconds that the arm's slices took together.
     pub seconds: f64,
-    /// Connections made while calls were measured; not 0 means that some calls waited for one.
+    /// Connections opened while calls were measured; not 0 means that some calls waited for one.
     pub connections_created: u64,
     /// An entry per operation, in the run's order.
     pub operations: Vec<OperationRecord>,
@@ -42,7 +42,7 @@ pub struct CellRecord {
     /// The pieces of the warm-up, in order.
     #[serde(default)]
     pub warm_up: Vec<SliceRecord>,
-    /// What only calls with intended times have; `None` in the closed model.
+    /// The measurements of open load; `None` with closed load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenRecord>,
     /// How long calls waited for a connection of the pool; `None` when not observed.
@@ -75,7 +75,7 @@ pub struct OperationRecord {
     pub round_trips: u64,
     /// The times by outcome.
     pub outcomes: Vec<OutcomeRecord>,
-    /// Failures by reason: the server's code, or a word.
+    /// Failures by reason: the server's code, or a name.
     pub errors: BTreeMap<String, u64>,
     /// The server's message for the first failure of each reason.
     #[serde(default)]
@@ -92,7 +92,7 @@ pub struct OperationRecord {
 pub struct OutcomeRecord {
     /// The outcome.
     pub outcome: CallOutcome,
-    /// How many.
+    /// The number of calls.
     pub count: u64,
     /// How many took longer than the histogram's bound.
     pub saturated: u64,
@@ -100,7 +100,7 @@ pub struct OutcomeRecord {
     pub sum: u64,
     /// Service times in nanoseconds: HdrHistogram V2, deflated, base64. Empty for calls that were never sent.
     pub service: StoredHistogram,
-    /// Response times, from the intended start on; `None` in the closed model, where they are the service times.
+    /// Response times, from the intended start; `None` with closed load, where they are the service times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<TimesRecord>,
 }
@@ -108,7 +108,7 @@ pub struct OutcomeRecord {
 /// Times in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimesRecord {
-    /// How many.
+    /// The number of times.
     pub count: u64,
     /// How many were above the histogram's bound.
     pub saturated: u64,
@@ -142,8 +142,8 @@ pub struct HeadlineTimes<'o> {
 }
 
 impl OutcomeRecord {
-    /// The times that a strategy is judged by: in the open model from the intended start on, as users see it; in the closed
-    /// model, which has no such start, the service times.
+    /// The times that a strategy is judged by: with open load from the intended start, as users see it; with closed load,
+    /// which has no intended starts, the service times.
     pub fn headline(&self) -> HeadlineTimes<'_> {
         match &self.response {
             Some(TimesRecord { saturated, sum, histogram, .. }) => {
@@ -178,7 +178,7 @@ pub struct OpenRecord {
     pub never_started: u64,
     /// From the intended start to the release by the pacer.
     pub pacer_lag: TimesRecord,
-    /// From the release to the moment a worker took the call.
+    /// From the release until a client was free.
     pub queue_wait: TimesRecord,
 }
 
@@ -196,7 +196,7 @@ pub struct MachineRecord {
 }
 
 /// Sizes of one collection, in bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CollectionSizes {
     /// Its name.
     pub name: String,

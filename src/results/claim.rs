@@ -1,13 +1,15 @@
-//! The scenario's claims, as it makes them: what a run says of them is computed when it is reported.
+//! The claims of the scenario. Their results are not stored: reports decide them.
 
 use serde::{Deserialize, Serialize};
+
+use crate::record::Relation;
 
 /// A claim of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClaimRecord {
-    /// What it is called by.
+    /// The id by which reports refer to it.
     pub id: String,
-    /// It in a sentence.
+    /// The claim as a sentence.
     pub says: String,
     /// Where it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -17,24 +19,12 @@ pub struct ClaimRecord {
     /// The operation; `None` for a metric of a whole strategy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// Whose metric it is.
+    /// The strategy whose metric it is.
     pub strategy: String,
-    /// How it is to compare.
+    /// How the metric compares, as the claim has it.
     pub relation: Relation,
-    /// With what.
+    /// What the metric is compared with.
     pub than: Than,
-}
-
-/// How a metric is to compare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Relation {
-    /// Less.
-    Below,
-    /// More.
-    Above,
-    /// The same.
-    Equals,
 }
 
 /// What a metric is compared with.

@@ -29,7 +29,7 @@ pub struct Environment {
     /// The driver and its version.
     #[serde(default)]
     pub driver: Option<String>,
-    /// Connections that calls are made on, over all load threads.
+    /// Connections for calls, over all load threads.
     #[serde(default)]
     pub connections: Option<u64>,
 }

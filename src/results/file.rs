@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, KindedError};
 use serde::{Deserialize, Serialize};
 
 use super::check::check;
-use super::{CAPACITY_FILE, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord};
+use super::{FORMAT_VERSION, RUN_FILE, RunRecord};
 
 /// Results that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -75,15 +75,11 @@ pub fn save(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
     save_as(record, folder, RUN_FILE)
 }
 
-/// Writes the searches for capacity into a folder, as [`save`] does a run.
+/// Writes a record into a file of a folder, as [`save`] does.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn save_capacity(record: &CapacityRecord, folder: &Path) -> Result<(), ResultsError> {
-    save_as(record, folder, CAPACITY_FILE)
-}
-
-pub(super) fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
+pub fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
     let path = folder.join(name);
     let write = |file: &mut dyn Write| -> io::Result<()> {
         serde_json::to_writer(&mut *file, record)?;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{ErrorKind, KindedError};
 
-/// A folder that cannot hold a run.
+/// A folder that cannot take a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It cannot be made or written to.
+    /// It cannot be created or written to.
     #[error("cannot write into {}: {source}; choose another folder", path.display())]
     Refused {
         /// The folder.
@@ -25,11 +25,11 @@ pub enum FolderError {
     },
 }
 
-/// Makes an empty folder and proves that files can be written there, before anything is measured. Gives whether it was
-/// made now.
+/// Creates an empty folder and proves that files can be written there, before anything is measured. Returns whether the
+/// folder is new.
 ///
 /// # Errors
-/// When it cannot be made or written to, or holds something.
+/// When it cannot be created or written to, or is not empty.
 pub fn create(path: &Path) -> Result<bool, FolderError> {
     let refused = |source| FolderError::Refused { path: path.to_owned(), source };
     let is_new = !path.exists();
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_made_with_their_parents_and_left_empty() {
+    fn folders_are_created_with_their_parents_and_left_empty() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a").join("b");
         create(&path).unwrap();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_in_use_is_refused_and_left_alone() {
+    fn a_folder_in_use_is_rejected_and_unchanged() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("notes"), "mine").unwrap();
         let error = create(root.path()).unwrap_err();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_impossible_places_are_refused() {
+    fn files_and_impossible_places_are_rejected() {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("file");
         fs::write(&file, "").unwrap();

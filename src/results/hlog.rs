@@ -22,7 +22,7 @@ pub struct IntervalLog {
 
 impl IntervalLog {
     /// Starts a log; `started` is the start of the run in seconds since the Unix epoch. With open load it has response
-    /// times, by which strategies are judged; its first line says which.
+    /// times, by which strategies are judged; its first line names the kind.
     ///
     /// # Errors
     /// When the file cannot be created, or exists already.

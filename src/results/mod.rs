@@ -1,6 +1,6 @@
 //! The files of a run: what engine writes and stats reads.
 //!
-//! `run.json` holds everything that is needed to report again and to run again. It is written whole after every round.
+//! `run.json` has everything that is needed to report again and to run again. It is written whole after every round.
 
 mod audit;
 mod capacity;
@@ -21,15 +21,16 @@ pub mod verification;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::record::Relation;
 pub use audit::AuditRecord;
 pub use capacity::{BatchRecord, CAPACITY_FILE, CapacityRecord, RateRecord, SearchOutcome, SearchRecord, TrialRecord};
 pub use cell::{
     CellRecord, CollectionSizes, GrowthSample, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
 };
-pub use claim::{ClaimRecord, Relation, Than};
+pub use claim::{ClaimRecord, Than};
 pub use environment::Environment;
-pub use file::{ResultsError, load, save, save_capacity};
+pub use file::{ResultsError, load, save, save_as};
 pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
 pub use own_cost::{OwnCostRecord, QueryPlanRecord};
@@ -73,9 +74,9 @@ pub struct RunRecord {
     pub settings: RunSettings,
     /// The server.
     pub server: ServerRecord,
-    /// The machine that made the load.
+    /// The machine that generated the load.
     pub environment: Environment,
-    /// The strategies, the reference first.
+    /// The strategies, the baseline first.
     pub strategies: Vec<StrategyRecord>,
     /// The operations, in the scenario's order.
     pub operations: Vec<String>,
@@ -87,13 +88,13 @@ pub struct RunRecord {
     pub verification: Option<Verification>,
     /// The complete rounds.
     pub rounds: Vec<RoundRecord>,
-    /// What one call of each operation costs the server, from the cost pass; an entry per strategy and operation.
+    /// The own costs, an entry per strategy and operation.
     #[serde(default)]
     pub own_costs: Vec<OwnCostRecord>,
     /// The plans of the read steps.
     #[serde(default)]
     pub query_plans: Vec<QueryPlanRecord>,
-    /// What a reader should know.
+    /// Remarks for readers of the report.
     pub warnings: Vec<String>,
 }
 
@@ -163,7 +164,7 @@ pub struct StrategyRecord {
     /// The repeat of the baseline strategy, named `<baseline> (repeat)`: how far it is from the baseline is noise.
     #[serde(default)]
     pub is_repeat: bool,
-    /// Its collections, as they were made.
+    /// Its collections, as they were created.
     #[serde(default)]
     pub collections: Vec<CollectionRecord>,
 }

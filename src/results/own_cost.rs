@@ -11,7 +11,7 @@ pub struct OwnCostRecord {
     pub strategy: String,
     /// The operation.
     pub operation: String,
-    /// Calls that were made.
+    /// The number of calls.
     pub calls: u64,
     /// Messages exchanged by all of them.
     pub round_trips: u64,
@@ -20,7 +20,7 @@ pub struct OwnCostRecord {
     pub counters: BTreeMap<String, f64>,
 }
 
-/// How the server finds what a read step asks for.
+/// How the server finds the documents of a read step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryPlanRecord {
     /// The strategy.

@@ -37,7 +37,7 @@ pub fn file(folder: &Path, name: &str) -> PathBuf {
 /// Saves a run under a name. Returns whether it replaced an earlier one.
 ///
 /// # Errors
-/// When the disk refuses.
+/// When the file cannot be written.
 pub fn keep(record: &RunRecord, folder: &Path, name: &str) -> Result<bool, ResultsError> {
     let path = file(folder, name);
     let had = path.is_file();

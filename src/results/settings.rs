@@ -1,4 +1,4 @@
-//! How a run is measured: made once from the command line, kept in `run.json`, printed by reports from one table.
+//! How a run is measured: built once from the command line, kept in `run.json`, printed by reports from one table.
 
 use std::time::Duration;
 

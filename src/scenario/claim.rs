@@ -1,6 +1,6 @@
 //! Claims: sentences of the author that a run confirms or refutes.
 
-use crate::record::Metric;
+use crate::record::{Metric, Relation};
 
 use super::Spanned;
 
@@ -20,20 +20,9 @@ pub struct ClaimDefinition {
     /// The strategy that the claim is about.
     pub strategy: Spanned<String>,
     /// The comparison that must be true.
-    pub relation: ClaimRelation,
+    pub relation: Relation,
     /// The other side of the comparison.
     pub than: ClaimBound,
-}
-
-/// A comparison of two metrics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClaimRelation {
-    /// `below`
-    Below,
-    /// `above`
-    Above,
-    /// `equals`
-    Equals,
 }
 
 /// The other side of a comparison.

@@ -29,10 +29,10 @@ const SERVER_SELECTION: Duration = Duration::from_secs(5);
 const WARM_UP: Duration = Duration::from_secs(30);
 /// The longest command that is sent, in bytes: the wire protocol's message limit less room for what the driver adds.
 const LONGEST_COMMAND: usize = 48_000_000 - 16 * 1024;
-/// Database handles kept for reuse. A run uses a handful per round; beyond this they are forgotten and made anew.
+/// Database handles kept for reuse. A run uses a handful per round; beyond this all are dropped and created again.
 const KEPT_HANDLES: usize = 64;
 
-/// Why no client could be made from a connection string.
+/// Why no client could be created from a connection string.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The connection string is wrong.
@@ -44,7 +44,7 @@ pub enum ConnectError {
         /// What is wrong, without any part of the string that may be secret.
         reason: String,
     },
-    /// The name in a `mongodb+srv` string did not resolve, or the driver refused its options.
+    /// The name in a `mongodb+srv` string did not resolve, or the driver rejected its options.
     #[error("no client can be made from the connection string: {reason}")]
     Driver {
         /// The driver's message, without credentials.
@@ -90,7 +90,7 @@ pub struct MongoTarget {
 }
 
 impl MongoTarget {
-    /// Makes a client whose pool holds `pool_size` connections (at least one).
+    /// Creates a client with a pool of `pool_size` connections (at least one).
     ///
     /// Must be called inside the runtime that will use it. Nothing is sent yet: whether a server answers shows with
     /// the first command, at the latest after five seconds.
@@ -124,14 +124,14 @@ impl MongoTarget {
     /// Opens all connections of the pool and proves that they are open.
     ///
     /// The driver's own warm-up silently does nothing before the server is known, hence the ping first; and it gives
-    /// up without a word when a handshake fails, hence the count of its events afterwards.
+    /// up silently when a handshake fails, hence the count of its events afterwards.
     pub async fn warm(&self) -> Result<(), WarmError> {
         let ping = self.run("admin", rawdoc! { "ping": 1 }, ReplyKind::Single).await;
         ping.map_err(|failure| WarmError::Ping { address: self.address(), failure })?;
         let expected = self.pool_size as usize;
         let deadline = Instant::now() + WARM_UP;
         loop {
-            // Where connections cannot be opened, for want of file descriptors say, the driver waits for them for ever.
+            // Where connections cannot be opened, for example without free file descriptors, the driver waits for ever.
             let _ = timeout_at(deadline, self.client.warm_connection_pool()).await;
             let reached = self.connections();
             if reached >= expected {
@@ -254,10 +254,10 @@ async fn send(
     }
 }
 
-/// The fields that every reply has for the driver, whatever the command.
+/// The fields that every reply has for the driver.
 const CLUSTER_TIME_FIELDS: [&str; 4] = ["$clusterTime", "operationTime", "electionId", "opTime"];
 
-/// The driver has made a tree of the reply; what of it belongs to the command becomes bytes again.
+/// Turns a reply that the driver has parsed into a tree back into bytes, without the fields for the driver.
 fn single(reply: bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
     let mut kept = RawDocumentBuf::new();
     for (name, value) in reply.into_iter().filter(|(name, _)| !CLUSTER_TIME_FIELDS.contains(&name.as_str())) {

@@ -70,7 +70,7 @@ pub enum DeploymentError {
     /// The user name or password is wrong.
     #[error("the server refused the log-in: {0}; check user name, password and authSource of the connection string")]
     LogIn(Failure),
-    /// The server wants a log-in, and there was none, or the user may not even ask what server it is.
+    /// The server requires a log-in, or the user may not read what server it is.
     #[error(
         "the server wants a user with rights: {0}; give the connection string a user that may create databases named \
          docshape_* (readWriteAnyDatabase, dbAdminAnyDatabase, and clusterMonitor for the server's counters)"
@@ -120,7 +120,7 @@ impl From<Failure> for DeploymentError {
 }
 
 impl Deployment {
-    /// Asks a server what it is, and refuses one that cannot be measured.
+    /// Reads what server it is, and rejects one that cannot be measured.
     pub async fn read(target: &impl Target) -> Result<Deployment, DeploymentError> {
         let hello = admin(target, rawdoc! { "hello": 1 }).await?;
         let topology = topology(&hello)?;
@@ -150,7 +150,7 @@ impl Deployment {
     }
 }
 
-/// Reads the topology from `hello`, and refuses what is no writable part of a replica set or cluster.
+/// Reads the topology from `hello`, and rejects what is no writable part of a replica set or cluster.
 fn topology(hello: &RawDocument) -> Result<Topology, DeploymentError> {
     if text(hello, "msg").as_deref() == Some("isdbgrid") {
         return Ok(Topology::Sharded);
@@ -175,7 +175,7 @@ fn refuse_old(build: &RawDocument, version: &str) -> Result<(), DeploymentError>
     }
 }
 
-/// Refuses a server with access control to a user who is not logged in: `hello` and `buildInfo` need no log-in.
+/// Rejects a server with access control to a user who is not logged in: `hello` and `buildInfo` need no log-in.
 async fn require_log_in(target: &impl Target) -> Result<(), DeploymentError> {
     let status = admin(target, rawdoc! { "connectionStatus": 1 }).await?;
     let users = at(&status, "authInfo.authenticatedUsers").and_then(RawBsonRef::as_array);
@@ -191,7 +191,7 @@ async fn admin(target: &impl Target, command: RawDocumentBuf) -> Result<RawDocum
     Ok(target.run("admin", command, ReplyKind::Single).await?.into_document())
 }
 
-/// A reply that may be refused, empty then.
+/// The reply to a command that may fail; empty if it does.
 async fn optional(target: &impl Target, command: RawDocumentBuf) -> RawDocumentBuf {
     admin(target, command).await.unwrap_or_default()
 }

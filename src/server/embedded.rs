@@ -1,6 +1,6 @@
 //! A `mongod` of our own: a one-node replica set on a free loopback port, in a temporary folder.
 //!
-//! It must never outlive docshape, whatever ends docshape, and must not die before docshape has saved its results:
+//! It must never outlive docshape, however docshape ends, and must not die before docshape has saved its results:
 //!
 //! * It runs in a process group of its own, so that Ctrl-C in the terminal reaches docshape only.
 //! * [`EmbeddedMongod`] ends it and removes its folder when dropped: at the end, on errors, in a panic.
@@ -50,7 +50,7 @@ pub struct EmbeddedOptions {
     pub program: PathBuf,
     /// The docshape binary, which starts the program through its hidden subcommand.
     pub launcher: PathBuf,
-    /// The folder in which the server's own folder is made.
+    /// The folder in which the server's own folder is created.
     pub temp_dir: PathBuf,
     /// The size of the WiredTiger cache in GB, at least 0.25.
     pub cache_gb: f64,
@@ -76,10 +76,10 @@ pub enum EmbeddedError {
         /// What was asked for, in GB.
         gb: f64,
     },
-    /// The temporary folder could not be made or removed.
+    /// The temporary folder could not be created or removed.
     #[error("the embedded server's folder in {} cannot be {deed}: {source}; set TMPDIR to a folder with room", path.display())]
     Folder {
-        /// The folder, or the one that should hold it.
+        /// The folder, or its parent.
         path: PathBuf,
         /// "made" or "removed".
         deed: &'static str,
@@ -121,7 +121,7 @@ pub enum EmbeddedError {
     /// It answered, but not as it should.
     #[error("the embedded server refused its set-up: {0}")]
     SetUp(#[from] Failure),
-    /// The driver refused the address.
+    /// The driver rejected the address.
     #[error(transparent)]
     Connect(#[from] ConnectError),
 }
@@ -174,12 +174,12 @@ impl EmbeddedMongod {
         self.child.id()
     }
 
-    /// The folder that holds the server's data and log.
+    /// The folder of the server's data and log.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Waits until the server ends by itself, for ever if it does not, and says why it ended.
+    /// Waits until the server ends by itself, for ever if it does not, and returns why it ended.
     ///
     /// For `docshape server start`, which runs the server until the user stops it.
     pub async fn exited(&mut self) -> EmbeddedError {
@@ -220,7 +220,7 @@ impl EmbeddedMongod {
 
     async fn become_primary(&mut self) -> Result<(), EmbeddedError> {
         let deadline = Instant::now() + START;
-        // Asking the port instead could reach a stranger who took it before our server did.
+        // Asking the port instead could reach another process that took it before our server.
         while !server_log::listening(self.folder.path()) {
             self.pause(deadline).await?;
         }
@@ -264,7 +264,7 @@ impl EmbeddedMongod {
                 };
                 Err(EmbeddedError::Exited { program: self.program.clone(), status, log })
             }
-            // The child is ours, so that a failure to read its state says nothing about it.
+            // The child is ours, so a failure to read its state does not mean that it ended.
             Ok(None) | Err(_) => Ok(()),
         }
     }

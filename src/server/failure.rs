@@ -1,4 +1,4 @@
-//! What went wrong, from the two places where it is said: the driver's errors and the server's `ok: 1` replies.
+//! Failures of commands, from their two sources: the driver's errors and the server's replies with `ok: 1`.
 
 use bson::{RawBsonRef, RawDocument};
 use mongodb::error::{Error, ErrorKind};
@@ -12,7 +12,7 @@ pub(super) const AUTHENTICATION_FAILED: i32 = 18;
 pub(super) const UNAUTHORIZED: i32 = 13;
 
 impl Failure {
-    /// The server's code, when it was the server that refused.
+    /// The server's error code, if it has one.
     pub fn code(&self) -> Option<i32> {
         match self.kind {
             FailureKind::Server(code) => Some(code),
@@ -30,7 +30,7 @@ impl Failure {
     }
 }
 
-/// Translates a driver error. Its texts hold addresses but never credentials.
+/// Translates a driver error. Its texts contain addresses but never credentials.
 pub(super) fn from_driver(error: &Error) -> Failure {
     let (kind, message) = match error.kind.as_ref() {
         ErrorKind::Command(refusal) => (FailureKind::Server(refusal.code), named(&refusal.message, &refusal.code_name)),
@@ -53,7 +53,7 @@ pub(super) fn from_driver(error: &Error) -> Failure {
     Failure { kind, message, labels }
 }
 
-/// The requests of a write that the server refused: their positions in the command, and why.
+/// The failed requests of a write: their positions in the command, and why.
 pub(super) fn write_errors(reply: &RawDocument) -> Vec<(usize, Failure)> {
     let errors = reply.get_array("writeErrors").into_iter().flatten().flatten();
     let refusals = errors.filter_map(|error| error.as_document());
@@ -62,7 +62,7 @@ pub(super) fn write_errors(reply: &RawDocument) -> Vec<(usize, Failure)> {
     refusals.map(|refusal| (index(refusal), refused(refusal))).collect()
 }
 
-/// As [`in_reply`], but refusals of single requests are no failure.
+/// As [`in_reply`], but failures of single requests are no failure of the write.
 pub(super) fn in_writes_reply(reply: &RawDocument) -> Result<(), Failure> {
     match reply.get("writeConcernError").map_err(malformed)?.and_then(|error| error.as_document()) {
         Some(refusal) => Err(refused(refusal)),
@@ -70,7 +70,7 @@ pub(super) fn in_writes_reply(reply: &RawDocument) -> Result<(), Failure> {
     }
 }
 
-/// Finds the failure inside a reply that says `ok: 1`: the first write error, else the write concern error.
+/// Finds the failure inside a reply with `ok: 1`: the first write error, else the write concern error.
 ///
 /// The driver hands such replies out as success, so every reply must pass here. One walk over the top level, no
 /// allocation unless there is a failure.

@@ -1,7 +1,7 @@
 //! The temporary folder of an embedded server, and the removal of folders that dead runs left behind.
 //!
 //! A folder belongs to a living process as long as its `owner` file is locked. The kernel lets go of the lock when the
-//! process ends in whatever way, so that a reused process id, or a process of another container that shares the
+//! process ends in any way, so that a reused process id, or a process of another container that shares the
 //! temporary folder, is never mistaken. The process id and start time inside the file are for human readers.
 
 use std::fs::{self, File};
@@ -40,7 +40,7 @@ impl Folder {
         &self.path
     }
 
-    /// Removes the folder now, and says if that fails.
+    /// Removes the folder now.
     pub(super) fn remove(&self) -> io::Result<()> {
         match fs::remove_dir_all(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -67,7 +67,7 @@ pub(super) fn sweep(parent: &Path) {
     }
 }
 
-/// Whether this is a folder of ours that no living process holds.
+/// Whether this is a folder of ours without a living owner.
 fn abandoned(folder: &Path) -> bool {
     let owner = folder.join(OWNER);
     let is = |path: &Path, is_kind: fn(&fs::FileType) -> bool| {
@@ -82,7 +82,7 @@ fn abandoned(folder: &Path) -> bool {
 /// When this process started, in clock ticks since the machine did: field 22 of its `stat` file.
 fn start_time() -> Option<String> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is the program's name in parentheses and may hold spaces.
+    // The second field is the program's name in parentheses and may contain spaces.
     stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
 }
 

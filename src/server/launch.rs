@@ -33,7 +33,7 @@ fn arguments(options: &EmbeddedOptions, folder: &Path, port: u16) -> Vec<OsStrin
         "--setParameter=ttlMonitorSleepSecs=1",
         // Its collector wakes up every second and writes, which is noise in a measurement.
         "--setParameter=diagnosticDataCollectionEnabled=false",
-        // An entry in the oplog every ten seconds that no call made.
+        // They write an entry to the oplog every ten seconds.
         "--setParameter=writePeriodicNoops=false",
     ]
     .map(OsString::from)

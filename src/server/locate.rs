@@ -55,7 +55,7 @@ pub fn locate(
 
 fn mongod_in(folder: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
-    // An empty entry of PATH would mean the current folder, where nobody expects a server program.
+    // An empty entry of PATH would mean the current folder, which is no place for a server program.
     (!folder.is_empty()).then(|| usable(&Path::new(OsStr::from_bytes(folder)).join("mongod")))?
 }
 

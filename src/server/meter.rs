@@ -112,11 +112,11 @@ mod tests {
     use super::*;
     use crate::server::{FailureKind, Reply, ReplyKind};
 
-    /// Counts 7 requests more at every snapshot, and those that were made.
+    /// Counts 7 more requests at every snapshot, and the snapshots.
     struct CountingServer {
         requests: Cell<i64>,
         looks: Cell<u64>,
-        /// From this look on, it refuses.
+        /// From this snapshot on, it fails.
         refuses: u64,
     }
 
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_the_work_is_charged() {
+    async fn snapshots_are_not_charged() {
         let (cost, looks) = measured(u64::MAX).await;
         assert_eq!(cost, [("bytes_in", 0.0), ("requests", 123.0)].map(|(name, sum)| (name.to_owned(), sum)).into());
         // Eleven to know what a look costs, then one where each piece ends, and one more after the disturbance.
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_rights_nothing_is_known_and_nothing_is_asked_twice() {
+    async fn without_rights_counters_are_not_read_again() {
         assert_eq!(measured(1).await, (BTreeMap::new(), 1));
         assert_eq!(measured(13).await.0, BTreeMap::new());
     }

@@ -156,12 +156,12 @@ pub struct Failure {
 /// The cases of [`Failure`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FailureKind {
-    /// The server refused with this code: a command error, the first write error of an `ok: 1` reply, or its write
+    /// The server failed the command with this code: a command error, the first write error of an `ok: 1` reply, or its write
     /// concern error.
     Server(i32),
     /// The document or message was too large to send.
     TooLarge,
-    /// The connection broke or could not be made: whether the command ran is unknown.
+    /// The connection broke or could not be opened: whether the command ran is unknown.
     Network,
     /// No reply in time: whether the command ran is unknown.
     Timeout,

@@ -9,7 +9,7 @@ use super::failure::UNAUTHORIZED;
 use super::field::at;
 use super::{Failure, ReplyKind, Target};
 
-/// The collection that holds the mark.
+/// The collection of the mark.
 pub const MARKER_COLLECTION: &str = "docshape.marker";
 /// The `_id` of the mark.
 const MARK: &str = "docshape";
@@ -20,7 +20,7 @@ const DIGEST: usize = 6;
 /// The longest identifier that is kept whole.
 const LONGEST_ID: usize = 20;
 
-/// Why a database could not be made or dropped.
+/// Why a database could not be created or dropped.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
     /// There is one of that name already.
@@ -29,13 +29,13 @@ pub enum NamespaceError {
         /// The database.
         database: String,
     },
-    /// It holds data without our mark, so it is not ours.
+    /// It has data without our mark, so it is not ours.
     #[error("database {database} is not dropped: it lacks docshape's mark, so it may belong to another application")]
     NotMarked {
         /// The database.
         database: String,
     },
-    /// The server refused.
+    /// The server failed the command.
     #[error("database {database} cannot be {action}: {failure}{}", rights(failure))]
     Refused {
         /// The database.
@@ -49,7 +49,7 @@ pub enum NamespaceError {
 
 /// The name `docshape_<scenario>_<strategy>_<id>`, made valid for every server.
 ///
-/// Names are lower case, because a server refuses two that differ only by case. A part that had to be changed or cut
+/// Names are lower case, because a server rejects two that differ only by case. A part that had to be changed or cut
 /// gets a few digits of its own, so that different parts never lead to the same name. The same parts always lead to
 /// the same name; give every run and cell its own `id`.
 pub fn database_name(scenario: &str, strategy: &str, id: &str) -> String {

@@ -37,7 +37,7 @@ impl Default for PoolWatch {
 #[derive(Debug)]
 struct Pool {
     address: ServerAddress,
-    /// Whether the pool may hand out connections: its server was found and holds data.
+    /// Whether the pool may hand out connections: its server was found and has data.
     ready: bool,
     /// The ids of the connections that finished their handshake and are still open.
     open: HashSet<u32>,

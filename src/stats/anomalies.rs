@@ -1,4 +1,4 @@
-//! What audits counted over a run.
+//! The anomalies that audits found in a run.
 
 use crate::results::RunRecord;
 
@@ -9,9 +9,9 @@ use super::cells;
 pub struct Anomalies {
     /// The audit.
     pub audit: String,
-    /// Cells in which it was made.
+    /// Cells that it counted.
     pub cells: u64,
-    /// Cells in which it counted what must not be.
+    /// Cells in which it found anomalies.
     pub wrong: u64,
     /// All anomalies counted.
     pub total: u64,

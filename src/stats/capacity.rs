@@ -10,7 +10,7 @@ use crate::results::SearchOutcome;
 use super::estimate::{ConfidenceInterval, Estimate};
 use super::student::t_quantile;
 
-/// The rates between which the answer lies differ by at most this factor when the search ends.
+/// When the search ends, the lowest rate that failed is at most this factor above the highest that passed.
 pub const PRECISION: f64 = 1.05;
 
 /// A rate may pass by luck while the search converges: it is tried again, and after this many failed confirmations the

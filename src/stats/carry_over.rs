@@ -20,7 +20,7 @@ pub struct CarryOver {
     pub strategy: usize,
     /// The arm that ran just before.
     pub after: usize,
-    /// How much more time (0.1 for 10 %) it takes then.
+    /// The additional time of the arm after that one (0.1 for 10 %).
     pub effect: f64,
 }
 

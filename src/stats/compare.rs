@@ -1,6 +1,6 @@
-//! Which strategies differ from the baseline, and when that may be said.
+//! Which strategies differ from the baseline.
 //!
-//! The round is the unit of replication: fresh databases, other calls. A claim rests on the spread of log ratios over
+//! The round is the unit of replication: fresh databases, other calls. A verdict depends on the spread of log ratios over
 //! rounds, not on the number of calls, because the calls of one round share their server, their data and the round effect.
 
 use crate::results::{ERROR_BUDGET, NOISE, RunRecord, RunSettings};
@@ -11,19 +11,19 @@ use super::mix::times;
 use super::student::t_quantile;
 use super::{cells, operations, outcome_totals, overloaded, role};
 
-/// With fewer rounds nothing is claimed: the smallest p that R rounds can have is 2^(1-R), 0.03 at 6.
+/// With fewer rounds no difference is reported: the smallest p that R rounds can have is 2^(1-R), 0.03 at 6.
 pub const MINIMUM_ROUNDS: usize = 6;
 
-/// A difference is claimed only with an adjusted p below it, and an interval that excludes 1.
+/// A difference is reported only with an adjusted p below this, and an interval that excludes 1.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// Where only a greater difference than this would have shown, the measurement is called unstable.
+/// The minimum detectable effect above which a comparison is called unstable.
 pub const UNSTABLE: f64 = 0.5;
 
-/// What a run set for its claims.
+/// The limits that a run sets for its verdicts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// A ratio this close to 1 (0.02 for 2 %) is never called a difference, however sure it is.
+    /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference, however certain it is.
     pub noise: f64,
     /// An arm in which a greater share (0 to 1) of the calls failed is not compared: those that fail may be the slow ones.
     pub error_budget: f64,
@@ -51,11 +51,11 @@ impl Default for Limits {
 /// What an arm takes part in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Claims are made about it.
+    /// It gets verdicts.
     Judged,
-    /// Its ratio is shown, and nothing is claimed: it is unsafe.
+    /// It is unsafe: its ratio is shown without a verdict.
     Described,
-    /// The baseline a second time: whatever difference it shows is noise.
+    /// The baseline measured a second time: any difference is noise.
     Repeat,
 }
 
@@ -86,12 +86,12 @@ impl ArmTimes {
     }
 }
 
-/// The time of one arm in relation to the baseline's, over the rounds in which both have one. Below 1 is faster.
+/// The time of one arm divided by the baseline's, over the rounds in which both have one. Below 1 is faster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
     /// The geometric mean over the rounds.
     pub mean: f64,
-    /// Where it lies, for all of the family at once; `None` with fewer than [`MINIMUM_ROUNDS`].
+    /// The 95 % CI, simultaneous for the family; `None` with fewer than [`MINIMUM_ROUNDS`].
     pub interval: Option<ConfidenceInterval>,
     /// How many rounds.
     pub rounds: usize,
@@ -159,10 +159,10 @@ pub struct Comparison {
     pub ratio: Option<Ratio>,
     /// The adjusted p; `None` for an arm that is not judged.
     pub p: Option<f64>,
-    /// The smallest difference (0.1 for 10 % more time) that four of five such runs find; `None` for an arm that is not
-    /// judged, and with fewer than [`MINIMUM_ROUNDS`].
+    /// The minimum detectable effect (0.1 for 10 % more time, 80 % power); `None` for an arm that is not judged, and with
+    /// fewer than [`MINIMUM_ROUNDS`].
     pub mde: Option<f64>,
-    /// What may be said.
+    /// The verdict.
     pub verdict: Verdict,
 }
 

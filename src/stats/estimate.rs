@@ -1,4 +1,4 @@
-//! How far apart two arms are, and how well that is known.
+//! The difference between two arms, and its uncertainty.
 
 use super::student::t_quantile;
 
@@ -18,7 +18,7 @@ pub struct Estimate {
     pub wins: usize,
 }
 
-/// Where a ratio lies, by the method's 95 % interval.
+/// The 95 % CI of a ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidenceInterval {
     /// The lower end.
@@ -76,7 +76,7 @@ impl Estimate {
         half_width.map_or(f64::INFINITY, f64::exp_m1)
     }
 
-    /// How far a mean log ratio may be from 0 when nothing but noise is at work, judged by two arms that are the same:
+    /// How far noise alone moves a mean log ratio from 0, when the two arms are the same:
     /// |mean| + t(0.975) standard errors. `None` with a single round.
     pub fn band(&self) -> Option<f64> {
         let error = self.error()?;

@@ -23,7 +23,7 @@ const ROUNDING: f64 = 1e-9;
 /// The results of a family of comparisons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
-    /// The adjusted p of each comparison; 1 where fewer than two rounds are there.
+    /// The adjusted p of each comparison; 1 with fewer than two rounds.
     pub p: Vec<f64>,
     /// The 95 % quantile of the greatest |t| over the patterns of signs; infinite when too many patterns have no spread.
     pub critical: f64,
@@ -88,8 +88,8 @@ impl Family {
     }
 }
 
-/// The rounds by size of their log ratios, whatever the signs: drawn patterns then give the same result in whichever
-/// order rounds come and whichever arm is the baseline.
+/// The rounds by the size of their log ratios without signs. The result of drawn patterns then depends neither on the order
+/// of the rounds nor on which arm is the baseline.
 fn order(comparisons: &[Vec<Option<f64>>]) -> Vec<usize> {
     let size = |ratios: &[Option<f64>], round: usize| ratios[round].map_or(-1.0, f64::abs);
     let mut order: Vec<usize> = (0..comparisons.iter().map(Vec::len).min().unwrap_or(0)).collect();
@@ -132,7 +132,7 @@ mod tests {
         values.iter().copied().map(Some).collect()
     }
 
-    /// The definition, word for word: t from mean and deviation of flipped values, maxima over the less extreme.
+    /// The definition, taken literally: t from mean and deviation of flipped values, maxima over the less extreme.
     fn brute_force(comparisons: &[Vec<f64>]) -> (Vec<f64>, f64) {
         let t = |values: &[f64], pattern: u32| {
             let flip = |(round, value): (usize, &f64)| if pattern >> round & 1 == 1 { -value } else { *value };
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_agree_have_the_smallest_p_there_is() {
+    fn rounds_that_agree_have_the_smallest_possible_p() {
         for rounds in 2..=14 {
             let made = Family::new(&[all(&vec![0.3; rounds])]);
             assert_eq!(made.p, [0.5_f64.powi(rounds as i32 - 1)]);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_all_zero_finds_nothing_and_disturbs_nobody() {
+    fn missing_and_zero_ratios_change_no_other_p() {
         let clear = all(&[0.2, 0.21, 0.19, 0.2, 0.22, 0.2, 0.18, 0.2]);
         let alone = Family::new(std::slice::from_ref(&clear));
         let mut one = vec![None; 8];

@@ -21,7 +21,7 @@ pub(super) fn headline_mean<'r>(operations: impl Iterator<Item = &'r OperationRe
     exact_mean(operations.flat_map(successes).map(|outcome| (outcome.headline().sum, outcome.count)))
 }
 
-/// The exact mean service time of the successful calls of some operations in nanoseconds, whatever they are judged by;
+/// The exact mean service time of the successful calls of some operations in nanoseconds, with closed and open load;
 /// `None` without any.
 pub fn service_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
     exact_mean(operations.flat_map(successes).map(|outcome| (outcome.sum, outcome.count)))
@@ -68,7 +68,7 @@ impl Distribution {
 
     /// Merges some histograms.
     pub fn merged<'r>(histograms: impl Iterator<Item = &'r StoredHistogram>) -> Distribution {
-        // It grows as needed, because a record read from disk may hold histograms with any bounds.
+        // It grows as needed, because a record read from disk may have histograms with any bounds.
         let mut histogram = Histogram::new(3).expect("3 significant digits are valid");
         for one in histograms {
             histogram.add(one.open().as_hdr()).expect("a histogram that grows takes every value");
@@ -76,7 +76,7 @@ impl Distribution {
         Distribution { histogram }
     }
 
-    /// How many calls.
+    /// The number of calls.
     pub fn calls(&self) -> u64 {
         self.histogram.len()
     }

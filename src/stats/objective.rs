@@ -54,12 +54,11 @@ impl FromStr for Objective {
                 return Err(BoundError::new(reason, format!("for example read_post.{EXAMPLE}")));
             }
         };
-        match bound.metric {
-            Metric::Time(metric) => {
-                Ok(Objective { operation, metric, limit: Duration::from_nanos(nanoseconds.round() as u64) })
-            }
-            other => Err(BoundError::new(format!("`{other}` is not a time"), format!("for example {EXAMPLE}"))),
-        }
+        let Metric::Time(metric) = bound.metric else {
+            let reason = format!("`{}` is not a time", bound.metric);
+            return Err(BoundError::new(reason, format!("for example {EXAMPLE}")));
+        };
+        Ok(Objective { operation, metric, limit: Duration::from_nanos(nanoseconds.round() as u64) })
     }
 }
 

@@ -19,7 +19,7 @@ pub struct OpenLoad {
     pub never_started: u64,
     /// From the intended time to the release by the pacer.
     pub pacer_lag: Distribution,
-    /// From the release to the moment a worker took the call.
+    /// From the release until a client was free.
     pub queue_wait: Distribution,
     /// The mean service time of all successful calls in nanoseconds.
     pub service_mean: Option<f64>,
@@ -27,7 +27,7 @@ pub struct OpenLoad {
     pub response_mean: Option<f64>,
 }
 
-/// The open load of a strategy; `None` in the closed model, and where no call fell due.
+/// The open load of a strategy; `None` with closed load, and where no call fell due.
 pub fn open_load(record: &RunRecord, strategy: usize) -> Option<OpenLoad> {
     let all: Vec<&OpenRecord> = cells(record, strategy).filter_map(|cell| cell.open.as_ref()).collect();
     let calls = || (0..record.operations.len()).flat_map(|operation| operations(record, strategy, operation));

@@ -1,4 +1,4 @@
-//! What calls came to.
+//! Counts of outcomes.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ pub struct OutcomeTotals {
     pub outcomes: BTreeMap<CallOutcome, u64>,
     /// Failures by reason.
     pub errors: BTreeMap<String, u64>,
-    /// The words of the first failure of each reason.
+    /// The message of the first failure of each reason.
     pub messages: BTreeMap<String, String>,
-    /// Attempts begun again, by cause.
+    /// Retries by cause.
     pub retries: BTreeMap<String, u64>,
     /// Calls that took longer than the histograms' bound.
     pub saturated: u64,
@@ -87,6 +87,6 @@ mod tests {
         assert_eq!(outcome_totals([].into_iter()).round_trips_per_call(), None);
         let mut skipped = run.clone();
         skipped.rounds[0].cells[1].operations[0].outcomes[1].outcome = CallOutcome::Skipped;
-        assert_eq!(outcome_totals(operations(&skipped, 1, 0)).failed(), 6, "who is skipped has failed");
+        assert_eq!(outcome_totals(operations(&skipped, 1, 0)).failed(), 6, "skipped calls have failed");
     }
 }

@@ -376,15 +376,15 @@ fn relative(runs: RunPair, shared: SharedStrategy, operation: Option<usize>) -> 
 /// Whether the means of operations of at least two strategies moved alike: all in one direction, each by half to one and
 /// a half of their median, and that beyond [`NOISE`].
 fn shared_shift(strategies: &[StrategyChange]) -> Option<SharedShift> {
-    let rows = || strategies.iter().flat_map(|strategy| &strategy.rows).filter(|row| row.operation.is_some());
-    let mut logs: Vec<f64> = rows().filter_map(|row| Some(row.mean.ratio?.ln())).collect();
+    let logs = |strategy: &StrategyChange| -> Vec<f64> {
+        let operations = strategy.rows.iter().filter(|row| row.operation.is_some());
+        operations.filter_map(|row| Some(row.mean.ratio?.ln())).collect()
+    };
+    let moved = strategies.iter().filter(|strategy| !logs(strategy).is_empty()).count();
+    let mut logs: Vec<f64> = strategies.iter().flat_map(logs).collect();
     logs.sort_by(f64::total_cmp);
     let (low, high, typical) = (*logs.first()?, *logs.last()?, logs[logs.len() / 2]);
     let is_near = |log: &f64| (log - typical).abs() <= typical.abs() / 2.0;
-    let has_ratio = |strategy: &&StrategyChange| {
-        strategy.rows.iter().any(|row| row.operation.is_some() && row.mean.ratio.is_some())
-    };
-    let moved = strategies.iter().filter(has_ratio).count();
     let is_common =
         moved > 1 && logs.len() >= ENOUGH_MEANS && typical.abs() > NOISE.ln_1p() && logs.iter().all(is_near);
     let range = ConfidenceInterval { low: low.exp(), high: high.exp() };

@@ -1,4 +1,4 @@
-//! A small run made by hand, for tests of statistics and reports: exact times, no chance.
+//! A small run for tests of statistics and reports: exact times, no chance.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -175,7 +175,7 @@ fn collections(strategy: usize, comments: u64, grown: f64) -> Vec<CollectionSize
 }
 
 fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationRecord {
-    // Rounds differ by some percent, and count is ahead now here, now there.
+    // Rounds differ by a few percent, and count is fastest in different strategies.
     let round_effect =
         1.0 + (round * 7 % 5) as f64 * 0.02 + if (round as usize + strategy).is_multiple_of(2) { 0.01 } else { 0.0 };
     let mood = if operation == 2 && (round as usize + strategy).is_multiple_of(3) { 1.1 } else { 1.0 };

@@ -1,4 +1,4 @@
-//! How often claims are wrong, and how often they are made: simulated runs whose truth is known.
+//! False and true verdicts in simulated runs, whose truth is known.
 
 use std::f64::consts::TAU;
 
@@ -23,7 +23,7 @@ struct Simulation {
 }
 
 impl Simulation {
-    /// The share of runs (0 to 1) that claim any difference between arms that are alike.
+    /// The share of runs (0 to 1) that report a difference between identical arms.
     fn false_alarms(&self) -> f64 {
         self.share(|stream| self.compared(stream, 1.0).iter().flatten().any(is_claimed))
     }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn no_claim_stands_beside_an_interval_that_holds_1() {
+    fn no_difference_is_reported_with_an_interval_that_includes_1() {
         for run in 0..300 {
             let mut stream = Stream::new(Seed::new(7), Label::new("claims"), run);
             for claimed in QUICK.compared(&mut stream, 1.1).iter().flatten().filter(|one| is_claimed(one)) {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_holds_the_truth() {
+    fn the_interval_includes_the_truth() {
         let holds = |comparison: &Comparison| {
             let interval = comparison.ratio.and_then(|ratio| ratio.interval);
             interval.is_some_and(|interval| interval.low <= 1.0 && 1.0 <= interval.high)
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_would_have_shown_does_show_in_most_runs() {
+    fn the_minimum_detectable_effect_is_found_in_most_runs() {
         let shown = |stream: &mut Stream| match QUICK.compared(stream, 1.0)[0][0].verdict {
             Verdict::NoDifference { within_noise: false, mde } => Some(mde),
             _ => None,

@@ -5,7 +5,7 @@ use crate::results::{RunRecord, SliceRecord};
 use super::cells;
 use super::latency::Distribution;
 
-/// Where the values of several rounds lie.
+/// The quartiles of a number over several rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// A quarter of the rounds is not above it.
@@ -62,7 +62,7 @@ pub struct RoundTimes {
     pub p99: Option<u64>,
 }
 
-/// The times of a strategy's calls in every round: service times, in the open model response times.
+/// The times of a strategy's calls in every round: service times, with open load response times.
 pub fn round_times(record: &RunRecord, strategy: usize) -> Vec<RoundTimes> {
     let times_of = |round: &crate::results::RoundRecord| {
         let cells = round.cells.get(strategy).into_iter();
@@ -78,14 +78,14 @@ mod tests {
     use crate::stats::sample;
 
     #[test]
-    fn quartiles_lie_between_the_values() {
+    fn quartiles_are_interpolated() {
         assert_eq!(Spread::of(vec![4.0, 1.0, 3.0, 2.0, 5.0]), Some(Spread { low: 2.0, median: 3.0, high: 4.0 }));
         assert_eq!(Spread::of(vec![1.0, 2.0]), Some(Spread { low: 1.25, median: 1.5, high: 1.75 }));
         assert_eq!(Spread::of(vec![f64::NAN]), None);
     }
 
     #[test]
-    fn slices_are_put_together_by_their_place() {
+    fn slices_are_grouped_by_their_place() {
         let mut run = sample::run(2);
         run.rounds[0].cells[1].slices =
             vec![SliceRecord { calls: 10, seconds: 1.0 }, SliceRecord { calls: 10, seconds: 0.0 }];

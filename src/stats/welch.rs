@@ -3,7 +3,7 @@
 use super::estimate::ConfidenceInterval;
 use super::student::t_quantile;
 
-/// How far the mean of one sample lies from that of another.
+/// The distance between the means of two samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
     /// The second mean minus the first.

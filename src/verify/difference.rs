@@ -9,10 +9,10 @@ const LONGEST: usize = 120;
 
 /// Describes a difference in a few lines: where it is, the expected and the actual value, and how they differ.
 pub fn differences(expected: &CallResult, actual: &CallResult) -> Vec<String> {
-    match (expected, actual) {
-        (CallResult::Value(expected), CallResult::Value(actual)) => values(expected, actual),
-        _ => vec![format!("expected  {}", shown(expected)), format!("actual    {}", shown(actual))],
-    }
+    let (CallResult::Value(expected), CallResult::Value(actual)) = (expected, actual) else {
+        return vec![format!("expected  {}", shown(expected)), format!("actual    {}", shown(actual))];
+    };
+    values(expected, actual)
 }
 
 fn shown(answer: &CallResult) -> String {
@@ -75,10 +75,7 @@ fn narrow(
 
 /// Returns the elements of a list. Null is none: where it means an empty list it was replaced before.
 fn list(value: &Value) -> Option<Vec<Value>> {
-    match value {
-        Value::List(_) | Value::Array(_) => Some(value.items()?.collect()),
-        _ => None,
-    }
+    matches!(value, Value::List(_) | Value::Array(_)).then(|| value.items().into_iter().flatten().collect())
 }
 
 /// Describes how two lists differ, which often shows the mistake.
@@ -88,9 +85,10 @@ fn of_lists(expected: &[Value], actual: &[Value]) -> String {
     if sorted(&ours) == sorted(&theirs) {
         return format!("the same {} elements in another order", ours.len());
     }
-    let lengths = match ours.len() == theirs.len() {
-        true => format!("{} elements on both sides", ours.len()),
-        false => format!("expected {} elements, found {}", ours.len(), theirs.len()),
+    let lengths = if ours.len() == theirs.len() {
+        format!("{} elements on both sides", ours.len())
+    } else {
+        format!("expected {} elements, found {}", ours.len(), theirs.len())
     };
     match shift(&ours, &theirs) {
         Some(by) if by > 0 => format!("{lengths}; the actual list starts {by} later in the same order"),

@@ -72,7 +72,7 @@ pub struct Verifier<'v, T> {
     pub stop: StopFlag,
 }
 
-/// The databases that were made, to be dropped in the end.
+/// The databases that were created, to be dropped at the end.
 type Databases = RefCell<Vec<String>>;
 
 /// What the concurrent phases are compared with.

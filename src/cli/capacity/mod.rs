@@ -11,7 +11,9 @@ use tokio::time::Instant;
 use crate::engine::{Experiment, LoadSettings};
 use crate::plan::Plan;
 use crate::report::CapacityReport;
-use crate::results::{self, CapacityRecord, LoadModel, RunSettings, SearchOutcome, SearchRecord, Status, TrialRecord};
+use crate::results::{
+    self, CAPACITY_FILE, CapacityRecord, LoadModel, RunSettings, SearchOutcome, SearchRecord, Status, TrialRecord,
+};
 use crate::server::Target;
 use crate::stats::Objective;
 
@@ -192,7 +194,7 @@ fn describe_search(search: &SearchRecord) -> String {
 }
 
 fn save(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
-    Ok(results::save_capacity(record, folder)?)
+    Ok(results::save_as(record, folder, CAPACITY_FILE)?)
 }
 
 /// Writes and prints the report.

@@ -46,7 +46,7 @@ impl StrategyProgress {
         self.percentiles = Some((self.times.quantile(0.5), self.times.quantile(0.99)));
     }
 
-    /// One line; the name takes `width` characters. `offered` is the rate of the open model.
+    /// One line; the name takes `width` characters. `offered` is the rate of open load.
     pub(super) fn row(&self, width: usize, offered: Option<f64>) -> String {
         let speed = match (self.speed, offered) {
             (None, _) => String::new(),

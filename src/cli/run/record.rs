@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use crate::engine::indexes;
 use crate::plan::{Arm, Plan, Raw, Value, written};
 use crate::results::{
-    ClaimRecord, CollectionRecord, Environment, FORMAT_VERSION, MixRecord, Relation, RunRecord, RunSettings,
-    ScenarioRecord, ServerRecord, Status, StrategyRecord, Than,
+    ClaimRecord, CollectionRecord, Environment, FORMAT_VERSION, MixRecord, RunRecord, RunSettings, ScenarioRecord,
+    ServerRecord, Status, StrategyRecord, Than,
 };
 use crate::scenario::{self, Scenario, Source};
 use crate::server::deployment::Deployment;
@@ -58,11 +58,7 @@ fn claims(scenario: &Scenario) -> Vec<ClaimRecord> {
         metric: claim.metric.value.to_string(),
         operation: claim.operation.as_ref().map(|operation| operation.value.clone()),
         strategy: claim.strategy.value.clone(),
-        relation: match claim.relation {
-            scenario::ClaimRelation::Below => Relation::Below,
-            scenario::ClaimRelation::Above => Relation::Above,
-            scenario::ClaimRelation::Equals => Relation::Equals,
-        },
+        relation: claim.relation,
         than: match &claim.than {
             scenario::ClaimBound::Number(number) => Than::Number(*number),
             scenario::ClaimBound::Strategy(name) => Than::Strategy(name.value.clone()),

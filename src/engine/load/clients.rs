@@ -31,15 +31,6 @@ struct Clients<T> {
     ended: Cell<bool>,
 }
 
-/// A call that is ready to be sent.
-struct DrawnCall {
-    operation: usize,
-    /// The arguments.
-    frame: Frame,
-    /// With open load, when it fell due and was taken.
-    taken: Option<TakenCall>,
-}
-
 /// What running a slice on one load thread gives.
 pub(super) struct SliceRun {
     pub(super) recorder: Recorder,
@@ -98,7 +89,7 @@ impl<T: Target> Clients<T> {
             Load::Open(queue) => self.take_released(queue, limit).await,
             Load::Closed { next, end } => {
                 while let Some(index) = self.next_index(next, *end) {
-                    self.call(self.draw(index, None)?, limit.as_mut()).await?;
+                    self.call(index, None, limit.as_mut()).await?;
                 }
                 Ok(())
             }
@@ -129,7 +120,7 @@ impl<T: Target> Clients<T> {
                 let response = nanoseconds(taken.at - due.intended);
                 self.skip(due.index, CallTimes::Skipped { response, queue_wait: Some(taken.queue_wait()) })?;
             } else {
-                self.call(self.draw(due.index, Some(taken))?, limit.as_mut()).await?;
+                self.call(due.index, Some(taken), limit.as_mut()).await?;
             }
         }
         Ok(())
@@ -145,7 +136,7 @@ impl<T: Target> Clients<T> {
 
     /// Records a call that waited too long to be sent.
     fn skip(&self, index: u64, times: CallTimes) -> Result<(), FatalError> {
-        let DrawnCall { operation, .. } = self.draw(index, None)?;
+        let (operation, _) = self.draw(index)?;
         let message = format!("a call waited longer than {} s and was not sent", self.slice.timeout.as_secs_f64());
         self.recorder.borrow_mut().record(Call {
             operation,
@@ -167,18 +158,16 @@ impl<T: Target> Clients<T> {
         calls.try_for_each(|index| self.skip(index, times))
     }
 
-    /// Draws a call, which is the same for every strategy, before the clock of its service time starts.
-    fn draw(&self, index: u64, taken: Option<TakenCall>) -> Result<DrawnCall, FatalError> {
+    /// Draws the operation and the arguments of a call, which are the same for every strategy.
+    fn draw(&self, index: u64) -> Result<(usize, Frame), FatalError> {
         let Slice { plan, seed, arm, .. } = &self.slice;
-        match plan.draw(*seed, index, *arm) {
-            Ok((operation, frame)) => Ok(DrawnCall { operation, frame, taken }),
-            Err(error) => Err(self.mistake("draw", error.to_string())),
-        }
+        plan.draw(*seed, index, *arm).map_err(|error| self.mistake("draw", error.to_string()))
     }
 
-    /// Makes a call, with `limit` as its timeout: resetting an existing timer costs less than creating one per call.
-    async fn call(&self, drawn: DrawnCall, mut limit: Pin<&mut Sleep>) -> Result<(), FatalError> {
-        let DrawnCall { operation, mut frame, taken } = drawn;
+    /// Makes a call, with `limit` as its timeout: resetting an existing timer costs less than creating one per call. The
+    /// call is drawn before the clock of its service time starts. With open load, `taken` has its intended start.
+    async fn call(&self, index: u64, taken: Option<TakenCall>, mut limit: Pin<&mut Sleep>) -> Result<(), FatalError> {
+        let (operation, mut frame) = self.draw(index)?;
         let program = &self.arm().operations[operation];
         let mut interpreter = Interpreter::new(&*self.target, &self.slice.database);
         let sent = Instant::now();
@@ -242,7 +231,7 @@ impl<T: Target> Clients<T> {
         self.recorder.borrow_mut().record(Call { outcome: CallOutcome::Failed, error, ..call });
         match lost {
             Some(message) if !is_alive(&*self.target).await => Err(FatalError::ServerLost(message)),
-            _ => Ok(()),
+            Some(_) | None => Ok(()),
         }
     }
 

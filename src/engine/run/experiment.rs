@@ -16,7 +16,7 @@ use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
 use super::inspect;
 
-/// How the load of a run is made.
+/// The settings of the load of a run.
 #[derive(Debug, Clone)]
 pub struct LoadSettings {
     /// Tells the databases of this run from those of others.
@@ -54,7 +54,7 @@ impl LoadSettings {
 pub struct Experiment<'e, T, G> {
     /// The scenario.
     pub plan: Arc<Plan>,
-    /// How the load is made.
+    /// The settings of the load.
     pub settings: LoadSettings,
     /// Where databases are created and read.
     pub target: &'e T,

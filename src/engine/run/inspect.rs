@@ -35,18 +35,14 @@ pub(super) async fn sizes<T: Target>(
     let mut all = Vec::new();
     for collection in &arm.collections {
         let documents = document_sizes(db, &collection.name).await?;
-        let stats = storage(db, &collection.name).await?;
         all.push(CollectionSizes {
-            name: collection.name.clone(),
             documents: documents.values().sum(),
             mean: mean(&documents),
             p50: quantile(&documents, 0.5),
             p99: quantile(&documents, 0.99),
             max: documents.keys().next_back().copied().unwrap_or(0),
-            size: stats.size,
-            storage: stats.storage,
-            indexes: stats.indexes,
             checkpointed,
+            ..storage(db, &collection.name).await?
         });
     }
     Ok(all)
@@ -80,13 +76,11 @@ fn quantile(sizes: &BTreeMap<u64, u64>, share: f64) -> u64 {
     let documents: u64 = sizes.values().sum();
     let rank = (documents as f64 * share).ceil() as u64;
     let mut seen = 0;
-    for (size, n) in sizes {
-        seen += n;
-        if seen >= rank {
-            return *size;
-        }
-    }
-    0
+    let reached = sizes.iter().find(|(_, n)| {
+        seen += **n;
+        seen >= rank
+    });
+    reached.map_or(0, |(size, _)| *size)
 }
 
 /// Reads the bytes of an arm's data, uncompressed as in the server's cache, and of its indexes.
@@ -99,20 +93,15 @@ pub(super) async fn footprint<T: Target>(db: &Db<'_, T>, arm: &Arm) -> Result<u6
     Ok(bytes)
 }
 
-struct Storage {
-    size: u64,
-    storage: u64,
-    indexes: BTreeMap<String, u64>,
-}
-
-async fn storage<T: Target>(db: &Db<'_, T>, collection: &str) -> Result<Storage, Failure> {
+/// Reads the bytes of a collection and of its files; the sizes of its documents are left at 0.
+async fn storage<T: Target>(db: &Db<'_, T>, collection: &str) -> Result<CollectionSizes, Failure> {
     let command = rawdoc! {
         "aggregate": collection,
         "pipeline": [{ "$collStats": { "storageStats": {} } }],
         "cursor": {},
     };
     let reply = db.run(command, ReplyKind::Cursor).await?;
-    let mut total = Storage { size: 0, storage: 0, indexes: BTreeMap::new() };
+    let mut total = CollectionSizes { name: collection.to_owned(), ..CollectionSizes::default() };
     // One row per shard.
     for row in rows(reply) {
         let stats = row.plain_field("storageStats").unwrap_or(Value::Null);

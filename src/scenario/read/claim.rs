@@ -2,15 +2,15 @@
 
 use super::entry::{Entry, place, wrong_type};
 use super::fields::{Fields, missing};
-use crate::record::{Metric, MetricUse};
+use crate::record::{Metric, MetricUse, Relation};
 use crate::scenario::{
     Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree,
-    claim::{ClaimBound, ClaimDefinition, ClaimRelation},
+    claim::{ClaimBound, ClaimDefinition},
     keys, nearest, quote,
 };
 
-const RELATIONS: [(&str, ClaimRelation); 3] =
-    [("below", ClaimRelation::Below), ("above", ClaimRelation::Above), ("equals", ClaimRelation::Equals)];
+const RELATIONS: [(&str, Relation); 3] =
+    [("below", Relation::Below), ("above", Relation::Above), ("equals", Relation::Equals)];
 
 /// The claims; those that cannot be understood are left out.
 pub(super) fn claims(fields: &Fields, diagnostics: &mut Diagnostics) -> Vec<ClaimDefinition> {
@@ -53,7 +53,7 @@ struct Expectation {
     metric: Spanned<Metric>,
     operation: Option<Spanned<String>>,
     strategy: Spanned<String>,
-    relation: ClaimRelation,
+    relation: Relation,
     than: ClaimBound,
 }
 
@@ -87,8 +87,8 @@ fn compared<'n>(
     entry: &Entry,
     what: &str,
     diagnostics: &mut Diagnostics,
-) -> Option<(ClaimRelation, &'n Entry)> {
-    let found: Vec<(ClaimRelation, &Entry)> =
+) -> Option<(Relation, &'n Entry)> {
+    let found: Vec<(Relation, &Entry)> =
         RELATIONS.iter().filter_map(|(key, relation)| Some((*relation, fields.entry(key)?))).collect();
     let (span, message, help) = match found.as_slice() {
         [one] => return Some(*one),
@@ -125,7 +125,7 @@ fn known_metric(name: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option
 /// What the metric is compared with: times only with another strategy's, as they depend on the machine.
 fn than(
     entry: &Entry,
-    relation: ClaimRelation,
+    relation: Relation,
     metric: &Spanned<Metric>,
     strategy: Option<&Spanned<String>>,
     diagnostics: &mut Diagnostics,
@@ -136,7 +136,7 @@ fn than(
         diagnostics.push(Diagnostic::error(span, message).help(help));
         None
     };
-    if is_time && relation == ClaimRelation::Equals {
+    if is_time && relation == Relation::Equals {
         let message = format!("`equals` with {metric}, which is measured and never exactly equal");
         return wrong(entry.0.span, message, "try `below` or `above`");
     }
