@@ -1,6 +1,6 @@
-//! Making foreign text harmless in Markdown.
+//! Escapes user text for Markdown.
 
-/// Text on one line in which nothing is markup: no emphasis, code, link, table border, HTML, list or heading.
+/// Escapes text to one line without markup: no emphasis, code, link, table border, HTML, list or heading.
 pub(super) fn escape(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let is_word =
@@ -12,11 +12,11 @@ pub(super) fn escape(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
-            // Inside a word it never is emphasis, and names are full of it.
+            // Never emphasis inside a word, and frequent in names.
             '_' if is_word(place.checked_sub(1)) && is_word(Some(place + 1)) => escaped.push('_'),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => escaped.extend(['\\', *character]),
             '#' | '-' | '+' | '=' if place == 0 => escaped.extend(['\\', *character]),
-            // `1.` and `1)` begin a list.
+            // `1.` and `1)` start a list.
             '.' | ')' if place > 0 && !ends_word(place) => escaped.push(*character),
             '.' | ')' if place > 0 && characters[..place].iter().all(char::is_ascii_digit) => {
                 escaped.extend(['\\', *character]);
@@ -28,7 +28,7 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Text for a fenced block: one line that cannot end the block.
+/// Returns text for a fenced block: one line that cannot end the block.
 pub(super) fn code(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if line.trim_start().starts_with("```") { line.replace('`', "'") } else { line }
@@ -52,8 +52,8 @@ mod tests {
             ("&lt;", "&amp;lt;"),
             (r"\|", r"\\\|"),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(escape(text), wanted, "{text:?}");
+        for (text, expected) in cases {
+            assert_eq!(escape(text), expected, "{text:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! A reader of markup, for tests: strict enough that whatever passes is read alike by every browser.
+//! A strict markup parser for tests: every browser parses accepted markup in the same way.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use std::collections::BTreeMap;
 pub struct Element {
     /// Its name.
     pub name: String,
-    /// Its attributes, their entities resolved.
+    /// Its attributes, with resolved entities.
     pub attributes: BTreeMap<String, String>,
-    /// The text directly within it and within its descendants, entities resolved.
+    /// Its text and the text of its descendants, with resolved entities.
     pub text: String,
     /// The elements within it.
     pub children: Vec<Element>,
 }
 
-/// Elements that have no end.
+/// Elements without an end tag.
 const VOID: [&str; 6] = ["meta", "link", "input", "br", "wbr", "!DOCTYPE"];
 
-/// Elements whose text is no markup.
+/// Elements whose text is not markup.
 const RAW: [&str; 2] = ["style", "script"];
 
 impl Element {
-    /// All elements below it with a name, in their order.
+    /// All descendants with a name, in document order.
     pub fn all(&self, name: &str) -> Vec<&Element> {
         let mut found = Vec::new();
         for child in &self.children {
@@ -32,12 +32,12 @@ impl Element {
         found
     }
 
-    /// The value of an attribute, or nothing.
+    /// The value of an attribute, or an empty text.
     pub fn get(&self, attribute: &str) -> &str {
         self.attributes.get(attribute).map_or("", String::as_str)
     }
 
-    /// Every element below it.
+    /// All descendants.
     pub fn walk(&self, visit: &mut dyn FnMut(&Element)) {
         for child in &self.children {
             visit(child);
@@ -46,7 +46,7 @@ impl Element {
     }
 }
 
-/// Reads a whole text.
+/// Parses a whole text.
 ///
 /// # Panics
 /// When it is not well-formed.
@@ -107,7 +107,7 @@ fn element(inside: &str) -> Element {
     Element { name: name.to_owned(), attributes, ..Element::default() }
 }
 
-/// A text without its entities.
+/// Resolves the entities of a text.
 fn resolved(text: &str) -> String {
     let mut parts = text.split('&');
     let first = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Numbers of the page, computed again from `run.json` by simple code that shares nothing with the report's.
+//! Numbers of the page, recomputed from `run.json` by simple code that shares nothing with the report.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{Html, Renderer, Report};
 use crate::results::{RUN_FILE, save};
 use crate::stats::sample;
 
-/// The page of a record, and the file that it is stored in.
+/// Returns the page of a record, and the record's file.
 fn page_and_file() -> (Element, Value) {
     let folder = tempfile::tempdir().unwrap();
     let record = sample::run(8);
@@ -23,7 +23,7 @@ fn page_and_file() -> (Element, Value) {
     (markup::read(&text), serde_json::from_slice(&std::fs::read(folder.path().join(RUN_FILE)).unwrap()).unwrap())
 }
 
-/// A printed number and half a step of its last digit, in its unit's base.
+/// A printed number and half a step of its last digit, in base units.
 fn printed(text: &str) -> (f64, f64) {
     let text = text.trim_start_matches(['×', '±', '~', '▼', '▲', ' ']);
     let digits = text.find(|c: char| !"0123456789.,".contains(c)).unwrap_or(text.len());
@@ -53,7 +53,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// The entries of an operation, or of all, with a strategy, round after round.
+/// The records of an operation, or of all, with a strategy, round by round.
 fn operations(run: &Value, strategy: usize, operation: Option<usize>) -> Vec<Vec<&Value>> {
     let of = |round: &'_ Value| list(&round["cells"][strategy]["operations"]).len();
     let rounds = list(&run["rounds"]).iter();
@@ -89,7 +89,7 @@ fn geometric(values: &[f64]) -> f64 {
     values.iter().product::<f64>().powf(1.0 / values.len() as f64)
 }
 
-/// Times and how often they were counted, over all rounds.
+/// Times with their counts, over all rounds.
 fn times(run: &Value, strategy: usize, operation: Option<usize>) -> BTreeMap<u64, u64> {
     let mut counts = BTreeMap::new();
     for outcome in operations(run, strategy, operation).concat().into_iter().flat_map(successes) {
@@ -102,13 +102,13 @@ fn times(run: &Value, strategy: usize, operation: Option<usize>) -> BTreeMap<u64
     counts
 }
 
-/// The first time that this share of the calls does not exceed.
+/// Returns the smallest time that at least this share of the calls does not exceed.
 fn quantile(counts: &BTreeMap<u64, u64>, share: f64) -> f64 {
-    let wanted = (counts.values().sum::<u64>() as f64 * share - 1e-6).ceil() as u64;
+    let rank = (counts.values().sum::<u64>() as f64 * share - 1e-6).ceil() as u64;
     let mut passed = 0;
     let found = counts.iter().find(|(_, count)| {
         passed += **count;
-        passed >= wanted
+        passed >= rank
     });
     *found.unwrap().0 as f64
 }
@@ -125,7 +125,7 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (rounds - 1.0) / rounds).sqrt())
 }
 
-/// How many standard errors the greatest |t| of some comparisons stays below in 95 % of all patterns of signs.
+/// The 95 % quantile of the largest |t| of some comparisons over all sign patterns.
 fn critical(comparisons: &[Vec<f64>]) -> f64 {
     let rounds = comparisons[0].len();
     let statistic = |values: &Vec<f64>, pattern: u32| {
@@ -161,10 +161,10 @@ fn times_and_ratios_follow_from_the_file() {
     let (root, run) = page_and_file();
     let (heads, rows) = table(&root, "latency");
     let at =
-        |wanted: &str| heads.iter().position(|head| head.starts_with(wanted)).unwrap_or_else(|| panic!("{heads:?}"));
+        |start: &str| heads.iter().position(|head| head.starts_with(start)).unwrap_or_else(|| panic!("{heads:?}"));
     let names: Vec<&str> = list(&run["operations"]).iter().map(|name| name.as_str().unwrap()).collect();
     let strategies: Vec<&str> = list(&run["strategies"]).iter().map(|one| one["name"].as_str().unwrap()).collect();
-    // Judged are the strategies that are neither the reference nor unsafe; the operations are one family, the mix another.
+    // All strategies except the baseline and unsafe ones are judged. The operations are one family, the mix is another.
     let judged = [1];
     let family = |operations: &[Option<usize>]| -> Vec<Vec<f64>> {
         let pairs = operations.iter().flat_map(|operation| judged.map(|strategy| (strategy, *operation)));

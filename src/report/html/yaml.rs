@@ -1,20 +1,20 @@
-//! The scenario's text in colours: enough of YAML to tell keys from values, and nothing that could reject a text.
+//! Syntax highlighting for the scenario's text: distinguishes keys from values, and accepts any text.
 
 use crate::report::format::steers;
 
-/// A longer text is cut, so that the page stays small.
+/// Bytes after which a text is cut, so that the page stays small.
 const LONGEST: usize = 200_000;
 
-/// A part of the text under a name.
+/// A named part of the text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block {
     /// Its name.
     pub name: String,
-    /// Its pieces, line breaks among them.
+    /// Its tokens, including line breaks.
     pub tokens: Vec<Token>,
 }
 
-/// A piece of text of one colour.
+/// A piece of text in one colour.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Token {
     /// A class: `k` key, `s` string, `n` number, `x` expression, `c` comment; none for the rest.
@@ -26,24 +26,24 @@ pub struct Token {
 /// The scenario's text in parts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// What is to be compared, part by part: collections, then every operation, then whatever else strategies have.
+    /// The parts of compared strategies: collections, then operations, then everything else.
     pub sides: Vec<Side>,
-    /// The strategies that are not among them, and everything else.
+    /// The other strategies, and the rest of the scenario.
     pub rest: Vec<Block>,
 }
 
-/// A part that strategies have in common.
+/// A part that several strategies have, such as an operation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Side {
     /// Its name.
     pub name: String,
-    /// Whether it tells how documents are shaped, and not what is done with them.
+    /// Whether it defines the shape of documents, not an operation.
     pub is_shape: bool,
-    /// It in every strategy that has it: the strategy's position, and the text.
+    /// The strategies that have it: position and text.
     pub columns: Vec<(usize, Block)>,
 }
 
-/// The YAML of each of some strategies, and of everything else.
+/// Splits the YAML into the parts of some strategies and everything else.
 pub fn parts(text: &str, strategies: &[&str]) -> Parts {
     let text = visible(text);
     let lines: Vec<&str> = text.lines().collect();
@@ -69,7 +69,7 @@ pub fn parts(text: &str, strategies: &[&str]) -> Parts {
 /// A part's name, and its lines in the strategies that have it.
 type Part<'t> = (String, Vec<(usize, Vec<&'t str>)>);
 
-/// Parts as they are found.
+/// Parts in the order in which they are found.
 #[derive(Default)]
 struct Sides<'t> {
     shapes: Vec<Part<'t>>,
@@ -78,7 +78,7 @@ struct Sides<'t> {
 }
 
 impl<'t> Sides<'t> {
-    /// The parts of one strategy, from its lines with its name as the first key.
+    /// Adds the parts of one strategy from its lines, which start with its name as a key.
     fn add(&mut self, place: usize, lines: &[&'t str]) {
         let below = lines.iter().position(|line| is_code(line)).map_or(lines.len(), |name| name + 1);
         for (name, own) in entries(&lines[below..]) {
@@ -88,7 +88,7 @@ impl<'t> Sides<'t> {
                 "operations" => {
                     let below = own.iter().position(|line| is_code(line)).map_or(own.len(), |name| name + 1);
                     let each = entries(&own[below..]);
-                    // Written on one line they are not taken apart.
+                    // A mapping on one line is not split.
                     if each.is_empty() {
                         note(&mut self.operations, name, place, own);
                     }
@@ -135,7 +135,7 @@ fn is_code(line: &str) -> bool {
     !line.trim().is_empty() && !line.trim_start().starts_with('#')
 }
 
-/// The keys at the least indentation with their lines; comments right above a key are its own.
+/// Returns the keys at the smallest indentation with their lines; comments directly above a key belong to it.
 fn entries<'t>(lines: &[&'t str]) -> Vec<(String, Vec<&'t str>)> {
     let Some(least) = lines.iter().filter(|line| is_code(line)).map(|line| indent(line)).min() else {
         return Vec::new();
@@ -160,7 +160,7 @@ fn key(line: &str) -> String {
     line.trim().split(':').next().unwrap_or_default().trim_matches(['"', '\'', '-', ' ']).to_owned()
 }
 
-/// The text without characters that turn the direction of writing or cannot be shown.
+/// Removes characters that change the text direction or are invisible.
 fn visible(text: &str) -> String {
     let hidden = |c: char| steers(c) && !matches!(c, '\n' | '\t');
     let text = text.replace("\r\n", "\n");
@@ -196,7 +196,7 @@ fn push(tokens: &mut Vec<Token>, class: &'static str, text: &str) {
     }
 }
 
-/// The class and the bytes of the piece that a text begins with.
+/// Returns the class and the length in bytes of the first token of a text.
 fn piece(text: &str, first: char, before: char) -> (&'static str, usize) {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
     match first {
