@@ -160,8 +160,7 @@ fn table<'e>(root: &'e Element, section: &str) -> (Vec<&'e str>, Vec<(String, Ve
 fn times_and_ratios_follow_from_the_file() {
     let (root, run) = page_and_file();
     let (heads, rows) = table(&root, "latency");
-    let at =
-        |start: &str| heads.iter().position(|head| head.starts_with(start)).unwrap_or_else(|| panic!("{heads:?}"));
+    let at = |start: &str| heads.iter().position(|head| head.starts_with(start)).unwrap_or_else(|| panic!("{heads:?}"));
     let names: Vec<&str> = list(&run["operations"]).iter().map(|name| name.as_str().unwrap()).collect();
     let strategies: Vec<&str> = list(&run["strategies"]).iter().map(|one| one["name"].as_str().unwrap()).collect();
     // All strategies except the baseline and unsafe ones are judged. The operations are one family, the mix is another.
