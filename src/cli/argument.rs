@@ -59,7 +59,7 @@ pub struct ServerArguments {
 /// How to start the embedded server.
 #[derive(Debug, Clone, Args)]
 pub struct EmbeddedArguments {
-    /// mongod to start as the embedded server [env: DOCSHAPE_MONGOD] [default: the installed mongod]
+    /// mongod of the embedded server [env: DOCSHAPE_MONGOD] [default: the installed mongod]
     ///
     /// By default, the mongod that scripts/install-mongod.sh installs, else `mongod` on PATH.
     #[arg(long, value_name = "PATH")]

@@ -65,7 +65,7 @@ pub struct MeasurementArguments {
     /// For scenarios that depend on the cache, and for strategies that slow down the one measured next.
     #[arg(long)]
     pub isolate: bool,
-    /// Measured calls per strategy and round, 1 to 100000000 [default: as many as fit the preset's time]
+    /// Measured calls per strategy and round, 1 to 100000000 [default: from the preset's time]
     #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
     /// Measured time per strategy and round, such as 3s or 2m [default: equal numbers of calls]

@@ -13,7 +13,7 @@ impl ValueEnum for Preset {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let purpose = match self {
-            Preset::Smoke => "checks that the scenario runs",
+            Preset::Smoke => "a check that it runs",
             Preset::Quick => "a first answer",
             Preset::Full => "an answer to act on",
             Preset::Publish => "numbers to publish",
@@ -35,7 +35,7 @@ mod tests {
             assert_eq!(Preset::from_str(preset.name(), false), Ok(preset));
         }
         let smoke = Preset::Smoke.to_possible_value().unwrap();
-        let help = "checks that the scenario runs; 1 round of 0.3 s per strategy after 0.1 s of warm-up";
+        let help = "a check that it runs; 1 round of 0.3 s per strategy after 0.1 s of warm-up";
         assert_eq!(smoke.get_help().unwrap().to_string(), help);
     }
 }
