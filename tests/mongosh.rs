@@ -45,8 +45,8 @@ const SMALL: &[(&str, Set)] = &[
 /// The numbers of the sample calls.
 const CALLS: [u64; 2] = [0, 7];
 
-/// How many scenarios are shown and called at the same time.
-const AT_ONCE: usize = 6;
+/// How many scenarios are shown and called at the same time, for each shell.
+const AT_ONCE: usize = 4;
 
 /// Statements of values per file.
 const FILE_STATEMENTS: usize = 50;
@@ -90,24 +90,8 @@ enum Input {
     Script,
 }
 
-/// Runs lists of texts, each list in a mongosh of its own, and returns what they print.
-async fn shells(mongosh: &Path, uri: &str, inputs: impl IntoIterator<Item = (Input, Vec<String>)>) -> Vec<String> {
-    let started = inputs.into_iter().map(|(input, texts)| {
-        let (mongosh, uri) = (mongosh.to_owned(), uri.to_owned());
-        // On a thread of its own: this one looks after the driver's connections.
-        tokio::task::spawn_blocking(move || shell(&mongosh, input, &uri, &texts))
-    });
-    let ended = join_all(started).await;
-    let check = |ended: Result<Output, _>| {
-        let Output { status, stdout, stderr } = ended.unwrap();
-        let (out, errors) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-        assert!(status.success() && errors.is_empty(), "mongosh ended with {status}: {errors}{out}");
-        out.into_owned()
-    };
-    ended.into_iter().map(check).collect()
-}
-
-fn shell(mongosh: &Path, input: Input, uri: &str, texts: &[String]) -> Output {
+/// Runs texts in one mongosh and returns what they print.
+async fn shell(mongosh: &Path, input: Input, uri: &str, texts: Vec<String>) -> String {
     let temp = tempfile::tempdir().unwrap();
     let write = |name: String, text: &str| {
         let file = temp.path().join(name);
@@ -123,7 +107,13 @@ fn shell(mongosh: &Path, input: Input, uri: &str, texts: &[String]) -> Output {
             command.args(files).stdin(Stdio::null())
         }
     };
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    // On a thread of its own: this one looks after the driver's connections.
+    let ended = tokio::task::spawn_blocking(move || command.output().unwrap()).await;
+    let Output { status, stdout, stderr } = ended.unwrap();
+    let (out, errors) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success() && errors.is_empty(), "mongosh ended with {status}: {errors}{out}");
+    out.into_owned()
 }
 
 /// Name and path of every scenario that comes with docshape.
@@ -430,68 +420,77 @@ fn answering(text: &str) -> (String, Vec<String>) {
     (input, statements)
 }
 
+/// One call of one strategy, as the shell and the engine make it.
+struct SampleCall {
+    /// Names it.
+    of: String,
+    statements: Vec<String>,
+    own: Vec<Value>,
+    /// The shell's answers by the numbers of the statements.
+    answers: BTreeMap<usize, Value>,
+}
+
+/// Makes calls with the engine, pastes what `show` prints of them into one mongosh, and returns the answers by database.
+async fn paste(
+    bench: &Bench,
+    mongosh: &Path,
+    input: Input,
+    calls: Vec<(&Subject, u64)>,
+) -> BTreeMap<String, SampleCall> {
+    let target = bench.client(8).await;
+    // Most of the time is spent waiting for the server to make collections.
+    let made = stream::iter(calls).map(async |(subject, call)| {
+        let own = join_all((0..subject.plan.arms.len()).map(|arm| subject.own(&target, arm, call)));
+        let (shown, own) = tokio::join!(subject.shown(bench.uri(""), call), own);
+        assert_eq!(shown.len(), own.len(), "{}", subject.name);
+        (subject, call, shown, own)
+    });
+    let made: Vec<_> = made.buffered(AT_ONCE).collect().await;
+    let (mut texts, mut samples) = (vec![PRINTER.to_owned()], BTreeMap::new());
+    for (subject, call, shown, own) in made {
+        for (arm, own) in own.into_iter().enumerate() {
+            let database = subject.database(arm, call, "paste");
+            let (text, statements) = answering(&shown[&subject.plan.arms[arm].name]);
+            texts.push(format!("db = db.getSiblingDB('{database}')\nprint('@AT {database}')\n{text}"));
+            let of = subject.of(arm, call);
+            samples.insert(database, SampleCall { of, statements, own, answers: BTreeMap::new() });
+        }
+    }
+    let output = shell(mongosh, input, &bench.uri("test"), texts).await;
+    let mut at = String::new();
+    for line in output.lines() {
+        if let Some((_, database)) = line.split_once("@AT ") {
+            database.clone_into(&mut at);
+        } else if let Some((number, answer)) = line.split_once("ANSWER ").and_then(|(_, answer)| answer.split_once(' '))
+        {
+            let sample = samples.get_mut(&at).unwrap();
+            sample.answers.insert(number.parse().unwrap(), shell_answer(answer));
+        }
+    }
+    samples
+}
+
 #[tokio::test]
 async fn pasted_statements_answer_as_the_commands_do() {
     let Some(mongosh) = mongosh() else { return };
     let bench = bench(1).await;
-    let target = bench.client(8).await;
     let subjects: Vec<Subject> = scenarios().into_iter().map(|(name, path)| Subject::new(name, path)).collect();
-    let mut inputs = [Input::Typed, Input::Script].map(|input| (input, vec![PRINTER.to_owned()]));
-    let mut statements: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut own: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let calls = subjects.iter().flat_map(|subject| CALLS.map(|call| (subject, call)));
-    // Most of the time is spent waiting for the server to make collections.
-    let made = stream::iter(calls).map(async |(subject, call)| {
-        let arms = 0..subject.plan.arms.len();
-        let own = join_all(arms.map(|arm| subject.own(&target, arm, call)));
-        let (shown, made) = tokio::join!(subject.shown(bench.uri(""), call), own);
-        (subject, call, shown, made)
-    });
-    let made: Vec<_> = made.buffered(AT_ONCE).collect().await;
-    for (subject, call, shown, made) in made {
-        // The first call of every example is typed.
-        let (_, texts) = &mut inputs[usize::from(!subject.set.is_empty() || call != CALLS[0])];
-        assert_eq!(shown.len(), made.len(), "{}", subject.name);
-        for (arm, answers) in made.into_iter().enumerate() {
-            let database = subject.database(arm, call, "paste");
-            let (text, printed) = answering(&shown[&subject.plan.arms[arm].name]);
-            texts.push(format!("db = db.getSiblingDB('{database}')\nprint('@AT {database}')\n{text}"));
-            statements.insert(database.clone(), printed);
-            own.insert(database, answers);
-        }
-    }
-    let outputs = shells(&mongosh, &bench.uri("test"), inputs).await;
-    let mut answers: BTreeMap<String, BTreeMap<usize, Value>> = BTreeMap::new();
-    for output in &outputs {
-        let mut at = String::new();
-        for line in output.lines() {
-            if let Some((_, database)) = line.split_once("@AT ") {
-                database.clone_into(&mut at);
-            } else if let Some((number, answer)) =
-                line.split_once("ANSWER ").and_then(|(_, answer)| answer.split_once(' '))
-            {
-                let answers = answers.entry(at.clone()).or_default();
-                answers.insert(number.parse().unwrap(), shell_answer(answer));
-            }
-        }
-    }
+    // The first call of every example is typed, while the databases of the others are made.
+    let (typed, scripts) = calls.partition(|(subject, call)| subject.set.is_empty() && *call == CALLS[0]);
+    let (typed, scripts) =
+        tokio::join!(paste(&bench, &mongosh, Input::Typed, typed), paste(&bench, &mongosh, Input::Script, scripts));
     let mut failures = differing_states(&bench, &subjects).await;
-    for subject in &subjects {
-        for (arm, call) in subject.arms_and_calls() {
-            let (of, database) = (subject.of(arm, call), subject.database(arm, call, "paste"));
-            let own = &own[&database];
-            let mut answers = answers.remove(&database).unwrap_or_default();
-            let statements = &statements[&database];
-            if statements.len() != own.len() {
-                failures.push(format!("{of}: {} statements of {} commands", statements.len(), own.len()));
-            }
-            for (number, (statement, own)) in statements.iter().zip(own).enumerate() {
-                let answer = answers.remove(&number).unwrap_or_else(|| Value::text(ERROR));
-                let answered = Answered { statement, answer };
-                if !answered.is(own) {
-                    let answer = written(&answered.answer);
-                    failures.push(format!("{of}: mongosh {answer}, docshape {}, to {statement}", written(own)));
-                }
+    for SampleCall { of, statements, own, mut answers } in typed.into_values().chain(scripts.into_values()) {
+        if statements.len() != own.len() {
+            failures.push(format!("{of}: {} statements of {} commands", statements.len(), own.len()));
+        }
+        for (number, (statement, own)) in statements.iter().zip(&own).enumerate() {
+            let answer = answers.remove(&number).unwrap_or_else(|| Value::text(ERROR));
+            let answered = Answered { statement, answer };
+            if !answered.is(own) {
+                let answer = written(&answered.answer);
+                failures.push(format!("{of}: mongosh {answer}, docshape {}, to {statement}", written(own)));
             }
         }
     }
@@ -605,7 +604,7 @@ async fn changed(bench: &Bench, mongosh: &Path, input: Input, values: Vec<Bson>)
         |document: &Document| statement("db", &doc! { "insert": "values", "documents": [document.clone()] }) + "\n";
     let statements: Vec<String> = documents.iter().map(insert).collect();
     let texts = statements.chunks(FILE_STATEMENTS).map(<[String]>::concat).collect();
-    let out = shells(mongosh, &bench.uri("values"), [(input, texts)]).await;
+    let out = shell(mongosh, input, &bench.uri("values"), texts).await;
     let mut changed = Vec::new();
     for (document, statement) in documents.iter().zip(&statements) {
         let find = bson::rawdoc! { "find": "values", "filter": { "_id": document.get_i32("_id").unwrap() } };
