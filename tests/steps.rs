@@ -245,8 +245,8 @@ async fn an_ordered_bulk_write_sends_neighbours_of_one_kind_together() {
         _ => Ok(doc! { "ok": 1, "n": 1 }),
     };
     let ran = run(&BULK.replace("ORDERED", "ordered: true"), answers).await;
-    let wanted = "{deleted: 1, errors: [], id: 11, inserted: 2, matched: 1, modified: 2}";
-    assert_eq!(ran.result.as_deref(), Ok(wanted));
+    let expected = "{deleted: 1, errors: [], id: 11, inserted: 2, matched: 1, modified: 2}";
+    assert_eq!(ran.result.as_deref(), Ok(expected));
     assert_eq!(messages(&ran), pairs(&[("insert", 1), ("update", 3), ("delete", 1), ("insert", 1)]));
     assert_eq!((ran.trace.round_trips, ran.milliseconds), (4, 8));
     assert_eq!(ran.sent[0], doc! { "insert": "posts", "ordered": true, "documents": [{ "_id": 7 }] });
@@ -268,9 +268,9 @@ async fn an_unordered_bulk_write_goes_on_and_tells_the_errors_that_pass() {
         _ => Ok(doc! { "ok": 1, "n": 0 }),
     };
     let ran = run(&BULK.replace("ORDERED", "ordered: false"), answers).await;
-    let wanted = "{deleted: 0, errors: [{code: 11000, index: 1}, {code: 11000, index: 5}], id: null, inserted: 1, \
+    let expected = "{deleted: 0, errors: [{code: 11000, index: 1}, {code: 11000, index: 5}], id: null, inserted: 1, \
                   matched: 2, modified: 2}";
-    assert_eq!(ran.result.as_deref(), Ok(wanted));
+    assert_eq!(ran.result.as_deref(), Ok(expected));
     assert_eq!(messages(&ran), pairs(&[("insert", 2), ("update", 3), ("delete", 1)]));
 }
 
@@ -369,8 +369,8 @@ async fn commands_inside_of_a_transaction_carry_no_concerns() {
         all_well(name_of(command))
     })
     .await;
-    let wanted = [("update", false), ("insert", false), ("commit", false), ("find", true)];
-    assert_eq!(carries.into_inner(), wanted.map(|(name, carries)| (name.to_owned(), carries)));
+    let expected = [("update", false), ("insert", false), ("commit", false), ("find", true)];
+    assert_eq!(carries.into_inner(), expected.map(|(name, carries)| (name.to_owned(), carries)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -120,7 +120,7 @@ fn into_repeat(arm: Arm) -> Arm {
     Arm { name: repeat_name(&arm.name), is_repeat: true, ..arm }
 }
 
-/// Adds what is not reported yet: an error that a strategy inherits is one error.
+/// Adds new diagnostics only: an error that strategies inherit is reported once.
 fn add_new(found: &Diagnostics, diagnostics: &mut Diagnostics) {
     for diagnostic in found.iter() {
         if !diagnostics.iter().any(|known| known == diagnostic) {

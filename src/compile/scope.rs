@@ -166,19 +166,19 @@ impl<'a> Scope<'a> {
         self.variables.iter_mut().filter(|variable| variable.slot == slot).for_each(|v| v.reply = Some(reply));
     }
 
-    /// The replies that variables hold for certain, to be [met](Scope::meet_replies) where two ways of a program join.
+    /// The replies that variables certainly hold, to be [met](Scope::meet_replies) where two branches of a program join.
     pub fn replies(&self) -> Vec<(usize, ReplyShape)> {
         self.variables.iter().filter_map(|variable| Some((variable.slot, variable.reply?))).collect()
     }
 
-    /// Takes `replies` for what the variables hold.
+    /// Sets the replies that the variables hold.
     pub fn set_replies(&mut self, replies: &[(usize, ReplyShape)]) {
         for variable in &mut self.variables {
             variable.reply = replies.iter().find(|(slot, _)| *slot == variable.slot).map(|(_, reply)| *reply);
         }
     }
 
-    /// Keeps as certain only what is the same on the other way.
+    /// Keeps only the replies that are the same in the other branch.
     pub fn meet_replies(&mut self, other: &[(usize, ReplyShape)]) {
         for variable in &mut self.variables {
             variable.reply = variable.reply.filter(|reply| other.contains(&(variable.slot, *reply)));

@@ -134,7 +134,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         Some(condition)
     }
 
-    /// The two ways of an `if`. What a variable holds after them is certain where both agree, or one ends the operation.
+    /// The two branches of an `if`. Afterwards a variable holds a known reply if both branches agree, or one ends the operation.
     fn branches(
         &mut self,
         then: &[scenario::StepDefinition],
@@ -153,7 +153,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         (made_then, made_otherwise)
     }
 
-    /// What a variable holds after a `try` is certain where all ways to its end agree.
+    /// After a `try`, a variable holds a known reply if all branches that reach the end agree.
     fn attempt(
         &mut self,
         body: &[scenario::StepDefinition],
@@ -163,7 +163,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let made = self.steps(body);
         ends.extend((!returns(body)).then(|| self.scope.replies()));
         let catches = all(catches.iter().map(|(caught, steps)| {
-            // Which of the steps was the last to succeed is not known.
+            // The last step that succeeded is not known.
             self.scope.set_replies(&[]);
             let caught = match caught {
                 scenario::CatchKey::Code(code) => Caught::Code(*code),
@@ -180,7 +180,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         Some(Step::Try { body: made?, catches: catches? })
     }
 
-    /// A misspelt collection would be a new, empty one that the server makes without a word.
+    /// Reports an undeclared collection: the server would silently create a new, empty one.
     fn check_collection(&mut self, collection: &Spanned<String>) {
         if collection.value.contains('<') {
             return;
@@ -233,7 +233,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     fn for_each(&mut self, name: &Spanned<String>, list: &Node, body: &[scenario::StepDefinition]) -> Option<Step> {
         let (list, entity) = resolve_records(list, &mut self.scope, self.diagnostics);
         let slot = self.name(name, Origin::Let, entity);
-        // An iteration may find what the one before it left.
+        // An iteration may see the variables of the previous one.
         self.scope.set_replies(&[]);
         let body = self.steps(body);
         self.scope.set_replies(&[]);
@@ -241,7 +241,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     }
 
     fn repeat(&mut self, condition: &Node, max_iterations: u32, body: &[scenario::StepDefinition]) -> Option<Step> {
-        // An iteration may find what the one before it left.
+        // An iteration may see the variables of the previous one.
         self.scope.set_replies(&[]);
         let made = self.condition(condition, "while");
         let body = self.steps(body);

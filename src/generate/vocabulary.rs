@@ -1,4 +1,4 @@
-//! The words that generated text is made of.
+//! The words of generated text.
 
 /// Common words; at most 256, so that a byte chooses one.
 #[rustfmt::skip]

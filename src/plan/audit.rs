@@ -34,7 +34,7 @@ pub struct OutcomeCounts {
     pub same: u64,
     /// `not_found()`
     pub not_found: u64,
-    /// `rejected(...)`, whatever the reason.
+    /// `rejected(...)`, for any reason.
     pub rejected: u64,
 }
 

@@ -45,7 +45,7 @@ impl Frame {
         self.slots[slot] = value;
     }
 
-    /// All slots, to be restored when an attempt begins again.
+    /// All slots, to be restored before the next attempt.
     pub fn snapshot(&self) -> Vec<Value> {
         self.slots.clone()
     }
@@ -55,7 +55,7 @@ impl Frame {
         self.slots = slots;
     }
 
-    /// All slots, when nothing else is evaluated.
+    /// All slots, after the last evaluation.
     pub(super) fn into_slots(self) -> Vec<Value> {
         self.slots
     }

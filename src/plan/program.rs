@@ -22,7 +22,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether it sends the same whatever the server replies.
+    /// Whether its commands do not depend on replies.
     pub(crate) fn is_straight(&self) -> bool {
         self.steps.iter().all(Step::is_straight)
     }
@@ -77,7 +77,7 @@ pub enum Step {
         /// One attempt.
         body: Vec<Step>,
     },
-    /// Steps, and what is done instead when one of them fails.
+    /// Steps, and the steps to run instead when one of them fails.
     Try {
         /// The steps that may fail.
         body: Vec<Step>,
@@ -113,7 +113,7 @@ pub struct While {
 }
 
 impl Step {
-    /// Returns the steps inside, in groups: the two ways of an `if`, the body of a loop.
+    /// Returns the steps inside, in groups: the branches of an `if`, the body of a loop.
     pub fn bodies(&self) -> Vec<&[Step]> {
         match self {
             Step::Command(_) | Step::Bulk(_) | Step::Let(_) | Step::RetryIf(_) | Step::Abort(_) | Step::Return(_) => {
@@ -128,7 +128,7 @@ impl Step {
         }
     }
 
-    /// Whether it does the same whatever the server replies.
+    /// Whether it does the same after any reply.
     fn is_straight(&self) -> bool {
         match self {
             Step::Command(_) | Step::Bulk(_) | Step::Return(_) => true,
@@ -164,7 +164,7 @@ impl Step {
     }
 
     /// Returns the most writes that one run of it sends; a write in a loop is several. What a `retry` repeats counts
-    /// once: an attempt begins again where its write did nothing.
+    /// once: the write of a repeated attempt had no effect.
     fn most_writes(&self) -> usize {
         let mut inside = self.bodies().into_iter().map(most_writes);
         match self {

@@ -1,4 +1,4 @@
-//! Command documents, flattened: what is the same in every call is encoded once, in runs as long as possible.
+//! Flattened command documents: the parts that are equal in every call are encoded once, in runs as long as possible.
 
 use std::slice::Iter;
 

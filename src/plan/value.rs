@@ -80,7 +80,7 @@ pub trait LogicalRecord: fmt::Debug + Send + Sync {
 /// A value of a scenario variable. Cloning copies at most a pointer and a count.
 #[derive(Debug, Clone)]
 pub enum Value {
-    /// Null, and whatever is missing.
+    /// Null, and missing values.
     Null,
     /// A bool.
     Bool(bool),

@@ -13,7 +13,7 @@ use super::code::Code;
 pub enum Detail {
     /// All of it, for statements.
     Whole,
-    /// Long texts, lists and documents cut, with what is missing counted; for comments.
+    /// Long texts, lists and documents truncated, with the number of omitted parts; for comments.
     Short,
 }
 

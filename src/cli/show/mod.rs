@@ -219,7 +219,7 @@ async fn called(program: &Program, frame: Frame, filled: Option<&Filled<'_>>) ->
     text
 }
 
-/// Adds code as comment lines: what is cut in it could not be pasted.
+/// Adds code as comment lines: truncated values could not be pasted.
 fn commented(text: &mut String, code: &Code) {
     for line in code.layout(0, 3, 0).lines() {
         let _ = writeln!(text, "// {line}");

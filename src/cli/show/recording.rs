@@ -1,4 +1,4 @@
-//! What a call sends, and what the server makes of it.
+//! Records the commands of a call and the server's replies in short.
 
 use std::cell::{Cell, RefCell};
 
@@ -8,20 +8,20 @@ use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target, Transaction}
 
 use super::statement::statement;
 
-/// One thing that was sent, with the gist of the reply.
+/// A command or a part of a transaction that was sent, with its reply in short.
 #[derive(Debug)]
 pub struct Sent {
-    /// What was sent, as mongosh statements.
+    /// The mongosh statements that send the same.
     pub statements: String,
     /// Whether it is a command, rather than a part of a transaction.
     pub is_command: bool,
-    /// Whether it is a command that reads, so that the next one may be made of what it finds.
+    /// Whether it is a command that reads; the next command may depend on its result.
     pub is_read: bool,
     /// The reply in short, such as `1 matched, 1 modified`; empty where nothing was replied.
     pub gist: String,
 }
 
-/// A target that also keeps what is sent to it.
+/// A target that also records the commands sent to it.
 pub struct RecordingTarget<'t, T> {
     target: &'t T,
     sent: RefCell<Vec<Sent>>,
@@ -159,7 +159,7 @@ fn modified(reply: &Reply) -> (i64, i64) {
     }
 }
 
-/// A server that is not there: it replies the same to every command, and fails after [`PretendServer::PATIENCE`].
+/// A fake server that replies the same to every command, and fails after [`PretendServer::PATIENCE`].
 #[derive(Debug)]
 pub struct PretendServer {
     reply: RawDocumentBuf,
@@ -167,7 +167,7 @@ pub struct PretendServer {
 }
 
 impl PretendServer {
-    /// How many commands get a reply: loops could go on for long, and what they send depends on replies anyway.
+    /// How many commands get a reply. Loops could run for long, and their commands depend on replies anyway.
     const PATIENCE: u32 = 20;
 
     /// Finds nothing and changes nothing.

@@ -66,8 +66,8 @@ impl SampleCall {
         SampleCall { sent: recording.into_sent(), end }
     }
 
-    /// Finds what the call sends whatever a server would reply: the first command, and where no step decides anything,
-    /// the commands after it that are alike after two contrary replies, up to the first one that reads.
+    /// Finds the commands that do not depend on replies: the first one, and in programs without decisions the commands after
+    /// it that are the same after two contrary replies, up to the first one that reads.
     pub async fn without_server(program: &Program, mut frame: Frame) -> SampleCall {
         let before = frame.snapshot();
         let mut calls = Vec::new();

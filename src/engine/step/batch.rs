@@ -26,7 +26,7 @@ pub(super) fn batches(documents: &[RawDocumentBuf]) -> impl Iterator<Item = &[Ra
             size += document.as_bytes().len();
             size <= BATCH_BYTES
         });
-        // A document larger than a message is sent alone, so that the server says what is wrong with it.
+        // A document larger than a message is sent alone, so that the server reports the error.
         let length = fits.count().max(1).min(rest.len());
         let (batch, after) = rest.split_at(length);
         rest = after;

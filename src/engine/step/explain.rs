@@ -170,7 +170,7 @@ impl QueryPlan {
         }
     }
 
-    /// Notes a stage and all stages below it, under whatever field.
+    /// Records a stage and all stages below it, under any field.
     fn walk(&mut self, plan: &RawDocument) {
         if let Ok(stage) = plan.get_str("stage") {
             self.stages.push(stage.to_owned());

@@ -49,7 +49,7 @@ impl<T: Target> Interpreter<'_, T> {
 
 /// The steps that catch a failure; an error code takes precedence over `size`.
 fn catching<'s>(catches: &'s [(Caught, Vec<Step>)], failure: &Failure) -> Option<&'s [Step]> {
-    let find = |wanted| catches.iter().find(|(caught, _)| *caught == wanted).map(|(_, steps)| steps.as_slice());
+    let find = |expected| catches.iter().find(|(caught, _)| *caught == expected).map(|(_, steps)| steps.as_slice());
     let by_code = failure.code().and_then(|code| find(Caught::Code(code)));
     by_code.or_else(|| if is_too_large(failure) { find(Caught::Size) } else { None })
 }

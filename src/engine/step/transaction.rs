@@ -84,7 +84,7 @@ impl<T: Target> Interpreter<'_, T> {
         Ok(())
     }
 
-    /// Aborts a transaction. A failure to do so changes nothing, since the server aborts what is never committed.
+    /// Aborts a transaction. A failure is ignored, since the server aborts transactions that are never committed.
     async fn abort(&mut self, mut open: OpenTransaction) {
         self.trace.round_trips += u64::from(open.is_sent);
         let _ = self.target.abort(&mut open.transaction).await;
