@@ -1,6 +1,6 @@
 //! Steps as written to a [`Program`].
 
-use crate::scenario::{self, Diagnostics, Node, Scalar, Spanned, StepKind, Tree};
+use crate::scenario::{CatchKey, Diagnostics, Node, Scalar, Spanned, StepDefinition, StepKind, Tree};
 
 use super::bulk;
 use super::command::{CommandCompiler, reply_shape};
@@ -44,7 +44,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     }
 
     /// The program; `None` when there were problems. `returns` says whether a result is declared.
-    pub fn compile(mut self, steps: &[scenario::StepDefinition], returns: bool) -> Option<Program> {
+    pub fn compile(mut self, steps: &[StepDefinition], returns: bool) -> Option<Program> {
         let compiled = self.steps(steps)?;
         let implicit = match compiled.last() {
             _ if returns => Implicit::Reply,
@@ -63,7 +63,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         })
     }
 
-    fn steps(&mut self, steps: &[scenario::StepDefinition]) -> Option<Vec<Step>> {
+    fn steps(&mut self, steps: &[StepDefinition]) -> Option<Vec<Step>> {
         all(steps.iter().map(|step| self.step(step)))
     }
 
@@ -71,7 +71,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         resolve(node, &mut self.scope, self.diagnostics)
     }
 
-    fn step(&mut self, step: &scenario::StepDefinition) -> Option<Step> {
+    fn step(&mut self, step: &StepDefinition) -> Option<Step> {
         let concerns = (!self.in_transaction).then_some(self.concerns);
         match &step.kind {
             StepKind::Command { word, collection, options, alias } => {
@@ -105,8 +105,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             StepKind::Let(assignments) => self.assignments(assignments),
             StepKind::If { condition, then, otherwise } => {
                 let condition = self.condition(condition, "if");
-                let (then, otherwise) = self.branches(then, otherwise);
-                Some(Step::If { condition: condition?, then: then?, otherwise: otherwise? })
+                let (then, otherwise) = self.branches(then, otherwise)?;
+                Some(Step::If { condition: condition?, then, otherwise })
             }
             StepKind::ForEach { name, list, body } => self.for_each(name, list, body),
             StepKind::While { condition, max_iterations, body } => self.repeat(condition, *max_iterations, body),
@@ -135,11 +135,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     }
 
     /// The two branches of an `if`. Afterwards a variable holds a known reply if both branches agree, or one ends the operation.
-    fn branches(
-        &mut self,
-        then: &[scenario::StepDefinition],
-        otherwise: &[scenario::StepDefinition],
-    ) -> (Option<Vec<Step>>, Option<Vec<Step>>) {
+    fn branches(&mut self, then: &[StepDefinition], otherwise: &[StepDefinition]) -> Option<(Vec<Step>, Vec<Step>)> {
         let before = self.scope.replies();
         let made_then = self.steps(then);
         let after_then = self.scope.replies();
@@ -150,15 +146,11 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             (false, true) => self.scope.set_replies(&after_then),
             (false, false) => self.scope.meet_replies(&after_then),
         }
-        (made_then, made_otherwise)
+        made_then.zip(made_otherwise)
     }
 
     /// After a `try`, a variable holds a known reply if all branches that reach the end agree.
-    fn attempt(
-        &mut self,
-        body: &[scenario::StepDefinition],
-        catches: &[(scenario::CatchKey, Vec<scenario::StepDefinition>)],
-    ) -> Option<Step> {
+    fn attempt(&mut self, body: &[StepDefinition], catches: &[(CatchKey, Vec<StepDefinition>)]) -> Option<Step> {
         let mut ends = Vec::new();
         let made = self.steps(body);
         ends.extend((!returns(body)).then(|| self.scope.replies()));
@@ -166,8 +158,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             // The last step that succeeded is not known.
             self.scope.set_replies(&[]);
             let caught = match caught {
-                scenario::CatchKey::Code(code) => Caught::Code(*code),
-                scenario::CatchKey::Size => Caught::Size,
+                CatchKey::Code(code) => Caught::Code(*code),
+                CatchKey::Size => Caught::Size,
             };
             let made = self.steps(steps);
             ends.extend((!returns(steps)).then(|| self.scope.replies()));
@@ -230,7 +222,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         assignments.map(Step::Let)
     }
 
-    fn for_each(&mut self, name: &Spanned<String>, list: &Node, body: &[scenario::StepDefinition]) -> Option<Step> {
+    fn for_each(&mut self, name: &Spanned<String>, list: &Node, body: &[StepDefinition]) -> Option<Step> {
         let (list, entity) = resolve_records(list, &mut self.scope, self.diagnostics);
         let slot = self.name(name, Origin::Let, entity);
         // An iteration may see the variables of the previous one.
@@ -240,7 +232,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         Some(Step::ForEach { slot: slot?, list: list?, body: body? })
     }
 
-    fn repeat(&mut self, condition: &Node, max_iterations: u32, body: &[scenario::StepDefinition]) -> Option<Step> {
+    fn repeat(&mut self, condition: &Node, max_iterations: u32, body: &[StepDefinition]) -> Option<Step> {
         // An iteration may see the variables of the previous one.
         self.scope.set_replies(&[]);
         let made = self.condition(condition, "while");
@@ -256,7 +248,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
 }
 
 /// Whether the operation ends with these steps.
-fn returns(steps: &[scenario::StepDefinition]) -> bool {
+fn returns(steps: &[StepDefinition]) -> bool {
     matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_) | StepKind::Abort(_)))
 }
 

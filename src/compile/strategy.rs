@@ -26,13 +26,12 @@ pub struct StrategyCompiler<'r> {
 impl StrategyCompiler<'_> {
     /// The strategy, resolved; `None` when there were problems.
     pub fn compile(mut self) -> Option<Arm> {
-        let declared: Vec<String> = self.strategy.collections.iter().map(|c| c.name.value.clone()).collect();
         let collections = all(self.strategy.collections.iter().map(|collection| self.collection(collection)));
         let load = self.strategy.load.as_ref();
-        let load = load.map(|steps| self.program(Scope::new(self.names, "load"), &declared, steps, false));
-        let operations = self.operations(&declared);
-        let state = self.states(&declared);
-        let audits = self.audits(&declared);
+        let load = load.map(|steps| self.program(Scope::new(self.names, "load"), steps, false));
+        let operations = self.operations();
+        let state = self.states();
+        let audits = self.audits();
         Some(Arm {
             name: self.strategy.name.value.clone(),
             about: self.strategy.about.clone().unwrap_or_default(),
@@ -46,17 +45,16 @@ impl StrategyCompiler<'_> {
         })
     }
 
-    fn program(
-        &mut self,
-        scope: Scope,
-        declared: &[String],
-        steps: &[StepDefinition],
-        returns: bool,
-    ) -> Option<Program> {
-        StepCompiler::new(scope, declared, self.concerns, self.diagnostics).compile(steps, returns)
+    /// The collections that steps may use.
+    fn declared(&self) -> Vec<String> {
+        self.strategy.collections.iter().map(|collection| collection.name.value.clone()).collect()
     }
 
-    fn operations(&mut self, declared: &[String]) -> Option<Vec<Program>> {
+    fn program(&mut self, scope: Scope, steps: &[StepDefinition], returns: bool) -> Option<Program> {
+        StepCompiler::new(scope, &self.declared(), self.concerns, self.diagnostics).compile(steps, returns)
+    }
+
+    fn operations(&mut self) -> Option<Vec<Program>> {
         let known: Vec<&str> = self.names.operations.iter().map(String::as_str).collect();
         for implementation in &self.strategy.operations {
             self.diagnostics.is_known("operation", &implementation.name, "", &known);
@@ -72,14 +70,14 @@ impl StrategyCompiler<'_> {
             };
             let mut scope = argument_scope(operation, self.names);
             scope.relabel(format!("{name}.steps"));
-            self.program(scope, declared, &implementation.steps, operation.returns.is_some())
+            self.program(scope, &implementation.steps, operation.returns.is_some())
         }))
     }
 
-    fn audits(&mut self, declared: &[String]) -> Option<Vec<Audit>> {
+    fn audits(&mut self) -> Option<Vec<Audit>> {
         let mut compiler = AuditCompiler {
             names: self.names,
-            collections: declared,
+            collections: &self.declared(),
             concerns: self.concerns,
             diagnostics: self.diagnostics,
         };
@@ -88,7 +86,7 @@ impl StrategyCompiler<'_> {
         all(audits.map(|(audit, steps)| compiler.compile(audit, steps)))
     }
 
-    fn states(&mut self, declared: &[String]) -> Option<Vec<Program>> {
+    fn states(&mut self) -> Option<Vec<Program>> {
         let known = self.names.entity_names();
         for implementation in &self.strategy.state {
             self.diagnostics.is_known("entity", &implementation.name, "", &known);
@@ -100,7 +98,7 @@ impl StrategyCompiler<'_> {
                 self.report_missing_state(name);
                 return None;
             };
-            self.program(Scope::new(self.names, "state"), declared, &steps, true)
+            self.program(Scope::new(self.names, "state"), &steps, true)
         }))
     }
 

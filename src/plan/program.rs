@@ -267,11 +267,6 @@ pub enum ReplyShape {
 }
 
 impl ReplyShape {
-    /// Whether the command has a cursor.
-    pub fn is_cursor(self) -> bool {
-        matches!(self, ReplyShape::Documents | ReplyShape::First | ReplyShape::Count)
-    }
-
     /// Whether a program that ends with it gives `outcome(reply)`.
     pub(crate) fn has_outcome(self) -> bool {
         matches!(self, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete)

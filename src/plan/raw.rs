@@ -136,14 +136,9 @@ impl Raw {
         RawDocument::from_bytes(self.bytes()).expect("a slice cut at element borders")
     }
 
-    /// How many elements.
-    pub fn len(&self) -> usize {
+    /// The number of elements.
+    pub fn count(&self) -> usize {
         RawElements::of(self.bytes()).count()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// A field's value; `None` when it is missing.
@@ -248,7 +243,7 @@ mod tests {
         let raw = Raw::new(RawDocumentBuf::try_from(&document).unwrap());
         let keys: Vec<&str> = raw.iter().map(|(key, _)| key).collect();
         assert_eq!(keys, document.keys().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(raw.len(), document.len());
+        assert_eq!(raw.count(), document.len());
         for (key, value) in &document {
             let read = raw.get(key).unwrap();
             let (mut writer, open) = crate::plan::Writer::new();

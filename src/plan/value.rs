@@ -217,7 +217,7 @@ impl Value {
             Value::Null => Some(0),
             Value::List(items) => Some(items.len()),
             Value::Map(entries) => Some(entries.len()),
-            Value::Array(raw) | Value::Document(raw) => Some(raw.len()),
+            Value::Array(raw) | Value::Document(raw) => Some(raw.count()),
             Value::Text(text) => Some(text.chars().count()),
             Value::Binary(_, bytes) => Some(bytes.len()),
             _ => None,

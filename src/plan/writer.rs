@@ -33,19 +33,14 @@ impl Writer {
         Ok(writer.finish(open))
     }
 
-    /// Bytes written so far.
-    pub fn len(&self) -> usize {
+    /// The number of bytes written so far.
+    pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
     /// What is written so far.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
-    }
-
-    /// Whether nothing is written; never so, since a document begins with its length.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
     }
 
     /// Starts a document or array whose header is written.

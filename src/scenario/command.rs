@@ -1,6 +1,6 @@
 //! The CRUD commands and their keys.
 
-use super::keys::{AS, KeyDefinition, ORDERED, Takes, optional, required};
+use super::keys::{AS, KeyDefinition, Keys, ORDERED, Takes, optional, required};
 
 /// The CRUD commands, named as in the MongoDB CRUD specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ macro_rules! command {
 }
 
 /// Every command, in the order of the format's documentation, which is that of [`CommandWord`].
-pub(super) static COMMANDS: [(CommandWord, &[KeyDefinition]); 15] = [
+pub(super) static COMMANDS: [(CommandWord, Keys); 15] = [
     command!(InsertOne, "insertOne", [DOCUMENT]),
     command!(InsertMany, "insertMany", [DOCUMENTS, ORDERED]),
     command!(FindOne, "findOne", [FILTER, PROJECTION, SORT, SKIP, HINT]),

@@ -14,6 +14,9 @@ pub(super) struct KeyDefinition {
     pub(super) about: &'static str,
 }
 
+/// The keys of one kind of mapping.
+pub(super) type Keys = &'static [KeyDefinition];
+
 /// What the value of a key may be.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Takes {
@@ -145,7 +148,7 @@ pub(super) const fn optional(name: &'static str, takes: Takes, about: &'static s
     KeyDefinition { is_required: false, ..required(name, takes, about) }
 }
 
-pub(super) const SCENARIO: &[KeyDefinition] = &[
+pub(super) const SCENARIO: Keys = &[
     required("format", Takes::Format, "version of the scenario format").example("1"),
     required("name", Takes::Text, "short name: lower-case letters, digits and `-`").example("blog-comments"),
     required("title", Takes::Text, "the question, as a headline").example("\"Embed or link?\""),
@@ -168,7 +171,7 @@ pub(super) const SCENARIO: &[KeyDefinition] = &[
         .example("[{ id: C1, says: One read is enough., expect: ... }]"),
 ];
 
-pub(super) const ENTITY: &[KeyDefinition] = &[
+pub(super) const ENTITY: Keys = &[
     optional("of", Takes::Text, "the parent entity").example("post"),
     optional("as", Takes::Text, "the name of the parent's list of these records").example("comments"),
     required("count", Takes::Scalar, "how many records, per parent for a child").example("200"),
@@ -176,7 +179,7 @@ pub(super) const ENTITY: &[KeyDefinition] = &[
         .example("{ _id: index, title: words(4) }"),
 ];
 
-pub(super) const OPERATION: &[KeyDefinition] = &[
+pub(super) const OPERATION: Keys = &[
     optional("arguments", Takes::Expressions("an argument"), "what a call draws").example("{ post: zipf(post) }"),
     optional("returns", Takes::Expression, "the type of the result; none for an operation that only acts")
         .example("[comment]"),
@@ -184,11 +187,11 @@ pub(super) const OPERATION: &[KeyDefinition] = &[
 ];
 
 /// The one key of a mix that is not an operation.
-pub(super) const MIX: &[KeyDefinition] =
+pub(super) const MIX: Keys =
     &[optional("parameters", Takes::Expressions("a parameter"), "values of parameters for this mix")
         .example("{ posts: 200 }")];
 
-pub(super) const STRATEGY: &[KeyDefinition] = &[
+pub(super) const STRATEGY: Keys = &[
     optional("about", Takes::Text, "the schema in one sentence").example("Comments inside the post."),
     optional("like", Takes::Text, "the strategy to inherit from").example("embedded"),
     optional("unsafe", Takes::Boolean, "a negative control, wrong on purpose").example("true"),
@@ -205,7 +208,7 @@ pub(super) const STRATEGY: &[KeyDefinition] = &[
         .example("{ post: { find: posts } }"),
 ];
 
-pub(super) const COLLECTION: &[KeyDefinition] = &[
+pub(super) const COLLECTION: Keys = &[
     optional("each", Takes::Each, "one document per record of an entity, or per iteration of nested loops")
         .example("post"),
     optional("document", Takes::Document, "the shape of a document").example("{ ...: <post>, comments: [] }"),
@@ -214,7 +217,7 @@ pub(super) const COLLECTION: &[KeyDefinition] = &[
 ];
 
 /// Keys of an audit next to its command or its strategies.
-pub(super) const AUDIT: &[KeyDefinition] = &[
+pub(super) const AUDIT: Keys = &[
     optional("about", Takes::Text, "the anomaly in one sentence").example("Lost comments."),
     optional("strategies", Takes::Texts, "the strategies that the command applies to").example("[bucketed]"),
     optional("expect", Takes::Expression, "the expected number of rows, by default 0")
@@ -222,7 +225,7 @@ pub(super) const AUDIT: &[KeyDefinition] = &[
     optional("live", Takes::Boolean, "also counted while calls run").example("true"),
 ];
 
-pub(super) const CLAIM: &[KeyDefinition] = &[
+pub(super) const CLAIM: Keys = &[
     required("id", Takes::Text, "name of the claim, unique in the scenario").example("C1"),
     required("says", Takes::Text, "the claim in one sentence").example("One read is enough."),
     optional("source", Takes::Text, "where the claim comes from").example("MongoDB manual, Data Modeling"),
@@ -230,7 +233,7 @@ pub(super) const CLAIM: &[KeyDefinition] = &[
         .example("{ metric: round_trips, operation: read, strategy: embedded, equals: 1 }"),
 ];
 
-pub(super) const EXPECTATION: &[KeyDefinition] = &[
+pub(super) const EXPECTATION: Keys = &[
     required("metric", Takes::Text, "what is measured or counted").example("round_trips"),
     optional("operation", Takes::Text, "the operation; none for `throughput` and `storage_bytes`").example("read"),
     required("strategy", Takes::Text, "the strategy that the claim is about").example("embedded"),

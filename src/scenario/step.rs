@@ -1,6 +1,6 @@
 //! Steps as written: what each kind says, its keys and how they are read.
 
-use super::keys::{AS, KeyDefinition, ORDERED, Takes, optional, required};
+use super::keys::{AS, KeyDefinition, Keys, ORDERED, Takes, optional, required};
 use super::read::{Fields, StepReader};
 use super::{CommandWord, Node, Span, Spanned};
 
@@ -144,12 +144,12 @@ pub enum CatchKey {
 /// How a kind of step that is not a CRUD command is written.
 pub(super) struct StepSyntax {
     /// Its keys; the first is the word that names the step.
-    pub(super) keys: &'static [KeyDefinition],
+    pub(super) keys: Keys,
     /// Reads the step; `None` when a required part is missing or wrong.
     pub(super) read: fn(&mut StepReader, &Fields) -> Option<StepKind>,
 }
 
-const fn step(keys: &'static [KeyDefinition], read: fn(&mut StepReader, &Fields) -> Option<StepKind>) -> StepSyntax {
+const fn step(keys: Keys, read: fn(&mut StepReader, &Fields) -> Option<StepKind>) -> StepSyntax {
     StepSyntax { keys, read }
 }
 
@@ -254,10 +254,10 @@ pub(super) const STEPS: &[StepSyntax] = &[
     ),
 ];
 
-pub(super) const RETRY: &[KeyDefinition] = &[ERRORS, ATTEMPTS];
+pub(super) const RETRY: Keys = &[ERRORS, ATTEMPTS];
 
 /// The keys of a repeated request.
-pub(super) const REPEATED_REQUEST: &[KeyDefinition] = &[
+pub(super) const REPEATED_REQUEST: Keys = &[
     required("forEach", Takes::Loop, "repeats the request for each element of a list").example("{ user: users }"),
     required("item", Takes::One("request"), "the request for one element")
         .example("{ deleteOne: { filter: { _id: <user> } } }"),

@@ -144,7 +144,7 @@ impl<T: Target> Loader<'_, T> {
         writer.end(concern);
         let array = writer.begin_array("documents");
         let mut count = 0;
-        while count < BATCH_DOCUMENTS && writer.len() < BATCH_BYTES {
+        while count < BATCH_DOCUMENTS && writer.size() < BATCH_BYTES {
             let written = index_key(count, |key| documents.write(key, &mut writer));
             if !written.map_err(|error| self.error_in(collection, error))? {
                 break;

@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::step::StepReader;
 use crate::scenario::{
     BulkDefinition, CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind,
-    command::COMMANDS, keys::KeyDefinition, quote, step::REPEATED_REQUEST,
+    command::COMMANDS, keys::Keys, quote, step::REPEATED_REQUEST,
 };
 
 impl StepReader<'_> {
@@ -54,7 +54,7 @@ fn request(node: &Node, key: Span, diagnostics: &mut Diagnostics) -> Option<Requ
             .add_to(diagnostics);
         return None;
     };
-    let options: &'static [KeyDefinition] = &keys[1..keys.len() - 1];
+    let options: Keys = &keys[1..keys.len() - 1];
     let (what, example) =
         (format!("request {}", quote(word.name())), format!("{}: {{ {} }}", word.name(), options[0].entry()));
     let fields = Fields::of(entry, &what, &example, options, diagnostics);

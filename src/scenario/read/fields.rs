@@ -3,7 +3,9 @@
 use super::entry::{Entry, wrong_type};
 use super::value;
 use crate::scenario::{
-    Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, keys::KeyDefinition, nearest, quote, suggest,
+    Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree,
+    keys::{KeyDefinition, Keys},
+    nearest, quote, suggest,
 };
 
 /// The valid entries of a mapping.
@@ -19,7 +21,7 @@ impl<'n> Fields<'n> {
         entries: &'n [Entry],
         what: &str,
         place: Span,
-        keys: &'static [KeyDefinition],
+        keys: Keys,
         diagnostics: &mut Diagnostics,
     ) -> Fields<'n> {
         let mut found = Vec::with_capacity(entries.len());
@@ -44,7 +46,7 @@ impl<'n> Fields<'n> {
         entry: &'n Entry,
         what: &str,
         example: &str,
-        keys: &'static [KeyDefinition],
+        keys: Keys,
         diagnostics: &mut Diagnostics,
     ) -> Fields<'n> {
         match entry.1.as_mapping() {
@@ -61,7 +63,7 @@ impl<'n> Fields<'n> {
         entry: &'n Entry,
         what: &str,
         example: &str,
-        keys: &'static [KeyDefinition],
+        keys: Keys,
         diagnostics: &mut Diagnostics,
     ) -> Fields<'n> {
         if entry.1.is_null() {
@@ -131,12 +133,7 @@ impl<'n> Fields<'n> {
 }
 
 /// Reports an unknown key, and returns a similar known one.
-fn unknown(
-    entry: &Entry,
-    what: &str,
-    keys: &'static [KeyDefinition],
-    diagnostics: &mut Diagnostics,
-) -> Option<&'static str> {
+fn unknown(entry: &Entry, what: &str, keys: Keys, diagnostics: &mut Diagnostics) -> Option<&'static str> {
     let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
     Diagnostic::error(entry.0.span, format!("unknown key {} in {what}", quote(&entry.0.value)))
         .label("unknown key")

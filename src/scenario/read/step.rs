@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::value;
 use crate::scenario::{
     CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, StepDefinition, StepKind, Tree, command::COMMANDS,
-    keys::KeyDefinition, quote, step::STEPS, suggest,
+    keys::Keys, quote, step::STEPS, suggest,
 };
 
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
@@ -52,7 +52,7 @@ impl StepReader<'_> {
             return None;
         };
         let mut words = entries.iter().filter_map(|entry| {
-            let is_named = |keys: &&[KeyDefinition]| keys[0].name == entry.0.value;
+            let is_named = |keys: &Keys| keys[0].name == entry.0.value;
             Some((entry, all_keys().find(is_named)?))
         });
         let Some((word, keys)) = words.next() else {
@@ -113,6 +113,6 @@ impl StepReader<'_> {
 }
 
 /// The keys of every step, its word first.
-fn all_keys() -> impl Iterator<Item = &'static [KeyDefinition]> {
+fn all_keys() -> impl Iterator<Item = Keys> {
     COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|syntax| syntax.keys))
 }
