@@ -31,18 +31,18 @@ impl CommandCompiler<'_, '_> {
         let (name, body, documents) = self.body()?;
         let mut entries = vec![field(name, collection)];
         entries.extend(body);
-        entries.extend(concerns.map(|concerns| match self.word.writes() {
-            true => constant("writeConcern", concerns.write_concern()),
-            false => constant("readConcern", map("level", Value::text(&concerns.read))),
-        }));
+        let writes = self.word.writes();
+        let write_concern = |concerns: &Concerns| constant("writeConcern", concerns.write_concern());
+        let read_concern = |concerns: &Concerns| constant("readConcern", map("level", Value::text(&concerns.read)));
+        entries.extend(if writes { concerns.map(write_concern) } else { concerns.map(read_concern) });
         Some(Command {
             label: format!("{} {}", self.word.name(), self.collection.value),
             document: Skeleton::new(Template::Document(entries)),
             documents,
             reply: reply_shape(self.word),
             alias: None,
-            writes: self.word.writes(),
-            changes: self.word.writes(),
+            writes,
+            changes: writes,
         })
     }
 

@@ -138,10 +138,9 @@ impl Resolver<'_, '_> {
         };
         let place = (place as usize).min(self.text.len());
         let after = |place: usize| self.text[place..].find(word).map(|at| place + at);
-        let found = match self.text[place..].starts_with('.') {
-            true => after(place),
-            false => self.text[..place].rfind(word).or_else(|| after(place)),
-        };
+        // A field's name comes after its dot, a call's before its bracket.
+        let before = self.text[..place].rfind(word).filter(|_| !self.text[place..].starts_with('.'));
+        let found = before.or_else(|| after(place));
         found.map_or(self.span, |at| Span { start: base + at, end: base + at + word.len() })
     }
 

@@ -279,10 +279,6 @@ impl LogicalRecord for Record {
         self.whole
     }
 
-    fn entity(&self) -> usize {
-        self.entity
-    }
-
     fn ordinal(&self) -> u64 {
         self.ordinal
     }

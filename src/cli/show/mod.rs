@@ -59,7 +59,7 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
             comment(&mut text, "", &format!("Commands that depend on replies are missing: {missing}"));
             output::print(&text)?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.map_err(|error| CliError::failure(error.to_string()))?.block_on(showing.print(None))
+            runtime.map_err(failed)?.block_on(showing.print(None))
         }
     }
 }
@@ -104,13 +104,12 @@ impl Showing<'_> {
                 name: namespace::database_name(&self.plan.name, &arm.name, &self.id),
             });
             let text = self.strategy(arm, filled.as_ref()).await;
-            if let Some(filled) = &filled {
-                let dropped = namespace::drop_marked(filled.target, &filled.name).await;
-                output::print(&text?)?;
-                dropped.map_err(|error| CliError::failure(error.to_string()))?;
-            } else {
-                output::print(&text?)?;
-            }
+            let dropped = match &filled {
+                Some(filled) => namespace::drop_marked(filled.target, &filled.name).await.map_err(failed),
+                None => Ok(()),
+            };
+            output::print(&text?)?;
+            dropped?;
         }
         Ok(Exit::Success)
     }
@@ -137,14 +136,11 @@ impl Showing<'_> {
             text.push_str(&called(load, frame, filled).await);
         }
         if let Some(filled) = filled {
-            let settled = namespace::await_majority(filled.target, &filled.name).await;
-            settled.map_err(|failure| CliError::failure(failure.to_string()))?;
+            namespace::await_majority(filled.target, &filled.name).await.map_err(failed)?;
         }
         for (operation, program) in arm.operations.iter().enumerate() {
-            let call = self.operation(operation, program, filled).await;
-            text.push_str(
-                &call.map_err(|error| CliError::usage(format!("call {} cannot be drawn: {error}", self.call)))?,
-            );
+            let undrawn = |error| CliError::usage(format!("call {} cannot be drawn: {error}", self.call));
+            text.push_str(&self.operation(operation, program, filled).await.map_err(undrawn)?);
         }
         Ok(text)
     }
@@ -173,11 +169,10 @@ impl Showing<'_> {
 
     /// Fills the collections of a strategy.
     async fn fill(&self, arm: &Arm, filled: &Filled<'_>) -> Result<(), CliError> {
-        let failed = |error: &dyn std::error::Error| CliError::failure(error.to_string());
-        namespace::create(filled.target, &filled.name, &self.id).await.map_err(|error| failed(&error))?;
+        namespace::create(filled.target, &filled.name, &self.id).await.map_err(failed)?;
         let Filled { target, stop, name } = filled;
         let loader = Loader { plan: self.plan, arm, target: *target, database: name, observer: &(), stop };
-        loader.collections().await.map_err(|error| failed(&error))?;
+        loader.collections().await.map_err(failed)?;
         Ok(stop.check()?)
     }
 
@@ -202,6 +197,10 @@ impl Showing<'_> {
         commented(&mut text, &Code::Call(operation.name.to_string(), arguments));
         Ok(text + &called(program, frame, filled).await)
     }
+}
+
+fn failed(error: impl std::fmt::Display) -> CliError {
+    CliError::failure(error.to_string())
 }
 
 /// The statements of one call, each with its reply.

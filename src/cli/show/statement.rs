@@ -32,9 +32,10 @@ pub fn create_index(collection: &str, index: &Document) -> String {
 
 /// Returns the collection as an expression of mongosh.
 fn handle(database: &str, collection: &str) -> String {
-    match is_identifier(collection) && !collection.starts_with(['_', '$']) && !METHODS.contains(&collection) {
-        true => format!("{database}.{collection}"),
-        false => format!("{database}.getCollection({})", quoted(collection)),
+    if is_identifier(collection) && !collection.starts_with(['_', '$']) && !METHODS.contains(&collection) {
+        format!("{database}.{collection}")
+    } else {
+        format!("{database}.getCollection({})", quoted(collection))
     }
 }
 
