@@ -10,7 +10,7 @@ use std::time::Duration;
 use docshape::compile::{Choice, compile};
 use docshape::engine::{StopFlag, Window};
 use docshape::plan::Plan;
-use docshape::report::VerificationReport;
+use docshape::report::{Renderer, Report, Terminal};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::verify::{Verifier, VerifySettings};
 use harness::bench;
@@ -84,7 +84,8 @@ async fn every_example_is_verified() {
         let verifier =
             Verifier { plan: &plan, settings, target: &target, progress: &|_, _| {}, stop: StopFlag::default() };
         let verification = verifier.run().await.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let report = VerificationReport { verification: &verification, width: 100, colour: false };
+        let mut report = String::new();
+        Terminal { width: 100, colour: false }.render(&Report::of_verification(&verification), &mut report).unwrap();
         assert!(verification.passes() && verification.not_covered.is_empty(), "{report}");
     }
 }

@@ -1,5 +1,4 @@
-//! The check of equivalence on a real server: what is equal passes, each mistake is found and told, and the catalogue
-//! passes.
+//! Verification on a real server: equal strategies pass, each mistake is found and shown, and the catalogue passes.
 
 mod harness;
 
@@ -11,7 +10,7 @@ use std::time::Duration;
 use docshape::compile::Choice;
 use docshape::engine::{StopFlag, Window};
 use docshape::plan::Plan;
-use docshape::report::VerificationReport;
+use docshape::report::{Renderer, Report, Terminal};
 use docshape::results::verification::{StrategyFindings, Verification, VerifyPhase};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::namespace::database_name;
@@ -49,8 +48,10 @@ async fn databases(bench: &Bench) -> Vec<String> {
     all.into_iter().map(|entry| name(entry.unwrap())).collect()
 }
 
-fn told(verification: &Verification) -> String {
-    VerificationReport { verification, width: 100, colour: false }.to_string()
+fn report(verification: &Verification) -> String {
+    let mut text = String::new();
+    Terminal { width: 100, colour: false }.render(&Report::of_verification(verification), &mut text).unwrap();
+    text
 }
 
 /// Whether a phase of a strategy found nothing.
@@ -61,7 +62,7 @@ fn is_clean(strategy: &StrategyFindings, phase: VerifyPhase) -> bool {
 #[tokio::test]
 async fn strategies_that_do_the_same_pass() {
     let verification = shelves(&["linked", "embedded"]).await;
-    assert!(verification.passes(), "{}", told(&verification));
+    assert!(verification.passes(), "{}", report(&verification));
     for strategy in &verification.strategies {
         assert_eq!(strategy.phases.len(), 3);
         let lost = |phase: usize| &strategy.phases[phase].audits[0];
@@ -70,62 +71,63 @@ async fn strategies_that_do_the_same_pass() {
     }
     let live = &verification.strategies[1].live[0];
     assert!(live.snapshot.reads > 0 && live.plain.reads > 0 && live.snapshot.found == 0, "{live:?}");
-    assert!(told(&verification).ends_with("\nAll 2 strategies do the same\n"), "{}", told(&verification));
+    let text = report(&verification);
+    assert!(text.contains("\nAll 2 strategies return the same results.\n"), "{text}");
 }
 
 #[tokio::test]
-async fn a_page_off_by_one_and_a_missing_sort_are_told_so_that_one_sees_the_mistake() {
+async fn a_page_off_by_one_and_a_missing_sort_are_shown() {
     let verification = shelves(&["linked", "off_by_one", "unsorted", "shapeless"]).await;
     assert!(!verification.passes());
-    let words = told(&verification);
+    let text = report(&verification);
     for strategy in &verification.strategies[1..] {
-        assert!(!is_clean(strategy, VerifyPhase::Sequential), "{words}");
+        assert!(!is_clean(strategy, VerifyPhase::Sequential), "{text}");
     }
     let of = |name: &str| {
-        let start = words.find(&format!("{name}, one by one: call ")).unwrap_or_else(|| panic!("{name}: {words}"));
-        words[start..].split("\n\n").next().unwrap().to_owned()
+        let start = text.find(&format!("{name}, sequential: call ")).unwrap_or_else(|| panic!("{name}: {text}"));
+        text[start..].split("\n\n").next().unwrap().to_owned()
     };
     for (name, hint) in [
         ("off_by_one", "5 elements on both sides; the actual list starts 1 later in the same order"),
         ("unsorted", "the same 5 elements in another order"),
         ("shapeless", "actual    {_id: "),
     ] {
-        let told = of(name);
+        let text = of(name);
         assert!(
-            told.contains(hint) && told.contains("differs: read(shelf: ") && told.contains("    expected  "),
-            "{told}"
+            text.contains(hint) && text.contains("differs: read(shelf: ") && text.contains("    expected  "),
+            "{text}"
         );
         assert!(
-            told.contains(&format!("    repeat    docshape verify it --strategies linked,{name} --seed 1 --call ")),
-            "{told}"
+            text.contains(&format!("    repeat    docshape verify it --strategies linked,{name} --seed 1 --call ")),
+            "{text}"
         );
     }
-    assert!(words.ends_with("\n3 of 4 strategies fail\n"), "{words}");
+    assert!(text.contains("\n3 of 4 strategies failed.\n"), "{text}");
 }
 
 #[tokio::test]
-async fn a_control_that_loses_writes_is_caught_and_counted_and_one_that_does_not_is_told() {
+async fn a_control_that_loses_writes_is_caught_and_one_that_does_not_is_named() {
     let verification = shelves(&["linked", "forgetful", "harmless"]).await;
     let [linked, forgetful, harmless] = verification.strategies.as_slice() else { panic!() };
     assert!(linked.is_clean() && harmless.is_clean() && !verification.passes());
     assert!(is_clean(forgetful, VerifyPhase::Sequential), "alone it does nothing wrong");
     let lost = &forgetful.phases[2].audits[0];
     assert!(lost.anomalies() > 10 && (lost.found as i64) < lost.expected[0], "{lost:?}");
-    let words = told(&verification);
-    assert!(words.contains("forgetful, free: audit lost_books fails"), "{words}");
-    assert!(words.contains(&format!("    lost_books: {} ({} rows, ", lost.anomalies(), lost.found)), "{words}");
-    assert!(words.contains("negative control, NOT caught"), "{words}");
-    assert!(words.replace('\n', " ").ends_with("; 1 of 2 negative controls caught "), "{words}");
+    let text = report(&verification);
+    assert!(text.contains("forgetful, unordered: audit lost_books fails"), "{text}");
+    assert!(text.contains(&format!("    lost_books: {} ({} rows, ", lost.anomalies(), lost.found)), "{text}");
+    assert!(text.contains("NOT caught"), "{text}");
+    assert!(text.contains("\n1 of 2 negative controls caught.\n"), "{text}");
 }
 
 #[tokio::test]
 async fn a_loop_that_does_not_end_fails_the_call_and_names_the_step() {
     let verification = shelves(&["linked", "endless"]).await;
-    let words = told(&verification);
+    let text = report(&verification);
     assert!(!verification.passes());
     assert!(
-        words.contains("endless, one by one: call ") && words.contains("while true: 3 iterations were not enough"),
-        "{words}"
+        text.contains("endless, sequential: call ") && text.contains("while true: 3 iterations were not enough"),
+        "{text}"
     );
 }
 
@@ -193,7 +195,7 @@ async fn the_catalogue_passes_and_its_controls_are_caught() {
         let verification = verified(&bench, &plan, 400, "cat").await;
         assert_eq!(verification.not_covered, Vec::<String>::new(), "{}", path.display());
         if !verification.passes() {
-            failed.push_str(&told(&verification));
+            failed.push_str(&report(&verification));
         }
     }
     assert!(failed.is_empty(), "{failed}");

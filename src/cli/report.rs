@@ -3,15 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use crate::report::{CSV_FILE, HTML_FILE, Html, Json, Markdown, Picture, Renderer, Report, Terminal, csv};
+use crate::report::{
+    CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
+};
 use crate::results::{self, RunRecord};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
 use super::output;
-
-/// The name of the Markdown report in a run's folder.
-const REPORT_FILE: &str = "report.md";
 
 /// Renders the results of a run again.
 ///
@@ -44,7 +43,7 @@ pub fn write_files(record: &RunRecord, report: &Report, folder: &Path) -> Result
     };
     Picture::all(report).iter().try_for_each(|picture| write(picture.file, &picture.text))?;
     write(HTML_FILE, &written(&Html, report))?;
-    write(REPORT_FILE, &written(&Markdown, report))?;
+    write(MARKDOWN_FILE, &written(&Markdown, report))?;
     write(CSV_FILE, &metrics(record))
 }
 

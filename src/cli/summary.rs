@@ -2,27 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::report::{Report, Summary};
+use crate::report::{Markdown, NamedRun, Report};
 use crate::results::{self, RUN_FILE};
 
 use super::argument::SummaryArguments;
 use super::exit::{CliError, Exit};
 use super::output;
+use super::report::written;
 
 /// Prints one page over the runs in a folder's subfolders, in the order of their names.
 ///
 /// # Errors
 /// When the folder contains no run, or a run cannot be read.
 pub fn summary(arguments: &SummaryArguments) -> Result<Exit, CliError> {
-    let runs = runs_in(&arguments.folder)?;
-    let mut reports = Vec::new();
-    for (name, folder) in &runs {
-        let record = results::load(folder)?;
-        reports.push((name.as_str(), Report::new(&record)));
-    }
-    let mut page = String::new();
-    let _ = Summary::new(reports.iter().map(|(name, report)| (*name, report)).collect()).render(&mut page);
-    output::print(&page)?;
+    let load = |(name, folder): (String, PathBuf)| Ok(NamedRun { name, record: results::load(&folder)? });
+    let runs = runs_in(&arguments.folder)?.into_iter().map(load).collect::<Result<Vec<_>, CliError>>()?;
+    output::print(&written(&Markdown, &Report::of_runs(&runs)))?;
     Ok(Exit::Success)
 }
 

@@ -1,154 +1,112 @@
-//! The report of a search for capacity, on a terminal and as Markdown.
+//! The report of a search for capacity.
 
-use std::fmt;
-
-use crate::results::{CapacityRecord, SearchOutcome, SearchRecord};
+use crate::results::{CapacityRecord, SearchOutcome, SearchRecord, TrialRecord};
 use crate::stats::capacity::over_rounds;
+use crate::stats::{ConfidenceInterval, geometric_mean};
 
-use super::escape::escape;
-use super::format::{NOTHING, count, counted, listed, plain, three, time, wrap};
-use super::table::Tone;
-use super::terminal::layout::{Cell, Column, Group, Table};
+use super::Report;
+use super::format::{count, counted, interval, listed, plain, three, time};
+use super::section::{Headline, Section};
+use super::table::{Cell, Column, Forms, Measure, Row, Table, Tone};
 
-/// What the searches say, strategy by strategy.
-#[derive(Debug)]
-pub struct CapacityReport<'c> {
-    record: &'c CapacityRecord,
-    rows: Vec<Row>,
-}
+type TrialMeasure<'c> = Measure<(u64, &'c TrialRecord)>;
 
-/// One strategy.
-#[derive(Debug)]
-struct Row {
-    name: String,
-    /// Calls per second, and its interval.
-    capacity: String,
-    interval: String,
-    /// What the objective measures at the rates that were found.
-    measured: String,
-    searches: String,
+/// What the searches of one strategy found.
+struct Capacity {
+    /// The highest rate in calls per second, and its 95 % CI.
+    rate: Option<(f64, Option<ConfidenceInterval>)>,
+    /// What the objective measures at that rate, in nanoseconds.
+    measured: Option<f64>,
+    /// Searches that found a rate.
+    found: u64,
+    searches: u64,
     trials: u64,
-    /// What keeps the capacity from being a number.
-    remark: Option<String>,
 }
 
-impl CapacityReport<'_> {
-    /// Computes what a report of these searches says.
-    pub fn new(record: &CapacityRecord) -> CapacityReport<'_> {
-        let rows = (0..record.run.strategies.len()).map(|strategy| row(record, strategy)).collect();
-        CapacityReport { record, rows }
-    }
-
-    fn question(&self) -> String {
-        let objective = plain(&self.record.objective);
-        format!("How many calls per second keep {objective}? Mix {}.", plain(&self.record.run.mix.name))
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let rounds = counted(self.record.run.settings.rounds, "round");
-        let mut notes = vec![format!(
-            "Every rate was tried on a fresh database with calls at intended times; {rounds}, each a search of its own. In \
-             brackets the 95 % interval over rounds, from 3 on. A rate keeps the objective when the lower bound over its \
-             batches of calls does, and nearly all calls could start in time."
-        )];
-        notes.extend(self.rows.iter().filter_map(|row| row.remark.clone()));
-        notes
-    }
-
-    /// For a terminal of this width.
-    ///
-    /// # Errors
-    /// When `out` refuses; a `String` never does.
-    pub fn terminal(&self, width: usize, colour: bool, out: &mut dyn fmt::Write) -> fmt::Result {
-        let line = |out: &mut dyn fmt::Write, tone: Tone, text: &str| {
-            wrap(text, width).iter().try_for_each(|line| writeln!(out, "{}", tone.paint(line, colour)))
+impl Report {
+    /// Computes the report of a search for capacity.
+    pub fn of_capacity(record: &CapacityRecord) -> Report {
+        let (run, mix) = (&record.run, plain(&record.run.mix.name));
+        let headline = Headline {
+            scenario: plain(&run.scenario.name),
+            title: plain(&run.scenario.title),
+            subject: vec![format!("How many calls per second keep {}? Mix {mix}.", plain(&record.objective))],
+            mix,
+            times: Some("response"),
+            ..Headline::default()
         };
-        let run = &self.record.run;
-        line(out, Tone::Strong, &format!("{}: {}", plain(&run.scenario.name), plain(&run.scenario.title)))?;
-        line(out, Tone::Strong, &self.question())?;
-        writeln!(out)?;
-        self.table().write(out, width, colour)?;
-        self.notes().iter().try_for_each(|note| line(out, Tone::Faint, note))
-    }
-
-    fn table(&self) -> Table {
-        let column = |heading: &str, text: &dyn Fn(&Row) -> String| Column {
-            heading: heading.into(),
-            is_text: false,
-            cells: self.rows.iter().map(|row| Cell::new(text(row))).collect(),
-        };
-        let measure = self.record.objective.split('<').next().unwrap_or_default();
-        let columns = vec![
-            column("calls per second", &|row| row.capacity.clone()),
-            column("95 % interval", &|row| row.interval.clone()),
-            column(&format!("{} there", plain(measure)), &|row| row.measured.clone()),
-            column("searches", &|row| row.searches.clone()),
-            column("trials", &|row| row.trials.to_string()),
-        ];
-        let names = self.rows.iter().map(|row| Cell::new(&row.name).tone(Tone::Strong)).collect();
-        Table { names, groups: vec![Group { heading: String::new(), columns }] }
-    }
-
-    /// As Markdown, with every trial.
-    ///
-    /// # Errors
-    /// When `out` refuses; a `String` never does.
-    pub fn markdown(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        let run = &self.record.run;
-        writeln!(out, "# {}\n\n{}\n", escape(&plain(&run.scenario.title)), escape(&self.question()))?;
-        writeln!(out, "| strategy | calls per second | 95 % interval | measured there | searches | trials |")?;
-        writeln!(out, "|---|---:|---:|---:|---:|---:|")?;
-        for row in &self.rows {
-            let name = escape(&row.name);
-            let Row { capacity, interval, measured, searches, trials, .. } = row;
-            writeln!(out, "| {name} | {capacity} | {interval} | {measured} | {searches} | {trials} |")?;
-        }
-        self.notes().iter().try_for_each(|note| writeln!(out, "\n{}", escape(note)))?;
-        writeln!(out, "\n## Trials\n\n| round | strategy | calls/s | measured | failed of offered | result |")?;
-        writeln!(out, "|---:|---|---:|---:|---:|---|")?;
-        for search in &self.record.searches {
-            let name = self.rows.get(search.strategy).map_or_else(|| "?".into(), |row| escape(&row.name));
-            for trial in &search.trials {
-                let result = match (trial.overloaded, trial.passed) {
-                    (true, _) => "overloaded",
-                    (false, true) => "kept",
-                    (false, false) => "not kept",
-                };
-                let (round, rate) = (search.round + 1, three(trial.rate));
-                let measured = trial.measured.map_or_else(|| NOTHING.to_owned(), time);
-                let (failed, offered) = (count(trial.failed), count(trial.offered));
-                writeln!(out, "| {round} | {name} | {rate} | {measured} | {failed} of {offered} | {result} |")?;
-            }
-        }
-        Ok(())
+        Report::of(headline, [capacities(record), trials(record)])
     }
 }
 
-fn row(record: &CapacityRecord, strategy: usize) -> Row {
-    let name = plain(&record.run.strategies[strategy].name);
-    let searches: Vec<&SearchRecord> = record.searches.iter().filter(|search| search.strategy == strategy).collect();
-    let found: Vec<f64> = searches.iter().filter_map(|search| rate_of(search)).collect();
-    let at_found = searches.iter().filter_map(|search| {
-        let rate = rate_of(search)?;
-        search.trials.iter().rev().find(|trial| trial.rate == rate).and_then(|trial| trial.measured)
+fn capacities(record: &CapacityRecord) -> Section {
+    let measure = plain(record.objective.split('<').next().unwrap_or_default());
+    let measures = [
+        Measure::new(
+            "calls_per_second",
+            "calls per second",
+            "The highest rate that keeps the objective: the geometric mean over rounds.",
+            |one: &Capacity| Cell::number(one.rate.map(|(rate, _)| rate), three),
+        ),
+        Measure::text("ci", "95 % CI", "Its confidence interval.", |one: &Capacity| {
+            Cell::text(one.interval().map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
+        })
+        .only(Forms::READ),
+        Measure::data("low", "The lower bound of its 95 % CI; `null` with fewer than 3 rounds.", |one: &Capacity| {
+            Cell::value(one.interval().map(|bounds| bounds.low))
+        }),
+        Measure::data("high", "The upper bound.", |one: &Capacity| {
+            Cell::value(one.interval().map(|bounds| bounds.high))
+        }),
+        Measure::new("measured_ns", measure, "What the objective measures at that rate.", |one| {
+            Cell::number(one.measured, time)
+        }),
+        Measure::new("searches", "searches", "The searches, one per round.", |one| {
+            let found = if one.found == one.searches { String::new() } else { format!("{} of ", one.found) };
+            Cell::whole(Some(one.searches), |searches| format!("{found}{searches}"))
+        }),
+        Measure::data("found", "The searches that found a rate.", |one| Cell::value(one.found)),
+        Measure::new("trials", "trials", "The rates that were tried.", |one| {
+            Cell::whole(Some(one.trials), |trials| count(trials as u64))
+        }),
+    ];
+    let strategies = record.run.strategies.iter().enumerate();
+    let rows = strategies.clone().map(|(place, strategy)| {
+        (Row::new(Cell::text(plain(&strategy.name)).tone(Tone::Strong)), Capacity::of(record, place))
     });
-    let at_found: Vec<Option<f64>> = at_found.map(Some).collect();
-    let over = over_rounds(&found);
-    let text = |text: Option<String>| text.unwrap_or_else(|| NOTHING.into());
-    Row {
-        capacity: text(over.map(|(rate, _)| three(rate))),
-        interval: over
-            .and_then(|(_, interval)| interval)
-            .map_or_else(String::new, |interval| format!("{} to {}", three(interval.low), three(interval.high))),
-        measured: text(crate::stats::geometric_mean(&at_found).map(time)),
-        searches: match found.len() == searches.len() {
-            true => found.len().to_string(),
-            false => format!("{} of {}", found.len(), searches.len()),
-        },
-        trials: searches.iter().map(|search| search.trials.len() as u64).sum(),
-        remark: remark(&name, &searches),
-        name,
+    let table = Table::new("capacity", "Capacity", Column::strategy(), &measures, rows);
+    let rounds = counted(record.run.settings.rounds, "round");
+    let section = Section::new("capacity", "Capacity").table(table).note(format!(
+        "Every rate was tried on a fresh database with open load; {rounds}, each with its own search. A rate keeps the \
+         objective when the lower bound over its batches of calls does, and nearly all calls started in time. A 95 % CI \
+         requires 3 rounds."
+    ));
+    strategies.fold(section, |section, (place, _)| section.note(not_found(record, place)))
+}
+
+impl Capacity {
+    fn of(record: &CapacityRecord, strategy: usize) -> Capacity {
+        let rates: Vec<f64> = searches(record, strategy).filter_map(rate_of).collect();
+        let measured = searches(record, strategy).filter_map(|search| {
+            let rate = rate_of(search)?;
+            search.trials.iter().rev().find(|trial| trial.rate == rate)?.measured
+        });
+        Capacity {
+            rate: over_rounds(&rates),
+            measured: geometric_mean(&measured.map(Some).collect::<Vec<_>>()),
+            found: rates.len() as u64,
+            searches: searches(record, strategy).count() as u64,
+            trials: searches(record, strategy).map(|search| search.trials.len() as u64).sum(),
+        }
     }
+
+    fn interval(&self) -> Option<ConfidenceInterval> {
+        self.rate?.1
+    }
+}
+
+fn searches(record: &CapacityRecord, strategy: usize) -> impl Iterator<Item = &SearchRecord> {
+    record.searches.iter().filter(move |search| search.strategy == strategy)
 }
 
 fn rate_of(search: &SearchRecord) -> Option<f64> {
@@ -158,20 +116,100 @@ fn rate_of(search: &SearchRecord) -> Option<f64> {
     }
 }
 
-/// Why some searches found no rate.
-fn remark(name: &str, searches: &[&SearchRecord]) -> Option<String> {
-    let rounds = |wanted: &dyn Fn(&SearchOutcome) -> Option<f64>| {
-        let held = searches.iter().filter_map(|search| Some((search.round + 1, wanted(&search.outcome)?)));
-        held.map(|(round, rate)| format!("round {round} ({} calls/s)", three(rate))).collect::<Vec<_>>()
-    };
-    let none = rounds(&|answer| if let SearchOutcome::NoneDownTo(rate) = answer { Some(*rate) } else { None });
-    let all = rounds(&|answer| if let SearchOutcome::AllUpTo(rate) = answer { Some(*rate) } else { None });
-    let mut parts = Vec::new();
-    if !none.is_empty() {
-        parts.push(format!("no rate that could be judged kept the objective in {}", listed(&none)));
+/// Why some searches of a strategy found no rate; empty when all did.
+fn not_found(record: &CapacityRecord, strategy: usize) -> String {
+    let (mut none, mut all) = (Vec::new(), Vec::new());
+    for search in searches(record, strategy) {
+        let round = |rate: f64| format!("round {} ({} calls/s)", search.round + 1, three(rate));
+        match search.outcome {
+            SearchOutcome::Found(_) => {}
+            SearchOutcome::NoneDownTo(rate) => none.push(round(rate)),
+            SearchOutcome::AllUpTo(rate) => all.push(round(rate)),
+        }
     }
-    if !all.is_empty() {
-        parts.push(format!("every rate up to the highest allowed kept it in {}", listed(&all)));
+    let texts = [("the lowest rate did not keep the objective", none), ("the highest rate kept the objective", all)];
+    let texts = texts.into_iter().filter(|(_, rounds)| !rounds.is_empty());
+    let texts: Vec<String> = texts.map(|(text, rounds)| format!("{text} in {}", listed(&rounds))).collect();
+    if texts.is_empty() {
+        String::new()
+    } else {
+        format!("{}: {}.", plain(&record.run.strategies[strategy].name), texts.join("; "))
     }
-    (!parts.is_empty()).then(|| format!("{name}: {}.", parts.join("; ")))
+}
+
+fn trials(record: &CapacityRecord) -> Section {
+    let measures = [
+        TrialMeasure::new("round", "round", "The round, from 1 on.", |(round, _)| {
+            Cell::whole(Some(round + 1), |round| count(round as u64))
+        }),
+        TrialMeasure::new("calls_per_second", "calls/s", "The rate that was tried.", |(_, trial)| {
+            Cell::number(Some(trial.rate), three)
+        }),
+        TrialMeasure::new("measured_ns", "measured", "What the objective measures.", |(_, trial)| {
+            Cell::number(trial.measured, time)
+        }),
+        TrialMeasure::new("failed", "failed", "Calls that failed, were skipped or never started.", |(_, trial)| {
+            Cell::whole(Some(trial.failed), |calls| count(calls as u64))
+        }),
+        TrialMeasure::new("offered", "offered", "Calls that were due.", |(_, trial)| {
+            Cell::whole(Some(trial.offered), |calls| count(calls as u64))
+        }),
+        TrialMeasure::text("result", "result", "`kept`, `not kept` or `overloaded`.", |(_, trial)| {
+            Cell::text(trial.result())
+        }),
+    ];
+    let rows = record.searches.iter().flat_map(|search| {
+        let strategy = record.run.strategies.get(search.strategy);
+        let name = strategy.map_or_else(|| "?".to_owned(), |strategy| plain(&strategy.name));
+        search.trials.iter().map(move |trial| (Row::new(name.as_str()), (search.round, trial)))
+    });
+    let table = Table::new("trials", "Trials", Column::strategy(), &measures, rows.collect::<Vec<_>>());
+    Section::new("trials", "Trials").table(table).only(Forms::DETAILED)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::report::json::tests::record;
+    use crate::report::tests::in_every_form;
+    use crate::stats::sample;
+
+    /// Three searches of two strategies; one of them found no rate.
+    pub(in crate::report) fn complete() -> Report {
+        let trial = |rate: f64, passed: bool| TrialRecord {
+            rate,
+            offered: (rate * 3.0) as u64,
+            failed: 0,
+            measured: passed.then_some(rate * 1e3),
+            overloaded: !passed && rate > 5_000.0,
+            passed,
+        };
+        let search = |round: u64, strategy: usize, rate: f64| SearchRecord {
+            round,
+            strategy,
+            outcome: SearchOutcome::Found(rate),
+            trials: vec![trial(rate / 2.0, true), trial(rate * 2.0, false), trial(rate, true)],
+        };
+        let mut run = sample::run(0);
+        run.strategies.truncate(2);
+        run.settings.rounds = 3;
+        let rates = [(0, 0, 2_000.0), (0, 1, 4_000.0), (1, 1, 4_200.0), (1, 0, 2_100.0), (2, 0, 2_050.0), (2, 1, 50.0)];
+        let mut searches: Vec<SearchRecord> = rates.map(|(round, strategy, rate)| search(round, strategy, rate)).into();
+        searches[5].outcome = SearchOutcome::NoneDownTo(50.0);
+        Report::of_capacity(&CapacityRecord { objective: "add_comment.p99<20ms".into(), run, searches })
+    }
+
+    #[test]
+    fn capacities_have_an_interval_and_their_trials() {
+        let [terminal, markdown] = in_every_form(&complete());
+        insta::assert_snapshot!("capacity_80_columns", terminal);
+        insta::assert_snapshot!("capacity_markdown", markdown);
+        let embedded = record(&complete(), "capacity", &[("strategy", "embedded")]);
+        assert!((embedded["calls_per_second"].as_f64().unwrap() - 2_050.0).abs() < 1.0 && embedded["low"].is_number());
+        let linked = record(&complete(), "capacity", &[("strategy", "linked")]);
+        assert_eq!(
+            (&linked["found"], &linked["searches"], &linked["low"]),
+            (&2.into(), &3.into(), &None::<f64>.into())
+        );
+    }
 }

@@ -6,10 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use crate::record::StoredHistogram;
-use crate::results::{
-    CellRecord, CollectionSizes, OpenRecord, OperationRecord, OutcomeRecord, RunRecord, SliceRecord, TimesRecord,
-};
+use crate::results::{CellRecord, CollectionSizes, OpenRecord, OperationRecord, RunRecord, SliceRecord, TimesRecord};
 use crate::stats::{self, Distribution};
 
 use super::format::plain;
@@ -37,11 +34,13 @@ pub const CSV_COLUMNS: [&str; 13] = [
 /// Writes the table of a run.
 ///
 /// # Errors
-/// When `out` refuses; a `String` never does.
+/// When `out` cannot be written; a `String` always can.
 pub fn csv(record: &RunRecord, out: &mut dyn Write) -> fmt::Result {
-    let mut table = Table { record, writer: csv::Writer::from_writer(Vec::new()) };
-    table.fill().map_err(|_| fmt::Error)?;
-    let bytes = table.writer.into_inner().map_err(|_| fmt::Error)?;
+    let mut table = Table { record, rows: vec![CSV_COLUMNS.map(str::to_owned)] };
+    table.fill();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    table.rows.iter().try_for_each(|row| writer.write_record(row)).map_err(|_| fmt::Error)?;
+    let bytes = writer.into_inner().map_err(|_| fmt::Error)?;
     out.write_str(std::str::from_utf8(&bytes).map_err(|_| fmt::Error)?)
 }
 
@@ -59,64 +58,61 @@ type Number<'n> = (&'n str, &'n str, &'n str, f64);
 
 struct Table<'r> {
     record: &'r RunRecord,
-    writer: csv::Writer<Vec<u8>>,
+    rows: Vec<[String; 13]>,
 }
 
 impl Table<'_> {
-    fn fill(&mut self) -> csv::Result<()> {
-        self.writer.write_record(CSV_COLUMNS)?;
+    fn fill(&mut self) {
         let record = self.record;
         for (round, this) in record.rounds.iter().enumerate() {
             for (arm, cell) in this.cells.iter().enumerate().take(record.strategies.len()) {
                 let place = Place { round: Some(round + 1), arm, ..Place::default() };
-                self.cell(place, cell)?;
+                self.cell(place, cell);
                 for (name, operation) in record.operations.iter().zip(&cell.operations) {
-                    self.operations(Place { operation: name, ..place }, &[operation])?;
+                    self.operations(Place { operation: name, ..place }, std::slice::from_ref(operation));
                 }
-                self.operations(place, &cell.operations.iter().collect::<Vec<_>>())?;
-                self.course(place, cell)?;
+                self.operations(place, &cell.operations);
+                self.over_calls(place, cell);
             }
         }
-        self.cost_pass()
+        self.own_costs();
     }
 
-    /// Writes a row; what is no finite number is left out.
-    fn row(&mut self, place: Place<'_>, (metric, item, unit, value): Number<'_>) -> csv::Result<()> {
+    /// Adds a row; what is no finite number is left out.
+    fn row(&mut self, place: Place<'_>, (metric, item, unit, value): Number<'_>) {
         if !value.is_finite() {
-            return Ok(());
+            return;
         }
         let record = self.record;
-        let count = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
-        let (arm, is_control) = match record.strategies.get(place.arm) {
-            Some(strategy) => (strategy.name.as_str(), strategy.is_repeat),
-            None => ("", false),
-        };
-        // The control's calls are those of the reference.
-        let strategy = if is_control { record.strategies.first().map_or("", |first| &first.name) } else { arm };
-        self.writer.write_record([
+        let (arm, is_repeat) =
+            record.strategies.get(place.arm).map_or(("", false), |strategy| (&strategy.name, strategy.is_repeat));
+        // The repeat is an arm of the baseline strategy.
+        let strategy = if is_repeat { record.strategies.first().map_or("", |first| &first.name) } else { arm };
+        self.rows.push([
             text(&record.id),
             text(&record.scenario.name),
             text(&record.mix.name),
-            count(place.round.map(|round| round as u64)),
+            place.round.map_or_else(String::new, |round| round.to_string()),
             text(arm),
             text(strategy),
-            is_control.to_string(),
+            is_repeat.to_string(),
             text(place.operation),
             metric.to_owned(),
             text(item),
-            count(place.after_calls),
+            place.after_calls.map_or_else(String::new, |calls| calls.to_string()),
             unit.to_owned(),
             number(value),
-        ])
+        ]);
     }
 
-    fn rows<'n>(&mut self, place: Place<'_>, numbers: impl IntoIterator<Item = Number<'n>>) -> csv::Result<()> {
-        numbers.into_iter().try_for_each(|number| self.row(place, number))
+    fn numbers<'n>(&mut self, place: Place<'_>, numbers: impl IntoIterator<Item = Number<'n>>) {
+        numbers.into_iter().for_each(|number| self.row(place, number));
     }
 
     /// Numbers of a whole arm in one round.
-    fn cell(&mut self, place: Place<'_>, cell: &CellRecord) -> csv::Result<()> {
-        self.rows(
+    fn cell(&mut self, place: Place<'_>, cell: &CellRecord) {
+        let machine = &cell.machine;
+        self.numbers(
             place,
             [
                 ("documents_loaded", "", "documents", cell.loaded as f64),
@@ -124,49 +120,39 @@ impl Table<'_> {
                 ("measured_time", "", "s", cell.seconds),
                 ("throughput", "", "calls/s", cell.calls as f64 / cell.seconds),
                 ("connections_created", "", "connections", cell.connections_created as f64),
+                ("machine_steal", "", "share", known(machine.steal)),
+                ("machine_busy", "", "share", known(machine.busy)),
+                ("load_thread_busy", "", "share", known(machine.load_thread_busy)),
+                ("load_average", "", "processes", known(machine.load_average)),
             ],
-        )?;
-        let machine = &cell.machine;
-        let shares = [
-            ("machine_steal", machine.steal, "share"),
-            ("machine_busy", machine.busy, "share"),
-            ("load_thread_busy", machine.load_thread_busy, "share"),
-            ("load_average", machine.load_average, "processes"),
-        ];
-        self.rows(place, shares.into_iter().filter_map(|(metric, value, unit)| Some((metric, "", unit, value?))))?;
+        );
         for audit in &cell.audits {
-            self.rows(
-                place,
-                [
-                    ("audit_rows", audit.audit.as_str(), "rows", audit.found as f64),
-                    ("anomalies", &audit.audit, "anomalies", audit.anomalies() as f64),
-                ],
-            )?;
+            self.row(place, ("audit_rows", &audit.audit, "rows", audit.found as f64));
+            self.row(place, ("anomalies", &audit.audit, "anomalies", audit.anomalies() as f64));
         }
         if let Some(open) = &cell.open {
-            self.open(place, open)?;
+            self.open(place, open);
         }
         if let Some(times) = &cell.check_out {
-            self.times(place, "check_out", &[&times.histogram], mean_of(&[times]))?;
+            self.all_times(place, "check_out", &[times]);
         }
-        let per_call = |(counter, grown): (&'_ String, &f64)| (counter.clone(), grown / cell.calls as f64);
-        self.counters(place, cell.counters.iter().map(per_call).collect())
+        self.counters(place, &cell.counters, cell.calls);
     }
 
     /// Growth of the server's counters per call.
-    fn counters(&mut self, place: Place<'_>, per_call: BTreeMap<String, f64>) -> csv::Result<()> {
-        per_call.iter().try_for_each(|(counter, value)| {
+    fn counters(&mut self, place: Place<'_>, grown: &BTreeMap<String, f64>, calls: u64) {
+        for (counter, grown) in grown {
             let unit = match counter.as_str() {
                 counter if counter.ends_with("_us") => "us/call",
                 counter if counter.contains("bytes") => "bytes/call",
                 _ => "1/call",
             };
-            self.row(place, ("server_cost", counter, unit, *value))
-        })
+            self.row(place, ("server_cost", counter, unit, grown / calls as f64));
+        }
     }
 
-    fn open(&mut self, place: Place<'_>, open: &OpenRecord) -> csv::Result<()> {
-        self.rows(
+    fn open(&mut self, place: Place<'_>, open: &OpenRecord) {
+        self.numbers(
             place,
             [
                 ("offered", "", "calls", open.offered as f64),
@@ -175,98 +161,88 @@ impl Table<'_> {
                 ("waiting", "", "calls", open.waiting as f64),
                 ("never_started", "", "calls", open.never_started as f64),
             ],
-        )?;
-        for (name, times) in [("pacer_lag", &open.pacer_lag), ("queue_wait", &open.queue_wait)] {
-            self.times(place, name, &[&times.histogram], mean_of(&[times]))?;
-        }
-        Ok(())
+        );
+        self.all_times(place, "pacer_lag", &[&open.pacer_lag]);
+        self.all_times(place, "queue_wait", &[&open.queue_wait]);
     }
 
     /// Numbers of one operation, or of all.
-    fn operations(&mut self, place: Place<'_>, operations: &[&OperationRecord]) -> csv::Result<()> {
-        let tally = stats::outcome_totals(operations.iter().copied());
-        self.rows(
+    fn operations(&mut self, place: Place<'_>, operations: &[OperationRecord]) {
+        let totals = stats::outcome_totals(operations.iter());
+        self.numbers(
             place,
             [
-                ("calls", "", "calls", tally.calls as f64),
-                ("round_trips", "", "messages", tally.round_trips as f64),
-                ("above_bound", "", "calls", tally.saturated as f64),
+                ("calls", "", "calls", totals.calls as f64),
+                ("round_trips", "", "messages", totals.round_trips as f64),
+                ("above_bound", "", "calls", totals.saturated as f64),
             ],
-        )?;
-        let outcomes = tally.outcomes.iter().map(|(outcome, count)| (outcome.to_string(), *count)).collect();
-        for (metric, unit, counts) in
-            [("outcome", "calls", &outcomes), ("error", "calls", &tally.errors), ("retry", "attempts", &tally.retries)]
-        {
-            self.rows(place, counts.iter().map(|(item, count)| (metric, item.as_str(), unit, *count as f64)))?;
+        );
+        let outcomes = totals.outcomes.iter().map(|(outcome, count)| (outcome.to_string(), *count)).collect();
+        for (metric, unit, counts) in [
+            ("outcome", "calls", &outcomes),
+            ("error", "calls", &totals.errors),
+            ("retry", "attempts", &totals.retries),
+        ] {
+            self.numbers(place, counts.iter().map(|(item, count)| (metric, item.as_str(), unit, *count as f64)));
         }
-        let successes: Vec<&OutcomeRecord> = operations
-            .iter()
-            .flat_map(|operation| &operation.outcomes)
-            .filter(|outcome| outcome.outcome.is_success())
-            .collect();
-        let service: Vec<&StoredHistogram> = successes.iter().map(|outcome| &outcome.service).collect();
-        self.times(place, "service", &service, stats::service_mean(operations.iter().copied()))?;
-        let response: Vec<&TimesRecord> = successes.iter().filter_map(|outcome| outcome.response.as_ref()).collect();
-        let histograms: Vec<&StoredHistogram> = response.iter().map(|times| &times.histogram).collect();
-        self.times(place, "response", &histograms, stats::response_mean(operations.iter().copied()))?;
-        let inconsistent: Vec<&TimesRecord> = operations.iter().filter_map(|one| one.inconsistency.as_ref()).collect();
-        let histograms: Vec<&StoredHistogram> = inconsistent.iter().map(|times| &times.histogram).collect();
-        self.times(place, "inconsistent", &histograms, mean_of(&inconsistent))
+        let outcomes = operations.iter().flat_map(|operation| &operation.outcomes);
+        let successes = || outcomes.clone().filter(|outcome| outcome.outcome.is_success());
+        let service = Distribution::merged(successes().map(|outcome| &outcome.service));
+        self.times(place, "service", &service, stats::service_mean(operations.iter()));
+        let response = successes().filter_map(|outcome| Some(&outcome.response.as_ref()?.histogram));
+        self.times(place, "response", &Distribution::merged(response), stats::response_mean(operations.iter()));
+        let inconsistent = operations.iter().filter_map(|one| one.inconsistency.as_ref());
+        self.all_times(place, "inconsistent", &inconsistent.collect::<Vec<_>>());
+    }
+
+    fn all_times(&mut self, place: Place<'_>, name: &str, times: &[&TimesRecord]) {
+        let (sum, count) =
+            times.iter().fold((0.0, 0.0), |(sum, count), times| (sum + times.sum as f64, count + times.count as f64));
+        self.times(place, name, &Distribution::merged(times.iter().map(|times| &times.histogram)), Some(sum / count));
     }
 
     /// Count, mean, percentiles and maximum of some times; percentiles beyond which there are fewer than 10 calls are left out.
-    fn times(
-        &mut self,
-        place: Place<'_>,
-        name: &str,
-        histograms: &[&StoredHistogram],
-        mean: Option<f64>,
-    ) -> csv::Result<()> {
-        let times = Distribution::merged(histograms.iter().copied());
+    fn times(&mut self, place: Place<'_>, name: &str, times: &Distribution, mean: Option<f64>) {
         if times.calls() == 0 {
-            return Ok(());
+            return;
         }
-        self.row(place, (&format!("{name}_count"), "", "calls", times.calls() as f64))?;
-        let quantile = |share| times.quantile(share).map(|value| value as f64);
+        self.row(place, (&format!("{name}_count"), "", "calls", times.calls() as f64));
+        let quantile = |share| known(times.quantile(share).map(|value| value as f64));
         let values = [
-            ("mean", mean),
+            ("mean", known(mean)),
             ("p50", quantile(0.5)),
             ("p90", quantile(0.9)),
             ("p99", quantile(0.99)),
             ("p999", quantile(0.999)),
-            ("max", times.max().map(|value| value as f64)),
+            ("max", known(times.max().map(|value| value as f64))),
         ];
-        values.into_iter().try_for_each(|(which, value)| match value {
-            Some(value) => self.row(place, (&format!("{name}_{which}"), "", "ns", value)),
-            None => Ok(()),
-        })
+        values.into_iter().for_each(|(which, value)| self.row(place, (&format!("{name}_{which}"), "", "ns", value)));
     }
 
     /// What changes over the calls of a round: sizes, sizes of single documents, throughput of slices.
-    fn course(&mut self, place: Place<'_>, cell: &CellRecord) -> csv::Result<()> {
+    fn over_calls(&mut self, place: Place<'_>, cell: &CellRecord) {
         for (calls, sizes) in [(0, &cell.before), (cell.calls, &cell.after)] {
             let place = Place { after_calls: Some(calls), ..place };
-            sizes.iter().try_for_each(|collection| self.sizes(place, collection))?;
+            sizes.iter().for_each(|collection| self.sizes(place, collection));
         }
         for sample in &cell.growth {
             let place = Place { after_calls: Some(sample.calls), ..place };
             let item = format!("{}/{}", sample.collection, sample.label);
-            self.row(place, ("followed_document", &item, "bytes", sample.bytes as f64))?;
+            self.row(place, ("followed_document", &item, "bytes", sample.bytes as f64));
         }
         for (metric, slices) in [("warm_up_throughput", &cell.warm_up), ("slice_throughput", &cell.slices)] {
             let mut calls = 0_u64;
             for SliceRecord { calls: more, seconds } in slices {
                 calls = calls.saturating_add(*more);
                 let place = Place { after_calls: Some(calls), ..place };
-                self.row(place, (metric, "", "calls/s", *more as f64 / seconds))?;
+                self.row(place, (metric, "", "calls/s", *more as f64 / seconds));
             }
         }
-        Ok(())
     }
 
-    fn sizes(&mut self, place: Place<'_>, sizes: &CollectionSizes) -> csv::Result<()> {
+    fn sizes(&mut self, place: Place<'_>, sizes: &CollectionSizes) {
         let CollectionSizes { name, documents, mean, p50, p99, max, size, storage, indexes, checkpointed: _ } = sizes;
-        self.rows(
+        self.numbers(
             place,
             [
                 ("documents", name.as_str(), "documents", *documents as f64),
@@ -277,34 +253,29 @@ impl Table<'_> {
                 ("collection_size", name, "bytes", *size as f64),
                 ("storage_size", name, "bytes", *storage as f64),
             ],
-        )?;
-        indexes.iter().try_for_each(|(index, bytes)| {
-            self.row(place, ("index_size", &format!("{name}/{index}"), "bytes", *bytes as f64))
-        })
+        );
+        for (index, bytes) in indexes {
+            self.row(place, ("index_size", &format!("{name}/{index}"), "bytes", *bytes as f64));
+        }
     }
 
-    /// The cost pass, which belongs to no round.
-    fn cost_pass(&mut self) -> csv::Result<()> {
+    /// Own costs, which belong to no round.
+    fn own_costs(&mut self) {
         let record = self.record;
         for cost in record.own_costs.iter().filter(|cost| cost.calls > 0) {
             let Some(arm) = record.strategies.iter().position(|strategy| strategy.name == cost.strategy) else {
                 continue;
             };
             let place = Place { arm, operation: &cost.operation, ..Place::default() };
-            let calls = cost.calls as f64;
-            self.row(place, ("server_cost", "round_trips", "1/call", cost.round_trips as f64 / calls))?;
-            let per_call = cost.counters.iter().map(|(counter, grown)| (counter.clone(), grown / calls));
-            self.counters(place, per_call.collect())?;
+            self.row(place, ("server_cost", "round_trips", "1/call", cost.round_trips as f64 / cost.calls as f64));
+            self.counters(place, &cost.counters, cost.calls);
         }
-        Ok(())
     }
 }
 
-/// The exact mean of some times; `None` without any.
-fn mean_of(times: &[&TimesRecord]) -> Option<f64> {
-    let (sum, count) =
-        times.iter().fold((0.0, 0.0), |(sum, count), times| (sum + times.sum as f64, count + times.count as f64));
-    Some(sum / count).filter(|mean| mean.is_finite())
+/// A number that may be missing, as one that is not finite.
+fn known(number: Option<f64>) -> f64 {
+    number.unwrap_or(f64::NAN)
 }
 
 /// A name on one line. What a spreadsheet would take for a formula begins with an apostrophe, which tells it that this is
@@ -401,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_control_is_an_arm_of_the_reference() {
+    fn the_repeat_is_an_arm_of_the_baseline() {
         let mut run = sample::run(1);
         (run.strategies[2].name, run.strategies[2].is_repeat) = ("embedded (repeat)".into(), true);
         let found = rows(&run, &[("strategy", "embedded"), ("metric", "throughput")]);

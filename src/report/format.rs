@@ -115,10 +115,14 @@ pub(super) fn steers(c: char) -> bool {
         || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
-/// Text of a user's on one line, without characters that do something else than being seen.
+/// Text of a user without characters that do something else than being seen.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Text of a user on one line, [visible].
 pub(super) fn plain(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
+    visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Wraps a text at `width` characters; longer words get a line of their own.

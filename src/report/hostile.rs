@@ -10,13 +10,17 @@ use serde_json::{Value, json};
 
 use crate::record::CallOutcome;
 use crate::results::{
-    AuditRecord, ClaimRecord, OutcomeRecord, RUN_FILE, Relation, RunRecord, SliceRecord, Status, Than, load, save,
+    AuditRecord, CapacityRecord, ClaimRecord, OutcomeRecord, RUN_FILE, Relation, RunRecord, SearchOutcome,
+    SearchRecord, SliceRecord, Status, Than, TrialRecord, load, save,
 };
-use crate::stats::sample;
+use crate::stats::{RunPair, SharedStrategy, compare_runs, sample};
 
 use super::format::{plain, steers};
 use super::html::markup;
-use super::{CSV_COLUMNS, Html, Json, Junit, Markdown, Picture, Renderer, Report, Terminal, csv as metrics};
+use super::{
+    CSV_COLUMNS, Html, Json, Junit, Markdown, NamedRun, Picture, Renderer, Report, Terminal, csv as metrics,
+    verification,
+};
 
 /// Texts that are markup in one form or another, or steer a terminal.
 const HOSTILE: [&str; 38] = [
@@ -163,6 +167,43 @@ fn markdown_has_the_same_parts_whatever_its_texts_are() {
         let near = first.map(|place| &found[place.saturating_sub(2)..(place + 2).min(found.len())]);
         assert!(found == wanted, "{text:?}: {} parts, not {}; {near:?}", found.len(), wanted.len());
         assert_eq!(title, plain(text), "what is read is what was written");
+    }
+}
+
+/// The reports that are not about a single run, with this text in every place.
+fn others_with(text: &str) -> [Report; 4] {
+    let mut record = run(text);
+    record.rounds.truncate(2);
+    let named = || NamedRun { name: text.to_owned(), record: record.clone() };
+    let mut older = named();
+    older.record.server.facts = vec![(text.to_owned(), "older".into())];
+    let strategies = [0, 1].map(|place| SharedStrategy { before: place, after: place });
+    let pair = RunPair { before: &record, after: &record, strategies: &strategies, tolerance: 0.05 };
+    let comparison =
+        Report::of_comparison(&compare_runs(pair), [&older, &named()], 0.05, std::slice::from_ref(&record.mix.name));
+    let trial = TrialRecord { rate: 9.0, offered: 9, failed: 0, measured: None, overloaded: false, passed: true };
+    let search = SearchRecord { round: 0, strategy: 1, outcome: SearchOutcome::NoneDownTo(9.0), trials: vec![trial] };
+    let capacity =
+        Report::of_capacity(&CapacityRecord { objective: text.into(), run: record.clone(), searches: vec![search] });
+    [
+        comparison,
+        capacity,
+        verification::tests::named(text),
+        Report::of_runs(&[NamedRun { name: "folder".into(), ..named() }]),
+    ]
+}
+
+#[test]
+fn other_reports_are_well_formed_whatever_their_texts_are() {
+    let expected = others_with("word").map(|report| structure(&written(&Markdown, &report)).0);
+    for text in HOSTILE {
+        for (report, expected) in others_with(text).iter().zip(&expected) {
+            assert_eq!(&structure(&written(&Markdown, report)).0, expected, "{text:?}");
+            for renderer in [&Markdown as &dyn Renderer, &Html, &Json, &Terminal { width: 80, colour: false }] {
+                assert_still(&written(renderer, report), text);
+            }
+            markup::read(&written(&Html, report));
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::run_facts::RunFacts;
+use super::section::{Finding, Section};
 use super::table::Forms;
 use super::{Renderer, Report};
 
@@ -26,7 +27,7 @@ impl Renderer for Json {
     }
 }
 
-/// The report of one run of docshape. Times are in nanoseconds, sizes in bytes; `null` is a missing number, such as a
+/// A report of docshape: of a run, of a comparison of two runs, of a search for capacity, or of a verification. Times are in nanoseconds, sizes in bytes; `null` is a missing number, such as a
 /// percentile that fewer than 10 calls exceed.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -42,13 +43,13 @@ struct View<'r> {
     about: &'r str,
     /// The mix of operations.
     mix: &'r str,
-    /// The times that strategies are judged by: `service`, or `response` with open load.
-    times: &'static str,
+    /// The times that strategies are judged by: `service`, or `response` with open load; `null` where none were measured.
+    times: Option<&'static str>,
     /// Whether the numbers may be used.
     valid: bool,
     /// Why the run is invalid.
     invalid: &'r [String],
-    /// The status of an incomplete run.
+    /// What is missing, such as the rounds of an interrupted run.
     incomplete: Option<&'r str>,
     /// The verdict.
     verdict: VerdictView<'r>,
@@ -56,11 +57,11 @@ struct View<'r> {
     sections: Vec<SectionView<'r>>,
     /// The tables by name: a record per row.
     tables: BTreeMap<&'static str, Value>,
-    /// The run: its settings, server, machine, and the verification before it.
-    run: &'r RunFacts,
+    /// The run: its settings, server, machine, and the verification before it; `null` where the report is of no single run.
+    run: Option<&'r RunFacts>,
 }
 
-/// The verdict in sentences; the numbers are in the table `differences`.
+/// The verdict in sentences; the numbers are in the tables.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct VerdictView<'r> {
@@ -76,7 +77,7 @@ struct VerdictView<'r> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct FindingView<'r> {
-    /// The operation.
+    /// The operation; in a comparison of runs the strategy as well.
     operation: &'r str,
     /// Whether a difference is reported.
     difference: bool,
@@ -104,39 +105,36 @@ struct SectionView<'r> {
 
 impl<'r> View<'r> {
     fn of(report: &'r Report) -> View<'r> {
-        let Report { headline, sections, facts, evaluation, .. } = report;
-        let texts = |all: &'r [super::Paragraph]| {
-            all.iter().filter(|one| one.forms.contains(FORM)).map(|one| one.text.as_str()).collect()
-        };
-        let section = |one: &'r super::Section| SectionView {
+        let headline = &report.headline;
+        let sections = || report.sections.iter().filter(|section| section.forms.contains(FORM));
+        let section = |one: &'r Section| SectionView {
             id: one.id,
             title: &one.title,
-            lead: texts(&one.lead),
+            lead: one.leads(FORM).collect(),
             tables: one.shown(FORM).map(|table| table.id).collect(),
             items: &one.items,
-            notes: texts(&one.notes),
+            notes: one.notes(FORM).collect(),
         };
-        let finding = |one: &'r super::Finding| FindingView {
-            operation: &one.name,
-            difference: one.is_difference,
-            text: &one.text,
-        };
-        let (sentences, notes) = (headline.sentences.as_slice(), headline.notes.as_slice());
-        let sections = sections.iter().filter(|section| section.forms.contains(FORM));
+        let finding =
+            |one: &'r Finding| FindingView { operation: &one.name, difference: one.is_difference, text: &one.text };
         View {
             format: JSON_FORMAT,
             scenario: &headline.scenario,
             title: &headline.title,
             about: &headline.about,
-            mix: &evaluation.mix,
-            times: evaluation.times(),
+            mix: &headline.mix,
+            times: headline.times,
             valid: !report.is_invalid(),
             invalid: &headline.invalid,
             incomplete: headline.incomplete.as_deref(),
-            verdict: VerdictView { sentences, operations: headline.findings.iter().map(finding).collect(), notes },
-            tables: sections.clone().flat_map(|one| one.shown(FORM)).map(|table| (table.id, table.records())).collect(),
-            sections: sections.map(section).collect(),
-            run: facts,
+            verdict: VerdictView {
+                sentences: &headline.sentences,
+                operations: headline.findings.iter().map(finding).collect(),
+                notes: &headline.notes,
+            },
+            sections: sections().map(section).collect(),
+            tables: sections().flat_map(|one| one.shown(FORM)).map(|table| (table.id, table.records())).collect(),
+            run: report.run.as_ref().map(|run| &run.facts),
         }
     }
 }

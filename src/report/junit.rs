@@ -1,4 +1,7 @@
 //! Thresholds and validity as JUnit XML, for build servers.
+//!
+//! JUnit knows test cases that passed or failed, not tables, so this writer reads the thresholds and the headline of a report
+//! and none of its sections.
 
 use std::fmt;
 
@@ -10,10 +13,10 @@ pub struct Junit;
 
 impl Renderer for Junit {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
-        let doubts: Vec<&str> =
+        let problems: Vec<&str> =
             report.headline.incomplete.iter().chain(&report.headline.invalid).map(String::as_str).collect();
-        let validity = ("the run is valid and complete".to_owned(), doubts.join(" "));
-        let thresholds = report.thresholds.iter().map(|threshold| {
+        let validity = ("the run is valid and complete".to_owned(), problems.join(" "));
+        let thresholds = report.run.iter().flat_map(|run| &run.thresholds).map(|threshold| {
             let failure = if threshold.has_passed { String::new() } else { format!("found: {}", threshold.found) };
             (threshold.text.clone(), failure)
         });
@@ -40,22 +43,17 @@ impl Renderer for Junit {
 
 /// Text for an attribute or an element. Characters that XML does not have are replaced.
 fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&apos;"),
-            '\t' | '\n' | '\r' => escaped.push(' '),
-            character if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') => {
-                escaped.push('\u{fffd}');
-            }
-            character => escaped.push(character),
-        }
-    }
-    escaped
+    let escaped = |character: char| match character {
+        '&' => "&amp;".to_owned(),
+        '<' => "&lt;".to_owned(),
+        '>' => "&gt;".to_owned(),
+        '"' => "&quot;".to_owned(),
+        '\'' => "&apos;".to_owned(),
+        '\t' | '\n' | '\r' => " ".to_owned(),
+        _ if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') => "\u{fffd}".to_owned(),
+        _ => character.to_string(),
+    };
+    text.chars().map(escaped).collect()
 }
 
 #[cfg(test)]
@@ -71,7 +69,7 @@ mod tests {
             ["linked.read_post.p50<9ms", "linked.add_comment.failed<1"].map(str::to_owned).to_vec();
         let mut text = String::new();
         Junit.render(&Report::new(&run), &mut text).unwrap();
-        let wanted = r#"<?xml version="1.0" encoding="UTF-8"?>
+        let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="docshape" tests="3" failures="1" errors="0">
   <testsuite name="blog-comments" tests="3" failures="1" errors="0" skipped="0">
     <testcase classname="docshape.blog-comments" name="the run is valid and complete"/>
@@ -82,11 +80,11 @@ mod tests {
   </testsuite>
 </testsuites>
 "#;
-        assert_eq!(text, wanted);
+        assert_eq!(text, expected);
     }
 
     #[test]
-    fn a_run_that_failed_is_a_failure_and_its_words_are_escaped() {
+    fn failed_runs_are_failures_and_texts_are_escaped() {
         let mut run = sample::run(2);
         run.status = Status::Failed("\"a\" <b> & 'c'\u{7}".into());
         let mut text = String::new();

@@ -3,11 +3,14 @@
 use std::fmt;
 
 use super::escape::{code, escape};
-use super::section::{Headline, Section};
-use super::table::{Cell, Forms, Grid, Kind, Table, Tone};
+use super::section::{Finding, Headline, Section};
+use super::table::{Cell, Forms, Grid, Kind, Link, Table, Tone};
 use super::{Renderer, Report};
 
 const FORM: Forms = Forms::MARKDOWN;
+
+/// The name of the Markdown report in a run's folder.
+pub const MARKDOWN_FILE: &str = "report.md";
 
 /// Writes Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,18 +18,30 @@ pub struct Markdown;
 
 impl Renderer for Markdown {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
-        headline(&report.headline, out)?;
-        for one in &report.sections {
-            let charts = one.charts.as_ref().filter(|_| report.has_files);
-            let picture = charts.and_then(|charts| charts.picture(&one.title)).map(|picture| picture.file);
-            section(one, &report.sections, picture, out)?;
+        write_headline(&report.headline, out)?;
+        for section in &report.sections {
+            let charts = section.charts.as_ref().filter(|_| report.has_files);
+            let picture = charts.and_then(|charts| charts.picture(&section.title)).map(|picture| picture.file);
+            if section.is_shown(FORM) || picture.is_some() {
+                write_section(section, &report.sections, picture, out)?;
+            }
         }
         Ok(())
     }
 }
 
-/// Writes a headline.
-pub(super) fn headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {
+/// Writes texts as paragraphs.
+fn paragraphs<'t>(out: &mut dyn fmt::Write, texts: impl IntoIterator<Item = &'t str>) -> fmt::Result {
+    texts.into_iter().try_for_each(|text| writeln!(out, "{}\n", escape(text)))
+}
+
+/// Writes lines of Markdown as a list.
+fn list(out: &mut dyn fmt::Write, lines: &[String]) -> fmt::Result {
+    lines.iter().try_for_each(|line| writeln!(out, "- {line}"))?;
+    if lines.is_empty() { Ok(()) } else { writeln!(out) }
+}
+
+fn write_headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {
     writeln!(out, "# {}\n", escape(&headline.title))?;
     if !headline.invalid.is_empty() {
         writeln!(out, "> **Invalid run: no verdict; do not use any number below.**")?;
@@ -34,38 +49,25 @@ pub(super) fn headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Re
         writeln!(out)?;
     }
     if !headline.about.is_empty() {
-        writeln!(out, "{}\n", escape(&headline.about))?;
+        paragraphs(out, [headline.about.as_str()])?;
     }
     writeln!(out, "{}\n", headline.subject.iter().map(|line| escape(line)).collect::<Vec<_>>().join("  \n"))?;
-    writeln!(out, "## Verdict\n")?;
+    if headline.has_verdict() {
+        writeln!(out, "## Verdict\n")?;
+    }
     headline.incomplete.iter().try_for_each(|status| writeln!(out, "> **{}**\n", escape(status)))?;
     if !headline.sentences.is_empty() {
         writeln!(out, "**{}**\n", escape(&headline.sentences.join(" ")))?;
     }
-    let findings = &headline.findings;
-    findings
-        .iter()
-        .try_for_each(|finding| writeln!(out, "- **{}**: {}", escape(&finding.name), escape(&finding.text)))?;
-    if !findings.is_empty() {
-        writeln!(out)?;
-    }
-    headline.notes.iter().try_for_each(|note| writeln!(out, "{}\n", escape(note)))
+    let finding = |finding: &Finding| format!("**{}**: {}", escape(&finding.name), escape(&finding.text));
+    list(out, &headline.findings.iter().map(finding).collect::<Vec<_>>())?;
+    paragraphs(out, headline.notes.iter().map(String::as_str))
 }
 
-/// Writes a section of these, when Markdown shows anything of it; `picture` is a file with its charts.
-pub(super) fn section(
-    section: &Section,
-    all: &[Section],
-    picture: Option<&str>,
-    out: &mut dyn fmt::Write,
-) -> fmt::Result {
-    if !section.is_shown(FORM) && picture.is_none() {
-        return Ok(());
-    }
+/// Writes a section of these; `picture` is a file with its charts.
+fn write_section(section: &Section, all: &[Section], picture: Option<&str>, out: &mut dyn fmt::Write) -> fmt::Result {
     writeln!(out, "## {}\n", escape(&section.title))?;
-    for paragraph in section.lead.iter().filter(|lead| lead.forms.contains(FORM)) {
-        writeln!(out, "{}\n", escape(&paragraph.text))?;
-    }
+    paragraphs(out, section.leads(FORM))?;
     picture.map_or(Ok(()), |file| writeln!(out, "![{}]({file})\n", escape(&section.title)))?;
     let shown: Vec<(&Table, Grid)> =
         section.tables.iter().filter_map(|table| Some((table, table.grid(FORM)?))).collect();
@@ -75,19 +77,21 @@ pub(super) fn section(
         }
         write_table(table, grid, all, out)?;
     }
-    section.items.iter().try_for_each(|item| writeln!(out, "- {}", escape(item)))?;
-    if !section.items.is_empty() {
-        writeln!(out)?;
-    }
-    let mut notes = section.notes.iter().filter(|note| note.forms.contains(FORM));
-    notes.try_for_each(|note| writeln!(out, "{}\n", escape(&note.text)))?;
+    list(out, &section.items.iter().map(|item| escape(item)).collect::<Vec<_>>())?;
+    paragraphs(out, section.notes(FORM))?;
     for text in section.charts.iter().flat_map(|charts| charts.texts()) {
-        writeln!(out, "```text")?;
-        text.lines().try_for_each(|line| writeln!(out, "{}", code(line)))?;
-        writeln!(out, "```\n")?;
+        write_code("text", text.lines(), out)?;
     }
-    let Some([lead, command]) = &section.command else { return Ok(()) };
-    writeln!(out, "{lead}\n\n```sh\n{}\n```", code(command))
+    section.code.iter().try_for_each(|code| {
+        paragraphs(out, [code.lead.as_str()])?;
+        write_code(code.language, code.lines.iter().map(String::as_str), out)
+    })
+}
+
+fn write_code<'l>(language: &str, mut lines: impl Iterator<Item = &'l str>, out: &mut dyn fmt::Write) -> fmt::Result {
+    writeln!(out, "```{language}")?;
+    lines.try_for_each(|line| writeln!(out, "{}", code(line)))?;
+    writeln!(out, "```\n")
 }
 
 fn write_table(table: &Table, grid: &Grid, all: &[Section], out: &mut dyn fmt::Write) -> fmt::Result {
@@ -98,8 +102,8 @@ fn write_table(table: &Table, grid: &Grid, all: &[Section], out: &mut dyn fmt::W
     let mut line = "|".to_owned() + &"---|".repeat(heads.len());
     for block in &grid.blocks {
         for (place, column) in block.columns.iter().enumerate() {
-            let name = block.heading.filter(|_| place == 0).map_or_else(|| escape(&column.heading), named);
-            heads.push(name);
+            let name = block.heading.filter(|_| place == 0).map_or_else(|| column.heading.clone(), Cell::named);
+            heads.push(escape(&name));
             line.push_str(if column.kind == Kind::Text { "---|" } else { "---:|" });
         }
     }
@@ -107,10 +111,10 @@ fn write_table(table: &Table, grid: &Grid, all: &[Section], out: &mut dyn fmt::W
     let mut heading = String::new();
     for line in &grid.lines {
         if line.is_heading {
-            heading = escape(&line.name.text);
+            heading = linked(line.name, &line.name.text, all);
             continue;
         }
-        let name = if is_side_by_side { written(line.name, all) } else { named(line.name) };
+        let name = if is_side_by_side { written(line.name, all) } else { linked(line.name, &line.name.named(), all) };
         let cells = line.cells.iter().map(|cell| cell.map_or_else(String::new, |cell| written(cell, all)));
         let texts: Vec<String> = group.map(|_| heading.clone()).into_iter().chain([name]).chain(cells).collect();
         writeln!(out, "| {} |", texts.join(" | "))?;
@@ -118,24 +122,21 @@ fn write_table(table: &Table, grid: &Grid, all: &[Section], out: &mut dyn fmt::W
     writeln!(out)
 }
 
-/// A name with its remark in brackets.
-fn named(cell: &Cell) -> String {
-    match cell.remark.is_empty() {
-        true => escape(&cell.text),
-        false => format!("{} ({})", escape(&cell.text), escape(&cell.remark)),
-    }
+/// A text that leads where its cell does.
+fn linked(cell: &Cell, text: &str, all: &[Section]) -> String {
+    let text = escape(text);
+    let target = cell.link.as_ref().and_then(|link| match link {
+        Link::Row(id) => anchor(all, id),
+        Link::File(address) => Some(address.clone()),
+    });
+    target.map_or(text.clone(), |target| format!("[{text}]({target})"))
 }
 
 fn written(cell: &Cell, all: &[Section]) -> String {
-    let text = escape(&cell.text);
-    let text = match cell.link.as_deref().and_then(|id| anchor(all, id)) {
-        Some(anchor) => format!("[{text}](#{anchor})"),
-        None => text,
-    };
+    let text = linked(cell, &cell.text, all);
     let text = match cell.tone {
-        Tone::Plain | Tone::Faint => text,
-        Tone::Strong | Tone::Good | Tone::Bad | Tone::Best if text.is_empty() => text,
-        Tone::Strong | Tone::Good | Tone::Bad | Tone::Best => format!("**{text}**"),
+        Tone::Strong | Tone::Good | Tone::Bad | Tone::Best if !text.is_empty() => format!("**{text}**"),
+        Tone::Plain | Tone::Faint | Tone::Strong | Tone::Good | Tone::Bad | Tone::Best => text,
     };
     if cell.remark.is_empty() { text } else { format!("{text} {}", escape(&cell.remark)).trim_start().to_owned() }
 }
@@ -146,5 +147,5 @@ fn anchor(all: &[Section], id: &str) -> Option<String> {
         |table: &Table| table.grid(FORM).is_some_and(|_| table.rows.iter().any(|row| row.id.as_deref() == Some(id)));
     let section = all.iter().find(|section| section.forms.contains(FORM) && section.tables.iter().any(has_row))?;
     let kept = section.title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    Some(kept.collect::<String>().to_lowercase().replace(' ', "-"))
+    Some(format!("#{}", kept.collect::<String>().to_lowercase().replace(' ', "-")))
 }

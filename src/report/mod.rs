@@ -1,13 +1,13 @@
 //! Reports: from a run's record to texts and pages.
 //!
-//! [`Evaluation`] has the numbers of a run, [`section`](self) makes tables of them, and a [`Report`] is a [`Headline`] and
-//! [`Section`]s. A [`Renderer`] writes them in one form and knows nothing of MongoDB. Nothing here prints, reads a clock or
-//! measures: a record from last year gives the same report.
+//! A [`Report`] is a [`Headline`] and [`Section`]s of tables. [`section`](self) builds those of a run from its [`Evaluation`];
+//! comparisons of runs, searches for capacity, verifications and summaries of runs have a file each. A [`Renderer`] writes a
+//! report in one form and knows nothing of MongoDB. Nothing here prints, reads a clock or measures: a record from last year
+//! gives the same report.
 
 mod arm_comparison;
 mod capacity;
 mod chart;
-mod claims;
 mod cost;
 mod csv;
 mod escape;
@@ -20,14 +20,12 @@ mod html;
 mod json;
 mod junit;
 mod markdown;
-mod method;
 mod run_comparison;
 mod run_facts;
 mod section;
 mod summary;
 mod table;
 mod terminal;
-mod thresholds;
 mod validity;
 mod verdict_text;
 mod verification;
@@ -37,24 +35,20 @@ use std::sync::Arc;
 
 use crate::results::RunRecord;
 
-pub use capacity::CapacityReport;
 pub use chart::{Charts, Picture};
-pub use claims::{ClaimCell, ClaimVerdict, ClaimView};
+
 pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
 pub use format::{count, counted, time};
 pub use html::{HTML_FILE, Html};
 pub use json::{JSON_FORMAT, Json};
 pub use junit::Junit;
-pub use markdown::Markdown;
-pub use run_comparison::{RunComparisonReport, Side};
+pub use markdown::{MARKDOWN_FILE, Markdown};
 pub use run_facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
-pub use section::{Finding, Headline, Paragraph, Section};
-pub use summary::Summary;
-pub use table::{Block, Cell, Column, Forms, Grid, Kind, Line, Row, Table, Tone};
+pub use section::thresholds::ThresholdView;
+pub use section::{Code, Finding, Headline, Paragraph, Section};
+pub use table::{Block, Cell, Column, Forms, Grid, Kind, Line, Link, Row, Table, Tone};
 pub use terminal::Terminal;
-pub use thresholds::ThresholdView;
-pub use verification::VerificationReport;
 
 /// Writes a report in one form.
 pub trait Renderer {
@@ -65,49 +59,55 @@ pub trait Renderer {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result;
 }
 
-/// The report of a run. Texts are single lines without control characters, but not escaped for any form.
+/// A report. Texts are single lines without control characters, but not escaped for any form.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The verdict.
     pub headline: Headline,
     /// Everything else.
     pub sections: Vec<Section>,
-    /// The claims of the scenario.
-    pub claims: Vec<ClaimView>,
-    /// The thresholds of the run.
-    pub thresholds: Vec<ThresholdView>,
-    /// How it was measured: name and value.
-    pub settings: Vec<(String, String)>,
-    /// The run as data.
-    pub facts: RunFacts,
-    /// The numbers of the run.
-    pub evaluation: Arc<Evaluation>,
-    /// The run's folder, when the caller named it.
+    /// The run that it is about; `None` for the report of a comparison, a search, a verification or several runs.
+    pub run: Option<RunDetails>,
+    /// The folder with the files, when the caller named it.
     pub folder: Option<String>,
     /// Whether the page and the pictures are there, too, when the caller said so.
     pub has_files: bool,
+}
+
+/// What the report of a run has besides its headline and sections.
+#[derive(Debug, Clone)]
+pub struct RunDetails {
+    /// The thresholds.
+    pub thresholds: Vec<ThresholdView>,
+    /// The run as data.
+    pub facts: RunFacts,
+    /// The numbers.
+    pub evaluation: Arc<Evaluation>,
+}
+
+/// A run and the user's name for it.
+#[derive(Debug, Clone)]
+pub struct NamedRun {
+    /// A path, or the name of a saved run.
+    pub name: String,
+    /// The run.
+    pub record: RunRecord,
 }
 
 impl Report {
     /// Computes the report of a run.
     pub fn new(record: &RunRecord) -> Report {
         let evaluation = Arc::new(Evaluation::new(record));
-        let claims = claims::claims(record, &evaluation);
-        let thresholds = thresholds::thresholds(record);
-        let settings = method::measured(record);
+        let thresholds = section::thresholds::thresholds(record);
         let facts = run_facts::facts(record, evaluation.calls);
-        let texts = section::Texts { claims: &claims, thresholds: &thresholds, settings: &settings, facts: &facts };
-        Report {
-            headline: section::verdict::headline(record, &evaluation),
-            sections: section::all(record, &evaluation, &texts),
-            claims,
-            thresholds,
-            settings,
-            facts,
-            evaluation,
-            folder: None,
-            has_files: false,
-        }
+        let run = RunDetails { thresholds, facts, evaluation };
+        let headline = section::verdict::headline(record, &run.evaluation);
+        Report { run: Some(run.clone()), ..Report::of(headline, section::all(record, &run)) }
+    }
+
+    /// A report that is not about a single run.
+    fn of(headline: Headline, sections: impl IntoIterator<Item = Section>) -> Report {
+        Report { headline, sections: sections.into_iter().collect(), run: None, folder: None, has_files: false }
     }
 
     /// Names the folder with the run's files.
@@ -131,7 +131,7 @@ impl Report {
 
     /// Whether a threshold failed.
     pub fn has_failed_thresholds(&self) -> bool {
-        self.thresholds.iter().any(|threshold| !threshold.has_passed)
+        self.run.iter().flat_map(|run| &run.thresholds).any(|threshold| !threshold.has_passed)
     }
 }
 

@@ -1,10 +1,11 @@
-//! What run a report is about, as data: the same that [`method`](super::method) has as texts.
+//! What run a report is about, as data: the same that the section of the method has as texts.
 
 use serde::Serialize;
 
 use crate::results::{Arrivals, LoadModel, RunRecord, Status};
 
 use super::format::plain;
+use super::section::method;
 
 /// A run, what it was measured with and where.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -135,7 +136,7 @@ pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
     let settings = &record.settings;
     let (rate, arrivals) = match settings.load {
         LoadModel::Closed => (None, None),
-        LoadModel::Open { rate, arrivals } => (finite(rate), Some(arrivals)),
+        LoadModel::Open { rate, arrivals } => (Some(rate), Some(arrivals)),
     };
     RunFacts {
         id: plain(&record.id),
@@ -152,7 +153,7 @@ pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
         parameters: record
             .parameters
             .iter()
-            .map(|(name, value)| ParameterValue { name: plain(name), value: plain(&super::method::bare(value)) })
+            .map(|(name, value)| ParameterValue { name: plain(name), value: plain(&method::bare(value)) })
             .collect(),
         preset: settings.preset.name(),
         seed: settings.seed,
@@ -160,17 +161,17 @@ pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
         rounds: record.rounds.len() as u64,
         calls,
         warm_up_calls: settings.warmup_calls,
-        duration_s: settings.duration.and_then(finite),
+        duration_s: settings.duration,
         rate,
         arrivals: arrivals.map(Arrivals::name),
         clients: settings.clients as u64,
         threads: settings.threads as u64,
         isolated: settings.isolated.is_some(),
-        timeout_s: finite(settings.timeout),
+        timeout_s: Some(settings.timeout),
         write_concern: plain(&settings.write_concern),
         read_concern: plain(&settings.read_concern),
-        noise: finite(settings.noise),
-        error_budget: finite(settings.error_budget),
+        noise: Some(settings.noise),
+        error_budget: Some(settings.error_budget),
         server: ServerFacts {
             version: plain(&record.server.version),
             topology: plain(&record.server.topology),
@@ -179,7 +180,7 @@ pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
         },
         machine: machine(record),
         verification: verification(record),
-        command: super::method::command(record),
+        command: method::command(record),
     }
 }
 
@@ -208,9 +209,4 @@ fn verification(record: &RunRecord) -> Option<VerificationFacts> {
         found: with_findings().map(|strategy| plain(&strategy.name)).collect(),
         not_covered: found.not_covered.iter().map(|name| plain(name)).collect(),
     })
-}
-
-/// JSON has no other numbers.
-pub(super) fn finite(value: f64) -> Option<f64> {
-    Some(value).filter(|value| value.is_finite())
 }

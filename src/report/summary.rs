@@ -1,20 +1,17 @@
-//! Several runs on one page, as Markdown: what each found, what became of the claims, how all were measured.
+//! The report of several runs: their verdicts, the results of their claims, and how they were measured.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use super::claims::ClaimView;
-use super::escape::escape;
+use crate::stats::ClaimOutcome;
+
+use super::evaluation::Evaluation;
 use super::format::counted;
-use super::{ClaimVerdict, HTML_FILE, Report};
+use super::section::claims::{self, ClaimView};
+use super::section::{Headline, Section, method, verdict};
+use super::table::{Cell, Column, Link, Measure, Row, Table};
+use super::{HTML_FILE, MARKDOWN_FILE, NamedRun, Report};
 
-/// Reports with the folders that hold them, relative to the page.
-#[derive(Debug)]
-pub struct Summary<'r> {
-    runs: Vec<(&'r str, &'r Report)>,
-}
-
-/// What is told of how the runs were measured: once where all agree, else in a table.
+/// The settings of the runs that are shown: once where all agree, else in a table.
 const MEASURED: [&str; 12] = [
     "docshape",
     "preset",
@@ -30,123 +27,168 @@ const MEASURED: [&str; 12] = [
     "client machine",
 ];
 
-impl<'r> Summary<'r> {
-    /// A summary of these, in this order.
-    pub fn new(runs: Vec<(&'r str, &'r Report)>) -> Summary<'r> {
-        Summary { runs }
-    }
+/// One of the runs.
+struct Summarised<'r> {
+    /// Its folder, relative to the report.
+    folder: &'r str,
+    headline: Headline,
+    claims: Vec<ClaimView<'r>>,
+    settings: BTreeMap<&'static str, String>,
+}
 
-    /// Writes the page.
-    ///
-    /// # Errors
-    /// When `out` refuses; a `String` never does.
-    pub fn render(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        writeln!(out, "# Published results\n")?;
-        writeln!(out, "{}. Each row leads to its report; `report.html` beside it is the same with", self.counts())?;
-        writeln!(out, "more pictures, and `run.json` holds the data.\n")?;
-        self.verdicts(out)?;
-        self.claims(out)?;
-        self.measured(out)
-    }
-
-    fn claims_of(&self) -> impl Iterator<Item = (&'r str, &'r Report, &'r ClaimView)> {
-        self.runs.iter().flat_map(|(folder, report)| report.claims.iter().map(|claim| (*folder, *report, claim)))
-    }
-
-    fn counts(&self) -> String {
-        let verdicts = [ClaimVerdict::Confirmed, ClaimVerdict::Refuted, ClaimVerdict::Undecided];
-        let counts = verdicts.map(|verdict| {
-            let count = self.claims_of().filter(|(_, _, claim)| claim.verdict == verdict).count();
-            format!("{count} {}", verdict.word())
-        });
-        let runs = counted(self.runs.len() as u64, "run");
-        let claims = counted(self.claims_of().count() as u64, "claim");
-        format!("{runs}; {claims}: {}", counts.join(", "))
-    }
-
-    fn verdicts(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        writeln!(out, "## Verdicts\n\n| scenario | question | answer |\n|---|---|---|")?;
-        self.runs.iter().try_for_each(|(folder, report)| {
-            let answer = match (report.is_invalid(), &report.headline.incomplete) {
-                (true, _) => "this run is invalid".to_owned(),
-                (false, Some(status)) => escape(status),
-                (false, None) => escape(&report.headline.sentences.join(" ")),
-            };
-            let (name, title) = (escape(&report.headline.scenario), escape(&report.headline.title));
-            writeln!(out, "| [{name}](<{folder}/report.md>) ([page](<{folder}/{HTML_FILE}>)) | {title} | {answer} |")
-        })
-    }
-
-    fn claims(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        if self.claims_of().next().is_none() {
-            return Ok(());
-        }
-        writeln!(out, "\n## Claims\n\nSentences that people say, and what these runs say of them.\n")?;
-        writeln!(out, "| scenario | claim | verdict | found |\n|---|---|---|---|")?;
-        self.claims_of().try_for_each(|(folder, report, claim)| {
-            let source = claim.source.as_ref().map_or(String::new(), |source| format!(" ({})", escape(source)));
-            let (name, says, found) = (escape(&report.headline.scenario), escape(&claim.says), escape(&claim.found));
-            let id = escape(&claim.id);
-            let verdict = format!("{} **{}**", claim.verdict.mark(), claim.verdict.word());
-            writeln!(out, "| [{name}](<{folder}/report.md>) {id} | {says}{source} | {verdict} | {found} |")
-        })
-    }
-
-    fn measured(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        let of = |report: &Report| -> BTreeMap<&str, String> {
-            let wanted = MEASURED.into_iter();
-            // Of settings that have one name, the first is docshape's own, and the second what the server says.
-            let first =
-                |name| report.settings.iter().find(|(key, _)| key == name).map(|(_, value)| (name, value.clone()));
-            wanted.filter_map(first).collect()
+impl Report {
+    /// Computes the report of several runs, which are named by their folders.
+    pub fn of_runs(runs: &[NamedRun]) -> Report {
+        let runs: Vec<Summarised> = runs.iter().map(Summarised::new).collect();
+        let headline = Headline {
+            scenario: "docshape".to_owned(),
+            title: "Published results".to_owned(),
+            subject: vec![
+                counts(&runs),
+                format!(
+                    "Each scenario leads to its report. The page {HTML_FILE} next to it has all charts, and run.json the data."
+                ),
+            ],
+            ..Headline::default()
         };
-        let all: Vec<BTreeMap<&str, String>> = self.runs.iter().map(|(_, report)| of(report)).collect();
-        let agree = |name: &&str| all.windows(2).all(|pair| pair[0].get(*name) == pair[1].get(*name));
-        let (shared, others): (Vec<&str>, Vec<&str>) = MEASURED.iter().partition(|name| agree(name));
-        writeln!(out, "\n## How they were measured\n")?;
-        for name in shared {
-            let value = all.first().and_then(|pairs| pairs.get(name));
-            value.into_iter().try_for_each(|value| writeln!(out, "- {name}: {}", escape(value)))?;
-        }
-        if others.is_empty() {
-            return Ok(());
-        }
-        writeln!(out, "\n| scenario | {} |\n|---|{}", others.join(" | "), "---|".repeat(others.len()))?;
-        self.runs.iter().zip(&all).try_for_each(|((_, report), pairs)| {
-            let values: Vec<String> =
-                others.iter().map(|name| pairs.get(name).map_or(String::new(), |v| escape(v))).collect();
-            writeln!(out, "| {} | {} |", escape(&report.headline.scenario), values.join(" | "))
-        })
+        Report::of(headline, [Some(verdicts(&runs)), of_claims(&runs), Some(measured(&runs))].into_iter().flatten())
     }
 }
 
+impl<'r> Summarised<'r> {
+    fn new(run: &'r NamedRun) -> Summarised<'r> {
+        let evaluation = Evaluation::new(&run.record);
+        // Of settings that have one name, the first is docshape's own, and the second what the server says.
+        let settings = method::measured(&run.record).into_iter().rev();
+        let known = |(name, value): (String, String)| Some((*MEASURED.iter().find(|known| **known == name)?, value));
+        Summarised {
+            folder: &run.name,
+            headline: verdict::headline(&run.record, &evaluation),
+            claims: claims::claims(&run.record, &evaluation),
+            settings: settings.filter_map(known).collect(),
+        }
+    }
+
+    /// The scenario's name, which leads to a file of the run.
+    fn scenario(&self) -> Cell {
+        Cell::text(&self.headline.scenario).link(self.file(MARKDOWN_FILE))
+    }
+
+    fn file(&self, name: &str) -> Option<Link> {
+        Some(Link::File(format!("{}/{name}", encoded(self.folder))))
+    }
+
+    fn answer(&self) -> String {
+        match (self.headline.invalid.is_empty(), &self.headline.incomplete) {
+            (false, _) => "this run is invalid".to_owned(),
+            (true, Some(status)) => status.clone(),
+            (true, None) => self.headline.sentences.join(" "),
+        }
+    }
+}
+
+/// A file's name in an address.
+fn encoded(name: &str) -> String {
+    let byte = |byte: u8| match byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    name.bytes().map(byte).collect()
+}
+
+fn counts(runs: &[Summarised]) -> String {
+    let claims = || runs.iter().flat_map(|run| &run.claims);
+    let count = |is_meant: fn(&ClaimOutcome) -> bool| claims().filter(|claim| is_meant(&claim.outcome)).count();
+    format!(
+        "{}; {}: {} confirmed, {} refuted, {} undecided.",
+        counted(runs.len() as u64, "run"),
+        counted(claims().count() as u64, "claim"),
+        count(|outcome| matches!(outcome, ClaimOutcome::Confirmed)),
+        count(|outcome| matches!(outcome, ClaimOutcome::Refuted)),
+        count(|outcome| matches!(outcome, ClaimOutcome::Undecided(_)))
+    )
+}
+
+fn verdicts(runs: &[Summarised]) -> Section {
+    let measures = [
+        Measure::text("page", "page", "The page.", |run: &&Summarised| Cell::text("page").link(run.file(HTML_FILE))),
+        Measure::text("question", "question", "The scenario's question.", |run| Cell::text(&run.headline.title)),
+        Measure::text("answer", "answer", "The verdict.", |run| Cell::text(run.answer())),
+    ];
+    let rows = runs.iter().map(|run| (Row::new(run.scenario()), run));
+    let table =
+        Table::new("verdicts", "Verdicts", Column::text("scenario", "scenario", "The scenario."), &measures, rows)
+            .list();
+    Section::new("verdicts", "Verdicts").table(table)
+}
+
+fn of_claims(runs: &[Summarised]) -> Option<Section> {
+    let rows =
+        runs.iter().flat_map(|run| run.claims.iter().map(|claim| (Row::new(claim.id()).group(run.scenario()), claim)));
+    let name = Column::text("id", "id", "Its id.");
+    let table = Table::new("all_claims", "Claims", name, &claims::measures(), rows).grouped(Column::text(
+        "scenario",
+        "scenario",
+        "The scenario.",
+    ));
+    let lead = "Sentences of authors, and what these runs say of them.";
+    (!table.rows.is_empty()).then(|| Section::new("claims", "Claims").lead(lead).table(table))
+}
+
+fn measured(runs: &[Summarised]) -> Section {
+    let agree = |name: &&str| runs.windows(2).all(|pair| pair[0].settings.get(*name) == pair[1].settings.get(*name));
+    let (shared, others): (Vec<&str>, Vec<&str>) = MEASURED.iter().partition(|name| agree(name));
+    let value = |run: &Summarised, name: &str| run.settings.get(name).cloned().unwrap_or_default();
+    let items = shared.iter().filter_map(|name| Some(format!("{name}: {}", runs.first()?.settings.get(name)?)));
+    let row = |run: &Summarised| {
+        let cells = others.iter().map(|name| Cell::text(value(run, name))).collect();
+        Row { cells, ..Row::new(run.headline.scenario.as_str()) }
+    };
+    let columns: Vec<Column> = others.iter().map(|name| Column::text(name, *name, "A setting.")).collect();
+    let rows = if others.is_empty() { Vec::new() } else { runs.iter().map(row).collect() };
+    let name = Column::text("scenario", "scenario", "The scenario.");
+    let table = Table { columns, rows, ..Table::empty("measured", "How they were measured", name) };
+    Section::new("method", "How they were measured").items(items.collect()).table(table.list())
+}
+
 #[cfg(test)]
-mod tests {
-    use crate::results::Preset;
+pub(super) mod tests {
+    use crate::results::{Preset, RunRecord, Status};
     use crate::stats::sample;
 
     use super::*;
+    use crate::report::tests::{complete, in_every_form};
 
-    fn summary(reports: &[Report]) -> String {
-        let runs = reports.iter().map(|report| (report.headline.scenario.as_str(), report)).collect();
-        let mut text = String::new();
-        Summary::new(runs).render(&mut text).unwrap();
-        text
+    fn summary(runs: impl IntoIterator<Item = RunRecord>) -> Report {
+        let named = |record: RunRecord| NamedRun { name: record.scenario.name.clone(), record };
+        Report::of_runs(&runs.into_iter().map(named).collect::<Vec<_>>())
+    }
+
+    /// A summary with every section and table.
+    pub(in crate::report) fn several() -> Report {
+        let mut runs = [complete(), sample::run(8)];
+        runs[1].scenario.name = "other".into();
+        runs[1].settings.preset = Preset::Full;
+        summary(runs)
     }
 
     #[test]
     fn runs_claims_and_what_differs_between_runs_have_rows() {
-        let mut runs = [sample::run(8), sample::run(8)];
-        runs[1].scenario.name = "other".into();
-        runs[1].settings.preset = Preset::Full;
-        insta::assert_snapshot!(summary(&runs.map(|run| Report::new(&run))));
+        let [_, markdown] = in_every_form(&several());
+        insta::assert_snapshot!(markdown);
     }
 
     #[test]
-    fn a_run_that_did_not_end_says_so_in_place_of_an_answer() {
+    fn addresses_are_encoded() {
+        assert_eq!(encoded("a-b_1.2"), "a-b_1.2");
+        assert_eq!(encoded("a b/<|>:\u{e9}"), "a%20b%2F%3C%7C%3E%3A%C3%A9");
+    }
+
+    #[test]
+    fn incomplete_runs_have_their_status_as_the_answer() {
         let mut run = sample::run(7);
-        (run.status, run.settings.rounds) = (crate::results::Status::Interrupted, 8);
-        let text = summary(&[Report::new(&run)]);
+        (run.status, run.settings.rounds) = (Status::Interrupted, 8);
+        let [_, text] = in_every_form(&summary([run]));
         assert!(text.contains("| This run was interrupted: 7 of 8 rounds complete"), "{text}");
     }
 }

@@ -62,6 +62,15 @@ pub enum Tone {
     Best,
 }
 
+/// Where a cell leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Link {
+    /// The row with this id.
+    Row(String),
+    /// A file: its address relative to the report.
+    File(String),
+}
+
 /// A cell: its text and the value behind it. Texts are single lines without control characters, but not escaped for any form.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cell {
@@ -73,8 +82,8 @@ pub struct Cell {
     pub spoken: &'static str,
     /// How it looks.
     pub tone: Tone,
-    /// The id of the row with the details.
-    pub link: Option<String>,
+    /// Where the details are.
+    pub link: Option<Link>,
     /// The value in JSON; without one it is the text in columns of texts and `null` in others.
     pub value: Option<Value>,
 }
@@ -136,10 +145,15 @@ impl Cell {
         Cell { remark: remark.into(), ..self }
     }
 
-    /// The same cell with a link to a row.
+    /// The same cell with a link.
     #[must_use]
-    pub fn link(self, link: Option<String>) -> Cell {
+    pub fn link(self, link: Option<Link>) -> Cell {
         Cell { link, ..self }
+    }
+
+    /// The text, with the remark in brackets.
+    pub fn named(&self) -> String {
+        if self.remark.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, self.remark) }
     }
 
     /// The text and the remark on one line.
@@ -164,6 +178,8 @@ pub enum Kind {
     Flag,
     /// A list of numbers.
     Numbers,
+    /// A list of texts.
+    Texts,
     /// Numbers or texts by name.
     Map,
 }
@@ -188,6 +204,16 @@ impl Column {
     pub fn text(key: &'static str, heading: impl Into<String>, about: &'static str) -> Column {
         Column { key, heading: heading.into(), about, kind: Kind::Text, forms: Forms::ALL }
     }
+
+    /// The column of strategies.
+    pub fn strategy() -> Column {
+        Column::text("strategy", "strategy", "The strategy.")
+    }
+
+    /// The column of operations and the mix.
+    pub fn operation() -> Column {
+        Column::text("operation", "operation", "The operation, or `mix`.")
+    }
 }
 
 /// A column and how a row's item gives its cell.
@@ -201,6 +227,21 @@ impl<T> Measure<T> {
     /// A column of numbers that every form shows.
     pub fn new(key: &'static str, heading: impl Into<String>, about: &'static str, cell: fn(&T) -> Cell) -> Measure<T> {
         Measure { column: Column { kind: Kind::Number, ..Column::text(key, heading, about) }, cell }
+    }
+
+    /// A column of texts that every form shows.
+    pub fn text(
+        key: &'static str,
+        heading: impl Into<String>,
+        about: &'static str,
+        cell: fn(&T) -> Cell,
+    ) -> Measure<T> {
+        Measure::new(key, heading, about, cell).of(Kind::Text)
+    }
+
+    /// A column of numbers for JSON alone.
+    pub fn data(key: &'static str, about: &'static str, cell: fn(&T) -> Cell) -> Measure<T> {
+        Measure::new(key, "", about, cell).only(Forms::JSON)
     }
 
     /// The same with other values than numbers.
@@ -302,13 +343,20 @@ impl Table {
         rows: impl IntoIterator<Item = (Row, T)>,
     ) -> Table {
         let cells = |item: &T| metrics.iter().map(|metric| (metric.cell)(item)).collect();
+        let columns = metrics.iter().map(|metric| metric.column.clone()).collect();
+        let rows = rows.into_iter().map(|(row, item)| Row { cells: cells(&item), ..row }).collect();
+        Table { columns, rows, ..Table::empty(id, title, name) }
+    }
+
+    /// A table without columns and rows, in every form.
+    pub fn empty(id: &'static str, title: impl Into<String>, name: Column) -> Table {
         Table {
             id,
             title: title.into(),
             group: None,
             name,
-            columns: metrics.iter().map(|metric| metric.column.clone()).collect(),
-            rows: rows.into_iter().map(|(row, item)| Row { cells: cells(&item), ..row }).collect(),
+            columns: Vec::new(),
+            rows: Vec::new(),
             side_by_side: Forms(0),
             is_list: false,
             is_folded: false,

@@ -29,8 +29,8 @@ fn invalid_reason(record: &RunRecord, fault: InvalidReason) -> String {
             name(record, strategy)
         ),
         InvalidReason::Errors { strategy, share } => format!(
-            "{} failed in {} of its calls, and the error budget is {}; fix the errors listed below, or allow more \
-             with --error-budget.",
+            "{} failed in {} of its calls, and the error budget is {}; fix the errors listed below, or allow a \
+             larger error budget.",
             name(record, strategy),
             percent(share),
             percent(record.settings.error_budget)
@@ -41,7 +41,7 @@ fn invalid_reason(record: &RunRecord, fault: InvalidReason) -> String {
             name(record, strategy)
         ),
         InvalidReason::Saturated { strategy, calls } => format!(
-            "{} of {} took longer than can be recorded, so that its mean and maximum are too low; shorten --timeout.",
+            "{} of {} took longer than can be recorded, so that its mean and maximum are too low; use a shorter timeout.",
             counted(calls, "call"),
             name(record, strategy)
         ),
@@ -71,7 +71,7 @@ fn warm_up(record: &RunRecord, strategy: usize) -> Option<String> {
     let by = |change: f64| format!("{} by {}", if change < 0.0 { "fell" } else { "rose" }, percent(change.abs()));
     let why = match stats::is_growing(record, strategy) {
         true => "its documents grow, so there is no steady state, and its numbers are means over the growth",
-        false => "its warm-up was too short: use a longer preset, or more --calls",
+        false => "its warm-up was too short: use a longer preset or more calls",
     };
     match stats::warm_up(record, strategy)? {
         WarmUp::Warm => None,
@@ -97,7 +97,7 @@ fn carry_over(record: &RunRecord) -> Option<String> {
     named.extend((more > 0).then(|| format!("{} more such effects", count(more))));
     (!found.is_empty()).then(|| {
         let listed = listed(&named);
-        format!("Strategies affect each other: {listed}. With --isolate each has the server to itself.")
+        format!("Strategies affect each other: {listed}. In isolation each has the server to itself.")
     })
 }
 
@@ -112,7 +112,7 @@ pub(super) fn environment_warning(record: &RunRecord, warning: EnvironmentWarnin
                 LoadModel::Open { .. } => "calls may have waited for it",
             };
             format!(
-                "A load thread was busy for {} of its time with {}: {meaning}; use more --threads.",
+                "A load thread was busy for {} of its time with {}: {meaning}; use more load threads.",
                 percent(busy),
                 listed(&names)
             )
@@ -121,14 +121,14 @@ pub(super) fn environment_warning(record: &RunRecord, warning: EnvironmentWarnin
             let waits =
                 waits.iter().map(|(strategy, share)| format!("{} ({})", name(record, *strategy), percent(*share)));
             format!(
-                "A part of the service time was spent waiting for a pooled connection: {}. Use fewer --clients or more --threads.",
+                "A part of the service time was spent waiting for a pooled connection: {}. Use fewer clients or more load threads.",
                 listed(&waits.collect::<Vec<_>>())
             )
         }
         EnvironmentWarning::Unsafe(fault) => invalid_reason(record, fault),
         EnvironmentWarning::Cache { data, cache } => format!(
-            "The strategies' data are {} in total, more than half of the server's cache of {}, so they evict each other; use \
-             --isolate or a larger cache.",
+            "The strategies' data are {} in total, more than half of the server's cache of {}, so they evict each other; run \
+             them in isolation or use a larger cache.",
             bytes(data as f64),
             bytes(cache as f64)
         ),

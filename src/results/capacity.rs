@@ -81,3 +81,14 @@ pub struct BatchRecord {
     /// Response times by the operation's position in the plan.
     pub times: Vec<(usize, LatencyHistogram)>,
 }
+
+impl TrialRecord {
+    /// The result in a word or two.
+    pub fn result(&self) -> &'static str {
+        match (self.overloaded, self.passed) {
+            (true, _) => "overloaded",
+            (false, true) => "kept",
+            (false, false) => "not kept",
+        }
+    }
+}

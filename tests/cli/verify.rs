@@ -41,8 +41,8 @@ fn difference_ends_with_1_and_a_command_that_shows_the_call() {
     let place = Place::new();
     let equal = place.verify(&["--strategies", "linked,embedded", "--calls", "60", "--times", "2"]);
     assert_eq!(equal.code, 0, "{}{}", equal.out, equal.err);
-    assert_eq!(equal.out.matches("All 2 strategies do the same").count(), 2, "{}", equal.out);
-    assert!(equal.out.contains("60 calls of mix default, seed 2"), "{}", equal.out);
+    assert_eq!(equal.out.matches("All 2 strategies return the same results").count(), 2, "{}", equal.out);
+    assert!(equal.out.contains("60 sequential calls of mix default, seed 2"), "{}", equal.out);
     let differs = place.verify(&["--strategies", "off_by_one", "--calls", "60"]);
     assert_eq!(differs.code, 1, "{}{}", differs.out, differs.err);
     assert!(differs.out.contains("compared with linked"), "the baseline is added: {}", differs.out);
@@ -63,7 +63,7 @@ fn run_stops_before_the_first_round_when_strategies_differ() {
     let stopped = place.docshape("run", &place.scenario, &options);
     assert_eq!((stopped.code, stopped.out.as_str()), (1, ""), "{}", stopped.err);
     assert!(
-        stopped.err.contains("unsorted, one by one: call ") && stopped.err.contains("--no-verify"),
+        stopped.err.contains("unsorted, sequential: call ") && stopped.err.contains("--no-verify"),
         "{}",
         stopped.err
     );

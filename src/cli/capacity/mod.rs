@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::engine::{Experiment, LoadSettings};
 use crate::plan::Plan;
-use crate::report::CapacityReport;
+use crate::report::{Markdown, Report};
 use crate::results::{
     self, CAPACITY_FILE, CapacityRecord, LoadModel, RunSettings, SearchOutcome, SearchRecord, Status, TrialRecord,
 };
@@ -19,6 +19,7 @@ use crate::stats::Objective;
 
 use super::exit::{CliError, Exit, write_error};
 use super::output;
+use super::report::{terminal, written};
 use super::run::rounds::{EarlyEnd, status_after};
 use super::run::{Invocation, check_threads, record};
 use super::scenario::{Ready, prepare};
@@ -174,13 +175,8 @@ fn print_line(line: &str) {
 }
 
 fn describe_trial(trial: &TrialRecord) -> String {
-    let how = match (trial.overloaded, trial.passed) {
-        (true, _) => "overloaded",
-        (false, true) => "kept",
-        (false, false) => "not kept",
-    };
     let measured = trial.measured.map_or(String::new(), |time| format!(", {:.3} ms", time / 1e6));
-    format!("at {:.0} calls/s: {how}{measured}", trial.rate)
+    format!("at {:.0} calls/s: {}{measured}", trial.rate, trial.result())
 }
 
 fn describe_search(search: &SearchRecord) -> String {
@@ -200,11 +196,8 @@ fn save(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
 /// Writes and prints the report.
 fn conclude(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
     save(record, folder)?;
-    let report = CapacityReport::new(record);
-    let (mut markdown, mut terminal) = (String::new(), String::new());
-    let _ = report.markdown(&mut markdown);
+    let report = Report::of_capacity(record).in_folder(&folder.display().to_string());
     let path = folder.join(REPORT_FILE);
-    std::fs::write(&path, markdown).map_err(|error| write_error(&path, &error))?;
-    let _ = report.terminal(output::width(), true, &mut terminal);
-    output::print(&format!("{terminal}\nAll results: {}\n", folder.display()))
+    std::fs::write(&path, written(&Markdown, &report)).map_err(|error| write_error(&path, &error))?;
+    output::print(&terminal(&report))
 }

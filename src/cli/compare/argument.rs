@@ -56,6 +56,8 @@ pub enum CompareFormat {
     Terminal,
     /// Markdown
     Markdown,
+    /// The conclusions as data, see docs/report.schema.json
+    Json,
 }
 
 /// The options of `run` about saved runs.

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use crate::report::NamedRun;
 use crate::results::{self, LoadModel, RunRecord, RunSettings};
 use crate::stats::MINIMUM_ROUNDS;
 
 use super::super::exit::{CliError, Exit};
 use super::super::output;
-use super::{CompareFormat, NamedRun, RunsToCompare, SavedRunArguments};
+use super::{CompareFormat, RunsToCompare, SavedRunArguments};
 use super::{check_comparable, check_usable, folder, load_saved, save};
 
 /// What a run is compared with and saved as.

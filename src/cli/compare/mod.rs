@@ -6,7 +6,7 @@ mod comparability;
 
 use std::path::{Path, PathBuf};
 
-use crate::report::{RunComparisonReport, Side};
+use crate::report::{Json, Markdown, NamedRun, Report};
 use crate::results::{self, RunRecord, saved_run};
 use crate::stats::{RunPair, SharedStrategy, compare_runs};
 
@@ -15,15 +15,10 @@ pub use baseline_comparison::BaselineComparison;
 
 use super::exit::{CliError, Exit};
 use super::output;
+use super::report::{terminal, written};
 
 /// The default folder of all results.
 const RESULTS: &str = "results";
-
-/// A run and the user's name for it.
-struct NamedRun {
-    name: String,
-    record: RunRecord,
-}
 
 /// Compares two runs, and saves the later one when asked to.
 ///
@@ -145,15 +140,12 @@ impl RunsToCompare<'_> {
             )));
         }
         let changed = comparability::changed(before, after);
-        let sides = [self.before, self.after].map(|run| Side { name: run.name.clone(), record: &run.record });
-        let report = RunComparisonReport::new(&found, sides, self.tolerance, &changed);
-        let mut text = String::new();
-        // Writing to a `String` never fails.
-        let _ = match format {
-            CompareFormat::Terminal => report.terminal(output::width(), true, &mut text),
-            CompareFormat::Markdown => report.markdown(&mut text),
-        };
-        output::print(&text)?;
+        let report = Report::of_comparison(&found, [self.before, self.after], self.tolerance, &changed);
+        output::print(&match format {
+            CompareFormat::Terminal => terminal(&report),
+            CompareFormat::Markdown => written(&Markdown, &report),
+            CompareFormat::Json => written(&Json, &report),
+        })?;
         Ok(if found.has_regression() { Exit::CheckFailed } else { Exit::Success })
     }
 

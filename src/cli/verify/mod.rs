@@ -5,7 +5,7 @@ mod argument;
 use std::sync::Arc;
 
 use crate::plan::Plan;
-use crate::report::VerificationReport;
+use crate::report::Report;
 use crate::results::RunRecord;
 use crate::results::verification::{Verification, VerifyPhase};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
@@ -14,6 +14,7 @@ use crate::verify::{Verifier, VerifySettings};
 use super::catalogue;
 use super::exit::{CliError, Exit};
 use super::output;
+use super::report::terminal;
 use super::run::Invocation;
 use super::scenario::{Ready, already_printed, prepare_source, print_diagnostics};
 use super::session::Session;
@@ -97,8 +98,7 @@ async fn check(arguments: &VerifyArguments, session: &Session, id: &str, ready: 
     let target = session.client(settings.connections()).await?;
     let verifier = Verifier { plan: &plan, settings, target: &target, progress: &progress, stop: session.stop.clone() };
     let verification = verifier.run().await?;
-    let report = VerificationReport { verification: &verification, width: output::width(), colour: true };
-    output::print(&report.to_string())?;
+    output::print(&terminal(&Report::of_verification(&verification)))?;
     Ok(if verification.passes() { Exit::Success } else { Exit::CheckFailed })
 }
 
@@ -140,9 +140,7 @@ pub async fn verify_before_run(
     if verification.strategies.iter().all(|strategy| strategy.is_unsafe || strategy.is_clean()) {
         return Ok(verification);
     }
-    output::message(
-        &VerificationReport { verification: &verification, width: output::width(), colour: true }.to_string(),
-    );
+    output::message(&terminal(&Report::of_verification(&verification)));
     let message = "the strategies do not return the same results, so their times cannot be compared; fix them (`docshape \
                    verify` shows more), or measure anyway with --no-verify";
     Err(CliError::new(Exit::CheckFailed, message))

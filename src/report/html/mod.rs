@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use super::chart::{Chart, Gallery, Glyph, Layout, STYLE, Series};
 use super::format::counted;
 use super::section::{Headline, Section};
-use super::table::{Cell, Column, Forms, Grid, Kind, Line, Table, Tone};
+use super::table::{Cell, Column, Forms, Grid, Kind, Line, Link, Table, Tone};
 use super::{Renderer, Report};
 use yaml::Parts;
 
@@ -37,10 +37,20 @@ pub struct Html;
 
 impl Renderer for Html {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
-        let series = Series::all(&report.evaluation);
+        let series = report.run.as_ref().map_or_else(Vec::new, |run| Series::all(&run.evaluation));
         let page = Page::new(report, &series);
         // Askama's errors are those of the writer: nothing that is filled in can fail.
         writeln!(out, "{}", page.render().map_err(|_| fmt::Error)?)
+    }
+}
+
+/// The address of a link, which the template escapes.
+impl fmt::Display for Link {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Link::Row(id) => write!(out, "#{id}"),
+            Link::File(path) => out.write_str(path),
+        }
     }
 }
 
@@ -138,22 +148,13 @@ impl Part<'_> {
     fn is_shown(&self) -> bool {
         let has_content = !self.tables.is_empty() || !self.galleries.is_empty() || !self.section.items.is_empty();
         let has_source = !self.source.sides.is_empty() || !self.source.rest.is_empty();
-        let has_note = self.section.notes.iter().any(|note| note.forms.contains(FORM));
-        has_content || has_source || has_note || self.section.command.is_some()
+        let has_note = self.section.notes(FORM).next().is_some();
+        has_content || has_source || has_note || !self.section.code.is_empty()
     }
 
     /// Whether its tables need headings: those that are not folded, where there are several.
     fn has_headings(&self) -> bool {
         self.tables.iter().filter(|shown| !shown.table.is_folded).count() > 1
-    }
-
-    /// The paragraphs before or after its tables that the page has.
-    fn leads(&self) -> impl Iterator<Item = &String> {
-        self.section.lead.iter().filter(|one| one.forms.contains(FORM)).map(|one| &one.text)
-    }
-
-    fn notes(&self) -> impl Iterator<Item = &String> {
-        self.section.notes.iter().filter(|one| one.forms.contains(FORM)).map(|one| &one.text)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::markup::{self, Element};
 use super::*;
 use crate::record::{CallOutcome, LatencyHistogram};
-use crate::report::{Picture, format};
+use crate::report::{Evaluation, Picture, format};
 use crate::results::{
     AuditRecord, ClaimRecord, OutcomeRecord, OwnCostRecord, Relation, RunRecord, SliceRecord, Status, StrategyRecord,
     Than,
@@ -324,13 +324,13 @@ fn claims_link_to_their_rows() {
 
 #[test]
 fn overview_has_differences_and_intervals() {
-    let report = Report::new(&sample::run(8));
+    let evaluation = Evaluation::new(&sample::run(8));
     let root = markup::read(&page(&sample::run(8)));
     let score = attribute(&root, "div", "class", "score");
     let rows = score.all("tr");
     // A row per operation and the mix below the names; the baseline has its time, the others a difference.
-    assert_eq!(rows.len(), 1 + report.evaluation.rows.len());
-    let mix = report.evaluation.rows.iter().find(|row| row.is_mix).unwrap();
+    assert_eq!(rows.len(), 1 + evaluation.rows.len());
+    let mix = evaluation.rows.iter().find(|row| row.is_mix).unwrap();
     let cells = rows[1].all("td");
     assert_eq!(cells[0].text, format::time(mix.cells[0].mean.unwrap()));
     let brief = crate::report::verdict_text::brief(&mix.cells[1].comparison.as_ref().unwrap().ratio.unwrap());

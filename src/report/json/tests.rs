@@ -1,5 +1,6 @@
 //! The view and its schema.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::report::tests::complete;
-use crate::report::{Column, Kind, Table};
+use crate::report::{Column, Kind, Table, capacity, run_comparison, verification};
 use crate::stats::sample;
 
 /// The published schema.
@@ -34,6 +35,15 @@ fn rendered(record: &crate::results::RunRecord) -> String {
     text
 }
 
+fn view(report: &Report) -> Value {
+    serde_json::to_value(View::of(report)).unwrap()
+}
+
+/// The first record of a table with these values.
+pub(in crate::report) fn record(report: &Report, table: &str, wanted: &[(&str, &str)]) -> Value {
+    found(&view(report), table, wanted).clone()
+}
+
 /// A column's values.
 fn values(column: &Column) -> Value {
     let kind = match column.kind {
@@ -41,6 +51,7 @@ fn values(column: &Column) -> Value {
         Kind::Number => json!({ "type": ["number", "null"] }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Numbers => json!({ "type": "array", "items": { "type": ["number", "null"] } }),
+        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Map => json!({ "type": "object", "additionalProperties": { "type": ["number", "string", "null"] } }),
     };
     let mut kind = kind;
@@ -59,7 +70,14 @@ fn records(table: &Table) -> Value {
     json!({ "type": "array", "description": table.title, "items": record })
 }
 
-/// The schema of the types of the view, and of every table of a report that has all of them. Objects have the fields named
+/// A report of every kind with all its tables.
+fn all() -> [Report; 5] {
+    let several = crate::report::summary::tests::several();
+    let (changes, capacity) = (run_comparison::tests::complete(), capacity::tests::complete());
+    [Report::new(&complete()), changes, capacity, verification::tests::complete(), several]
+}
+
+/// The schema of the types of the view, and of every table of the reports that have all of them. Objects have the fields named
 /// and no others.
 fn schema() -> String {
     let mut made = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<View>();
@@ -70,8 +88,9 @@ fn schema() -> String {
     });
     close.transform(&mut made);
     let mut made = made.to_value();
-    let report = Report::new(&complete());
-    let tables = report.sections.iter().flat_map(|section| section.shown(FORM));
+    let reports = all();
+    let sections = reports.iter().flat_map(|report| &report.sections);
+    let tables = sections.flat_map(|section| section.shown(FORM));
     let tables: serde_json::Map<String, Value> = tables.map(|table| (table.id.to_owned(), records(table))).collect();
     made["properties"]["tables"] = json!({
         "type": "object", "description": "The tables by name: a record per row.", "properties": tables,
@@ -128,14 +147,19 @@ fn the_schema_knows_every_field_and_its_kind() {
 #[test]
 fn every_table_is_in_the_view() {
     assert_eq!(faults(&rendered(&complete())), [""; 0]);
-    let view: Value = serde_json::from_str(&rendered(&complete())).unwrap();
+    let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    let mut found = BTreeSet::new();
+    for report in all() {
+        for name in names(&view(&report)["tables"]) {
+            assert!(found.insert(name.clone()), "two tables are named {name}");
+        }
+    }
     let schema: Value = serde_json::from_str(&schema()).unwrap();
-    let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(names(&view["tables"]), names(&schema["properties"]["tables"]["properties"]));
+    assert_eq!(found, names(&schema["properties"]["tables"]["properties"]));
 }
 
-/// The record of a table with these values.
-fn record<'v>(view: &'v Value, table: &str, wanted: &[(&str, &str)]) -> &'v Value {
+/// The first record of a table with these values.
+fn found<'v>(view: &'v Value, table: &str, wanted: &[(&str, &str)]) -> &'v Value {
     let records = view["tables"][table].as_array().unwrap();
     let fits = |record: &&Value| wanted.iter().all(|(key, value)| record[*key] == *value);
     records.iter().find(fits).unwrap_or_else(|| panic!("{table} has no {wanted:?}"))
@@ -155,25 +179,26 @@ fn numbers_are_those_of_the_evaluation() {
     );
     assert_eq!(view["verdict"]["sentences"], json!(report.headline.sentences));
     let linked = [("operation", "add_comment"), ("strategy", "linked")];
-    let cell = &report.evaluation.rows[0].cells[1];
+    let details = report.run.as_ref().unwrap();
+    let cell = &details.evaluation.rows[0].cells[1];
     let ratio = cell.comparison.as_ref().unwrap().ratio.unwrap();
-    let times = record(&view, "times", &linked);
+    let times = found(&view, "times", &linked);
     assert_eq!((&times["mean_ns"], &times["p90_ns"]), (&json!(cell.mean), &json!(cell.distribution.quantile(0.9))));
-    let difference = record(&view, "differences", &linked);
+    let difference = found(&view, "differences", &linked);
     assert_eq!((&difference["ratio"], &difference["rounds"]), (&json!(ratio.mean), &json!(8)));
     assert_eq!(
         (&difference["low"], &difference["difference"]),
         (&json!(ratio.interval.unwrap().low), &json!("faster"))
     );
-    let counts = record(&view, "outcomes", &linked);
+    let counts = found(&view, "outcomes", &linked);
     assert_eq!((&counts["calls"], &counts["outcomes"]["failed"]), (&json!(4_800), &json!(16)));
-    let unsafe_one = record(&view, "differences", &[("operation", "add_comment"), ("strategy", "bucket_rmw")]);
+    let unsafe_one = found(&view, "differences", &[("operation", "add_comment"), ("strategy", "bucket_rmw")]);
     assert_eq!((&unsafe_one["difference"], &unsafe_one["reason"]), (&json!(null), &json!("not_judged")));
     assert_eq!(view["tables"]["mix_cost"][0]["counter"], json!("cpu_us"));
-    let own = record(&view, "own_cost", &[("operation", "read_post"), ("strategy", "linked")]);
+    let own = found(&view, "own_cost", &[("operation", "read_post"), ("strategy", "linked")]);
     assert_eq!(own["round_trips"], json!(2.0));
     assert_eq!(view["tables"]["growth"][0]["bytes"][16], json!(56_000.0));
     assert_eq!(view["run"]["verification"]["clean"], json!(true));
     assert_eq!(view["run"]["parameters"][1], json!({ "name": "word", "value": "it's" }));
-    assert_eq!(view["run"]["command"], json!(report.facts.command));
+    assert_eq!(view["run"]["command"], json!(details.facts.command));
 }

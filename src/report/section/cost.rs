@@ -65,13 +65,9 @@ fn mix_table(run: &Evaluation) -> Table {
         })
         .only(Forms::TERMINAL),
         CostMeasure::new("spread", "±", "", |one| Cell::text(one.spread())).only(Forms::TERMINAL),
-        CostMeasure::new(
-            "half_width",
-            "",
-            "Half the width of the mean's 95 % CI; `null` with a single round.",
-            |one| Cell::number(one.cost.and_then(|cost| cost.half_width), three),
-        )
-        .only(Forms::JSON),
+        CostMeasure::data("half_width", "Half the width of the mean's 95 % CI; `null` with a single round.", |one| {
+            Cell::number(one.cost.and_then(|cost| cost.half_width), three)
+        }),
         CostMeasure::new("ratio", "ratio", "Divided by the baseline's.", |one| match one.is_baseline {
             true => Cell::value(one.cost.and_then(|cost| cost.ratio)),
             false => Cell::number(one.cost.and_then(|cost| cost.ratio), three),
@@ -87,8 +83,7 @@ fn mix_table(run: &Evaluation) -> Table {
             (named, Entry { metric: row.metric, cost: *cost, is_baseline: place == 0 })
         })
     });
-    let name = Column::text("strategy", "strategy", "The strategy.");
-    let table = Table::new("mix_cost", "All counters", name, &metrics, rows);
+    let table = Table::new("mix_cost", "All counters", Column::strategy(), &metrics, rows);
     table.grouped(Column::text("counter", "per call", "The counter.")).side_by_side(Forms::READ).folded()
 }
 
@@ -123,8 +118,7 @@ pub(super) fn of_operations(run: &Arc<Evaluation>) -> Option<Section> {
             Some(Row { cells: cells.collect(), ..row.id(Some(cost_id(operation, place))) })
         })
     });
-    let name = Column::text("strategy", "strategy", "The strategy.");
-    let mut table = Table::new::<()>("own_cost", "Every operation", name, &[], [])
+    let mut table = Table::new::<()>("own_cost", "Every operation", Column::strategy(), &[], [])
         .grouped(Column::text("operation", "operation", "The operation."))
         .folded();
     table.rows = rows.collect();
@@ -158,9 +152,11 @@ pub(super) fn inconsistency(run: &Evaluation) -> Option<Section> {
         Some((Row::new(strategy_cell(run, place)).group(one.operation.as_str()).series(place), one))
     });
     let title = "Inconsistency windows";
-    let table =
-        Table::new("inconsistency", title, Column::text("strategy", "strategy", "The strategy."), &metrics, rows)
-            .grouped(Column::text("operation", "operation", "The operation."));
+    let table = Table::new("inconsistency", title, Column::strategy(), &metrics, rows).grouped(Column::text(
+        "operation",
+        "operation",
+        "The operation.",
+    ));
     let note =
         "How long other clients can see a half-finished call: from its first write to its last, outside a transaction.";
     (!run.costs.inconsistency.is_empty()).then(|| Section::new("inconsistency", title).table(table).note(note))

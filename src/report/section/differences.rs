@@ -6,7 +6,7 @@ use crate::report::chart::{self, Charts};
 use crate::report::evaluation::{Evaluation, Measured, OperationResults};
 use crate::report::format::{count, counted, percent, three};
 use crate::report::section::{Section, operation_cell, strategy_cell};
-use crate::report::table::{Cell, Column, Forms, Kind, Measure, Row, Table};
+use crate::report::table::{Cell, Column, Forms, Measure, Row, Table};
 use crate::report::verdict_text::effect;
 use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Ratio, Verdict};
 
@@ -91,7 +91,7 @@ fn table(run: &Evaluation) -> Table {
         DifferenceMeasure::new("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", |one| {
             Cell::number(one.comparison.mde, effect)
         }),
-        DifferenceMeasure::new(
+        DifferenceMeasure::text(
             "difference",
             "difference",
             "The reported difference, `faster` or `slower`; `null` for none.",
@@ -102,16 +102,14 @@ fn table(run: &Evaluation) -> Table {
                     .map(|verdict| if verdict == Verdict::Faster { "faster" } else { "slower" });
                 Cell::text(word.unwrap_or("none")).with_value(word)
             },
-        )
-        .of(Kind::Text),
-        DifferenceMeasure::new(
+        ),
+        DifferenceMeasure::text(
             "reason",
             "reason",
             "Why no difference is reported: `no_difference`, `within_noise`, `not_judged`, `failures`, `overloaded`, \
              `no_success`, `too_few_rounds`, `unstable`, or `no_verdicts` for a run without any.",
             |one| Cell::value(one.run.difference(one.measured).is_none().then(|| reason(one.comparison.verdict))),
         )
-        .of(Kind::Text)
         .only(Forms::JSON),
     ];
     let rows = run.mix_first().flat_map(|row| {
@@ -123,9 +121,14 @@ fn table(run: &Evaluation) -> Table {
             (named, Entry { run, row, measured, comparison })
         })
     });
-    let name = Column::text("strategy", "strategy", "The strategy.");
-    let table = Table::new("differences", "Ratios, p-values and minimum detectable effects", name, &metrics, rows);
-    table.grouped(Column::text("operation", "operation", "The operation, or `mix`.")).folded()
+    let table = Table::new(
+        "differences",
+        "Ratios, p-values and minimum detectable effects",
+        Column::strategy(),
+        &metrics,
+        rows,
+    );
+    table.grouped(Column::operation()).folded()
 }
 
 /// What every operation has once, for JSON.
@@ -140,7 +143,7 @@ fn operations(run: &Evaluation) -> Table {
             "How far from 1 (0.02 for 2 %) the repeat's ratio is; `null` without a repeat.",
             |(_, row)| Cell::number(row.band, percent),
         ),
-        OperationMeasure::new(
+        OperationMeasure::text(
             "fastest",
             "",
             "The strategy that is clearly the fastest; `null` without one.",
@@ -149,8 +152,7 @@ fn operations(run: &Evaluation) -> Table {
                     row.fastest.and_then(|place| run.strategies.get(place)).map(|strategy| strategy.name.clone()),
                 )
             },
-        )
-        .of(Kind::Text),
+        ),
     ];
     let rows = run.rows.iter().map(|row| (Row::new(row.name.as_str()), (run, row)));
     let name = Column::text("operation", "operation", "Its name, or `mix`.");

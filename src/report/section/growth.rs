@@ -14,23 +14,20 @@ type GrowthMeasure<'r> = Measure<&'r FollowedGrowth>;
 /// The followed documents; `None` without any.
 pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let metrics = [
-        GrowthMeasure::new("collection", "collection", "Its collection.", |one: &&FollowedGrowth| {
+        GrowthMeasure::text("collection", "collection", "Its collection.", |one: &&FollowedGrowth| {
             Cell::text(&one.collection)
-        })
-        .of(Kind::Text),
+        }),
         at("0 %", |one| size(one, 0)),
         at("25 %", |one| size(one, 1)),
         at("50 %", |one| size(one, 2)),
         at("75 %", |one| size(one, 3)),
         at("100 %", |one| size(one, 4)),
-        GrowthMeasure::new(
+        GrowthMeasure::data(
             "bytes",
-            "",
             "Its size before the calls and after each sixteenth of them: means over rounds.",
             |one| Cell::value(one.bytes.clone()),
         )
-        .of(Kind::Numbers)
-        .only(Forms::JSON),
+        .of(Kind::Numbers),
     ];
     let rows: Vec<_> = run
         .strategies
@@ -45,9 +42,8 @@ pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
         .collect();
     let is_empty = rows.is_empty();
     let name = Column::text("document", "document", "Entity and number; number 0 is the most popular.");
-    let table = Table::new("growth", "Sizes by share of the calls", name, &metrics, rows)
-        .grouped(Column::text("strategy", "strategy", "The strategy."))
-        .folded();
+    let table =
+        Table::new("growth", "Sizes by share of the calls", name, &metrics, rows).grouped(Column::strategy()).folded();
     let section = Section::new("growth", "Growth of single documents")
         .charts(Charts::new(run, chart::growth, "growth.svg", 2))
         .table(table)

@@ -104,9 +104,9 @@ fn table(run: &Evaluation) -> Table {
         let named = Row::new(strategy_cell(run, place)).group("calls per second").series(place);
         (named.only(Forms::TERMINAL), Entry { run, measured: None, place })
     });
-    let name = Column::text("strategy", "strategy", "The strategy.");
-    let table = Table::new("times", "Means, percentiles and round trips", name, &metrics, rows.chain(rates));
-    let group = Column::text("operation", "operation", "The operation, or `mix`.");
+    let table =
+        Table::new("times", "Means, percentiles and round trips", Column::strategy(), &metrics, rows.chain(rates));
+    let group = Column::operation();
     table.grouped(group).side_by_side(Forms::TERMINAL).folded()
 }
 

@@ -1,21 +1,205 @@
-//! How the run was measured, and its warnings.
+//! How a run was measured, how to measure it again, and its warnings.
 
-use crate::report::section::Section;
-use crate::report::table::{Cell, Column, Forms, Kind, Measure, Row, Table};
+use std::fmt::Display;
+
+use crate::report::format::{bytes, counted, listed, plain};
+use crate::report::section::{Code, Section};
+use crate::report::table::{Cell, Column, Forms, Measure, Row, Table};
+use crate::report::{cost, validity};
+use crate::results::{RunRecord, Setting};
 
 /// The settings and the command that measures the run again.
-pub(super) fn section(settings: &[(String, String)], command: &str) -> Section {
-    let metrics =
-        [Measure::new("value", "value", "Its value.", |value: &&String| Cell::text(value.as_str())).of(Kind::Text)];
-    let rows = settings.iter().map(|(name, value)| (Row::new(name.as_str()), value));
+pub(super) fn section(record: &RunRecord, command: &str) -> Section {
+    let measures = [Measure::text("value", "value", "Its value.", |value: &String| Cell::text(value))];
+    let rows = measured(record).into_iter().map(|(name, value)| (Row::new(name), value));
     let name = Column::text("setting", "setting", "What was set or found.");
-    let table = Table::new("settings", "Settings", name, &metrics, rows).list();
-    let repeat =
-        "To measure it again (a scenario outside the catalogue is named by its file; `run.json` holds its text):";
-    Section::new("method", "How it was measured").table(table).command(repeat, command).only(Forms::DETAILED)
+    let table = Table::new("settings", "Settings", name, &measures, rows).list();
+    let lead =
+        "To measure it again (a scenario outside the catalogue is named by its file; run.json contains its text):";
+    let again = Code { lead: lead.to_owned(), language: "sh", lines: vec![command.to_owned()] };
+    Section { code: vec![again], ..Section::new("method", "How it was measured") }.table(table).only(Forms::DETAILED)
 }
 
-/// The warnings; `None` without any.
-pub(super) fn warnings(warnings: Vec<String>) -> Option<Section> {
-    (!warnings.is_empty()).then(|| Section::new("warnings", "Warnings").items(warnings))
+/// Every setting and finding: name and value.
+pub(in crate::report) fn measured(record: &RunRecord) -> Vec<(String, String)> {
+    let mut pairs = settings(record);
+    pairs.extend(server(record));
+    pairs.extend(environment(record));
+    pairs.into_iter().map(|(name, value)| (plain(&name), plain(&value))).collect()
+}
+
+fn settings(record: &RunRecord) -> Vec<(String, String)> {
+    let settings = &record.settings;
+    let weights: Vec<String> = record.mix.weights.iter().map(|(name, weight)| format!("{name} {weight}")).collect();
+    let parameters: Vec<String> =
+        record.parameters.iter().map(|(name, value)| format!("{name} = {}", bare(value))).collect();
+    let slices = counted(slices(record), "slice");
+    let window = match (settings.duration, settings.calls) {
+        (Some(seconds), _) => format!("{seconds} s per strategy and round, in {slices}"),
+        (None, Some(calls)) => format!("{} per strategy and round, in {slices}", counted(calls, "call")),
+        (None, None) => "unknown: the run ended before its pilot did".into(),
+    };
+    let docshape = match &record.git {
+        Some(commit) => format!("{}, built from commit {commit}", record.version),
+        None => record.version.clone(),
+    };
+    let mut pairs = vec![
+        ("docshape".into(), docshape),
+        ("started".into(), record.started.clone()),
+        ("scenario".into(), format!("{}, SHA-256 {}", record.scenario.name, record.scenario.sha256)),
+        ("mix".into(), format!("{}: {}", record.mix.name, weights.join(", "))),
+        ("parameters".into(), parameters.join(", ")),
+        ("rounds".into(), format!("{} of {}", record.rounds.len(), settings.rounds)),
+        ("measured".into(), window),
+    ];
+    let warmup = settings.warmup_calls.map(|calls| format!("{} per strategy and round", counted(calls, "call")));
+    pairs.extend(warmup.map(|text| ("warm-up".into(), text)));
+    pairs.push(("verification".into(), verification(record)));
+    pairs.extend(settings.table().into_iter().filter_map(|setting| Some((setting.label.to_owned(), setting.text?))));
+    pairs
+}
+
+/// The result of the verification before the run.
+fn verification(record: &RunRecord) -> String {
+    let Some(verification) = &record.verification else { return "skipped".into() };
+    let audits = record.rounds.iter().flat_map(|round| &round.cells).any(|cell| !cell.audits.is_empty());
+    let audits = if audits { "; audits after every round" } else { "" };
+    let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
+    let others: Vec<String> = others.map(|strategy| strategy.name.clone()).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" except {}", listed(&others)) };
+    let uncovered = match verification.not_covered.as_slice() {
+        [] => String::new(),
+        names => format!("; not covered: {}", names.join(", ")),
+    };
+    let calls = counted(verification.calls, "sequential call");
+    format!("all strategies{others} returned the same results and ended in the same state ({calls}{uncovered}){audits}")
+}
+
+/// The slices of a window, which may be fewer than asked for: each has enough calls for its workers, and at a rate a least
+/// length. A strategy that was too slow has fewer than the others.
+fn slices(record: &RunRecord) -> u64 {
+    let cells = record.rounds.iter().flat_map(|round| &round.cells);
+    match cells.map(|cell| cell.slices.len() as u64).max() {
+        Some(made) if made > 0 => made,
+        _ => record.settings.slices,
+    }
+}
+
+fn server(record: &RunRecord) -> Vec<(String, String)> {
+    let whose = if record.server.embedded { "started by docshape" } else { "external" };
+    let server = format!("MongoDB {}, {}, {whose}", record.server.version, record.server.topology);
+    let mut pairs = vec![("server".to_owned(), server)];
+    pairs.extend(record.server.facts.iter().cloned());
+    pairs
+}
+
+fn environment(record: &RunRecord) -> Vec<(String, String)> {
+    let machine = &record.environment;
+    let mut parts = vec![machine.platform.clone()];
+    parts.extend(machine.kernel.iter().map(|kernel| format!("kernel {kernel}")));
+    parts.extend(machine.cpu.clone());
+    parts.extend(machine.cores.map(|cores| counted(cores, "core")));
+    parts.extend(machine.governor.iter().map(|governor| format!("governor {governor}")));
+    parts.extend(machine.memory.map(|memory| format!("{} of memory", bytes(memory as f64))));
+    let mut pairs = vec![("client machine".into(), parts.join(", "))];
+    pairs.extend(machine.transparent_huge_pages.iter().map(|pages| ("transparent huge pages".into(), pages.clone())));
+    pairs.extend(machine.open_files.iter().map(|limit| ("open files".into(), format!("at most {limit}"))));
+    let driver = machine.driver.iter().zip(machine.connections);
+    let connections = |connections| counted(connections, "connection");
+    pairs.extend(driver.map(|(driver, n)| ("driver".into(), format!("{driver}, {} open", connections(n)))));
+    pairs.extend(indexes(record));
+    pairs
+}
+
+/// The indexes of each strategy; the repeat has those of the baseline.
+fn indexes(record: &RunRecord) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    for strategy in record.strategies.iter().filter(|strategy| !strategy.is_repeat) {
+        let with = strategy.collections.iter().filter(|collection| !collection.indexes.is_empty());
+        let texts: Vec<String> = with.map(|with| format!("{}: {}", with.name, with.indexes.join(", "))).collect();
+        pairs.extend((!texts.is_empty()).then(|| (format!("indexes of {}", strategy.name), texts.join("; "))));
+    }
+    pairs
+}
+
+/// A parameter's value as `--set` takes it.
+pub(in crate::report) fn bare(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The command line that measures it again: every value is given, because presets may change.
+pub(in crate::report) fn command(record: &RunRecord) -> String {
+    let named = record.strategies.iter().filter(|strategy| !strategy.is_repeat);
+    let strategies: Vec<&str> = named.map(|strategy| strategy.name.as_str()).collect();
+    let mut words = vec!["docshape".to_owned(), "run".into(), record.scenario.name.clone()];
+    let mut option = |name: &str, value: &dyn Display| words.extend([format!("--{name}"), value.to_string()]);
+    option("strategies", &strategies.join(","));
+    option("mix", &record.mix.name);
+    record.parameters.iter().for_each(|(name, value)| option("set", &format!("{name}={}", bare(value))));
+    for Setting { option: name, values, .. } in record.settings.table() {
+        for value in values {
+            words.push(format!("--{name}"));
+            words.extend((!value.is_empty()).then_some(value));
+        }
+    }
+    if record.verification.is_none() {
+        words.push("--no-verify".into());
+    }
+    let mut line = words.iter().map(|word| quoted(&plain(word))).collect::<Vec<_>>().join(" ");
+    if !record.server.embedded {
+        line.push_str(" --uri \"$MONGODB_URI\"");
+    }
+    line
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "_-=.,:/+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_safe) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// The warnings of the run and of its numbers.
+pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
+    let mut warnings: Vec<String> = record.warnings.iter().map(|warning| plain(warning)).collect();
+    if record.verification.is_none() && record.strategies.len() > 1 {
+        warnings.push("The strategies were not verified to return the same results before this run.".into());
+    }
+    warnings.extend(cost::contradictions(record));
+    if record.settings.duration.is_some() {
+        let states =
+            "Windows had equal time, not equal calls: a faster strategy wrote more, so the final states differ.";
+        warnings.push(states.into());
+    }
+    warnings.extend(validity::warnings(record));
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sample;
+
+    #[test]
+    fn every_setting_that_is_not_the_default_is_repeated() {
+        let mut run = sample::run(1);
+        let plain = command(&run);
+        for absent in ["--noise", "--error-budget", "--isolate"] {
+            assert!(!plain.contains(absent), "{plain}");
+        }
+        (run.settings.noise, run.settings.error_budget, run.settings.timeout) = (0.07, 0.005, 2.5);
+        (run.settings.isolated, run.settings.duration) = (Some("asked for".into()), Some(0.3));
+        let line = command(&run);
+        for wanted in [" --noise 7 ", " --error-budget 0.5 ", " --timeout 2.5s ", " --duration 0.3s ", " --isolate"] {
+            assert!(line.contains(wanted), "{wanted} is not in {line}");
+        }
+    }
+
+    #[test]
+    fn a_shell_takes_every_word_as_it_stands() {
+        let read = ["posts=200", "", "a b", "it's", "$(rm -rf ~)", "[1,2]"].map(quoted);
+        assert_eq!(read, ["posts=200", "''", "'a b'", r"'it'\''s'", "'$(rm -rf ~)'", "'[1,2]'"]);
+    }
 }

@@ -7,10 +7,9 @@
 //!     Measure::new("mean_ns", "mean", "The mean time.", |row: &Change| Cell::number(row.mean, time)),
 //!     Measure::new("ratio", "ratio", "B divided by A.", |row| Cell::number(row.ratio, three).tone(Tone::Good)),
 //! ];
-//! let name = Column::text("strategy", "strategy", "The strategy.");
 //! let rows = changes.iter().map(|change| (Row::new(change.name.as_str()).group(operation), change));
-//! let table = Table::new("times", "Time per call", name, &metrics, rows)
-//!     .grouped(Column::text("operation", "operation", "The operation."))
+//! let table = Table::new("times", "Time per call", Column::strategy(), &metrics, rows)
+//!     .grouped(Column::operation())
 //!     .side_by_side(Forms::TERMINAL);
 //! let section = Section::new("times", "Time per call").lead("Geometric means.").table(table).note("Lower is better.");
 //! ```
@@ -19,31 +18,27 @@
 //! [`Table::side_by_side`], and by [`Table::folded`] for details of the page. Leads are for documents alone, notes for every
 //! form unless they are limited. A section without a table, item, chart, code or note in some form is left out of it.
 
-mod claims;
+pub(super) mod claims;
 mod cost;
 mod differences;
 mod growth;
 mod latency;
-mod method;
+pub(super) mod method;
 mod open_load;
 mod outcomes;
 mod sizes;
 mod strategies;
-mod thresholds;
+pub(super) mod thresholds;
 mod throughput;
 pub(super) mod verdict;
 
-use std::sync::Arc;
-
 use crate::results::RunRecord;
 
+use super::RunDetails;
 use super::chart::Charts;
-use super::claims::ClaimView;
 use super::evaluation::{Evaluation, OperationResults};
 use super::format::percent;
 use super::table::{Cell, Forms, Table, Tone};
-use super::thresholds::ThresholdView;
-use super::{method as settings, run_facts::RunFacts};
 
 /// What a report says first.
 #[derive(Debug, Clone, Default)]
@@ -54,11 +49,15 @@ pub struct Headline {
     pub title: String,
     /// What the application does.
     pub about: String,
+    /// The mix of operations.
+    pub mix: String,
+    /// The times that strategies are judged by: `service` or `response`; `None` where none were measured.
+    pub times: Option<&'static str>,
     /// What was measured, in lines.
     pub subject: Vec<String>,
     /// Why nothing here may be used, in sentences; empty for a valid report.
     pub invalid: Vec<String>,
-    /// What to know first of a run that did not complete.
+    /// What is missing, such as the rounds of an interrupted run.
     pub incomplete: Option<String>,
     /// The verdict.
     pub sentences: Vec<String>,
@@ -70,6 +69,14 @@ pub struct Headline {
     pub overview: Option<Table>,
     /// How certain the verdict is.
     pub notes: Vec<String>,
+}
+
+impl Headline {
+    /// Whether anything is said besides the subject.
+    pub fn has_verdict(&self) -> bool {
+        let texts = [&self.sentences, &self.notes].into_iter().any(|texts| !texts.is_empty());
+        texts || !self.findings.is_empty() || self.incomplete.is_some()
+    }
 }
 
 /// What was found of one operation.
@@ -92,6 +99,17 @@ pub struct Paragraph {
     pub forms: Forms,
 }
 
+/// Lines that keep their form, such as a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code {
+    /// What they are.
+    pub lead: String,
+    /// Their language in Markdown.
+    pub language: &'static str,
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
 /// A part of a report under one heading.
 #[derive(Debug, Clone)]
 pub struct Section {
@@ -107,10 +125,10 @@ pub struct Section {
     pub tables: Vec<Table>,
     /// A list of sentences.
     pub items: Vec<String>,
+    /// Lines that keep their form.
+    pub code: Vec<Code>,
     /// What to know to read the tables.
     pub notes: Vec<Paragraph>,
-    /// A shell command, and what it is for.
-    pub command: Option<[String; 2]>,
     /// A scenario's text, which the page shows in parts.
     pub source: Option<String>,
     /// The forms that show it.
@@ -127,8 +145,8 @@ impl Section {
             charts: None,
             tables: Vec::new(),
             items: Vec::new(),
+            code: Vec::new(),
             notes: Vec::new(),
-            command: None,
             source: None,
             forms: Forms::ALL,
         }
@@ -152,12 +170,6 @@ impl Section {
     #[must_use]
     pub fn charts(self, charts: Charts) -> Section {
         Section { charts: Some(charts), ..self }
-    }
-
-    /// The same with a shell command.
-    #[must_use]
-    pub fn command(self, lead: impl Into<String>, command: impl Into<String>) -> Section {
-        Section { command: Some([lead.into(), command.into()]), ..self }
     }
 
     /// The same with a list of sentences.
@@ -189,36 +201,43 @@ impl Section {
     /// Whether a form has anything to show of it.
     pub fn is_shown(&self, form: Forms) -> bool {
         let has_table = self.tables.iter().any(|table| table.grid(form).is_some());
-        let has_text = !self.items.is_empty() || self.notes.iter().any(|note| note.forms.contains(form));
-        self.forms.contains(form) && (has_table || has_text || self.command.is_some() || self.source.is_some())
+        let has_text = !self.items.is_empty() || !self.code.is_empty() || self.notes(form).next().is_some();
+        self.forms.contains(form) && (has_table || has_text || self.source.is_some())
     }
 
     /// The tables that a form shows.
     pub fn shown(&self, form: Forms) -> impl Iterator<Item = &Table> {
         self.tables.iter().filter(move |table| table.forms.contains(form))
     }
+
+    /// The paragraphs at the beginning that a form shows.
+    pub fn leads(&self, form: Forms) -> impl Iterator<Item = &str> {
+        texts(&self.lead, form)
+    }
+
+    /// The paragraphs at the end that a form shows.
+    pub fn notes(&self, form: Forms) -> impl Iterator<Item = &str> {
+        texts(&self.notes, form)
+    }
 }
 
-/// What the sections of a run need besides its numbers.
-pub(super) struct Texts<'r> {
-    pub(super) claims: &'r [ClaimView],
-    pub(super) thresholds: &'r [ThresholdView],
-    pub(super) settings: &'r [(String, String)],
-    pub(super) facts: &'r RunFacts,
+fn texts(paragraphs: &[Paragraph], form: Forms) -> impl Iterator<Item = &str> {
+    paragraphs.iter().filter(move |one| one.forms.contains(form)).map(|one| one.text.as_str())
 }
 
 /// The sections of a run, in their order.
-pub(super) fn all(record: &RunRecord, run: &Arc<Evaluation>, texts: &Texts) -> Vec<Section> {
+pub(super) fn all(record: &RunRecord, details: &RunDetails) -> Vec<Section> {
+    let run = &details.evaluation;
     let has_rounds = run.rounds > 0;
     let rounds = |section: Option<Section>| section.filter(|_| has_rounds);
     let shapes =
         Section { source: Some(record.scenario.text.clone()), ..Section::new("shapes", "Shapes and commands") };
     let shapes = shapes.lead("The documents and commands of every strategy, as the scenario defines them; `docshape show` prints them with sample values.");
     let sections = [
-        thresholds::section(texts.thresholds),
+        thresholds::section(&details.thresholds),
         Some(strategies::section(run)),
         differences::section(run),
-        claims::section(run, texts.claims),
+        claims::section(&claims::claims(record, run)),
         latency::section(run),
         rounds(open_load::section(run)),
         throughput::section(run),
@@ -230,10 +249,15 @@ pub(super) fn all(record: &RunRecord, run: &Arc<Evaluation>, texts: &Texts) -> V
         outcomes::section(run),
         outcomes::audits(run),
         Some(shapes.only(Forms::HTML)),
-        method::warnings(settings::warnings(record)),
-        Some(method::section(texts.settings, &texts.facts.command)),
+        warnings(method::warnings(record)),
+        Some(method::section(record, &details.facts.command)),
     ];
     sections.into_iter().flatten().collect()
+}
+
+/// Warnings; `None` without any.
+pub(super) fn warnings(warnings: Vec<String>) -> Option<Section> {
+    (!warnings.is_empty()).then(|| Section::new("warnings", "Warnings").items(warnings))
 }
 
 /// A strategy's name and role.

@@ -59,8 +59,7 @@ pub(super) fn section(run: &Evaluation) -> Option<Section> {
         })
         .collect();
     let is_empty = rows.is_empty();
-    let name = Column::text("strategy", "strategy", "The strategy.");
-    let table = Table::new("open_load", "Offered and achieved load", name, &metrics, rows);
+    let table = Table::new("open_load", "Offered and achieved load", Column::strategy(), &metrics, rows);
     let note = "achieved: sent before the last call of their slice was due. lag: from the intended start to the release by the \
                 pacer; wait: from there until a client was free. skipped: waited longer than the timeout. never started: dropped \
                 at the end of their slice. service, response: means of successful calls.";

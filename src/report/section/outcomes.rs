@@ -25,10 +25,8 @@ pub(super) fn section(run: &Evaluation) -> Option<Section> {
 }
 
 fn outcomes(run: &Evaluation) -> Table {
-    let map = |key, about, cell: fn(&&OutcomeTotals) -> Cell| {
-        Measure::new(key, "", about, cell).of(Kind::Map).only(Forms::JSON)
-    };
-    let number = |key, about, cell: fn(&&OutcomeTotals) -> Cell| Measure::new(key, "", about, cell).only(Forms::JSON);
+    let map = |key, about, cell: fn(&&OutcomeTotals) -> Cell| Measure::data(key, about, cell).of(Kind::Map);
+    let number = |key, about, cell: fn(&&OutcomeTotals) -> Cell| Measure::data(key, about, cell);
     let metrics = [
         Measure::new("outcomes", "outcomes", "Calls by outcome.", |totals: &&OutcomeTotals| {
             let tone = if totals.failed() > 0 { Tone::Bad } else { Tone::Plain };
@@ -51,9 +49,8 @@ fn outcomes(run: &Evaluation) -> Table {
             (Row::new(strategy_cell(run, place)).group(group.clone()).series(place), &cell.totals)
         })
     });
-    let name = Column::text("strategy", "strategy", "The strategy.");
-    let table = Table::new("outcomes", "Outcomes", name, &metrics, rows);
-    let group = Column::text("operation", "operation", "The operation, or `mix`.");
+    let table = Table::new("outcomes", "Outcomes", Column::strategy(), &metrics, rows);
+    let group = Column::operation();
     table.grouped(group).side_by_side(Forms::DOCUMENT).only(Forms::DETAILED)
 }
 
@@ -82,23 +79,20 @@ type Reason<'r> = (&'r str, u64, Option<&'r String>);
 
 fn errors(run: &Evaluation) -> Option<Table> {
     let metrics = [
-        ReasonMeasure::new("error", "error", "The reason.", |(reason, ..): &Reason| Cell::text(plain(reason)))
-            .of(Kind::Text),
+        ReasonMeasure::text("error", "error", "The reason.", |(reason, ..): &Reason| Cell::text(plain(reason))),
         ReasonMeasure::new("calls", "calls", "Failed calls.", |(_, calls, _)| {
             Cell::whole(Some(*calls), |_| count(*calls))
         }),
-        ReasonMeasure::new("message", "message", "The server's message for the first.", |(.., message)| {
+        ReasonMeasure::text("message", "message", "The server's message for the first.", |(.., message)| {
             Cell::text(message.map_or_else(String::new, |message| plain(message)))
-        })
-        .of(Kind::Text),
+        }),
     ];
     by_reason("errors", "Errors", &metrics, run, |totals| &totals.errors)
 }
 
 fn retries(run: &Evaluation) -> Option<Table> {
     let metrics = [
-        ReasonMeasure::new("cause", "retry because of", "The cause.", |(cause, ..): &Reason| Cell::text(plain(cause)))
-            .of(Kind::Text),
+        ReasonMeasure::text("cause", "retry because of", "The cause.", |(cause, ..): &Reason| Cell::text(plain(cause))),
         ReasonMeasure::new("retries", "retries", "Retried attempts.", |(_, retries, _)| {
             Cell::whole(Some(*retries), |_| count(*retries))
         }),
@@ -119,14 +113,13 @@ fn by_reason<'r>(
             (Row::new(strategy_cell(run, place)).series(place), (reason.as_str(), *calls, message))
         })
     });
-    let name = Column::text("strategy", "strategy", "The strategy.");
-    let table = Table::new(id, title, name, metrics, rows).only(Forms::DETAILED);
+    let table = Table::new(id, title, Column::strategy(), metrics, rows).only(Forms::DETAILED);
     (!table.rows.is_empty()).then_some(table)
 }
 
 /// What a terminal says of calls that were rejected, failed or retried, and of audits.
 fn exceptions(run: &Evaluation) -> Option<Table> {
-    let metrics = [Measure::new("", "", "", |text: &String| Cell::text(text.as_str())).of(Kind::Text)];
+    let metrics = [Measure::text("", "", "", |text: &String| Cell::text(text.as_str()))];
     let rows =
         run.strategies.iter().filter_map(|strategy| Some((Row::new(strategy.name.as_str()), exception(strategy)?)));
     let table = Table::new("exceptions", "", Column::text("", "", ""), &metrics, rows).list().only(Forms::TERMINAL);
@@ -173,8 +166,7 @@ fn shortened(text: &str) -> String {
 /// What audits counted, also where that is nothing; `None` without audits.
 pub(super) fn audits(run: &Evaluation) -> Option<Section> {
     let metrics = [
-        AuditMeasure::new("audit", "audit", "The audit.", |one: &&Anomalies| Cell::text(plain(&one.audit)))
-            .of(Kind::Text),
+        AuditMeasure::text("audit", "audit", "The audit.", |one: &&Anomalies| Cell::text(plain(&one.audit))),
         AuditMeasure::new("anomalies", "anomalies", "Anomalies in all rounds.", |one| {
             let tone = if one.total > 0 { Tone::Bad } else { Tone::Plain };
             Cell::whole(Some(one.total), |total| count(total as u64)).tone(tone)
@@ -182,15 +174,14 @@ pub(super) fn audits(run: &Evaluation) -> Option<Section> {
         AuditMeasure::new("rounds_with_anomalies", "rounds with anomalies", "Rounds with anomalies.", |one| {
             Cell::whole(Some(one.wrong), |_| format!("{} of {}", one.wrong, one.cells))
         }),
-        AuditMeasure::new("rounds", "", "Rounds in which it ran.", |one| Cell::value(one.cells)).only(Forms::JSON),
+        AuditMeasure::data("rounds", "Rounds in which it ran.", |one| Cell::value(one.cells)),
     ];
     let rows = run.strategies.iter().enumerate().flat_map(|(place, strategy)| {
         strategy.audits.iter().map(move |audit| (Row::new(strategy_cell(run, place)).series(place), audit))
     });
     let rows: Vec<_> = rows.collect();
     let (is_clean, is_empty) = (rows.iter().all(|(_, audit)| audit.total == 0), rows.is_empty());
-    let name = Column::text("strategy", "strategy", "The strategy.");
-    let table = Table { is_folded: is_clean, ..Table::new("audits", "All audits", name, &metrics, rows) };
+    let table = Table { is_folded: is_clean, ..Table::new("audits", "All audits", Column::strategy(), &metrics, rows) };
     let lead = match is_clean {
         true => "No audit found an anomaly in the data after the last call of any round.",
         false => "Anomalies in the data after the last call of every round.",

@@ -46,14 +46,12 @@ fn table(run: &Evaluation) -> Table {
         // A terminal has no room for both numbers.
         size("storage_after", "storage", "The file afterwards.", |one| after(one.storage)).only(Forms::TERMINAL),
         size("indexes_after", "indexes", "The files afterwards.", |one| after(one.indexes)).only(Forms::TERMINAL),
-        SizeMeasure::new(
+        SizeMeasure::data(
             "checkpointed",
-            "",
             "Whether a checkpoint came before every reading; without it file sizes lag behind.",
             |one| Cell::value(one.checkpointed),
         )
-        .of(Kind::Flag)
-        .only(Forms::JSON),
+        .of(Kind::Flag),
     ];
     let rows = run.strategies.iter().enumerate().flat_map(|(strategy, results)| {
         let forms = if results.is_repeat { Forms::DETAILED } else { Forms::ALL };
@@ -65,7 +63,7 @@ fn table(run: &Evaluation) -> Table {
     });
     let name = Column::text("collection", "collection", "The collection.");
     let table = Table::new("sizes", "Every collection before → after", name, &metrics, rows);
-    table.grouped(Column::text("strategy", "strategy", "The strategy.")).folded()
+    table.grouped(Column::strategy()).folded()
 }
 
 fn size<'r>(

@@ -14,31 +14,27 @@ type Entry<'r> = (usize, &'r StrategyResults);
 pub(super) fn section(run: &Evaluation) -> Section {
     let about = "What it does.";
     let metrics = [
-        StrategyMeasure::new("about", "", about, |(_, one): &Entry| Cell::text(&one.about)).of(Kind::Text),
+        StrategyMeasure::text("about", "", about, |(_, one): &Entry| Cell::text(&one.about)),
         StrategyMeasure::new(
             "calls_per_second",
             "calls per second",
             "Completed calls per second of all clients; with open load those that were sent in time.",
             |(_, one)| rate(one),
         ),
-        StrategyMeasure::new("baseline", "", "Whether the others are compared with it.", |(place, _)| {
+        StrategyMeasure::data("baseline", "Whether the others are compared with it.", |(place, _)| {
             Cell::value(*place == 0)
         })
-        .of(Kind::Flag)
-        .only(Forms::JSON),
-        StrategyMeasure::new(
+        .of(Kind::Flag),
+        StrategyMeasure::data(
             "repeat",
-            "",
             "Whether it is the baseline measured a second time: its difference is noise.",
             |(_, one)| Cell::value(one.is_repeat),
         )
-        .of(Kind::Flag)
-        .only(Forms::JSON),
-        StrategyMeasure::new("unsafe", "", "Whether it is a negative control, excluded from verdicts.", |(_, one)| {
+        .of(Kind::Flag),
+        StrategyMeasure::data("unsafe", "Whether it is a negative control, excluded from verdicts.", |(_, one)| {
             Cell::value(one.is_unsafe)
         })
-        .of(Kind::Flag)
-        .only(Forms::JSON),
+        .of(Kind::Flag),
     ];
     let rows = run.strategies.iter().enumerate().map(|(place, strategy)| {
         let row = Row::new(strategy_cell(run, place).tone(Tone::Strong)).series(place).id(Some(strategy_id(place)));

@@ -29,18 +29,15 @@ pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
 
 fn slices(run: &Evaluation) -> Table {
     let metrics = [
-        TimeMeasure::new("low", "", "The lower quartile of the rounds.", |one: &Entry| rate(one, |spread| spread.low))
-            .only(Forms::JSON),
+        TimeMeasure::data("low", "The lower quartile of the rounds.", |one: &Entry| rate(one, |spread| spread.low)),
         TimeMeasure::new("median", "calls/s", "Calls per second in this slice: the median of the rounds.", |one| {
             rate(one, |spread| spread.median)
         }),
-        TimeMeasure::new("high", "", "The upper quartile of the rounds.", |one| rate(one, |spread| spread.high))
-            .only(Forms::JSON),
+        TimeMeasure::data("high", "The upper quartile of the rounds.", |one| rate(one, |spread| spread.high)),
     ];
     let slices = run.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().unwrap_or(0);
     let title = "Calls per second of each slice, medians of the rounds";
-    let table =
-        Table::new("slices", title, Column::text("strategy", "strategy", "The strategy."), &metrics, rows(run, slices));
+    let table = Table::new("slices", title, Column::strategy(), &metrics, rows(run, slices));
     numbered(table, "slice", "The slice of the window, from 1 on.")
 }
 
@@ -80,7 +77,6 @@ fn rounds(run: &Evaluation) -> Table {
     ];
     let rounds = run.strategies.iter().map(|strategy| strategy.round_rates.len()).max().unwrap_or(0);
     let title = "Calls per second, p50 and p99 of each round";
-    let table =
-        Table::new("rounds", title, Column::text("strategy", "strategy", "The strategy."), &metrics, rows(run, rounds));
+    let table = Table::new("rounds", title, Column::strategy(), &metrics, rows(run, rounds));
     numbered(table, "round", "The round, from 1 on.")
 }

@@ -3,7 +3,7 @@
 use crate::report::evaluation::{Evaluation, Measured, OperationResults};
 use crate::report::format::{counted, listed, percent, plain, time};
 use crate::report::section::{Finding, Headline, strategy_cell, times_id};
-use crate::report::table::{Cell, Column, Forms, Measure, Row, Table, Tone};
+use crate::report::table::{Cell, Column, Forms, Link, Measure, Row, Table, Tone};
 use crate::report::validity;
 use crate::report::verdict_text::{self, VerdictText};
 use crate::results::RunRecord;
@@ -35,6 +35,8 @@ pub(in crate::report) fn headline(record: &RunRecord, run: &Evaluation) -> Headl
         scenario: plain(&record.scenario.name),
         title: plain(&record.scenario.title),
         about: plain(&record.scenario.about),
+        mix: run.mix.clone(),
+        times: Some(run.times()),
         subject: vec![
             listed(&names) + ".",
             format!("Mean {} time per call, mix {}, {load}, {rounds}{calls}.", run.times(), run.mix),
@@ -81,15 +83,18 @@ fn overview(run: &Evaluation) -> Option<Table> {
     let metrics = [Measure::new("difference", "", "", |entry: &Entry| entry.cell())];
     let rows = run.mix_first().enumerate().flat_map(|(operation, row)| {
         let group = Cell::text(row.label()).remark(row.share.map_or_else(String::new, percent));
-        let group = group.link(Some(times_id(operation, 0))).tone(if row.is_mix { Tone::Strong } else { Tone::Plain });
+        let group = group.link(Some(Link::Row(times_id(operation, 0)))).tone(if row.is_mix {
+            Tone::Strong
+        } else {
+            Tone::Plain
+        });
         run.without_repeat().map(move |(place, _)| {
             let name = strategy_cell(run, place);
             (Row::new(name).group(group.clone()).series(place), Entry { run, row, place })
         })
     });
-    let name = Column::text("strategy", "strategy", "The strategy.");
     let title = "Mean times per call of every operation and strategy";
-    let table = Table::new("overview", title, name, &metrics, rows);
+    let table = Table::new("overview", title, Column::strategy(), &metrics, rows);
     let group = Column::text("operation", "mean time per call", "The operation.");
     Some(table.grouped(group).side_by_side(Forms::HTML).only(Forms::HTML))
 }

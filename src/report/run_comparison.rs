@@ -1,0 +1,500 @@
+//! The report of a comparison of two runs, A and B.
+
+use serde_json::json;
+
+use crate::results::{LoadModel, RunRecord, in_percent};
+use crate::stats::{
+    self, ChangeVerdict, CollectionGrowth, Incomparable, IncomparableReason, OperationChange, Ratio, Role,
+    RunComparison, SharedShift, StrategyChange, TimeChange,
+};
+
+use super::format::{
+    NOTHING, bytes_change, count, count_change, counted, interval, listed, percent, plain, three, time,
+};
+use super::section::{self, Finding, Headline, Section, method::measured};
+use super::table::{Cell, Column, Forms, Kind, Measure, Row, Table, Tone};
+use super::validity::environment_warning;
+use super::verdict_text::difference;
+use super::{NamedRun, Report};
+
+type CollectionChange = (String, Option<CollectionGrowth>, Option<CollectionGrowth>);
+type ChangeMeasure<'c> = Measure<Entry<'c>>;
+
+/// Regressions that the headline names, and improvements.
+const NAMED: usize = 12;
+
+/// Settings that always differ, or that the report has elsewhere.
+const OWN: [&str; 4] = ["started", "scenario", "rounds", "verification"];
+
+/// The mean or the 99th percentile of an operation of one strategy in both runs.
+struct Entry<'c> {
+    row: &'c OperationChange,
+    metric: &'static str,
+    change: TimeChange,
+}
+
+impl Report {
+    /// Computes the report of a comparison; `changed` are the strategies whose definition changed.
+    pub fn of_comparison(found: &RunComparison, runs: [&NamedRun; 2], tolerance: f64, changed: &[String]) -> Report {
+        let [before, after] = runs.map(|run| &run.record);
+        let sections = [
+            Some(times(found, tolerance)),
+            throughput(found),
+            sizes(found),
+            differences(before, after),
+            section::warnings(warnings(found, [before, after], changed)),
+        ];
+        Report::of(headline(found, runs, tolerance), sections.into_iter().flatten())
+    }
+}
+
+fn headline(found: &RunComparison, runs: [&NamedRun; 2], tolerance: f64) -> Headline {
+    let (record, mix) = (&runs[0].record, plain(&runs[0].record.mix.name));
+    let worse = findings(found, ChangeVerdict::is_regression, f64::recip);
+    let is_better = |verdict: ChangeVerdict| match verdict {
+        ChangeVerdict::Faster => true,
+        ChangeVerdict::Incomparable(incomparable) => incomparable.before.is_some() && incomparable.after.is_none(),
+        ChangeVerdict::Slower
+        | ChangeVerdict::NoDifference
+        | ChangeVerdict::Inconclusive
+        | ChangeVerdict::NotJudged => false,
+    };
+    let better = findings(found, is_better, |ratio| ratio);
+    let more = worse.len().saturating_sub(NAMED) + better.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("{more} more differences are marked in the table."));
+    let subject = ["A", "B"].into_iter().zip(runs).map(|(name, run)| format!("{name}: {}", described(run)));
+    Headline {
+        scenario: plain(&record.scenario.name),
+        title: plain(&record.scenario.title),
+        subject: std::iter::once(format!("Run B compared with run A, mix {mix}.")).chain(subject).collect(),
+        mix,
+        times: Some(if record.settings.load == LoadModel::Closed { "service" } else { "response" }),
+        sentences: vec![verdict(found, tolerance)],
+        tone: if worse.is_empty() { Tone::Strong } else { Tone::Bad },
+        findings: worse.into_iter().take(NAMED).chain(better.into_iter().take(NAMED)).collect(),
+        notes: more.into_iter().chain(criteria(found, tolerance)).collect(),
+        ..Headline::default()
+    }
+}
+
+fn described(run: &NamedRun) -> String {
+    let record = &run.record;
+    let calls = record.settings.calls.map_or(String::new(), |calls| format!(" of {}", counted(calls, "call")));
+    let rounds = counted(record.rounds.len() as u64, "round");
+    let (name, version, started) = (plain(&run.name), plain(&record.server.version), plain(&record.started));
+    format!("{name}, MongoDB {version}, {rounds}{calls}, started {started}.")
+}
+
+/// The changes with some verdicts, by the size of their ratio.
+fn findings(
+    found: &RunComparison,
+    is_meant: impl Fn(ChangeVerdict) -> bool,
+    order: impl Fn(f64) -> f64,
+) -> Vec<Finding> {
+    let mut all: Vec<_> = found.judged().filter(|(.., change)| is_meant(change.verdict)).collect();
+    let size = |change: &TimeChange| change.ratio.map_or(0.0, &order);
+    all.sort_by(|a, b| size(&a.3).total_cmp(&size(&b.3)));
+    let finding = |(strategy, row, is_quantile, change): (&StrategyChange, &OperationChange, bool, TimeChange)| {
+        let quantile = if is_quantile { " p99" } else { "" };
+        let name = format!("{} {}{quantile}", plain(&strategy.name), operation(row));
+        let text = match (change.verdict, change.ratio) {
+            (ChangeVerdict::Incomparable(incomparable), _) => incomparable_text(incomparable),
+            (_, Some(mean)) => difference(&Ratio { mean, interval: change.interval, rounds: 0 }, None, false),
+            (_, None) => NOTHING.to_owned(),
+        };
+        Finding { name, text, is_difference: true }
+    };
+    all.into_iter().map(finding).collect()
+}
+
+fn operation(row: &OperationChange) -> String {
+    row.operation.as_deref().map_or_else(|| "mix".to_owned(), plain)
+}
+
+fn incomparable_text(Incomparable { before, after }: Incomparable) -> String {
+    let what = |why: IncomparableReason| match why {
+        IncomparableReason::Overloaded => "could not keep up with the calls",
+        IncomparableReason::Failures => "failed in too many calls",
+        IncomparableReason::NoSuccess => "had a round without a successful call",
+    };
+    match (before, after) {
+        (Some(old), Some(new)) if old == new => format!("{} in both runs", what(old)),
+        (Some(old), Some(new)) => format!("{} in A, and {} in B", what(old), what(new)),
+        (Some(old), None) => format!("{} in A and not in B", what(old)),
+        (None, new) => format!("{} in B and not in A", new.map_or(NOTHING, what)),
+    }
+}
+
+fn verdict(found: &RunComparison, tolerance: f64) -> String {
+    let count = |is_meant: &dyn Fn(ChangeVerdict) -> bool| {
+        found.judged().filter(|(.., change)| is_meant(change.verdict)).count() as u64
+    };
+    let limit = limit(tolerance);
+    let all = counted(count(&|_| true), "number");
+    let slower = count(&|verdict| verdict == ChangeVerdict::Slower);
+    let broken = count(&ChangeVerdict::is_regression) - slower;
+    let is_incomparable = |verdict| matches!(verdict, ChangeVerdict::Incomparable(_)) && !verdict.is_regression();
+    let parts = [
+        (count(&|verdict| verdict == ChangeVerdict::NoDifference), format!("the same within {limit}")),
+        (count(&|verdict| verdict == ChangeVerdict::Faster), "faster".to_owned()),
+        (count(&|verdict| verdict == ChangeVerdict::Inconclusive), "inconclusive".to_owned()),
+        (count(&is_incomparable), "not compared".to_owned()),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}"));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let rest = |start: &str| if parts.is_empty() { String::new() } else { format!("{start}{parts}") };
+    let is_possible = |change: TimeChange| change.interval.is_none_or(|interval| interval.high > 1.0 + tolerance);
+    let is_open =
+        found.judged().all(|(.., change)| change.verdict == ChangeVerdict::Inconclusive && is_possible(change));
+    if slower + broken == 0 {
+        return match is_open {
+            true => format!(
+                "Undecided: a regression beyond {limit} is neither shown nor excluded in {all}; use a longer preset."
+            ),
+            false => format!("No regression beyond {limit} found in {all}{}.", rest(": ")),
+        };
+    }
+    let slower_text = format!("B is slower than A by more than {limit} in {slower} of {all}");
+    let regression = match (slower, broken) {
+        (_, 0) => slower_text,
+        (0, _) => format!("{broken} of {all} can no longer be compared, because calls fail or wait"),
+        _ => format!("{slower_text}, and {broken} can no longer be compared, because calls fail or wait"),
+    };
+    format!("REGRESSION: {regression}{}.", rest("; of the others "))
+}
+
+fn limit(tolerance: f64) -> String {
+    format!("{} %", in_percent(tolerance))
+}
+
+/// What could be undetected, and when a difference is reported.
+fn criteria(found: &RunComparison, tolerance: f64) -> Vec<String> {
+    let inconclusive = found.judged().filter(|(.., change)| change.verdict == ChangeVerdict::Inconclusive);
+    let hidden = inconclusive.filter_map(|(.., change)| Some(change.interval?.high - 1.0)).fold(0.0, f64::max);
+    let undetected = (hidden > tolerance)
+        .then(|| format!("Inconclusive numbers could hide a regression of up to {}.", percent(hidden)));
+    let criteria = format!(
+        "A difference is reported only if its whole 95 % CI is beyond {} and it exceeds the noise that the repeats of both \
+         runs show. The CIs cover all operations at once; the mix is a family of its own.",
+        limit(tolerance)
+    );
+    undetected.into_iter().chain([criteria]).collect()
+}
+
+fn times(found: &RunComparison, tolerance: f64) -> Section {
+    let measures = [
+        ChangeMeasure::text("metric", "", "`mean` or `p99`.", |one| Cell::text(one.metric)).only(Forms::JSON),
+        ChangeMeasure::new("before_ns", "A", "The time in run A: the geometric mean over rounds.", |one| {
+            Cell::number(one.change.before, time)
+        }),
+        ChangeMeasure::new("after_ns", "B", "The time in run B.", |one| Cell::number(one.change.after, time)),
+        ChangeMeasure::new("ratio", "ratio", "B divided by A.", ratio),
+        ChangeMeasure::text("ci", "95 % CI", "The ratio's confidence interval.", |one| {
+            Cell::text(one.change.interval.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
+        })
+        .only(Forms::READ),
+        ChangeMeasure::data("low", "The lower bound of the ratio's 95 % CI.", |one| {
+            Cell::value(one.change.interval.map(|bounds| bounds.low))
+        }),
+        ChangeMeasure::data("high", "The upper bound.", |one| {
+            Cell::value(one.change.interval.map(|bounds| bounds.high))
+        }),
+        ChangeMeasure::new("relative", "relative", "The ratio of a mean divided by that of the baseline.", |one| {
+            let relative = one.row.relative.filter(|_| one.metric == "mean");
+            Cell::text(relative.map_or_else(String::new, three)).with_value(relative)
+        }),
+        ChangeMeasure::text(
+            "verdict",
+            "",
+            "`slower`, `faster`, `no_difference`, `inconclusive`, `incomparable` or `not_judged`.",
+            |one| Cell::text(verdict_name(one.change.verdict)),
+        )
+        .only(Forms::JSON),
+    ];
+    let longest = found.strategies.iter().max_by_key(|strategy| strategy.rows.len());
+    // The mix is last in the comparison and first in reports.
+    let names = longest.map_or(&[][..], |strategy| &strategy.rows);
+    let (operations, mix) = names.split_at(names.len().saturating_sub(1));
+    let rows = mix.iter().chain(operations).flat_map(|named| ["mean", "p99"].map(|metric| (named, metric))).flat_map(
+        |(named, metric)| {
+            let name = operation(named);
+            let label = if metric == "mean" { name.clone() } else { format!("{name} {metric}") };
+            let group = Cell::text(label).with_value(name);
+            found.strategies.iter().enumerate().filter_map(move |(place, strategy)| {
+                let row = strategy.rows.iter().find(|row| row.operation == named.operation)?;
+                let change = if metric == "mean" { row.mean } else { row.p99? };
+                let named = Row::new(plain(&strategy.name)).group(group.clone()).series(place);
+                Some((named, Entry { row, metric, change }))
+            })
+        },
+    );
+    let table = Table::new("changes", "Time per call", Column::strategy(), &measures, rows.collect::<Vec<_>>())
+        .grouped(Column::operation())
+        .side_by_side(Forms::TERMINAL);
+    let unjudged = found.strategies.iter().filter(|strategy| strategy.role != Role::Judged);
+    let unjudged: Vec<String> = unjudged.map(|strategy| plain(&strategy.name)).collect();
+    let unjudged =
+        if unjudged.is_empty() { String::new() } else { format!("Unsafe and not judged: {}.", listed(&unjudged)) };
+    let note = format!(
+        "ratio: B / A, below 1 is faster. ▼ ▲ reported difference. ? inconclusive: the CI extends beyond {}. relative: ratio / \
+         ratio of the baseline.",
+        limit(tolerance)
+    );
+    Section::new("changes", "Time per call").table(table).note(unjudged).note(note)
+}
+
+fn ratio(one: &Entry) -> Cell {
+    let (mark, tone) = match one.change.verdict {
+        ChangeVerdict::Slower => ("▲ ", Tone::Bad),
+        ChangeVerdict::Faster => ("▼ ", Tone::Good),
+        ChangeVerdict::Inconclusive => ("? ", Tone::Faint),
+        ChangeVerdict::NotJudged => ("", Tone::Faint),
+        ChangeVerdict::NoDifference | ChangeVerdict::Incomparable(_) => ("", Tone::Plain),
+    };
+    Cell::number(one.change.ratio, |ratio| format!("{mark}{}", three(ratio))).tone(tone)
+}
+
+fn verdict_name(verdict: ChangeVerdict) -> &'static str {
+    match verdict {
+        ChangeVerdict::Slower => "slower",
+        ChangeVerdict::Faster => "faster",
+        ChangeVerdict::NoDifference => "no_difference",
+        ChangeVerdict::Inconclusive => "inconclusive",
+        ChangeVerdict::Incomparable(_) => "incomparable",
+        ChangeVerdict::NotJudged => "not_judged",
+    }
+}
+
+/// Calls per second of the strategies; `None` with open load.
+fn throughput(found: &RunComparison) -> Option<Section> {
+    let measures = [
+        Measure::new("before", "A", "Calls per second in run A.", |(before, _): &(f64, f64)| rate(*before)),
+        Measure::new("after", "B", "Calls per second in run B.", |(_, after)| rate(*after)),
+        Measure::new("ratio", "ratio", "B divided by A.", |(before, after)| Cell::number(Some(after / before), three)),
+    ];
+    let strategies = found.strategies.iter();
+    let rows = strategies.filter_map(|strategy| Some((Row::new(plain(&strategy.name)), strategy.throughput?)));
+    let title = "Calls per second";
+    let table = Table::new("throughput_changes", title, Column::strategy(), &measures, rows);
+    (!table.rows.is_empty()).then(|| Section::new("throughput", title).table(table))
+}
+
+fn rate(rate: f64) -> Cell {
+    Cell::number(Some(rate), |rate| count(rate.round() as u64))
+}
+
+/// The sizes of collections in both runs; `None` without any.
+fn sizes(found: &RunComparison) -> Option<Section> {
+    let measures = [
+        size("documents", "documents", "How many documents.", |one| {
+            change(one, |growth| growth.documents.after, count_change)
+        }),
+        size("mean_bytes", "mean", "The mean size of a document.", |one| {
+            change(one, |growth| growth.mean.after, bytes_change)
+        }),
+        size("storage_bytes", "storage", "The collection's file.", |one| {
+            change(one, |growth| growth.storage.after, bytes_change)
+        }),
+        size("index_bytes", "indexes", "The indexes' files.", |one| {
+            change(one, |growth| growth.indexes.after, bytes_change)
+        }),
+    ];
+    let rows = found.strategies.iter().flat_map(|strategy| {
+        let group = Cell::text(plain(&strategy.name));
+        strategy.collections.iter().map(move |one| (Row::new(plain(&one.0)).group(group.clone()), one))
+    });
+    let name = Column::text("collection", "collection", "The collection.");
+    let title = "Collections after the calls of a round, A → B";
+    let table = Table::new("collection_changes", title, name, &measures, rows).grouped(Column::strategy());
+    (!table.rows.is_empty()).then(|| Section::new("collections", title).table(table))
+}
+
+fn size<'c>(
+    key: &'static str,
+    heading: &str,
+    about: &'static str,
+    cell: fn(&&'c CollectionChange) -> Cell,
+) -> Measure<&'c CollectionChange> {
+    Measure::new(key, heading, about, cell).of(Kind::Map)
+}
+
+fn change(
+    (_, before, after): &CollectionChange,
+    of: fn(&CollectionGrowth) -> f64,
+    text: fn(f64, f64) -> String,
+) -> Cell {
+    let (before, after) = (before.as_ref().map(of), after.as_ref().map(of));
+    let both = before.zip(after).map_or_else(|| NOTHING.to_owned(), |(before, after)| text(before, after));
+    Cell::text(both).with_value(json!({ "before": before, "after": after }))
+}
+
+/// Settings, machine and server where the runs differ; `None` where they do not.
+fn differences(before: &RunRecord, after: &RunRecord) -> Option<Section> {
+    let strategies = |record: &RunRecord| {
+        let named = record.strategies.iter().filter(|strategy| !strategy.is_repeat);
+        ("strategies".to_owned(), named.map(|strategy| plain(&strategy.name)).collect::<Vec<_>>().join(", "))
+    };
+    let [old, new] =
+        [before, after].map(|record| measured(record).into_iter().chain([strategies(record)]).collect::<Vec<_>>());
+    let value = |pairs: &[(String, String)], name: &str| {
+        pairs.iter().find(|(other, _)| other == name).map_or_else(|| NOTHING.to_owned(), |(_, value)| value.clone())
+    };
+    let mut rows: Vec<(Row, [String; 2])> = Vec::new();
+    for (name, _) in old.iter().chain(&new).filter(|(name, _)| !OWN.contains(&name.as_str())) {
+        let values = [value(&old, name), value(&new, name)];
+        if values[0] != values[1] && !rows.iter().any(|(row, _)| row.name.text == *name) {
+            rows.push((Row::new(name.as_str()), values));
+        }
+    }
+    let measures = [
+        Measure::text("change", "", "", |[old, new]: &[String; 2]| Cell::text(format!("{old} → {new}")))
+            .only(Forms::TERMINAL),
+        Measure::text("before", "A", "In run A.", |[old, _]: &[String; 2]| Cell::text(old)).only(Forms::DETAILED),
+        Measure::text("after", "B", "In run B.", |[_, new]: &[String; 2]| Cell::text(new)).only(Forms::DETAILED),
+    ];
+    let name = Column::text("setting", "setting", "What was set or found.");
+    let table = Table::new("setting_changes", "What differs", name, &measures, rows).list();
+    (!table.rows.is_empty()).then(|| Section::new("settings", "What differs, A → B").table(table))
+}
+
+fn warnings(found: &RunComparison, runs: [&RunRecord; 2], changed: &[String]) -> Vec<String> {
+    let [before, after] = runs;
+    let mut warnings: Vec<String> = found.shared_shift.map(shared_shift).into_iter().collect();
+    warnings.extend(changed.iter().map(|name| format!("The definition of strategy {} changed.", plain(name))));
+    if let (Some(old), Some(new)) = (before.settings.calls, after.settings.calls)
+        && old != new
+    {
+        warnings.push(format!(
+            "The rounds have different numbers of calls, so documents that grow end at different sizes: measure B with {} per \
+             round.",
+            counted(old, "call")
+        ));
+    }
+    if before.settings.isolated.is_some() != after.settings.isolated.is_some() {
+        let (isolated, other) = if before.settings.isolated.is_some() { ("A", "B") } else { ("B", "A") };
+        warnings.push(format!(
+            "In {isolated} every strategy had the server to itself, in {other} it had not: measure {other} again in isolation."
+        ));
+    }
+    for (side, record) in ["A", "B"].into_iter().zip(runs) {
+        let of_run = record.warnings.iter().map(|warning| plain(warning));
+        let found = stats::environment_warnings(record).into_iter().map(|warning| environment_warning(record, warning));
+        warnings.extend(of_run.chain(found).map(|warning| format!("{side}: {warning}")));
+    }
+    if !runs.iter().flat_map(|record| &record.strategies).any(|strategy| strategy.is_repeat) {
+        warnings.push("Neither run has a repeat of the baseline, so the noise of both is unknown.".into());
+    }
+    warnings
+}
+
+fn shared_shift(SharedShift { means, typical, range }: SharedShift) -> String {
+    let (low, high, typical) = (three(range.low), three(range.high), three(typical));
+    format!(
+        "All {means} means changed alike, by {low} to {high} (median {typical}): the cause may be the server, or a machine that was \
+         more or less busy. See what differs, and measure A and B again in turns. The column `relative` does not contain it."
+    )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::record::CallOutcome;
+    use crate::report::tests::in_every_form;
+    use crate::stats::{RunPair, SharedStrategy, compare_runs, sample};
+
+    const ALL: [SharedStrategy; 3] = [same(0), same(1), same(2)];
+
+    const fn same(place: usize) -> SharedStrategy {
+        SharedStrategy { before: place, after: place }
+    }
+
+    fn slowed(strategies: &[usize], factor: f64) -> RunRecord {
+        let mut run = sample::run(8);
+        for round in &mut run.rounds {
+            for strategy in strategies {
+                for operation in &mut round.cells[*strategy].operations {
+                    operation.outcomes.iter_mut().for_each(|one| one.sum = (one.sum as f64 * factor).round() as u64);
+                }
+            }
+        }
+        run
+    }
+
+    fn compared(before: &RunRecord, after: &RunRecord, changed: &[String]) -> Report {
+        let found = compare_runs(RunPair { before, after, strategies: &ALL, tolerance: 0.05 });
+        let run = |name: &str, record: &RunRecord| NamedRun { name: name.into(), record: record.clone() };
+        Report::of_comparison(&found, [&run("results/a", before), &run("saved run main", after)], 0.05, changed)
+    }
+
+    /// A comparison with every section and table.
+    pub(in crate::report) fn complete() -> Report {
+        let mut after = slowed(&[0], 1.5);
+        for round in &mut after.rounds {
+            for operation in &mut round.cells[1].operations {
+                operation.outcomes.iter_mut().for_each(|one| one.sum /= 2);
+            }
+        }
+        after.server.version = "7.0.1".into();
+        after.settings.calls = Some(1_000);
+        compared(&sample::run(8), &after, &["embedded".to_owned()])
+    }
+
+    #[test]
+    fn one_strategy_is_slower_and_another_faster() {
+        let [terminal, markdown] = in_every_form(&complete());
+        insta::assert_snapshot!("slower_and_faster_80_columns", terminal);
+        insta::assert_snapshot!("slower_and_faster_markdown", markdown);
+    }
+
+    #[test]
+    fn numbers_of_json_are_those_of_the_comparison() {
+        let record =
+            crate::report::json::tests::record(&complete(), "changes", &[("strategy", "linked"), ("operation", "mix")]);
+        assert_eq!((&record["metric"], &record["verdict"]), (&json!("mean"), &json!("faster")));
+        assert!((record["ratio"].as_f64().unwrap() - 0.5).abs() < 1e-3 && record["high"].as_f64().unwrap() < 0.52);
+        assert!((record["relative"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-3, "{record}");
+    }
+
+    #[test]
+    fn a_shift_of_all_is_a_warning() {
+        let [text, markdown] = in_every_form(&compared(&sample::run(8), &slowed(&[0, 1, 2], 1.4), &[]));
+        let warning = "All 9 means changed alike, by 1.40 to 1.40 (median 1.40)";
+        assert!(text.contains(warning) && markdown.contains(warning), "{text}");
+    }
+
+    #[test]
+    fn nothing_shown_is_no_all_clear() {
+        let run = sample::run(8);
+        let [text, _] = in_every_form(&compared(&run, &run, &[]));
+        assert!(text.contains("No regression beyond 5 % found in 8 numbers: "), "{text}");
+        let mut wild = run.clone();
+        for (place, round) in wild.rounds.iter_mut().enumerate() {
+            let outcomes =
+                round.cells.iter_mut().flat_map(|cell| &mut cell.operations).flat_map(|one| &mut one.outcomes);
+            outcomes.for_each(|one| one.sum *= 1 + place as u64 % 4);
+        }
+        let [_, text] = in_every_form(&compared(&wild, &wild, &[]));
+        let verdict = "Undecided: a regression beyond 5 % is neither shown nor excluded in 8 numbers";
+        assert!(text.contains(verdict) && text.contains("could hide a regression of up to"), "{text}");
+        assert!(!text.contains("No regression"));
+    }
+
+    #[test]
+    fn new_failures_are_regressions() {
+        let mut after = sample::run(8);
+        after.rounds[0].cells[1].operations[1].outcomes[0].outcome = CallOutcome::Rejected("size".into());
+        let report = compared(&sample::run(8), &after, &[]);
+        let verdict = &report.headline.sentences[0];
+        assert!(verdict.contains("No regression beyond 5 % found") && verdict.contains("not compared"), "{verdict}");
+        assert_eq!(report.headline.findings, []);
+        for cell in after.rounds.iter_mut().map(|round| &mut round.cells[1]) {
+            cell.operations[1].outcomes[0].outcome = CallOutcome::Failed;
+        }
+        let report = compared(&sample::run(8), &after, &[]);
+        let finding = &report.headline.findings[0];
+        assert_eq!(finding.text, "failed in too many calls in B and not in A");
+        let verdict = &report.headline.sentences[0];
+        assert!(verdict.contains("can no longer be compared, because calls fail or wait"), "{verdict}");
+        assert!(!verdict.contains("slower"), "{verdict}");
+    }
+}
