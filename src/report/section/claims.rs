@@ -76,7 +76,9 @@ pub(in crate::report) fn measures<'r>() -> Vec<ClaimMeasure<'r>> {
             let says = plain(&one.claim.says);
             Cell::text(says.clone()).remark(source).with_value(says).tone(Tone::Strong)
         }),
-        ClaimMeasure::text("found", "found", "The numbers; if undecided, also the reason.", |one| Cell::text(&one.found)),
+        ClaimMeasure::text("found", "found", "The numbers; if undecided, also the reason.", |one| {
+            Cell::text(&one.found)
+        }),
     ]
 }
 
