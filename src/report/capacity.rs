@@ -5,7 +5,7 @@ use crate::stats::capacity::over_rounds;
 use crate::stats::{ConfidenceInterval, geometric_mean};
 
 use super::Report;
-use super::format::{count, counted, interval, listed, plain, three, time};
+use super::format::{counted, interval, listed, plain, three, time};
 use super::section::{Headline, Section};
 use super::table::{Cell, Column, Forms, Measure, Row, Table, Tone};
 
@@ -63,12 +63,10 @@ fn capacities(record: &CapacityRecord) -> Section {
         }),
         Measure::new("searches", "searches", "The searches, one per round.", |one| {
             let found = if one.found == one.searches { String::new() } else { format!("{} of ", one.found) };
-            Cell::whole(Some(one.searches), |searches| format!("{found}{searches}"))
+            Cell::text(format!("{found}{}", one.searches)).with_value(one.searches)
         }),
         Measure::data("found", "The searches that found a rate.", |one| Cell::value(one.found)),
-        Measure::new("trials", "trials", "The rates that were tried.", |one| {
-            Cell::whole(Some(one.trials), |trials| count(trials as u64))
-        }),
+        Measure::new("trials", "trials", "The rates that were tried.", |one| Cell::count(one.trials)),
     ];
     let strategies = record.run.strategies.iter().enumerate();
     let rows = strategies.clone().map(|(place, strategy)| {
@@ -139,9 +137,7 @@ fn not_found(record: &CapacityRecord, strategy: usize) -> String {
 
 fn trials(record: &CapacityRecord) -> Section {
     let measures = [
-        TrialMeasure::new("round", "round", "The round, from 1 on.", |(round, _)| {
-            Cell::whole(Some(round + 1), |round| count(round as u64))
-        }),
+        TrialMeasure::new("round", "round", "The round, from 1 on.", |(round, _)| Cell::count(round + 1)),
         TrialMeasure::new("calls_per_second", "calls/s", "The rate that was tried.", |(_, trial)| {
             Cell::number(Some(trial.rate), three)
         }),
@@ -149,11 +145,9 @@ fn trials(record: &CapacityRecord) -> Section {
             Cell::number(trial.measured, time)
         }),
         TrialMeasure::new("failed", "failed", "Calls that failed, were skipped or never started.", |(_, trial)| {
-            Cell::whole(Some(trial.failed), |calls| count(calls as u64))
+            Cell::count(trial.failed)
         }),
-        TrialMeasure::new("offered", "offered", "Calls that were due.", |(_, trial)| {
-            Cell::whole(Some(trial.offered), |calls| count(calls as u64))
-        }),
+        TrialMeasure::new("offered", "offered", "Calls that were due.", |(_, trial)| Cell::count(trial.offered)),
         TrialMeasure::text("result", "result", "`kept`, `not kept` or `overloaded`.", |(_, trial)| {
             Cell::text(trial.result())
         }),

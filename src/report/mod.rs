@@ -46,7 +46,7 @@ pub use junit::Junit;
 pub use markdown::{MARKDOWN_FILE, Markdown};
 pub use run_facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
 pub use section::thresholds::ThresholdView;
-pub use section::{Code, Finding, Headline, Paragraph, Section};
+pub use section::{Finding, Headline, Listing, Paragraph, Section};
 pub use table::{Block, Cell, Column, Forms, Grid, Kind, Line, Link, Row, Table, Tone};
 pub use terminal::Terminal;
 

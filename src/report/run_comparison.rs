@@ -276,7 +276,7 @@ fn throughput(found: &RunComparison) -> Option<Section> {
     let rows = strategies.filter_map(|strategy| Some((Row::new(plain(&strategy.name)), strategy.throughput?)));
     let title = "Calls per second";
     let table = Table::new("throughput_changes", title, Column::strategy(), &measures, rows);
-    (!table.rows.is_empty()).then(|| Section::new("throughput", title).table(table))
+    Section::new("throughput", title).table(table).with_rows()
 }
 
 fn rate(rate: f64) -> Cell {
@@ -306,7 +306,7 @@ fn sizes(found: &RunComparison) -> Option<Section> {
     let name = Column::text("collection", "collection", "The collection.");
     let title = "Collections after the calls of a round, A → B";
     let table = Table::new("collection_changes", title, name, &measures, rows).grouped(Column::strategy());
-    (!table.rows.is_empty()).then(|| Section::new("collections", title).table(table))
+    Section::new("collections", title).table(table).with_rows()
 }
 
 fn size<'c>(
@@ -354,7 +354,7 @@ fn differences(before: &RunRecord, after: &RunRecord) -> Option<Section> {
     ];
     let name = Column::text("setting", "setting", "What was set or found.");
     let table = Table::new("setting_changes", "What differs", name, &measures, rows).list();
-    (!table.rows.is_empty()).then(|| Section::new("settings", "What differs, A → B").table(table))
+    Section::new("settings", "What differs, A → B").table(table).with_rows()
 }
 
 fn warnings(found: &RunComparison, runs: [&RunRecord; 2], changed: &[String]) -> Vec<String> {

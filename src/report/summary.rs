@@ -132,7 +132,7 @@ fn of_claims(runs: &[Summarised]) -> Option<Section> {
         "The scenario.",
     ));
     let lead = "Sentences of authors, and what these runs say of them.";
-    (!table.rows.is_empty()).then(|| Section::new("claims", "Claims").lead(lead).table(table))
+    Section::new("claims", "Claims").lead(lead).table(table).with_rows()
 }
 
 fn measured(runs: &[Summarised]) -> Section {

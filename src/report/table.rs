@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::format::NOTHING;
+use super::format::{NOTHING, count, time};
 
 /// The forms that show something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,10 +116,14 @@ impl Cell {
         cell.with_value(value.map_or(Value::Null, Value::from))
     }
 
-    /// A whole number and how it is written; a dash without one.
-    pub fn whole(value: Option<u64>, text: impl Fn(f64) -> String) -> Cell {
-        let cell = Cell::number(value.map(|value| value as f64), text);
-        cell.with_value(value.map_or(Value::Null, Value::from))
+    /// A count.
+    pub fn count(value: u64) -> Cell {
+        Cell::text(count(value)).with_value(value)
+    }
+
+    /// A time in nanoseconds, known as a whole number; a dash without one.
+    pub fn time(nanoseconds: Option<u64>) -> Cell {
+        Cell::number(nanoseconds.map(|time| time as f64), time).with_value(nanoseconds)
     }
 
     /// A value for JSON alone.

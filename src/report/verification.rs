@@ -7,7 +7,7 @@ use crate::results::verification::{
 
 use super::Report;
 use super::format::{count, counted, listed, percent, plain, visible};
-use super::section::{Code, Headline, Section};
+use super::section::{Headline, Listing, Section};
 use super::table::{Cell, Column, Forms, Kind, Measure, Row, Table, Tone};
 
 type PhaseMeasure<'v> = Measure<&'v StrategyFindings>;
@@ -164,9 +164,9 @@ fn findings(verification: &Verification) -> Option<Section> {
     let code = |one: &FoundProblem| {
         let times = if one.count > 1 { format!(" ({} times)", count(one.count)) } else { String::new() };
         let lead = format!("{}, {}: {}{times}", one.strategy, one.phase, one.title);
-        Code { lead, language: "text", lines: one.lines.clone() }
+        Listing { lead, language: "text", lines: one.lines.clone() }
     };
-    let code: Vec<Code> = all.iter().map(code).collect();
+    let code: Vec<Listing> = all.iter().map(code).collect();
     let measures = [
         Measure::text("phase", "", "`sequential`, `ordered` or `unordered`.", |one: &FoundProblem| {
             Cell::text(one.phase)
@@ -181,7 +181,7 @@ fn findings(verification: &Verification) -> Option<Section> {
     ];
     let rows = all.into_iter().map(|one| (Row::new(one.strategy.as_str()), one));
     let table = Table::new("findings", "Findings", Column::strategy(), &measures, rows).only(Forms::JSON);
-    (!code.is_empty()).then(|| Section { code, ..Section::new("findings", "Findings") }.table(table))
+    Section { code, ..Section::new("findings", "Findings") }.table(table).with_rows()
 }
 
 fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<FoundProblem> {
@@ -249,8 +249,7 @@ fn live(verification: &Verification) -> Option<Section> {
     });
     let title = "Anomalies seen by readers during the unordered calls";
     let table = Table::new("live_audits", title, Column::text("audit", "audit", "The audit."), &measures, rows);
-    let table = table.grouped(Column::strategy());
-    (!table.rows.is_empty()).then(|| Section::new("live-audits", title).table(table))
+    Section::new("live-audits", title).table(table.grouped(Column::strategy())).with_rows()
 }
 
 fn share(counts: AnomalyCounts) -> Cell {
@@ -258,7 +257,7 @@ fn share(counts: AnomalyCounts) -> Cell {
 }
 
 fn most(counts: AnomalyCounts) -> Cell {
-    Cell::whole(Some(counts.max), |rows| count(rows as u64))
+    Cell::count(counts.max)
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub(super) fn section(claims: &[ClaimView]) -> Option<Section> {
     let rows = claims.iter().map(|claim| (Row::new(plain(&claim.claim.id)), claim));
     let name = Column::text("id", "id", "Its id.");
     let table = Table::new("claims", "Claims of the scenario", name, &measures, rows).list();
-    (!claims.is_empty()).then(|| Section::new("claims", "Claims of the scenario").table(table).note(HOW))
+    Section::new("claims", "Claims of the scenario").table(table).note(HOW).with_rows()
 }
 
 /// The columns of claims that every report has.

@@ -6,7 +6,7 @@ use crate::record::{Counter, Shown};
 use crate::report::chart::{self, Charts};
 use crate::report::cost::{Inconsistency, MixCost, SILENT};
 use crate::report::evaluation::Evaluation;
-use crate::report::format::{count, listed, three, time};
+use crate::report::format::{listed, three};
 use crate::report::section::{Section, cost_id, strategy_cell};
 use crate::report::table::{Cell, Column, Forms, Kind, Measure, Row, Table};
 use crate::stats::Cost;
@@ -134,18 +134,18 @@ pub(super) fn of_operations(run: &Arc<Evaluation>) -> Option<Section> {
             "Per call, with nothing else on the server: round trips, keys and documents examined, bytes in and out, oplog bytes, \
              and approximate CPU time (the server's background work is included).",
         );
-    (!run.costs.operations.is_empty()).then_some(section)
+    section.with_rows()
 }
 
 /// How long other clients can see half-finished calls; `None` without calls that write more than once.
 pub(super) fn inconsistency(run: &Evaluation) -> Option<Section> {
     let metrics = [
         WindowMeasure::new("calls", "calls", "Calls that wrote more than once.", |one: &&Inconsistency| {
-            Cell::whole(Some(one.calls), |calls| count(calls as u64))
+            Cell::count(one.calls)
         }),
-        WindowMeasure::new("p50_ns", "p50", "The median window.", |one| Cell::whole(one.times[0], time)),
-        WindowMeasure::new("p99_ns", "p99", "The 99th percentile.", |one| Cell::whole(one.times[1], time)),
-        WindowMeasure::new("max_ns", "max", "The longest.", |one| Cell::whole(one.times[2], time)),
+        WindowMeasure::new("p50_ns", "p50", "The median window.", |one| Cell::time(one.times[0])),
+        WindowMeasure::new("p99_ns", "p99", "The 99th percentile.", |one| Cell::time(one.times[1])),
+        WindowMeasure::new("max_ns", "max", "The longest.", |one| Cell::time(one.times[2])),
     ];
     let rows = run.costs.inconsistency.iter().filter_map(|one| {
         let place = run.strategies.iter().position(|strategy| strategy.name == one.strategy)?;
@@ -159,5 +159,5 @@ pub(super) fn inconsistency(run: &Evaluation) -> Option<Section> {
     ));
     let note =
         "How long other clients can see a half-finished call: from its first write to its last, outside a transaction.";
-    (!run.costs.inconsistency.is_empty()).then(|| Section::new("inconsistency", title).table(table).note(note))
+    Section::new("inconsistency", title).table(table).note(note).with_rows()
 }

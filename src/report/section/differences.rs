@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::report::chart::{self, Charts};
 use crate::report::evaluation::{Evaluation, Measured, OperationResults};
-use crate::report::format::{count, counted, percent, three};
+use crate::report::format::{counted, percent, three};
 use crate::report::section::{Section, operation_cell, strategy_cell};
 use crate::report::table::{Cell, Column, Forms, Measure, Row, Table};
 use crate::report::verdict_text::effect;
@@ -79,8 +79,7 @@ fn table(run: &Evaluation) -> Table {
             one.number(|ratio| ratio.interval.map(|interval| interval.high), three)
         }),
         DifferenceMeasure::new("rounds", "rounds", "Rounds in which both have a time.", |one| {
-            let rounds = one.comparison.ratio.map_or(0, |ratio| ratio.rounds as u64);
-            Cell::whole(Some(rounds), |_| count(rounds))
+            Cell::count(one.comparison.ratio.map_or(0, |ratio| ratio.rounds as u64))
         }),
         DifferenceMeasure::new(
             "p",

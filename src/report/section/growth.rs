@@ -29,26 +29,21 @@ pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
         )
         .of(Kind::Numbers),
     ];
-    let rows: Vec<_> = run
-        .strategies
-        .iter()
-        .enumerate()
-        .flat_map(|(place, strategy)| {
-            let row = move |growth: &FollowedGrowth| {
-                Row::new(growth.label.as_str()).group(strategy_cell(run, place)).series(place)
-            };
-            strategy.followed.iter().map(move |growth| (row(growth), growth))
-        })
-        .collect();
-    let is_empty = rows.is_empty();
+    let rows = run.strategies.iter().enumerate().flat_map(|(place, strategy)| {
+        let row = move |growth: &FollowedGrowth| {
+            Row::new(growth.label.as_str()).group(strategy_cell(run, place)).series(place)
+        };
+        strategy.followed.iter().map(move |growth| (row(growth), growth))
+    });
     let name = Column::text("document", "document", "Entity and number; number 0 is the most popular.");
     let table =
         Table::new("growth", "Sizes by share of the calls", name, &metrics, rows).grouped(Column::strategy()).folded();
-    let section = Section::new("growth", "Growth of single documents")
+    Section::new("growth", "Growth of single documents")
         .charts(Charts::new(run, chart::growth, "growth.svg", 2))
         .table(table)
-        .note("By share of the calls. Number 0 is the most popular. Read between slices, means over the rounds.");
-    (!is_empty).then(|| section.only(Forms::DETAILED))
+        .note("By share of the calls. Number 0 is the most popular. Read between slices, means over the rounds.")
+        .only(Forms::DETAILED)
+        .with_rows()
 }
 
 fn at<'r>(share: &'static str, cell: fn(&&'r FollowedGrowth) -> Cell) -> Measure<&'r FollowedGrowth> {

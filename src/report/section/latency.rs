@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::report::chart::{self, Charts};
 use crate::report::evaluation::{Evaluation, Measured, OperationResults};
-use crate::report::format::{NOTHING, count, interval, listed, three, time};
+use crate::report::format::{NOTHING, interval, listed, three, time};
 use crate::report::histogram;
 use crate::report::section::{Section, operation_cell, strategy_cell, times_id};
 use crate::report::table::{Cell, Column, Forms, Measure, Row, Table, Tone};
@@ -21,7 +21,7 @@ pub(super) struct Entry<'r> {
 
 impl Entry<'_> {
     fn time(&self, of: impl Fn(&Measured) -> Option<u64>) -> Cell {
-        self.measured.map_or_else(Cell::default, |measured| Cell::whole(of(measured), time))
+        self.measured.map_or_else(Cell::default, |measured| Cell::time(of(measured)))
     }
 
     fn quantile(&self, share: f64) -> Cell {
@@ -82,8 +82,7 @@ fn table(run: &Evaluation) -> Table {
         TimesMeasure::new("max_ns", "max", "The longest.", |one| one.time(|measured| measured.distribution.max()))
             .only(Forms::DETAILED),
         TimesMeasure::new("calls", "calls", "Successful calls.", |one| {
-            let calls = one.measured.map(|measured| measured.distribution.calls());
-            Cell::whole(calls, |calls| count(calls as u64))
+            one.measured.map_or_else(Cell::default, |measured| Cell::count(measured.distribution.calls()))
         })
         .only(Forms::DETAILED),
         TimesMeasure::new("round_trips_per_call", "round trips", "Messages exchanged per call.", |one| {

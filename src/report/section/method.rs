@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::report::format::{bytes, counted, listed, plain};
-use crate::report::section::{Code, Section};
+use crate::report::section::{Listing, Section};
 use crate::report::table::{Cell, Column, Forms, Measure, Row, Table};
 use crate::report::{cost, validity};
 use crate::results::{RunRecord, Setting};
@@ -16,7 +16,7 @@ pub(super) fn section(record: &RunRecord, command: &str) -> Section {
     let table = Table::new("settings", "Settings", name, &measures, rows).list();
     let lead =
         "To measure it again (a scenario outside the catalogue is named by its file; run.json contains its text):";
-    let again = Code { lead: lead.to_owned(), language: "sh", lines: vec![command.to_owned()] };
+    let again = Listing { lead: lead.to_owned(), language: "sh", lines: vec![command.to_owned()] };
     Section { code: vec![again], ..Section::new("method", "How it was measured") }.table(table).only(Forms::DETAILED)
 }
 

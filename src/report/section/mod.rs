@@ -101,7 +101,7 @@ pub struct Paragraph {
 
 /// Lines that keep their form, such as a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Code {
+pub struct Listing {
     /// What they are.
     pub lead: String,
     /// Their language in Markdown.
@@ -126,7 +126,7 @@ pub struct Section {
     /// A list of sentences.
     pub items: Vec<String>,
     /// Lines that keep their form.
-    pub code: Vec<Code>,
+    pub code: Vec<Listing>,
     /// What to know to read the tables.
     pub notes: Vec<Paragraph>,
     /// A scenario's text, which the page shows in parts.
@@ -196,6 +196,11 @@ impl Section {
     #[must_use]
     pub fn only(self, forms: Forms) -> Section {
         Section { forms, ..self }
+    }
+
+    /// The same if a table has a row.
+    pub fn with_rows(self) -> Option<Section> {
+        self.tables.iter().any(|table| !table.rows.is_empty()).then_some(self)
     }
 
     /// Whether a form has anything to show of it.

@@ -1,7 +1,7 @@
 //! Whether strategies kept up with an open load.
 
 use crate::report::evaluation::Evaluation;
-use crate::report::format::{count, percent, three, time};
+use crate::report::format::{percent, three, time};
 use crate::report::section::{Section, strategy_cell};
 use crate::report::table::{Cell, Column, Forms, Measure, Row, Table};
 use crate::stats::OpenLoad;
@@ -22,28 +22,28 @@ pub(super) fn section(run: &Evaluation) -> Option<Section> {
         })
         .only(Forms::JSON),
         OpenMeasure::new("skipped", "skipped", "Calls that waited longer than the timeout.", |open| {
-            Cell::whole(Some(open.skipped), |calls| count(calls as u64))
+            Cell::count(open.skipped)
         }),
         OpenMeasure::new("never_started", "never started", "Calls that were never started.", |open| {
-            Cell::whole(Some(open.never_started), |calls| count(calls as u64))
+            Cell::count(open.never_started)
         }),
         OpenMeasure::new("lag_p50_ns", "lag p50", "The pacer's lag: from the intended start to the release.", |open| {
-            Cell::whole(open.pacer_lag.quantile(0.5), time)
+            Cell::time(open.pacer_lag.quantile(0.5))
         })
         .only(Forms::DETAILED),
         OpenMeasure::new("lag_p99_ns", "lag p99", "Its 99th percentile.", |open| {
-            Cell::whole(open.pacer_lag.quantile(0.99), time)
+            Cell::time(open.pacer_lag.quantile(0.99))
         }),
-        OpenMeasure::new("lag_max_ns", "lag max", "Its maximum.", |open| Cell::whole(open.pacer_lag.max(), time))
+        OpenMeasure::new("lag_max_ns", "lag max", "Its maximum.", |open| Cell::time(open.pacer_lag.max()))
             .only(Forms::JSON),
         OpenMeasure::new("wait_p50_ns", "wait p50", "Queue wait: from the release until a client was free.", |open| {
-            Cell::whole(open.queue_wait.quantile(0.5), time)
+            Cell::time(open.queue_wait.quantile(0.5))
         })
         .only(Forms::DETAILED),
         OpenMeasure::new("wait_p99_ns", "wait p99", "Its 99th percentile.", |open| {
-            Cell::whole(open.queue_wait.quantile(0.99), time)
+            Cell::time(open.queue_wait.quantile(0.99))
         }),
-        OpenMeasure::new("wait_max_ns", "wait max", "Its maximum.", |open| Cell::whole(open.queue_wait.max(), time))
+        OpenMeasure::new("wait_max_ns", "wait max", "Its maximum.", |open| Cell::time(open.queue_wait.max()))
             .only(Forms::JSON),
         OpenMeasure::new("service_mean_ns", "service", "The mean service time of successful calls.", |open| {
             Cell::number(open.service_mean, time)
@@ -52,16 +52,12 @@ pub(super) fn section(run: &Evaluation) -> Option<Section> {
             Cell::number(open.response_mean, time)
         }),
     ];
-    let strategies = run.strategies.iter().enumerate();
-    let rows: Vec<_> = strategies
-        .filter_map(|(place, strategy)| {
-            Some((Row::new(strategy_cell(run, place)).series(place), strategy.open.as_ref()?))
-        })
-        .collect();
-    let is_empty = rows.is_empty();
+    let rows = run.strategies.iter().enumerate().filter_map(|(place, strategy)| {
+        Some((Row::new(strategy_cell(run, place)).series(place), strategy.open.as_ref()?))
+    });
     let table = Table::new("open_load", "Offered and achieved load", Column::strategy(), &metrics, rows);
     let note = "achieved: sent before the last call of their slice was due. lag: from the intended start to the release by the \
                 pacer; wait: from there until a client was free. skipped: waited longer than the timeout. never started: dropped \
                 at the end of their slice. service, response: means of successful calls.";
-    (!is_empty).then(|| Section::new("open-load", "Offered and achieved load").table(table).note(note))
+    Section::new("open-load", "Offered and achieved load").table(table).note(note).with_rows()
 }

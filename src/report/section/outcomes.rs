@@ -80,9 +80,7 @@ type Reason<'r> = (&'r str, u64, Option<&'r String>);
 fn errors(run: &Evaluation) -> Option<Table> {
     let metrics = [
         ReasonMeasure::text("error", "error", "The reason.", |(reason, ..): &Reason| Cell::text(plain(reason))),
-        ReasonMeasure::new("calls", "calls", "Failed calls.", |(_, calls, _)| {
-            Cell::whole(Some(*calls), |_| count(*calls))
-        }),
+        ReasonMeasure::new("calls", "calls", "Failed calls.", |(_, calls, _)| Cell::count(*calls)),
         ReasonMeasure::text("message", "message", "The server's message for the first.", |(.., message)| {
             Cell::text(message.map_or_else(String::new, |message| plain(message)))
         }),
@@ -93,9 +91,7 @@ fn errors(run: &Evaluation) -> Option<Table> {
 fn retries(run: &Evaluation) -> Option<Table> {
     let metrics = [
         ReasonMeasure::text("cause", "retry because of", "The cause.", |(cause, ..): &Reason| Cell::text(plain(cause))),
-        ReasonMeasure::new("retries", "retries", "Retried attempts.", |(_, retries, _)| {
-            Cell::whole(Some(*retries), |_| count(*retries))
-        }),
+        ReasonMeasure::new("retries", "retries", "Retried attempts.", |(_, retries, _)| Cell::count(*retries)),
     ];
     by_reason("retries", "Retries", &metrics, run, |totals| &totals.retries)
 }
@@ -169,10 +165,10 @@ pub(super) fn audits(run: &Evaluation) -> Option<Section> {
         AuditMeasure::text("audit", "audit", "The audit.", |one: &&Anomalies| Cell::text(plain(&one.audit))),
         AuditMeasure::new("anomalies", "anomalies", "Anomalies in all rounds.", |one| {
             let tone = if one.total > 0 { Tone::Bad } else { Tone::Plain };
-            Cell::whole(Some(one.total), |total| count(total as u64)).tone(tone)
+            Cell::count(one.total).tone(tone)
         }),
         AuditMeasure::new("rounds_with_anomalies", "rounds with anomalies", "Rounds with anomalies.", |one| {
-            Cell::whole(Some(one.wrong), |_| format!("{} of {}", one.wrong, one.cells))
+            Cell::text(format!("{} of {}", one.wrong, one.cells)).with_value(one.wrong)
         }),
         AuditMeasure::data("rounds", "Rounds in which it ran.", |one| Cell::value(one.cells)),
     ];

@@ -17,17 +17,15 @@ type SizeMeasure<'r> = Measure<&'r CollectionGrowth>;
 pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let lags = run.strategies.iter().flat_map(|strategy| &strategy.collections).any(|growth| !growth.checkpointed);
     let lag = if lags { " Storage and indexes were read without a checkpoint and lag behind." } else { "" };
-    let table = table(run);
-    let is_empty = table.rows.is_empty();
-    let section = Section::new("sizes", "Collections before → after the calls of a round")
+    Section::new("sizes", "Collections before → after the calls of a round")
         .charts(Charts::new(run, chart::sizes, "sizes.svg", 4))
-        .table(table)
+        .table(table(run))
         .note(format!(
             "Means over rounds, the largest document of all rounds. Documents are uncompressed; storage and indexes are files. \
              1 KB is 1,000 bytes.{lag}"
         ))
-        .note_in(Forms::TERMINAL, "Storage and indexes are shown as they were after the calls.");
-    (!is_empty).then_some(section)
+        .note_in(Forms::TERMINAL, "Storage and indexes are shown as they were after the calls.")
+        .with_rows()
 }
 
 fn table(run: &Evaluation) -> Table {

@@ -39,7 +39,7 @@ pub(super) fn section(thresholds: &[ThresholdView]) -> Option<Section> {
     let rows = thresholds.iter().map(|one| (Row::new(one.text.as_str()), one));
     let name = Column::text("threshold", "threshold", "As it was written.");
     let table = Table::new("thresholds", "Thresholds", name, &measures, rows).list();
-    (!thresholds.is_empty()).then(|| Section::new("thresholds", "Thresholds").table(table))
+    Section::new("thresholds", "Thresholds").table(table).with_rows()
 }
 
 /// The result of each threshold.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::report::chart::{self, Charts};
 use crate::report::evaluation::{Evaluation, StrategyResults};
-use crate::report::format::{three, time};
+use crate::report::format::three;
 use crate::report::section::{Section, strategy_cell};
 use crate::report::table::{Cell, Column, Forms, Kind, Measure, Row, Table};
 use crate::stats::Spread;
@@ -69,10 +69,10 @@ fn rounds(run: &Evaluation) -> Table {
             |(strategy, round): &Entry| Cell::number(strategy.round_rates.get(*round).copied().flatten(), three),
         ),
         TimeMeasure::new("p50_ns", "p50", "The median time.", |(strategy, round)| {
-            Cell::whole(strategy.round_times.get(*round).and_then(|times| times.median), time)
+            Cell::time(strategy.round_times.get(*round).and_then(|times| times.median))
         }),
         TimeMeasure::new("p99_ns", "p99", "The 99th percentile of the times.", |(strategy, round)| {
-            Cell::whole(strategy.round_times.get(*round).and_then(|times| times.p99), time)
+            Cell::time(strategy.round_times.get(*round).and_then(|times| times.p99))
         }),
     ];
     let rounds = run.strategies.iter().map(|strategy| strategy.round_rates.len()).max().unwrap_or(0);
