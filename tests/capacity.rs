@@ -86,7 +86,7 @@ fn within_5_percent(record: &SearchRecord, wanted: f64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_known_capacity_is_found_within_5_percent_however_lax_the_objective() {
+async fn a_known_capacity_is_found_within_5_percent() {
     for (places, service) in [(8, 10), (1, 5), (40, 100)] {
         let server = Busy::new(places, service);
         for start in [50.0, 3_000.0] {
@@ -117,7 +117,7 @@ async fn an_objective_that_no_rate_keeps_has_no_capacity() {
 }
 
 #[test]
-fn the_command_finds_a_rate_on_a_real_server_and_writes_it_down() {
+fn the_command_finds_and_records_a_rate_on_a_real_server() {
     let place = tempfile::tempdir().unwrap();
     let out = place.path().join("capacity");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docshape"));

@@ -268,7 +268,7 @@ fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_window_between_writes_is_from_the_first_acknowledged_to_the_last() {
+async fn the_inconsistency_window_is_from_the_first_write_to_the_last() {
     let cells = window_of(&plan(WRITERS, &Choice { all: true, ..choice(&[]) })).await;
     let inconsistent: Vec<_> = cells.iter().map(|cell| cell.operations[0].inconsistency.as_ref()).collect();
     let [once, thrice, either] = inconsistent[..] else { panic!("three strategies") };

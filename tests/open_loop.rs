@@ -182,7 +182,7 @@ async fn stall_shows_in_full_when_all_its_calls_are_in_flight() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_few_workers_a_stall_shows_in_the_response_and_hides_from_the_service_time() {
+async fn a_stall_with_few_clients_shows_only_in_response_times() {
     let fake = stalling();
     let cell = Run { clients: 4, ..Run::default() }.cell(&fake).await;
     let ((service_sum, service), (response_sum, response)) = times(outcome(&cell, CallOutcome::Ok));

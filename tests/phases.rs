@@ -181,7 +181,7 @@ async fn phases_come_in_order_and_databases_go() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_worker_measures_exactly_what_the_server_takes() {
+async fn one_client_measures_exactly_the_time_of_the_server() {
     let (server, notes) = (Scripted::sound(), Notes::default());
     let (round, warnings) = run(&server, &notes, 1).round(WINDOW).await.unwrap();
     assert_eq!(warnings, Vec::<String>::new());
@@ -211,7 +211,7 @@ async fn one_worker_measures_exactly_what_the_server_takes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn workers_share_the_calls_and_those_in_flight_are_awaited() {
+async fn clients_share_the_calls_and_those_in_flight_are_awaited() {
     let (server, notes) = (Scripted::sound(), Notes::default());
     let (round, _) = run(&server, &notes, 8).round(WINDOW).await.unwrap();
     for cell in &round.cells {
@@ -337,7 +337,7 @@ async fn an_interrupt_ends_the_round_and_drops_its_databases() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_operation_that_the_server_always_refuses_ends_the_run() {
+async fn an_operation_that_always_fails_ends_the_run() {
     let server = Scripted::new(|_, name| if name == "insert" { refused(FailureKind::Server(9)) } else { None });
     let notes = Notes::default();
     let error = run(&server, &notes, 1).round(WINDOW).await.unwrap_err();

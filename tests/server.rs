@@ -94,7 +94,7 @@ async fn it_starts_as_a_healthy_primary_and_is_gone_when_dropped() {
 }
 
 #[tokio::test]
-async fn stop_ends_it_and_exited_says_when_it_ends_by_itself() {
+async fn stop_ends_it_and_an_end_by_itself_is_noticed() {
     let temp = tempfile::tempdir().unwrap();
     let server = start(temp.path()).await;
     let pid = server.pid();
@@ -125,7 +125,7 @@ async fn owner_that_is_killed() {
 }
 
 #[tokio::test]
-async fn when_its_owner_is_killed_it_dies_and_the_next_start_removes_its_folder() {
+async fn it_dies_with_its_owner_and_the_next_start_removes_its_folder() {
     let temp = tempfile::tempdir().unwrap();
     let mut owner = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "owner_that_is_killed", "--ignored", "--nocapture"])
@@ -196,7 +196,7 @@ async fn a_port_that_is_taken_during_the_start_leads_to_another() {
 }
 
 #[tokio::test]
-async fn a_start_that_fails_says_why_and_leaves_nothing() {
+async fn a_failed_start_has_a_reason_and_leaves_nothing() {
     let temp = tempfile::tempdir().unwrap();
     let failed = async |options: EmbeddedOptions| EmbeddedMongod::start(&options).await.unwrap_err().to_string();
     let wrong_argument = EmbeddedOptions { extra_arguments: vec!["--noSuchThing".into()], ..options(temp.path()) };
@@ -219,7 +219,7 @@ async fn a_start_that_fails_says_why_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_launch_for_another_parent_is_refused() {
+async fn a_launch_for_another_parent_is_rejected() {
     let launch = Command::new(env!("CARGO_BIN_EXE_docshape"))
         .args([EXEC_SUBCOMMAND, "--parent", "1", "--", "/bin/echo", "started"])
         .output()
@@ -228,7 +228,7 @@ async fn a_launch_for_another_parent_is_refused() {
 }
 
 #[tokio::test]
-async fn refusals_inside_successful_replies_become_failures() {
+async fn errors_inside_successful_replies_become_failures() {
     let temp = tempfile::tempdir().unwrap();
     let server = start(temp.path()).await;
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
@@ -310,7 +310,7 @@ async fn a_cursor_is_drained_over_all_its_batches() {
 }
 
 #[tokio::test]
-async fn a_warm_pool_is_full_and_parallel_commands_make_no_connection() {
+async fn a_warm_pool_is_full_and_opens_no_connection_later() {
     const POOL: u32 = 8;
     let temp = tempfile::tempdir().unwrap();
     let server = start(temp.path()).await;
@@ -336,7 +336,7 @@ async fn a_warm_pool_is_full_and_parallel_commands_make_no_connection() {
 }
 
 #[tokio::test]
-async fn a_standalone_is_refused_with_the_reason() {
+async fn standalones_are_rejected_with_a_reason() {
     let temp = tempfile::tempdir().unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -368,7 +368,7 @@ async fn nobody_there_is_said_within_seconds() {
 }
 
 #[tokio::test]
-async fn a_missing_a_wrong_and_a_powerless_log_in_are_told_apart() {
+async fn log_ins_that_are_missing_wrong_or_powerless_differ() {
     let temp = tempfile::tempdir().unwrap();
     let key = temp.path().join("key");
     fs::write(&key, "c2VjcmV0").unwrap();

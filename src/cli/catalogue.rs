@@ -62,14 +62,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_the_nearest_one() {
+    fn unknown_names_have_a_suggestion() {
         let text = open("blog_coments").unwrap_err().message;
         assert!(text.contains("did you mean `blog-comments`?") && text.contains("docshape list"), "{text}");
         assert!(!open("zzz").unwrap_err().message.contains("did you mean"));
     }
 
     #[test]
-    fn every_scenario_bears_the_name_it_is_listed_under() {
+    fn scenarios_are_listed_under_their_names() {
         for (name, text) in SCENARIOS {
             assert!(text.lines().any(|line| line == format!("name: {name}")), "{name}");
         }

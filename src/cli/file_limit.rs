@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_many_clients_are_rejected_with_the_limit_that_they_need() {
+    fn too_many_clients_are_rejected_with_the_needed_limit() {
         assert!(fit(8, 1, 48).is_ok());
         let message = fit(512, 2, 200).unwrap_err().message;
         assert!(

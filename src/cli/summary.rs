@@ -34,11 +34,11 @@ fn runs_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, CliError> {
         }
     }
     runs.sort();
-    match runs.is_empty() {
-        false => Ok(runs),
-        true => Err(CliError::usage(format!(
+    if runs.is_empty() {
+        return Err(CliError::usage(format!(
             "no folder in {shown} contains a {RUN_FILE}: name the folder whose subfolders are runs, such as the one that \
              scripts/publish-results.sh writes"
-        ))),
+        )));
     }
+    Ok(runs)
 }

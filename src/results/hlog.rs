@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_public_reader_reads_it_while_it_is_written() {
+    fn the_public_reader_reads_an_open_log() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("latency.hlog");
         let mut log = IntervalLog::create(&path, 1_795_225_320.25, LoadModel::Closed).unwrap();

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_connection_strings_are_refused_with_a_reason() {
+    fn invalid_connection_strings_are_rejected_with_a_reason() {
         assert!(
             refusal("localhost:27017").contains("connection string is not valid"),
             "{}",

@@ -228,7 +228,7 @@ impl EmbeddedMongod {
         let member = rawdoc! { "_id": 0, "host": format!("127.0.0.1:{}", self.port) };
         let set = rawdoc! { "replSetInitiate": { "_id": REPLICA_SET, "members": [member] } };
         self.ask(&target, set).await?;
-        while !writable(&self.ask(&target, rawdoc! { "hello": 1 }).await?) {
+        while !self.ask(&target, rawdoc! { "hello": 1 }).await?.get_bool("isWritablePrimary").unwrap_or(false) {
             self.pause(deadline).await?;
         }
         let build = self.ask(&target, rawdoc! { "buildInfo": 1 }).await?;
@@ -291,10 +291,6 @@ fn is_taken(status: ExitStatus, log: &str) -> bool {
 
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
-}
-
-fn writable(hello: &RawDocumentBuf) -> bool {
-    hello.get_bool("isWritablePrimary").unwrap_or(false)
 }
 
 impl KindedError for EmbeddedError {}

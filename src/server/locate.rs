@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_program_that_does_not_run_is_an_error_though_another_exists() {
+    fn a_named_program_that_cannot_run_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         program(folder.path().join(INSTALLED));
         let plain = folder.path().join("plain");

@@ -22,7 +22,8 @@ pub(super) fn listening(folder: &Path) -> bool {
 pub(super) fn last_lines(folder: &Path) -> String {
     let log = read(folder, LOG_FILE);
     let entries: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let errors: Vec<String> = entries.iter().filter(|entry| is_error(entry)).map(sentence).collect();
+    let is_error = |entry: &&Value| matches!(entry["s"].as_str(), Some("E" | "F"));
+    let errors: Vec<String> = entries.iter().filter(is_error).map(sentence).collect();
     let printed: Vec<String> = read(folder, OUTPUT_FILE).lines().map(str::to_owned).collect();
     let rest: Vec<String> = entries.iter().map(sentence).collect();
     let lines = [errors, printed, rest].into_iter().find(|lines| !lines.is_empty()).unwrap_or_default();
@@ -34,10 +35,6 @@ pub(super) fn last_lines(folder: &Path) -> String {
 
 fn read(folder: &Path, file: &str) -> String {
     fs::read(folder.join(file)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
-}
-
-fn is_error(entry: &Value) -> bool {
-    matches!(entry["s"].as_str(), Some("E" | "F"))
 }
 
 /// The message with its cause, which sits under one of several names.

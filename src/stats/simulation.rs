@@ -74,7 +74,7 @@ mod tests {
     const QUICK: Simulation = Simulation { rounds: 8, operations: 9, noise: 0.04, runs: 1_000 };
 
     #[test]
-    fn identical_arms_raise_a_false_alarm_in_about_one_run_of_twenty() {
+    fn false_alarms_in_about_one_run_of_twenty() {
         let alarms = Simulation { runs: 4_000, ..QUICK }.false_alarms();
         assert!((0.02..0.06).contains(&alarms), "{alarms}");
     }

@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn data_beyond_half_of_a_shared_cache_are_warned_of() {
+    fn data_beyond_half_of_a_shared_cache_cause_a_warning() {
         let mut run = sample::run(1);
         // Documents and indexes: embedded, linked with its comments, and the unsafe one with its buckets.
         let data = (4_600_000 + 4_000) + (126_400 + 4_360_000 + 400_000) + (126_400 + 4_160_000 + 8_000);

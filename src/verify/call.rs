@@ -110,10 +110,12 @@ impl<T: Target> Verifier<'_, T> {
         let result = tokio::time::timeout(timeout, interpreter.run(&arm.operations[operation], &mut frame)).await;
         let retries = interpreter.trace.retries.len() as u64;
         let result = match result {
-            Ok(Ok(value)) => match canonical(plan, operation, &value) {
-                Ok(value) => CallResult::Value(value),
-                Err(error) => return Err(mistake(&plan.operations[operation].name, error.to_string())),
-            },
+            Ok(Ok(value)) => {
+                let shape = plan.operations[operation].returns.as_ref();
+                let canonical = shape.map_or_else(|| value.referenced(), |shape| shape.canonical(&value));
+                let mistake = |error: EvalError| mistake(&plan.operations[operation].name, error.to_string());
+                CallResult::Value(canonical.map_err(mistake)?)
+            }
             // An unsafe strategy may have damaged the data that its steps read.
             Ok(Err(error @ StepError::Invalid { .. })) if !arm.is_unsafe => {
                 return Err(mistake(&plan.operations[operation].name, error.to_string()));
@@ -136,13 +138,6 @@ impl<T: Target> Verifier<'_, T> {
             }
             result => Ok(FinishedCall { operation, result, retries }),
         }
-    }
-}
-
-fn canonical(plan: &Plan, operation: usize, value: &Value) -> Result<Value, EvalError> {
-    match &plan.operations[operation].returns {
-        Some(shape) => shape.canonical(value),
-        None => value.referenced(),
     }
 }
 

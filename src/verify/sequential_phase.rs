@@ -61,9 +61,8 @@ impl<T: Target> Verifier<'_, T> {
         runners: &mut [Runner],
         findings: &mut Verification,
     ) -> Result<Option<Option<Value>>, RunError> {
-        let calls = runners.iter().map(async |runner| match runner.is_compared {
-            true => self.call(&runner.place, call).await.map(Some),
-            false => Ok(None),
+        let calls = runners.iter().map(async |runner| {
+            if runner.is_compared { self.call(&runner.place, call).await.map(Some) } else { Ok(None) }
         });
         let finished: Vec<Option<FinishedCall>> = join_all(calls).await.into_iter().collect::<Result<_, _>>()?;
         let Some(Some(expected)) = finished.first() else { return Ok(None) };

@@ -21,30 +21,18 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Creates the log of a run.
+    /// Continues the log of a run after its complete rounds, or creates it. `now` is since the Unix epoch, for a new run
+    /// its start.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn create(folder: &Path, record: &RunRecord) -> Result<LogWriter, CliError> {
-        let path = folder.join(HLOG_FILE);
-        let log = IntervalLog::create(&path, started(record).as_secs_f64(), record.settings.load);
-        LogWriter::new(path, log, 0.0)
-    }
-
-    /// Continues the log of a run with complete rounds; `now` is since the Unix epoch.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn resume(folder: &Path, record: &RunRecord, now: Duration) -> Result<LogWriter, CliError> {
+    pub fn open(folder: &Path, record: &RunRecord, now: Duration) -> Result<LogWriter, CliError> {
         let path = folder.join(HLOG_FILE);
         let started = started(record);
         let log = IntervalLog::resume(&path, started.as_secs_f64(), record.settings.load, record.rounds.len());
-        LogWriter::new(path, log, now.saturating_sub(started).as_secs_f64())
-    }
-
-    fn new(path: PathBuf, log: io::Result<IntervalLog>, offset: f64) -> Result<LogWriter, CliError> {
-        let log = log.map_err(|error| write_error(&path, &error))?;
-        Ok(LogWriter { path, log: RefCell::new(log), first_error: RefCell::new(None), offset })
+        let log = RefCell::new(log.map_err(|error| write_error(&path, &error))?);
+        let offset = now.saturating_sub(started).as_secs_f64();
+        Ok(LogWriter { path, log, first_error: RefCell::default(), offset })
     }
 
     /// Returns the first write error since the last check.

@@ -145,11 +145,8 @@ impl Run {
             let scenario = arguments.scenario.as_deref().unwrap_or_default();
             record.verification = Some(verify_before_run(&session, &plan, &record, scenario).await?);
         }
-        let log = match is_resumed {
-            true => LogWriter::resume(&folder, &record, invocation.started)?,
-            false => LogWriter::create(&folder, &record)?,
-        };
-        let observer = (Progress::start(), log);
+        let now = if is_resumed { invocation.started } else { record::started(&record) };
+        let observer = (Progress::start(), LogWriter::open(&folder, &record, now)?);
         let arms: Vec<String> = plan.arms.iter().map(|arm| arm.name.clone()).collect();
         observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
         let mut experiment = Experiment {

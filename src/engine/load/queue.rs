@@ -78,8 +78,11 @@ impl DueQueue {
         let mut state = self.lock();
         let before = state.calls.len();
         let fitting = batch.len().min(self.bound.saturating_sub(before));
-        for call in batch.drain(fitting..) {
-            state.add_overflow(call.index);
+        for Due { index, .. } in batch.drain(fitting..) {
+            match state.overflow.last_mut() {
+                Some(range) if range.end == index => range.end += 1,
+                Some(_) | None => state.overflow.push(index..index + 1),
+            }
         }
         state.calls.extend(batch.drain(..));
         drop(state);
@@ -125,15 +128,6 @@ impl DueQueue {
     fn lock(&self) -> MutexGuard<'_, QueueState> {
         // Nothing under the lock can panic half-way.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl QueueState {
-    fn add_overflow(&mut self, index: u64) {
-        match self.overflow.last_mut() {
-            Some(range) if range.end == index => range.end += 1,
-            _ => self.overflow.push(index..index + 1),
-        }
     }
 }
 

@@ -46,14 +46,13 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub async fn round(&self, index: u64, window: Window) -> Result<(RoundRecord, Vec<String>), RunError> {
         let mut round = Round::new(index, self.plan.round_seed(index), window.under(self.settings.load));
         let arms = self.plan.arms.len();
-        let turns: Vec<Vec<usize>> = match self.settings.isolated {
-            true => shuffled(arms, round.seed, 0).into_iter().map(|arm| vec![arm]).collect(),
-            false => vec![(0..arms).collect()],
-        };
+        // Isolated arms are groups of one, each alone on the server.
+        let group = if self.settings.isolated { 1 } else { arms };
+        let order = if self.settings.isolated { shuffled(arms, round.seed, 0) } else { (0..arms).collect() };
         let keep = self.settings.keep;
         let work = async |databases: &mut Vec<Arc<str>>| {
             let mut cells = Vec::new();
-            for arms in &turns {
+            for arms in order.chunks(group.max(1)) {
                 cells.extend(self.run_interleaved(&mut round, arms, databases).await?);
                 if !keep {
                     self.finish(Ok(()), &std::mem::take(databases), false).await?;

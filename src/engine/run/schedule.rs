@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn last_slice_is_sampled_and_never_more_than_the_most() {
+    fn last_slice_is_sampled_and_at_most_16() {
         for slices in [1, 3, 16, 17, 64, 1_000] {
             let sampled = (0..slices).filter(|slice| is_sampled(*slice, slices)).count() as u64;
             assert_eq!(sampled, slices.min(SAMPLES), "{slices}");
