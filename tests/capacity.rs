@@ -7,8 +7,8 @@ use std::time::Duration;
 use bson::RawDocumentBuf;
 use docshape::cli::capacity::search::{CapacityGoal, SearchStart, search};
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, LoadSettings, LoadThreads, StopFlag};
-use docshape::results::{Arrivals, LoadModel, SearchOutcome, SearchRecord};
+use docshape::engine::{Experiment, LoadThreads, StopFlag};
+use docshape::results::{Arrivals, LoadModel, RunSettings, SearchOutcome, SearchRecord};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -65,7 +65,9 @@ async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arriva
     let plan = harness::plan(SCENARIO, &Choice { seed: 1, ..Choice::default() });
     let mut experiment = Experiment {
         plan: Arc::clone(&plan),
-        settings: LoadSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings("t", 64, 1) },
+        settings: RunSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings(64, 1) },
+        id: "t".to_owned(),
+        keep: false,
         target: &**server,
         load_threads: &LoadThreads::Inline(Rc::clone(server)),
         observer: &(),

@@ -181,7 +181,9 @@ async fn without_rights_there_are_no_counters_and_no_error() {
     let target = Silent(&bench.target);
     let experiment = Experiment {
         plan: Arc::clone(&plan),
-        settings: harness::settings("silent", 1, 2),
+        settings: harness::settings(1, 2),
+        id: "silent".to_owned(),
+        keep: false,
         target: &target,
         load_threads: &bench.load_threads,
         observer: &(),
@@ -259,9 +261,17 @@ fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
     async move {
         let load_threads = LoadThreads::Inline(Rc::new(Fake));
         let target = &Fake;
-        let settings = harness::settings("t", 1, 2);
-        let (observer, stop, started) = (&(), StopFlag::default(), Instant::now());
-        let experiment = Experiment { plan, settings, target, load_threads: &load_threads, observer, stop, started };
+        let experiment = Experiment {
+            plan,
+            settings: harness::settings(1, 2),
+            id: "t".to_owned(),
+            keep: false,
+            target,
+            load_threads: &load_threads,
+            observer: &(),
+            stop: StopFlag::default(),
+            started: Instant::now(),
+        };
         let window = Window::Calls { calls: 30, warmup: 0, seconds: None };
         experiment.round(0, window).await.unwrap().0.cells
     }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, FatalError, LoadSettings, LoadThreads, RunError, StopFlag, Window};
+use docshape::engine::{Experiment, FatalError, LoadThreads, RunError, StopFlag, Window};
 use docshape::plan::Plan;
 use docshape::record::{CallOutcome, LatencyHistogram};
-use docshape::results::{Arrivals, CellRecord, LoadModel, OpenRecord, OutcomeRecord, RoundRecord};
+use docshape::results::{Arrivals, CellRecord, LoadModel, OpenRecord, OutcomeRecord, RoundRecord, RunSettings};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use docshape::stats::achieved_share;
 use tokio::time::Instant;
@@ -106,11 +106,13 @@ impl Run {
     ) -> Result<RoundRecord, RunError> {
         let experiment = Experiment {
             plan: plan(strategies),
-            settings: LoadSettings {
+            settings: RunSettings {
                 load: LoadModel::Open { rate: self.rate, arrivals: self.arrivals },
-                timeout: self.timeout,
-                ..harness::settings("t", self.clients, self.slices)
+                timeout: self.timeout.as_secs_f64(),
+                ..harness::settings(self.clients, self.slices)
             },
+            id: "t".to_owned(),
+            keep: false,
             target: &**fake,
             load_threads: &LoadThreads::Inline(Rc::clone(fake)),
             observer: &(),
@@ -295,10 +297,12 @@ async fn lost_server_ends_a_slice_immediately() {
     let load_threads = LoadThreads::Inline(Rc::clone(&lost));
     let experiment = Experiment {
         plan: plan(&["one"]),
-        settings: LoadSettings {
+        settings: RunSettings {
             load: LoadModel::Open { rate: 1.0, arrivals: Arrivals::Uniform },
-            ..harness::settings("t", 4, 1)
+            ..harness::settings(4, 1)
         },
+        id: "t".to_owned(),
+        keep: false,
         target: &*lost,
         load_threads: &load_threads,
         observer: &(),

@@ -7,12 +7,10 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{
-    Event, Experiment, FatalError, LoadSettings, LoadThreads, Observer, RunError, RunPhase, StopFlag, Window,
-};
+use docshape::engine::{Event, Experiment, FatalError, LoadThreads, Observer, RunError, RunPhase, StopFlag, Window};
 use docshape::plan::Plan;
 use docshape::record::CallOutcome;
-use docshape::results::RoundRecord;
+use docshape::results::{RoundRecord, RunSettings};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use tokio::time::Instant;
 
@@ -128,10 +126,12 @@ impl Run<'_> {
 
     async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, Scripted, Scripted>) -> R) -> R {
         let load_threads = LoadThreads::Inline(Rc::clone(self.server));
-        let settings = LoadSettings { timeout: self.timeout, ..harness::settings("t", self.clients, 2) };
+        let timeout = self.timeout.as_secs_f64();
         let experiment = Experiment {
             plan: plan(),
-            settings,
+            settings: RunSettings { timeout, ..harness::settings(self.clients, 2) },
+            id: "t".to_owned(),
+            keep: false,
             target: &**self.server,
             load_threads: &load_threads,
             observer: self.notes,
@@ -298,10 +298,11 @@ async fn a_lost_server_ends_the_run() {
     }
     let lost = Rc::new(Lost(Scripted::sound()));
     let load_threads = LoadThreads::Inline(Rc::clone(&lost));
-    let settings = harness::settings("t", 4, 2);
     let experiment = Experiment {
         plan: plan(),
-        settings,
+        settings: harness::settings(4, 2),
+        id: "t".to_owned(),
+        keep: false,
         target: &*lost,
         load_threads: &load_threads,
         observer: &(),

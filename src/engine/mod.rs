@@ -13,7 +13,7 @@ pub use load::stop::StopFlag;
 pub use run::audit::{CallCounts, audit_rows, audits, fatal, row_count};
 pub use run::error::RunError;
 pub use run::event::{Event, Observer, RunPhase};
-pub use run::experiment::{Experiment, LoadSettings};
+pub use run::experiment::Experiment;
 pub use run::loader::{Documents, LoadError, Loader, indexes};
 pub use run::own_cost::OwnCosts;
 pub use run::pilot::Pilot;

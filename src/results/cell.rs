@@ -22,7 +22,7 @@ pub struct RoundRecord {
 }
 
 /// One arm in one round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellRecord {
     /// Documents inserted before the calls.
     pub loaded: u64,

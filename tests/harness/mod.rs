@@ -4,13 +4,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bson::{RawArrayBuf, RawDocument, rawdoc};
 use docshape::compile::{Choice, compile};
-use docshape::engine::{Experiment, LoadSettings, LoadThread, LoadThreads, Observer, StopFlag};
+use docshape::engine::{Experiment, LoadThread, LoadThreads, Observer, StopFlag};
 use docshape::plan::{Plan, Value};
-use docshape::results::LoadModel;
+use docshape::results::{Preset, RunSettings};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
@@ -68,16 +67,8 @@ pub fn choice(set: &[(&str, &str)]) -> Choice {
 }
 
 /// Settings of a closed load whose databases are dropped.
-pub fn settings(id: &str, clients: usize, slices: u64) -> LoadSettings {
-    LoadSettings {
-        id: id.to_owned(),
-        load: LoadModel::Closed,
-        clients,
-        slices,
-        isolated: false,
-        timeout: Duration::from_secs(10),
-        keep: false,
-    }
+pub fn settings(clients: usize, slices: u64) -> RunSettings {
+    RunSettings { clients, slices, ..RunSettings::of(Preset::Quick) }
 }
 
 /// The reply of a scripted server: counts of one written document, and the marker that is read before a database is
@@ -105,7 +96,9 @@ impl Bench {
     ) -> Experiment<'b, MongoTarget, MongoTarget> {
         Experiment {
             plan: Arc::clone(plan),
-            settings: LoadSettings { keep: true, ..settings(id, clients, slices) },
+            settings: settings(clients, slices),
+            id: id.to_owned(),
+            keep: true,
             target: &self.target,
             load_threads: &self.load_threads,
             observer,

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, LoadSettings};
+use crate::engine::Experiment;
 use crate::plan::Plan;
 use crate::report::{Markdown, Report};
 use crate::results::{
-    self, CAPACITY_FILE, CapacityRecord, LoadModel, RunSettings, SearchOutcome, SearchRecord, Status, TrialRecord,
+    self, CAPACITY_FILE, CapacityRecord, RunSettings, SearchOutcome, SearchRecord, Status, TrialRecord,
 };
 use crate::server::Target;
 use crate::stats::Objective;
@@ -106,16 +106,12 @@ impl Searches {
         let Searches { settings, ready, goal, folder, invocation } = self;
         let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
         let head = record::begin(settings, &ready, &session, &invocation);
-        let settings = LoadSettings {
-            load: LoadModel::Closed,
-            slices: 1,
-            isolated: true,
-            ..LoadSettings::new(&invocation.id, &head.settings)
-        };
         let mut record = CapacityRecord { objective: goal.objective.to_string(), run: head, searches: Vec::new() };
         let mut experiment = Experiment {
             plan: Arc::new(ready.plan),
-            settings,
+            settings: record.run.settings.clone(),
+            id: invocation.id.clone(),
+            keep: false,
             target: &session.target,
             load_threads: &load_threads,
             observer: &(),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::engine::{Event, Experiment, LoadSettings, Observer};
+use crate::engine::{Event, Experiment, Observer};
 use crate::results::{self, RunRecord, RunSettings};
 use crate::stats;
 
@@ -151,7 +151,9 @@ impl Run {
         observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
         let mut experiment = Experiment {
             plan,
-            settings: LoadSettings { keep: arguments.keep, ..LoadSettings::new(&record.id, &record.settings) },
+            settings: record.settings.clone(),
+            id: record.id.clone(),
+            keep: arguments.keep,
             target: &session.target,
             load_threads: &load_threads,
             observer: &observer,

@@ -55,7 +55,7 @@ impl<'r> Rounds<'r> {
             record.warnings.extend(costs.warnings);
             self.save(record)?;
         }
-        experiment.settings.isolated = record.settings.isolated.is_some();
+        experiment.settings.clone_from(&record.settings);
         for round in record.rounds.len() as u64..record.settings.rounds {
             let (finished, warnings) = experiment.round(round, window).await.map_err(EarlyEnd::Engine)?;
             record.rounds.push(finished);

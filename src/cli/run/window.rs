@@ -14,7 +14,7 @@ const PILOT_SECONDS: f64 = 1.0;
 /// # Errors
 /// When the pilot fails.
 pub async fn plan<T: Target, G: Target + 'static>(
-    experiment: &mut Experiment<'_, T, G>,
+    experiment: &Experiment<'_, T, G>,
     record: &mut RunRecord,
 ) -> Result<Window, RunError> {
     let window = match (record.settings.load, record.settings.duration) {
@@ -55,7 +55,7 @@ async fn closed_window<T: Target, G: Target + 'static>(
 
 /// Plans open load: at the given rate, or for a rate of 0 at half of what the slowest strategy can do.
 async fn open_window<T: Target, G: Target + 'static>(
-    experiment: &mut Experiment<'_, T, G>,
+    experiment: &Experiment<'_, T, G>,
     record: &mut RunRecord,
     given: f64,
     arrivals: Arrivals,
@@ -63,7 +63,6 @@ async fn open_window<T: Target, G: Target + 'static>(
     let preset = record.settings.preset.length();
     let rate = if given > 0.0 { given } else { three_digits(pilot(experiment, record).await? / 2.0) };
     record.settings.load = LoadModel::Open { rate, arrivals };
-    experiment.settings.load = record.settings.load;
     let seconds = record.settings.planned_seconds.unwrap_or(preset.seconds);
     let calls = record.settings.calls.unwrap_or((rate * seconds).ceil() as u64);
     let warmup = record.settings.warmup_calls.unwrap_or((rate * preset.warmup_seconds).ceil() as u64);

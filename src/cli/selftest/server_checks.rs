@@ -7,7 +7,7 @@ use std::time::Duration;
 use bson::rawdoc;
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, Load, LoadSettings, LoadThread, Loader, Slice, StopFlag, Window};
+use crate::engine::{Experiment, Load, LoadThread, Loader, Slice, StopFlag, Window};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
 use crate::report::Evaluation;
@@ -158,7 +158,9 @@ pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineC
     let mut record = record::begin(settings, &ready, session, &invocation);
     let experiment = Experiment {
         plan: Arc::new(ready.plan),
-        settings: LoadSettings::new(&invocation.id, &record.settings),
+        settings: record.settings.clone(),
+        id: invocation.id,
+        keep: false,
         target: &session.target,
         load_threads: &load_threads,
         observer: &(),

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::plan::OutcomeCounts;
 use crate::record::{CallOutcome, OperationMeasures, Recorder};
-use crate::results::{CollectionSizes, GrowthSample, SliceRecord};
+use crate::results::CellRecord;
 use crate::server::meter::Usage;
 
 use super::audit::CallCounts;
@@ -20,38 +20,25 @@ pub(super) struct ArmRound {
     /// The round; `None` before the first.
     pub(super) round: Option<u64>,
     pub(super) database: Arc<str>,
-    pub(super) loaded: u64,
-    pub(super) load_seconds: f64,
     /// The index of the next call.
     pub(super) next: Arc<AtomicU64>,
-    pub(super) measured: CellMeasures,
-    pub(super) before: Vec<CollectionSizes>,
-    pub(super) growth: Vec<GrowthSample>,
-    pub(super) slices: Vec<SliceRecord>,
-    pub(super) warm_up: Vec<SliceRecord>,
+    /// Per load thread a recorder, and when its open interval started; `None` before the first slice.
+    pub(super) recorders: Vec<(Recorder, Option<Instant>)>,
+    pub(super) machine: MachineSampler,
     /// Growth of the server's counters over the measured slices.
     pub(super) usage: Usage,
     /// Outcomes of the calls before the measured ones.
     pub(super) earlier: CallCounts,
     /// Whether it took too long, so that its remaining slices were left out.
     pub(super) is_dropped: bool,
-}
-
-/// What is measured of a cell, from the end of its warm-up.
-#[derive(Default)]
-pub(super) struct CellMeasures {
-    /// Per load thread a recorder, and when its open interval started; `None` before the first slice.
-    pub(super) recorders: Vec<(Recorder, Option<Instant>)>,
-    pub(super) calls: u64,
-    pub(super) seconds: f64,
-    pub(super) connections_created: u64,
-    pub(super) machine: MachineSampler,
+    /// The record so far, without what [`ArmRound::into_record`] adds.
+    pub(super) record: CellRecord,
 }
 
 impl ArmRound {
     /// What was recorded so far, per load thread and operation.
     pub(super) fn operations(&self) -> impl Iterator<Item = &OperationMeasures> {
-        self.measured.recorders.iter().flat_map(|(recorder, _)| recorder.operations())
+        self.recorders.iter().flat_map(|(recorder, _)| recorder.operations())
     }
 
     /// Recorded calls that failed or were skipped: each is counted under its reason.
@@ -62,7 +49,7 @@ impl ArmRound {
     /// The outcomes of all calls since the data were loaded.
     pub(super) fn outcomes(&self) -> CallCounts {
         let mut total = self.earlier.clone();
-        for (recorder, _) in &self.measured.recorders {
+        for (recorder, _) in &self.recorders {
             for (operation, measures) in recorder.operations().iter().enumerate() {
                 add_outcomes(&mut total.known[operation], measures);
                 let unknown = ["network", "timeout"].iter().filter_map(|reason| measures.errors.get(*reason));

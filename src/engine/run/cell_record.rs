@@ -6,7 +6,7 @@ use crate::results::{
 };
 use crate::server::meter::Meter;
 
-use super::cell::{ArmRound, CellMeasures};
+use super::cell::ArmRound;
 
 /// What the recorders of all load threads contain.
 #[derive(Default)]
@@ -16,7 +16,7 @@ struct Recorded {
     check_out: Option<TimesRecord>,
 }
 
-impl CellMeasures {
+impl ArmRound {
     fn recorded(&mut self) -> Recorded {
         let recorders = self.recorders.drain(..).map(|(recorder, _)| recorder);
         let total = recorders.reduce(|mut total, recorder| {
@@ -32,12 +32,10 @@ impl CellMeasures {
         };
         Recorded { operations, open, check_out }
     }
-}
 
-impl ArmRound {
     /// The record of one rate of open load, without its batches; `None` with closed load.
     pub(super) fn into_rate(mut self) -> Option<RateRecord> {
-        let Recorded { operations, open, .. } = self.measured.recorded();
+        let Recorded { operations, open, .. } = self.recorded();
         Some(RateRecord { open: open?, operations, batches: Vec::new() })
     }
 
@@ -48,25 +46,9 @@ impl ArmRound {
         audits: Vec<AuditRecord>,
         meter: &Meter,
     ) -> CellRecord {
-        let Recorded { operations, open, check_out } = self.measured.recorded();
-        CellRecord {
-            loaded: self.loaded,
-            load_seconds: self.load_seconds,
-            calls: self.measured.calls,
-            seconds: self.measured.seconds,
-            connections_created: self.measured.connections_created,
-            operations,
-            before: self.before,
-            after,
-            audits,
-            growth: self.growth,
-            slices: self.slices,
-            warm_up: self.warm_up,
-            open,
-            check_out,
-            counters: meter.cost(&self.usage),
-            machine: self.measured.machine.into_record(),
-        }
+        let Recorded { operations, open, check_out } = self.recorded();
+        let (counters, machine) = (meter.cost(&self.usage), self.machine.into_record());
+        CellRecord { operations, after, audits, open, check_out, counters, machine, ..self.record }
     }
 }
 

@@ -1,7 +1,6 @@
 //! A run on one server: its settings, and what all its parts share.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -9,53 +8,23 @@ use crate::engine::load::load_threads::LoadThreads;
 use crate::engine::load::slice::is_alive;
 use crate::engine::load::stop::StopFlag;
 use crate::plan::Plan;
-use crate::results::{LoadModel, RunSettings};
+use crate::results::RunSettings;
 use crate::server::{Failure, Target, namespace};
 
 use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
 use super::inspect;
 
-/// The settings of the load of a run.
-#[derive(Debug, Clone)]
-pub struct LoadSettings {
-    /// Tells the databases of this run from those of others.
-    pub id: String,
-    /// Open or closed load. The pilot is always closed.
-    pub load: LoadModel,
-    /// Clients on all load threads together: with closed load the calls in flight, with open load the most of them.
-    pub clients: usize,
-    /// Slices per window; fewer where a slice would have hardly any calls.
-    pub slices: u64,
-    /// Whether each arm runs its whole window with nothing else on the server, instead of alternating slices.
-    pub isolated: bool,
-    /// The time after which a call has failed.
-    pub timeout: Duration,
-    /// Whether to keep the databases of finished rounds; those of the pilot and of a failed round are dropped.
-    pub keep: bool,
-}
-
-impl LoadSettings {
-    /// The load of a run with these settings, whose databases are dropped.
-    pub fn new(id: &str, settings: &RunSettings) -> LoadSettings {
-        LoadSettings {
-            id: id.to_owned(),
-            load: settings.load,
-            clients: settings.clients,
-            slices: settings.slices,
-            isolated: settings.isolated.is_some(),
-            timeout: settings.timeout(),
-            keep: false,
-        }
-    }
-}
-
 /// A run on one server.
 pub struct Experiment<'e, T, G> {
     /// The scenario.
     pub plan: Arc<Plan>,
-    /// The settings of the load.
-    pub settings: LoadSettings,
+    /// The settings of the run. The pilot has closed load in any case.
+    pub settings: RunSettings,
+    /// Part of the names of the databases, which distinguishes them from those of other runs.
+    pub id: String,
+    /// Whether to keep the databases of complete rounds; those of the pilot and of a failed round are dropped.
+    pub keep: bool,
     /// Where databases are created and read.
     pub target: &'e T,
     /// Where the clients run.

@@ -130,7 +130,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let drawn = plan.arguments(operation, plan.round_seed(0), index, program.slots);
         let mut frame = drawn.map_err(|error| mistake(error.to_string()))?;
         let mut interpreter = Interpreter::new(target, &cell.database);
-        let result = tokio::time::timeout(self.settings.timeout, interpreter.run(program, &mut frame)).await;
+        let timeout = self.settings.timeout();
+        let result = tokio::time::timeout(timeout, interpreter.run(program, &mut frame)).await;
         let round_trips = interpreter.trace.round_trips;
         let (server_error, lost) = match result {
             Ok(Ok(_) | Err(StepError::LimitReached { .. })) => (None, None),
@@ -140,7 +141,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 FailureKind::Network => (None, Some(failure.message)),
                 FailureKind::TooLarge | FailureKind::Timeout | FailureKind::Driver => (None, None),
             },
-            Err(_) => (None, Some(no_reply_within(self.settings.timeout))),
+            Err(_) => (None, Some(no_reply_within(timeout))),
         };
         match lost {
             Some(message) if !is_alive(self.target).await => Err(FatalError::ServerLost(message).into()),

@@ -60,7 +60,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Ends the run when the server fails every call of an operation: there is nothing to compare.
     pub(super) fn check_success(&self, cell: &ArmRound) -> Result<(), RunError> {
         for (position, operation) in self.plan.operations.iter().enumerate() {
-            let recorders = cell.measured.recorders.iter();
+            let recorders = cell.recorders.iter();
             let measures: Vec<_> = recorders.map(|(recorder, _)| &recorder.operations()[position]).collect();
             let calls: u64 = measures.iter().map(|measures| measures.calls).sum();
             let failed: u64 = measures.iter().map(|measures| measures.server_errors()).sum();

@@ -1,21 +1,21 @@
 //! Databases: named, created, loaded, and dropped when an earlier part of the run has left them behind.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use tokio::time::Instant;
 
 use crate::record::Recorder;
-use crate::results::LoadModel;
+use crate::results::{CellRecord, LoadModel};
 use crate::server::meter::Usage;
 use crate::server::{Target, namespace};
 
 use super::audit::CallCounts;
-use super::cell::{ArmRound, CellMeasures};
+use super::cell::ArmRound;
 use super::error::RunError;
 use super::event::RunPhase;
 use super::experiment::Experiment;
 use super::loader::Loader;
+use super::machine::MachineSampler;
 
 /// What a database is created for.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub async fn drop_left(&self, round: u64) -> Result<(), RunError> {
         for arm in 0..self.plan.arms.len() {
             for purpose in [Purpose::Pilot, Purpose::OwnCost, Purpose::Round(round)] {
-                namespace::drop_of_run(self.target, &self.database(purpose, arm), &self.settings.id).await?;
+                namespace::drop_of_run(self.target, &self.database(purpose, arm), &self.id).await?;
             }
         }
         Ok(())
@@ -47,7 +47,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             Purpose::OwnCost => "c".to_owned(),
             Purpose::Round(round) => format!("r{round}"),
         };
-        let id = format!("{}{mark}", self.settings.id);
+        let id = format!("{}{mark}", self.id);
         namespace::database_name(&self.plan.name, &self.plan.arms[arm].name, &id)
     }
 
@@ -67,7 +67,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.phase(round, arm, phase);
         let database: Arc<str> = self.database(purpose, arm).into();
         databases.push(Arc::clone(&database));
-        namespace::create(self.target, &database, &self.settings.id).await?;
+        namespace::create(self.target, &database, &self.id).await?;
         let started = Instant::now();
         let loader = Loader {
             plan: &self.plan,
@@ -83,28 +83,23 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             arm,
             round,
             database,
-            loaded,
-            load_seconds: started.elapsed().as_secs_f64(),
-            next: Arc::new(AtomicU64::new(0)),
-            measured: self.fresh_measures(round.is_some()),
-            before: Vec::new(),
-            growth: Vec::new(),
-            slices: Vec::new(),
-            warm_up: Vec::new(),
+            next: Arc::default(),
+            recorders: self.recorders(round.is_some()),
+            machine: MachineSampler::default(),
             usage: Usage::default(),
             earlier: CallCounts::new(self.plan.operations.len()),
             is_dropped: false,
+            record: CellRecord { loaded, load_seconds: started.elapsed().as_secs_f64(), ..CellRecord::default() },
         })
     }
 
-    /// Empty measurements for every load thread; outside the rounds load is closed.
-    pub(super) fn fresh_measures(&self, in_round: bool) -> CellMeasures {
-        let (operations, timeout) = (self.plan.operations.len(), self.settings.timeout);
+    /// An empty recorder for every load thread; outside the rounds load is closed.
+    pub(super) fn recorders(&self, in_round: bool) -> Vec<(Recorder, Option<Instant>)> {
+        let (operations, timeout) = (self.plan.operations.len(), self.settings.timeout());
         let recorder = match self.settings.load {
             LoadModel::Open { .. } if in_round => Recorder::open(operations, timeout),
             LoadModel::Open { .. } | LoadModel::Closed => Recorder::new(operations, timeout),
         };
-        let recorders = vec![(recorder, None); self.load_threads.count()];
-        CellMeasures { recorders, ..CellMeasures::default() }
+        vec![(recorder, None); self.load_threads.count()]
     }
 }

@@ -14,6 +14,7 @@ use super::error::RunError;
 use super::event::{Event, RunPhase};
 use super::experiment::Experiment;
 use super::inspect;
+use super::machine::MachineSampler;
 use super::provision::Purpose;
 use super::schedule::{Window, is_sampled, shuffled};
 use super::slice_spec::{MEASURED_ARRIVALS, SliceSpec, WARM_UP_ARRIVALS};
@@ -47,20 +48,20 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let mut round = Round::new(index, self.plan.round_seed(index), window.under(self.settings.load));
         let arms = self.plan.arms.len();
         // Isolated arms are groups of one, each alone on the server.
-        let group = if self.settings.isolated { 1 } else { arms };
-        let order = if self.settings.isolated { shuffled(arms, round.seed, 0) } else { (0..arms).collect() };
-        let keep = self.settings.keep;
+        let is_isolated = self.settings.isolated.is_some();
+        let group = if is_isolated { 1 } else { arms };
+        let order = if is_isolated { shuffled(arms, round.seed, 0) } else { (0..arms).collect() };
         let work = async |databases: &mut Vec<Arc<str>>| {
             let mut cells = Vec::new();
             for arms in order.chunks(group.max(1)) {
                 cells.extend(self.run_interleaved(&mut round, arms, databases).await?);
-                if !keep {
+                if !self.keep {
                     self.finish(Ok(()), &std::mem::take(databases), false).await?;
                 }
             }
             Ok(cells)
         };
-        let mut cells = self.on_databases(keep, work).await?;
+        let mut cells = self.on_databases(self.keep, work).await?;
         cells.sort_by_key(|(arm, _)| *arm);
         let cells = cells.into_iter().map(|(_, cell)| cell).collect();
         let record = RoundRecord { index, seed: round.seed.value(), order: round.order, cells };
@@ -86,7 +87,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         }
         let checkpointed = self.flush().await?;
         for cell in &mut cells {
-            cell.before = self.sizes(cell, checkpointed).await?;
+            cell.record.before = self.sizes(cell, checkpointed).await?;
             self.sample_growth(cell).await?;
         }
         let mut meter = Meter::new(self.target).await;
@@ -117,13 +118,15 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             let end = round.window.warm_up(piece, WARM_UP_PIECES);
             let open = self.open_load(round.seed, WARM_UP_ARRIVALS, piece);
             let slice = self.run_slice(cell, SliceSpec { open, ..SliceSpec::unlogged(round.seed, end) }).await?;
-            cell.warm_up.push(slice);
+            cell.record.warm_up.push(slice);
             self.stop.check()?;
         }
         self.check_success(cell)?;
         // What was recorded is not kept, but audits count all calls.
         cell.earlier = cell.outcomes();
-        cell.measured = self.fresh_measures(true);
+        cell.recorders = self.recorders(true);
+        cell.machine = MachineSampler::default();
+        (cell.record.calls, cell.record.seconds, cell.record.connections_created) = (0, 0.0, 0);
         Ok(())
     }
 
@@ -136,7 +139,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             let mut order = Vec::new();
             for place in shuffled(cells.len(), round.seed, slice) {
                 let cell = &mut cells[place];
-                if window.is_over(cell.measured.seconds) {
+                if window.is_over(cell.record.seconds) {
                     cell.is_dropped = true;
                     continue;
                 }
@@ -153,7 +156,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             round.order.push(order);
         }
         for cell in cells {
-            cell.measured.machine.end();
+            cell.machine.end();
             self.close_intervals(cell);
             if cell.is_dropped {
                 round.warnings.push(format!(
@@ -176,15 +179,15 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.phase(cell.round, cell.arm, RunPhase::Measure);
         meter.begin(self.target).await;
         let slice = self.run_slice(cell, spec).await?;
-        cell.slices.push(slice);
+        cell.record.slices.push(slice);
         self.stop.check()?;
         meter.end(self.target, &cell.database, &mut cell.usage).await;
-        let (arm, done) = (&self.plan.arms[cell.arm].name, cell.measured.calls);
+        let (arm, done) = (&self.plan.arms[cell.arm].name, cell.record.calls);
         let calls = match round.window {
             Window::Calls { calls, .. } => calls,
             Window::Timed { .. } => done,
         };
-        let (failed, seconds) = (cell.failed(), cell.measured.seconds);
+        let (failed, seconds) = (cell.failed(), cell.record.seconds);
         self.observer.event(&Event::Slice { round: round.index, arm, done, calls, failed, seconds });
         Ok(())
     }
@@ -197,8 +200,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     async fn sample_growth(&self, cell: &mut ArmRound) -> Result<(), RunError> {
         let db = Db { target: self.target, name: &cell.database };
-        let samples = inspect::growth(&db, &self.plan, &self.plan.arms[cell.arm], cell.measured.calls).await;
-        cell.growth.extend(samples.map_err(self.inspect_error(cell.arm))?);
+        let samples = inspect::growth(&db, &self.plan, &self.plan.arms[cell.arm], cell.record.calls).await;
+        cell.record.growth.extend(samples.map_err(self.inspect_error(cell.arm))?);
         Ok(())
     }
 }

@@ -62,7 +62,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Runs one slice of a cell on all load threads.
     pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord, RunError> {
         let SliceSpec { seed, every, end, open, is_logged } = spec;
-        let timeout = self.settings.timeout;
+        let timeout = self.settings.timeout();
         let pacing = match (open, end) {
             (Some(times), SliceEnd::AtCall(end)) => Some(Pacing {
                 queue: Arc::new(DueQueue::new(times.rate.per_second, timeout)),
@@ -78,7 +78,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             None => Load::Closed { next: Arc::clone(&cell.next), end },
         };
         let (sender, mut intervals) = mpsc::unbounded_channel();
-        let recorders = std::mem::take(&mut cell.measured.recorders).into_iter();
+        let recorders = std::mem::take(&mut cell.recorders).into_iter();
         let clients = split_clients(self.settings.clients, self.load_threads.count());
         let jobs = recorders.zip(clients).map(|((recorder, interval), clients)| Job {
             slice: Slice {
@@ -110,12 +110,12 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let ticks = before.zip(CpuTicks::read());
         let results = results?;
         let seconds = results.iter().map(|result| result.seconds).fold(0.0, f64::max);
-        cell.measured.machine.add(ticks, results.iter().map(|result| result.cpu_time), seconds);
+        cell.machine.add(ticks, results.iter().map(|result| result.cpu_time), seconds);
         let mut fatal = None;
         for result in results {
-            cell.measured.connections_created += result.connections_created;
+            cell.record.connections_created += result.connections_created;
             fatal = fatal.or(result.fatal);
-            cell.measured.recorders.push((result.recorder, Some(result.interval)));
+            cell.recorders.push((result.recorder, Some(result.interval)));
         }
         // With open load the pacer counts the calls; with closed load clients that found no call left have counted on.
         match (load, end) {
@@ -125,24 +125,24 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             }
             (_, SliceEnd::After(_)) => {}
         }
-        cell.measured.seconds += seconds;
-        let before = cell.measured.calls;
-        cell.measured.calls = cell.operations().map(|operation| operation.calls).sum();
+        cell.record.seconds += seconds;
+        let before = cell.record.calls;
+        cell.record.calls = cell.operations().map(|operation| operation.calls).sum();
         match fatal {
             Some(fatal) => Err(fatal.into()),
-            None => Ok(SliceRecord { calls: cell.measured.calls - before, seconds }),
+            None => Ok(SliceRecord { calls: cell.record.calls - before, seconds }),
         }
     }
 
     /// Logs what the open intervals contain, when no slice follows.
     pub(super) fn close_intervals(&self, cell: &mut ArmRound) {
-        let mut recorders = std::mem::take(&mut cell.measured.recorders);
+        let mut recorders = std::mem::take(&mut cell.recorders);
         for (recorder, start) in &mut recorders {
             if let Some(start) = start.take() {
                 close_interval(recorder, start, &|interval| self.log(cell, &interval));
             }
         }
-        cell.measured.recorders = recorders;
+        cell.recorders = recorders;
     }
 
     fn log(&self, cell: &ArmRound, interval: &Interval) {

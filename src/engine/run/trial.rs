@@ -45,6 +45,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let batched = Experiment {
             plan: Arc::clone(&self.plan),
             settings: self.settings.clone(),
+            id: self.id.clone(),
             observer: &batches,
             stop: self.stop.clone(),
             ..*self
