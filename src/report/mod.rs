@@ -61,6 +61,7 @@ pub trait Renderer {
 
 /// A report. Texts are single lines without control characters, but not escaped for any form.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Report {
     /// The verdict.
     pub headline: Headline,
@@ -111,14 +112,12 @@ impl Report {
     }
 
     /// Names the folder with the run's files.
-    #[must_use]
     pub fn in_folder(mut self, folder: &str) -> Report {
         self.folder = Some(format::plain(folder));
         self
     }
 
     /// Says that [`HTML_FILE`] and [`Picture::all`] are in the folder.
-    #[must_use]
     pub fn with_files(mut self) -> Report {
         self.has_files = true;
         self

@@ -51,13 +51,9 @@ impl Report {
 fn headline(found: &RunComparison, runs: [&NamedRun; 2], tolerance: f64) -> Headline {
     let (record, mix) = (&runs[0].record, plain(&runs[0].record.mix.name));
     let worse = findings(found, ChangeVerdict::is_regression, f64::recip);
-    let is_better = |verdict: ChangeVerdict| match verdict {
-        ChangeVerdict::Faster => true,
-        ChangeVerdict::Incomparable(incomparable) => incomparable.before.is_some() && incomparable.after.is_none(),
-        ChangeVerdict::Slower
-        | ChangeVerdict::NoDifference
-        | ChangeVerdict::Inconclusive
-        | ChangeVerdict::NotJudged => false,
+    let is_mended = |one: Incomparable| one.before.is_some() && one.after.is_none();
+    let is_better = |verdict: ChangeVerdict| {
+        verdict == ChangeVerdict::Faster || matches!(verdict, ChangeVerdict::Incomparable(one) if is_mended(one))
     };
     let better = findings(found, is_better, |ratio| ratio);
     let more = worse.len().saturating_sub(NAMED) + better.len().saturating_sub(NAMED);

@@ -73,6 +73,7 @@ pub enum Link {
 
 /// A cell: its text and the value behind it. Texts are single lines without control characters, but not escaped for any form.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[must_use]
 pub struct Cell {
     /// The text.
     pub text: String,
@@ -132,25 +133,21 @@ impl Cell {
     }
 
     /// The same cell with this value in JSON.
-    #[must_use]
     pub fn with_value(self, value: impl Into<Value>) -> Cell {
         Cell { value: Some(value.into()), ..self }
     }
 
     /// The same cell in this tone.
-    #[must_use]
     pub fn tone(self, tone: Tone) -> Cell {
         Cell { tone, ..self }
     }
 
     /// The same cell with a remark.
-    #[must_use]
     pub fn remark(self, remark: impl Into<String>) -> Cell {
         Cell { remark: remark.into(), ..self }
     }
 
     /// The same cell with a link.
-    #[must_use]
     pub fn link(self, link: Option<Link>) -> Cell {
         Cell { link, ..self }
     }
@@ -190,6 +187,7 @@ pub enum Kind {
 
 /// A column.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Column {
     /// Its name in JSON.
     pub key: &'static str,
@@ -222,6 +220,7 @@ impl Column {
 
 /// A column and how a row's item gives its cell.
 #[derive(Debug)]
+#[must_use]
 pub struct Measure<T> {
     column: Column,
     cell: fn(&T) -> Cell,
@@ -249,14 +248,12 @@ impl<T> Measure<T> {
     }
 
     /// The same with other values than numbers.
-    #[must_use]
     pub fn of(mut self, kind: Kind) -> Measure<T> {
         self.column.kind = kind;
         self
     }
 
     /// The same in these forms alone.
-    #[must_use]
     pub fn only(mut self, forms: Forms) -> Measure<T> {
         self.column.forms = forms;
         self
@@ -265,6 +262,7 @@ impl<T> Measure<T> {
 
 /// A row.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Row {
     /// The thing that the row and its neighbours are about; blank where a table has no groups.
     pub group: Cell,
@@ -288,25 +286,21 @@ impl Row {
     }
 
     /// The same in a group.
-    #[must_use]
     pub fn group(self, group: impl Into<Cell>) -> Row {
         Row { group: group.into(), ..self }
     }
 
     /// The same in the colour of a series.
-    #[must_use]
     pub fn series(self, series: usize) -> Row {
         Row { series: Some(series), ..self }
     }
 
     /// The same where links find it.
-    #[must_use]
     pub fn id(self, id: Option<String>) -> Row {
         Row { id, ..self }
     }
 
     /// The same in these forms alone.
-    #[must_use]
     pub fn only(self, forms: Forms) -> Row {
         Row { forms, ..self }
     }
@@ -314,6 +308,7 @@ impl Row {
 
 /// A table.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Table {
     /// Its name in JSON.
     pub id: &'static str,
@@ -369,31 +364,26 @@ impl Table {
     }
 
     /// The same with groups.
-    #[must_use]
     pub fn grouped(self, group: Column) -> Table {
         Table { group: Some(group), ..self }
     }
 
     /// The same with the names of a group side by side in some forms.
-    #[must_use]
     pub fn side_by_side(self, forms: Forms) -> Table {
         Table { side_by_side: forms, ..self }
     }
 
     /// The same as a list of entries.
-    #[must_use]
     pub fn list(self) -> Table {
         Table { is_list: true, ..self }
     }
 
     /// The same folded on the page.
-    #[must_use]
     pub fn folded(self) -> Table {
         Table { is_folded: true, ..self }
     }
 
     /// The same in these forms alone.
-    #[must_use]
     pub fn only(self, forms: Forms) -> Table {
         Table { forms, ..self }
     }

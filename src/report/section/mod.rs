@@ -112,6 +112,7 @@ pub struct Listing {
 
 /// A part of a report under one heading.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Section {
     /// By which links find it.
     pub id: &'static str,
@@ -153,39 +154,33 @@ impl Section {
     }
 
     /// The same with a paragraph at the beginning.
-    #[must_use]
     pub fn lead(mut self, text: impl Into<String>) -> Section {
         self.lead.push(Paragraph { text: text.into(), forms: Forms::DOCUMENT.and(Forms::JSON) });
         self
     }
 
     /// The same with a table.
-    #[must_use]
     pub fn table(mut self, table: Table) -> Section {
         self.tables.push(table);
         self
     }
 
     /// The same with charts.
-    #[must_use]
     pub fn charts(self, charts: Charts) -> Section {
         Section { charts: Some(charts), ..self }
     }
 
     /// The same with a list of sentences.
-    #[must_use]
     pub fn items(self, items: Vec<String>) -> Section {
         Section { items, ..self }
     }
 
     /// The same with a paragraph at the end.
-    #[must_use]
     pub fn note(self, text: impl Into<String>) -> Section {
         self.note_in(Forms::ALL, text)
     }
 
     /// The same with a paragraph at the end in some forms.
-    #[must_use]
     pub fn note_in(mut self, forms: Forms, text: impl Into<String>) -> Section {
         let text = text.into();
         self.notes.extend((!text.is_empty()).then_some(Paragraph { text, forms }));
@@ -193,7 +188,6 @@ impl Section {
     }
 
     /// The same in these forms alone.
-    #[must_use]
     pub fn only(self, forms: Forms) -> Section {
         Section { forms, ..self }
     }
