@@ -22,7 +22,7 @@ pub const CSV_COLUMNS: [&str; 13] = [
     "round",
     "arm",
     "strategy",
-    "control",
+    "repeat",
     "operation",
     "metric",
     "item",

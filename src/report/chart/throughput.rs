@@ -2,7 +2,7 @@
 
 use crate::stats::RoundTimes;
 
-use super::super::evaluation::Evaluation;
+use super::super::evaluation::{Evaluation, StrategyResults};
 use super::super::format::{count, short, three, time};
 use super::Chart;
 use super::lines::{Line, Lines};
@@ -13,7 +13,7 @@ const MARKS: usize = 16;
 
 /// Draws the charts for which the run has data.
 pub fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
-    let rates = within(run, series).into_iter().chain(over_rounds(run, series));
+    let rates = within(run, series).into_iter().chain(rates_of_rounds(run, series));
     let medians = latency(run, series, ("p50", "median", |times| times.median));
     let high = latency(run, series, ("p99", "99th percentile", |times| times.p99));
     rates.chain(medians).chain(high).collect()
@@ -38,21 +38,18 @@ fn rate(value: f64) -> String {
 fn within(run: &Evaluation, series: &[Series]) -> Option<Chart> {
     let slices = run.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().filter(|slices| *slices > 1)?;
     let every = slices.div_ceil(MARKS);
-    let line = |(series, strategy): (&'_ Series, &super::super::evaluation::StrategyResults)| {
+    let lines = series.iter().zip(&run.strategies).map(|(series, strategy)| {
         let known = || strategy.slice_rates.iter().enumerate().filter_map(|(one, rate)| Some((one, (*rate)?)));
         let words = |one: usize, median: f64| {
             format!("{}, slice {} of {slices}: {} calls per second", series.name, one + 1, three(median))
         };
         let marked = known().filter(|(one, _)| one % every == 0);
-        (
-            known().map(|(one, rate)| (place(one, slices), rate.median)).collect(),
-            known().map(|(one, rate)| (place(one, slices), rate.low, rate.high)).collect(),
-            marked.map(|(one, rate)| (place(one, slices), rate.median, words(one, rate.median))).collect(),
-        )
-    };
-    let lines = series.iter().zip(&run.strategies).map(|(series, strategy)| {
-        let (points, band, marks) = line((series, strategy));
-        Line { series, points, band, marks }
+        Line {
+            series,
+            points: known().map(|(one, rate)| (place(one, slices), rate.median)).collect(),
+            band: known().map(|(one, rate)| (place(one, slices), rate.low, rate.high)).collect(),
+            marks: marked.map(|(one, rate)| (place(one, slices), rate.median, words(one, rate.median))).collect(),
+        }
     });
     let lines = Lines {
         id: "throughput-slices".into(),
@@ -70,68 +67,68 @@ fn within(run: &Evaluation, series: &[Series]) -> Option<Chart> {
     Some(lines.draw())
 }
 
-fn over_rounds(run: &Evaluation, series: &[Series]) -> Option<Chart> {
-    let rounds = run.strategies.iter().map(|strategy| strategy.round_rates.len()).max().filter(|rounds| *rounds > 1)?;
-    let lines = series.iter().zip(&run.strategies).map(|(series, strategy)| {
-        let known = || strategy.round_rates.iter().enumerate().filter_map(|(one, rate)| Some((one, (*rate)?)));
-        let words = |one: usize, rate: f64| {
-            format!("{}, round {} of {rounds}: {} calls per second", series.name, one + 1, three(rate))
-        };
-        Line {
-            series,
-            points: known().map(|(one, rate)| (place(one, rounds), rate)).collect(),
-            band: Vec::new(),
-            marks: known().map(|(one, rate)| (place(one, rounds), rate, words(one, rate))).collect(),
-        }
-    });
-    let lines = Lines {
+/// A quantity of the rounds: its chart without lines, its value in a round, and that value in a tooltip.
+struct OverRounds<'c> {
+    chart: Lines<'c>,
+    value: &'c dyn Fn(&StrategyResults, usize) -> Option<f64>,
+    text: &'c dyn Fn(f64) -> String,
+}
+
+impl<'c> OverRounds<'c> {
+    /// Draws the chart; `None` with a single round or without values.
+    fn draw(self, run: &Evaluation, series: &'c [Series]) -> Option<Chart> {
+        let rounds = usize::try_from(run.rounds).ok().filter(|rounds| *rounds > 1)?;
+        let lines = series.iter().zip(&run.strategies).map(|(series, strategy)| {
+            let known = || (0..rounds).filter_map(|one| Some((one, (self.value)(strategy, one)?)));
+            let words = |one: usize, value: f64| {
+                format!("{}, round {} of {rounds}: {}", series.name, one + 1, (self.text)(value))
+            };
+            Line {
+                series,
+                points: known().map(|(one, value)| (place(one, rounds), value)).collect(),
+                band: Vec::new(),
+                marks: known().map(|(one, value)| (place(one, rounds), value, words(one, value))).collect(),
+            }
+        });
+        let chart = Lines { x_ticks: ticks(rounds, "round"), lines: lines.collect(), ..self.chart };
+        chart.lines.iter().any(|line| !line.points.is_empty()).then(|| chart.draw())
+    }
+}
+
+fn rates_of_rounds(run: &Evaluation, series: &[Series]) -> Option<Chart> {
+    let chart = Lines {
         id: "throughput-rounds".into(),
         title: "From round to round".into(),
         remark: "calls per second".into(),
-        description: format!("Calls per second of each of {rounds} rounds, a line per strategy."),
+        description: format!("Calls per second of each of {} rounds, a line per strategy.", run.rounds),
         x_label: "all slices of a round",
-        x_ticks: ticks(rounds, "round"),
+        x_ticks: Vec::new(),
         is_log: false,
         unit: &rate,
-        lines: lines.collect(),
+        lines: Vec::new(),
     };
-    Some(lines.draw())
+    let value = |strategy: &StrategyResults, round: usize| *strategy.round_rates.get(round)?;
+    let text = |value: f64| format!("{} calls per second", three(value));
+    OverRounds { chart, value: &value, text: &text }.draw(run, series)
 }
 
 /// A quantile: its short and full name, and how to read it.
 type Quantile = (&'static str, &'static str, fn(&RoundTimes) -> Option<u64>);
 
 fn latency(run: &Evaluation, series: &[Series], (short, name, of): Quantile) -> Option<Chart> {
-    let rounds = usize::try_from(run.rounds).ok().filter(|rounds| *rounds > 1)?;
-    let lines = series.iter().zip(&run.strategies).map(|(series, strategy)| {
-        let known =
-            || strategy.round_times.iter().enumerate().filter_map(|(one, times)| Some((one, of(times)? as f64)));
-        let words =
-            |one: usize, value: f64| format!("{}, round {} of {rounds}: {short} {}", series.name, one + 1, time(value));
-        Line {
-            series,
-            points: known().map(|(one, value)| (place(one, rounds), value)).collect(),
-            band: Vec::new(),
-            marks: known().map(|(one, value)| (place(one, rounds), value, words(one, value))).collect(),
-        }
-    });
-    let lines: Vec<Line> = lines.collect();
-    if lines.iter().all(|line| line.points.is_empty()) {
-        return None;
-    }
-    let lines = Lines {
+    let (kind, rounds) = (run.times(), run.rounds);
+    let chart = Lines {
         id: format!("latency-rounds-{short}"),
         title: format!("{short} from round to round"),
-        remark: format!("{} time", run.times()),
-        description: format!(
-            "The {name} of the {} times of each of {rounds} rounds, a line per strategy.",
-            run.times()
-        ),
+        remark: format!("{kind} time"),
+        description: format!("The {name} of the {kind} times of each of {rounds} rounds, a line per strategy."),
         x_label: "all operations of the mix",
-        x_ticks: ticks(rounds, "round"),
+        x_ticks: Vec::new(),
         is_log: false,
         unit: &|value| super::super::format::short(&time(value)),
-        lines,
+        lines: Vec::new(),
     };
-    Some(lines.draw())
+    let value = |strategy: &StrategyResults, round: usize| Some(of(strategy.round_times.get(round)?)? as f64);
+    let text = |value: f64| format!("{short} {}", time(value));
+    OverRounds { chart, value: &value, text: &text }.draw(run, series)
 }
