@@ -83,7 +83,7 @@ fn slice_positions(round: &RoundRecord) -> Vec<SlicePosition> {
     slice_positions
 }
 
-/// Per pair of different arms, how much longer the one's slices are after the other than after all others.
+/// For every pair of different arms, how much longer the slices of the first take after the second than after the others.
 fn effects_in_round(slice_positions: &[SlicePosition]) -> BTreeMap<(usize, usize), f64> {
     // Count and sum, per pair and per arm.
     let mut by_pair: BTreeMap<(usize, usize), (usize, f64)> = BTreeMap::new();

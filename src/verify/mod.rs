@@ -231,6 +231,20 @@ impl<T: Target> Verifier<'_, T> {
         Ok(())
     }
 
+    /// Adds the differences between a strategy's final state and the baseline's to a phase's findings.
+    async fn compare_state(
+        &self,
+        place: &ArmDatabase,
+        expected: &FinalState,
+        findings: &mut PhaseFindings,
+    ) -> Result<(), RunError> {
+        let actual = self.state(place).await;
+        let actual = self.tolerate_unsafe(place.arm, actual, findings)?;
+        let problems = actual.map(|actual| state::compare(expected, &actual)).unwrap_or_default();
+        problems.into_iter().for_each(|problem| findings.add(problem));
+        Ok(())
+    }
+
     /// Turns an error of reading an unsafe strategy's data, which it may have damaged, into a finding.
     fn tolerate_unsafe<R>(
         &self,

@@ -9,7 +9,7 @@ use crate::server::Target;
 use super::call::{self, CallResult, PhaseCounts};
 use super::call_order::CallOrder;
 use super::difference::differences;
-use super::{BaselineState, Databases, Verifier, is_same, state};
+use super::{BaselineState, Databases, Verifier, is_same};
 
 impl<T: Target> Verifier<'_, T> {
     /// Runs one strategy. The results of its writes and its final state must be those of the sequential phase, and so must
@@ -37,10 +37,7 @@ impl<T: Target> Verifier<'_, T> {
         self.concurrently(baseline.calls, self.settings.clients, make).await?;
         let (mut findings, counts) = (findings.into_inner(), counts.into_inner());
         counts.write_totals(&mut findings);
-        let actual = self.state(place).await;
-        let actual = self.tolerate_unsafe(arm, actual, &mut findings)?;
-        let problems = actual.map(|actual| state::compare(&baseline.state, &actual)).unwrap_or_default();
-        problems.into_iter().for_each(|problem| findings.add(problem));
+        self.compare_state(place, &baseline.state, &mut findings).await?;
         self.reread(place, baseline, &mut findings).await?;
         self.audit(place, &counts, &mut findings).await?;
         Ok(findings)

@@ -9,7 +9,7 @@ use crate::server::Target;
 
 use super::call::{self, ArmDatabase, CallResult, FinishedCall, PhaseCounts};
 use super::difference::differences;
-use super::{BaselineState, Databases, Verifier, is_same, state};
+use super::{BaselineState, Databases, Verifier, is_same};
 
 /// A strategy while it is compared.
 struct Runner {
@@ -136,10 +136,7 @@ impl<T: Target> Verifier<'_, T> {
             }
             // A strategy that is not compared any more has made fewer calls.
             if let (Some(expected), true) = (&expected, runner.is_compared && is_usable) {
-                let actual = self.state(&runner.place).await;
-                let actual = self.tolerate_unsafe(runner.place.arm, actual, &mut runner.findings)?;
-                let problems = actual.map(|actual| state::compare(expected, &actual)).unwrap_or_default();
-                problems.into_iter().for_each(|problem| runner.findings.add(problem));
+                self.compare_state(&runner.place, expected, &mut runner.findings).await?;
             }
         }
         let (Some(baseline), Some(state)) = (runners.first(), expected) else { return Ok(None) };

@@ -72,10 +72,7 @@ impl Window {
     /// The end of a slice; calls are counted from the first of the warm-up.
     pub(super) fn end(self, slice: u64, slices: u64) -> SliceEnd {
         match self {
-            Window::Calls { calls, warmup, .. } => {
-                let done = u128::from(calls) * u128::from(slice + 1) / u128::from(slices);
-                SliceEnd::AtCall(warmup + done as u64)
-            }
+            Window::Calls { calls, warmup, .. } => SliceEnd::AtCall(warmup + end_of_part(calls, slice, slices)),
             Window::Timed { seconds, .. } => SliceEnd::After(Duration::from_secs_f64(seconds / slices as f64)),
         }
     }
@@ -83,9 +80,7 @@ impl Window {
     /// The end of a piece of the warm-up.
     pub(super) fn warm_up(self, piece: u64, pieces: u64) -> SliceEnd {
         match self {
-            Window::Calls { warmup, .. } => {
-                SliceEnd::AtCall((u128::from(warmup) * u128::from(piece + 1) / u128::from(pieces)) as u64)
-            }
+            Window::Calls { warmup, .. } => SliceEnd::AtCall(end_of_part(warmup, piece, pieces)),
             Window::Timed { warmup, .. } => SliceEnd::After(Duration::from_secs_f64(warmup / pieces as f64)),
         }
     }
@@ -94,6 +89,11 @@ impl Window {
     pub(super) fn is_over(self, seconds: f64) -> bool {
         matches!(self, Window::Calls { seconds: Some(planned), .. } if seconds > planned * PATIENCE)
     }
+}
+
+/// The number of calls up to the end of a part, from 0, when they are divided into equal parts.
+fn end_of_part(calls: u64, part: u64, parts: u64) -> u64 {
+    (u128::from(calls) * u128::from(part + 1) / u128::from(parts)) as u64
 }
 
 /// Whether followed documents are sampled after this slice: after at most [`SAMPLES`] slices, including the last one.
