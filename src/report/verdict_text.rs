@@ -307,26 +307,19 @@ pub(super) fn incomplete(record: &RunRecord) -> Option<String> {
     }
 }
 
-/// How many calls the application rejected: a sentence for all strategies with the same numbers.
-pub(super) fn rejections(strategies: &[StrategyResults]) -> Vec<String> {
-    let mut groups: Vec<(&OutcomeTotals, Vec<String>)> = Vec::new();
-    for StrategyResults { name, totals, .. } in strategies.iter().filter(|strategy| strategy.totals.rejected() > 0) {
-        let is_same = |other: &OutcomeTotals| (other.rejected(), other.calls) == (totals.rejected(), totals.calls);
-        match groups.iter_mut().find(|(known, _)| is_same(known)) {
-            Some((_, names)) => names.push(name.clone()),
-            None => groups.push((totals, vec![name.clone()])),
-        }
-    }
-    let sentence = |(totals, names): (&OutcomeTotals, Vec<String>)| {
-        let share = percent(totals.rejected() as f64 / totals.calls.max(1) as f64);
-        let place = match names.len() == strategies.len() {
-            true => "in every strategy".to_owned(),
-            false => format!("with {}", listed(&names)),
-        };
-        let (rejected, calls) = (count(totals.rejected()), count(totals.calls));
-        format!(
-            "The application rejected {share} of the calls {place} ({rejected} of {calls}); times are those of accepted calls."
-        )
+/// The shares of the calls that the application rejected; `None` if it rejected none.
+pub(super) fn rejections(strategies: &[StrategyResults]) -> Option<String> {
+    let shares = || {
+        let share = |totals: &OutcomeTotals| percent(totals.rejected() as f64 / totals.calls.max(1) as f64);
+        let strategies = strategies.iter().filter(|strategy| !strategy.is_repeat);
+        strategies.map(move |strategy| (&strategy.name, strategy.totals.rejected(), share(&strategy.totals)))
     };
-    groups.into_iter().map(sentence).collect()
+    let (_, _, first) = shares().find(|(_, rejected, _)| *rejected > 0)?;
+    let rejected = if shares().all(|(_, _, share)| share == first) {
+        format!("{first} of the calls in every strategy")
+    } else {
+        let rejecting = shares().filter(|(_, rejected, _)| *rejected > 0);
+        listed(&rejecting.map(|(name, _, share)| format!("{share} of the calls with {name}")).collect::<Vec<_>>())
+    };
+    Some(format!("The application rejected {rejected}; times are those of accepted calls."))
 }
