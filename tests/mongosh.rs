@@ -288,10 +288,7 @@ fn own_answer(command: &RawDocumentBuf, reply: &Reply) -> Value {
             let lists = cursors.map(|cursor| [cursor.field("firstBatch").unwrap(), cursor.field("nextBatch").unwrap()]);
             let lists = lists.flatten().filter(|list| !list.is_null());
             let documents: Vec<Value> = lists.flat_map(|list| list.items().unwrap().collect::<Vec<_>>()).collect();
-            match has("singleBatch") {
-                true => documents.first().cloned().unwrap_or(Value::Null),
-                false => Value::list(documents),
-            }
+            if has("singleBatch") { documents.first().cloned().unwrap_or(Value::Null) } else { Value::list(documents) }
         }
         "distinct" => field("values"),
         "findAndModify" => field("value"),
@@ -359,9 +356,10 @@ struct Answered<'s> {
 impl Answered<'_> {
     fn is(&self, own: &Value) -> bool {
         // `countDocuments` takes the number out of the only row of its aggregation.
-        let own = match self.statement.contains(".countDocuments(") {
-            true => own.at(0).map_or(Value::Int(0), |row| row.field("n").unwrap()),
-            false => own.clone(),
+        let own = if self.statement.contains(".countDocuments(") {
+            own.at(0).map_or(Value::Int(0), |row| row.field("n").unwrap())
+        } else {
+            own.clone()
         };
         self.comparable(&self.answer) == self.comparable(&own)
     }

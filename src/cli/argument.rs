@@ -15,10 +15,10 @@ use super::value::{assignment, cache_size, name, port};
 pub struct SubjectArguments {
     /// Strategies to compare, separated by commas, the baseline first [default: the scenario's]
     ///
-    /// By default, the strategies with `default: true`. If none has it, all that are not `unsafe`.
+    /// By default, those marked `default: true`; if there are none, all that are not marked `unsafe`.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name, conflicts_with = "all_strategies")]
     pub strategies: Vec<String>,
-    /// Compare all strategies except unsafe ones, which are incorrect on purpose
+    /// Compare all strategies except unsafe ones, which are deliberately incorrect
     #[arg(long)]
     pub all_strategies: bool,
     /// Mix of operations [default: the mix named `default`, else the first one]
@@ -64,7 +64,7 @@ pub struct EmbeddedArguments {
     /// By default, the mongod that scripts/install-mongod.sh installs, else `mongod` on PATH.
     #[arg(long, value_name = "PATH")]
     pub mongod: Option<PathBuf>,
-    /// Cache of the embedded server in GB, 0.25 to 10000 [default: 1]
+    /// WiredTiger cache of the embedded server in GB, 0.25 to 10000 [default: 1]
     #[arg(long, value_name = "GB", value_parser = cache_size, allow_hyphen_values = true)]
     pub cache_gb: Option<f64>,
 }

@@ -3,7 +3,7 @@
 use crate::plan::{Bulk, Concerns, bulk::Request};
 use crate::scenario::{BulkDefinition, Diagnostics, RequestDefinition, Spanned};
 
-use super::command::CommandCompiler;
+use super::crud::CrudCompiler;
 use super::document::DocumentCompiler;
 use super::parts::all;
 use super::resolve::resolve_records;
@@ -38,7 +38,7 @@ fn compile_request(
 ) -> Option<Request> {
     match request {
         RequestDefinition::One { word, options } => {
-            CommandCompiler { word: word.value, collection, options, scope, diagnostics }.request()
+            CrudCompiler { word: word.value, collection, options, scope, diagnostics }.request()
         }
         RequestDefinition::Each { name, list, item } => {
             let (list, entity) = resolve_records(list, scope, diagnostics);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
 
-use super::extended;
+use super::extended_json;
 use super::lint::check_slot;
 use super::parts::all;
 use super::reply::check_field;
@@ -29,9 +29,9 @@ impl DocumentCompiler<'_, '_> {
             Tree::Scalar(Scalar::Text(text)) => self.text(text, node.span, guarded),
             Tree::Scalar(scalar) => Some(Template::Constant(constant(scalar))),
             Tree::List(items) => self.list(items, guarded),
-            Tree::Mapping(entries) => match extended::constant(entries) {
+            Tree::Mapping(entries) => match extended_json::constant(entries) {
                 Some(Ok(value)) => Some(Template::Constant(value)),
-                Some(Err(message)) => self.problem(node.span, message, extended::help(&entries[0].0.value)),
+                Some(Err(message)) => self.problem(node.span, message, extended_json::help(&entries[0].0.value)),
                 None => self.document(entries, guarded),
             },
         }

@@ -19,7 +19,7 @@ fn whole(
         let next = all.iter().find(|other| other.name.value == like.value)?;
         if line.iter().any(|seen| seen.name.value == next.name.value) {
             let message = format!("cyclic `like`: `{}` inherits from itself", next.name.value);
-            diagnostics.error(like.span, message, "remove `like` from one strategy of the circle");
+            diagnostics.error(like.span, message, "remove `like` from one strategy of the cycle");
             return None;
         }
         line.push(next);

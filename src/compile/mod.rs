@@ -4,11 +4,11 @@ mod audit;
 mod bulk;
 mod choice;
 mod claim_names;
-mod command;
+mod crud;
 mod document;
 mod dry_run;
 mod entity;
-mod extended;
+mod extended_json;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod generator_call;

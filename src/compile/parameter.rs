@@ -50,7 +50,7 @@ pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics
     let mut scope = Scope::new(names, "parameters");
     let expression = resolve(node, &mut scope, diagnostics)?;
     if expression.any(&|part| matches!(part, Expression::Generate(_))) {
-        let help = "use constants and earlier parameters; call generators in `fields` or `arguments`";
+        let help = "use constants and parameters; call generators in `fields` or `arguments`";
         let message = "a generator cannot be used here: this value is computed once, before there is any data";
         diagnostics.error(node.span, message, help);
         return None;

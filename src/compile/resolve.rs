@@ -179,8 +179,8 @@ impl Resolver<'_, '_> {
             }
             Expr::Call(call) => self.call(call, parsed),
             Expr::Struct(_) | Expr::Comprehension(_) | Expr::Unspecified => {
-                let help = "see docs/format.md for what expressions can do";
-                self.problem(self.span_of(parsed), "unsupported CEL syntax", help)
+                let help = "write a map such as {'title': 1}; docs/format.md lists what expressions can contain";
+                self.problem(self.span_of(parsed), "expressions cannot contain `Type{...}`", help)
             }
         }
     }
@@ -245,7 +245,7 @@ impl Resolver<'_, '_> {
             }
             let message = format!("`{name}` takes 2 arguments, found {}", call.args.len());
             let help = format!(
-                "write `list.{name}(x, ...)`, where x names the element; filter first with `list.filter(x, ...)`"
+                "write `list.{name}(x, ...)`, where x names the element; to filter, call `list.filter(x, ...)` first"
             );
             return self.problem(self.span_of_word(parsed, name), message, help);
         }

@@ -3,7 +3,7 @@
 use crate::scenario::{CatchKey, Diagnostics, Node, Scalar, Spanned, StepDefinition, StepKind, Tree};
 
 use super::bulk;
-use super::command::{CommandCompiler, reply_shape};
+use super::crud::{CrudCompiler, reply_shape};
 use super::document::DocumentCompiler;
 use super::lint::collections_of;
 use super::parts::all;
@@ -80,7 +80,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 for named in pipelines.flat_map(|(_, node)| collections_of(node)) {
                     self.check_collection(&named);
                 }
-                let compiler = CommandCompiler {
+                let compiler = CrudCompiler {
                     word: word.value,
                     collection,
                     options,

@@ -34,7 +34,7 @@ pub fn syntax_help(text: &str) -> String {
     if text.matches('(').count() > text.matches(')').count() {
         return "close every bracket; if it is closed, quote the whole expression: YAML ends an entry at a comma inside { } or [ ]".to_owned();
     }
-    "complete the expression; text inside it needs quotes, for example \"'a' + title\"".to_owned()
+    "add what is missing; text constants need quotes, for example \"'a' + title\"".to_owned()
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Report {
         let headline = Headline {
             scenario: plain(&run.scenario.name),
             title: plain(&run.scenario.title),
-            subject: vec![format!("How many calls per second keep {}? Mix {mix}.", plain(&record.objective))],
+            subject: vec![format!("At how many calls per second is {} met? Mix {mix}.", plain(&record.objective))],
             mix,
             times: Some("response"),
             ..Headline::default()
@@ -45,7 +45,7 @@ fn capacities(record: &CapacityRecord) -> Section {
         Measure::new(
             "calls_per_second",
             "calls per second",
-            "The highest rate that keeps the objective: the geometric mean over rounds.",
+            "The highest rate that meets the objective: the geometric mean over rounds.",
             |one: &Capacity| Cell::number(one.rate.map(|(rate, _)| rate), three),
         ),
         Measure::text("ci", "95 % CI", "Its confidence interval.", |one: &Capacity| {
@@ -125,7 +125,7 @@ fn not_found(record: &CapacityRecord, strategy: usize) -> String {
             SearchOutcome::AllUpTo(rate) => all.push(round(rate)),
         }
     }
-    let texts = [("the lowest rate did not keep the objective", none), ("the highest rate kept the objective", all)];
+    let texts = [("the lowest rate did not meet the objective", none), ("the highest rate met the objective", all)];
     let texts = texts.into_iter().filter(|(_, rounds)| !rounds.is_empty());
     let texts: Vec<String> = texts.map(|(text, rounds)| format!("{text} in {}", listed(&rounds))).collect();
     if texts.is_empty() {

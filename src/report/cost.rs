@@ -104,9 +104,12 @@ fn single(record: &RunRecord, operation: &str) -> Option<OperationCost> {
     let per_call = |strategy: &str| {
         let cost = stats::own_cost(record, strategy, operation)?;
         let calls = cost.calls as f64;
-        let value = |column: &'static Counter| match column.name == ROUND_TRIPS.name {
-            true => Some(cost.round_trips as f64 / calls),
-            false => cost.counters.get(column.name).map(|grown| grown / calls).filter(|value| value.is_finite()),
+        let value = |column: &'static Counter| {
+            if column.name == ROUND_TRIPS.name {
+                Some(cost.round_trips as f64 / calls)
+            } else {
+                cost.counters.get(column.name).map(|grown| grown / calls).filter(|value| value.is_finite())
+            }
         };
         Some((plain(strategy), Counter::own_cost_columns().into_iter().map(value).collect()))
     };

@@ -29,12 +29,11 @@ impl Renderer for Junit {
         writeln!(out, "  <testsuite name=\"{suite}\" {counts} skipped=\"0\">")?;
         for (name, failure) in &cases {
             write!(out, "    <testcase classname=\"docshape.{suite}\" name=\"{}\"", escape(name))?;
-            match failure.is_empty() {
-                true => writeln!(out, "/>")?,
-                false => {
-                    let failure = escape(failure);
-                    writeln!(out, ">\n      <failure message=\"{failure}\">{failure}</failure>\n    </testcase>")?;
-                }
+            if failure.is_empty() {
+                writeln!(out, "/>")?
+            } else {
+                let failure = escape(failure);
+                writeln!(out, ">\n      <failure message=\"{failure}\">{failure}</failure>\n    </testcase>")?;
             }
         }
         writeln!(out, "  </testsuite>\n</testsuites>")

@@ -143,11 +143,12 @@ fn verdict(found: &RunComparison, tolerance: f64) -> String {
     let is_open =
         found.judged().all(|(.., change)| change.verdict == ChangeVerdict::Inconclusive && is_possible(change));
     if slower + broken == 0 {
-        return match is_open {
-            true => format!(
+        return if is_open {
+            format!(
                 "Undecided: a regression beyond {limit} is neither shown nor excluded in {all}; use a longer preset."
-            ),
-            false => format!("No regression beyond {limit} found in {all}{}.", rest(": ")),
+            )
+        } else {
+            format!("No regression beyond {limit} found in {all}{}.", rest(": "))
         };
     }
     let slower_text = format!("B is slower than A by more than {limit} in {slower} of {all}");

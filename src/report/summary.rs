@@ -89,9 +89,12 @@ impl<'r> Summarised<'r> {
 
 /// A file's name in an address.
 fn encoded(name: &str) -> String {
-    let byte = |byte: u8| match byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
+    let byte = |byte: u8| {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
     };
     name.bytes().map(byte).collect()
 }

@@ -69,9 +69,10 @@ pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
 fn warm_up(record: &RunRecord, strategy: usize) -> Option<String> {
     let name = name(record, strategy);
     let by = |change: f64| format!("{} by {}", if change < 0.0 { "fell" } else { "rose" }, percent(change.abs()));
-    let why = match stats::is_growing(record, strategy) {
-        true => "its documents grow, so there is no steady state, and its numbers are means over the growth",
-        false => "its warm-up was too short: use a longer preset or more calls",
+    let why = if stats::is_growing(record, strategy) {
+        "its documents grow, so there is no steady state, and its numbers are means over the growth"
+    } else {
+        "its warm-up was too short: use a longer preset or more calls"
     };
     match stats::warm_up(record, strategy)? {
         WarmUp::Warm => None,

@@ -212,15 +212,16 @@ pub(super) struct Brief {
 
 /// A ratio as a factor above 1.
 pub(super) fn brief(ratio: &Ratio) -> Brief {
-    match ratio.mean < 1.0 {
-        true => Brief {
+    if ratio.mean < 1.0 {
+        Brief {
             factor: format!("{}x faster", three(ratio.mean.recip())),
             interval: ratio.interval.map(|one| interval(one.high.recip(), one.low.recip())),
-        },
-        false => Brief {
+        }
+    } else {
+        Brief {
             factor: format!("{}x slower", three(ratio.mean)),
             interval: ratio.interval.map(|one| interval(one.low, one.high)),
-        },
+        }
     }
 }
 
@@ -231,7 +232,7 @@ pub(super) fn criteria(record: &RunRecord, comparisons: &[ArmComparison], strate
     let tested = counted(tested as u64, "comparison");
     let criteria = format!(
         "A difference is reported only if its adjusted p-value is below {SIGNIFICANCE} (sign-flip test over rounds, \
-         {tested} of operations; the mix is a family of its own), its 95 % CI excludes 1, and it exceeds the noise floor \
+         {tested} of operations; the mix is corrected separately), its 95 % CI excludes 1, and it exceeds the noise floor \
          ({floor} %)"
     );
     let repeat = comparisons.iter().flat_map(|one| &one.arms).find(|arm| arm.role == Role::Repeat);
@@ -261,9 +262,12 @@ pub(super) fn sensitivity(comparisons: &[ArmComparison]) -> Option<String> {
         found.sort_by(f64::total_cmp);
         Some((*found.first()?, *found.last()?))
     };
-    let range = |(low, high): (f64, f64)| match percent(low) == percent(high) {
-        true => percent(low),
-        false => format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high)),
+    let range = |(low, high): (f64, f64)| {
+        if percent(low) == percent(high) {
+            percent(low)
+        } else {
+            format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high))
+        }
     };
     let (mix, operations) = (range(of(true)?), range(of(false)?));
     Some(format!("Minimum detectable effect (80 % power): {mix} for the mix, {operations} for operations."))

@@ -34,9 +34,10 @@ impl Report {
 fn headline(verification: &Verification) -> Headline {
     let Verification { scenario, mix, seed, calls, clients, baseline, not_covered, .. } = verification;
     let (mix, calls) = (plain(mix), counted(*calls, "sequential call"));
-    let clients = match is_concurrent(verification) {
-        true => format!("; then {clients} concurrent clients, with calls of equal `serial` ordered, and unordered"),
-        false => String::new(),
+    let clients = if is_concurrent(verification) {
+        format!("; then {clients} concurrent clients, with calls of equal `serial` ordered, and unordered")
+    } else {
+        String::new()
     };
     let uncovered = || not_covered.iter().map(|name| plain(name)).collect::<Vec<_>>().join(", ");
     Headline {
@@ -112,9 +113,10 @@ fn strategies(verification: &Verification) -> Section {
     let table = Table::new("verified", "Strategies", Column::strategy(), &measures, rows);
     let remarks = verification.strategies.iter().filter_map(remark).collect();
     let is_missed = |strategy: &StrategyFindings| strategy.is_unsafe && !strategy.is_caught();
-    let hint = match is_concurrent(verification) && verification.strategies.iter().any(is_missed) {
-        true => "A negative control that is not caught needs more calls, or a mix whose calls conflict more often.",
-        false => "",
+    let hint = if is_concurrent(verification) && verification.strategies.iter().any(is_missed) {
+        "A negative control that is not caught needs more calls, or a mix whose calls conflict more often."
+    } else {
+        ""
     };
     Section::new("strategies", "Strategies").table(table).items(remarks).note(hint)
 }

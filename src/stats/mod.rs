@@ -15,7 +15,7 @@ mod family;
 mod latency;
 mod mix;
 mod objective;
-mod open;
+mod open_load;
 mod outcome_totals;
 mod ranking;
 mod run_comparison;
@@ -44,7 +44,7 @@ pub use family::Family;
 pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean};
 pub use mix::{calls_per_second, mix_means};
 pub use objective::{Objective, calls_needed};
-pub use open::{OpenLoad, achieved_share, open_load};
+pub use open_load::{OpenLoad, achieved_share, open_load};
 pub use outcome_totals::{OutcomeTotals, outcome_totals};
 pub use ranking::{HeadToHead, Ranking, ranking};
 pub use run_comparison::{

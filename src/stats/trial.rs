@@ -6,7 +6,7 @@ use crate::results::{BatchRecord, ERROR_BUDGET, RateRecord, TrialRecord};
 use super::capacity::keeps;
 use super::latency::{headline_mean, successes};
 use super::objective::Objective;
-use super::open::achieved_share;
+use super::open_load::achieved_share;
 use super::validity::ACHIEVED;
 use super::{Distribution, outcome_totals, selected};
 

@@ -151,9 +151,12 @@ fn show_prints_shapes_and_commands() {
     let is_text = |line: &str| line.trim_start().split_once(": '").is_some_and(|(_, text)| text.len() > 60);
     assert!(ended.out.lines().all(|line| line.chars().count() <= 100 || is_text(line)));
     // Generated ids start with a time of the scenario; other ids come from the server.
-    let kept = |(number, part): (usize, &str)| match number == 0 || part.starts_with("659") {
-        true => part.to_owned(),
-        false => format!("{}{}", "f".repeat(24), &part[24..]),
+    let kept = |(number, part): (usize, &str)| {
+        if number == 0 || part.starts_with("659") {
+            part.to_owned()
+        } else {
+            format!("{}{}", "f".repeat(24), &part[24..])
+        }
     };
     let parts: Vec<String> = ended.out.split("ObjectId('").enumerate().map(kept).collect();
     insta::assert_snapshot!("show_blog_comments", parts.join("ObjectId('"));

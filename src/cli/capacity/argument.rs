@@ -25,13 +25,13 @@ pub struct CapacityArguments {
     /// The part of the scenario to measure.
     #[command(flatten)]
     pub subject: SubjectArguments,
-    /// Searches per strategy, 1 to 100; a confidence interval needs 3
+    /// Searches per strategy, 1 to 100; a confidence interval needs at least 3
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<1, 100>, allow_hyphen_values = true)]
     pub rounds: u64,
     /// Distribution of the intended start times [default: poisson]
     #[arg(long, value_enum, value_name = "NAME")]
     pub arrivals: Option<Arrivals>,
-    /// Concurrent clients: the most calls in flight, 1 to 10000
+    /// Concurrent clients, the maximum number of calls in flight, 1 to 10000
     #[arg(long, alias = "workers", value_name = "N", default_value = "64", value_parser = whole::<1, 10_000>, allow_hyphen_values = true)]
     pub clients: u64,
     /// Load threads, 1 to 256, at most one per client
@@ -40,7 +40,7 @@ pub struct CapacityArguments {
     /// Timeout per call
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
-    /// Seed of data and calls
+    /// Seed of the generated data and of the sequence of calls
     #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]

@@ -33,7 +33,7 @@ const REPORT_FILE: &str = "capacity.md";
 /// Seconds of the pilot per strategy, which finds where the searches start.
 const PILOT_SECONDS: f64 = 1.0;
 
-/// Searches the highest rate at which each strategy keeps an objective.
+/// Searches the highest rate at which each strategy meets an objective.
 ///
 /// # Errors
 /// When the scenario or server cannot be used, the objective cannot be judged, or a trial fails.
@@ -81,14 +81,15 @@ fn goal(arguments: &CapacityArguments, plan: &Plan) -> Result<CapacityGoal, CliE
         )));
     }
     let goal = CapacityGoal { objective, operation, share, arrivals: arguments.arrivals.unwrap_or_default() };
-    match goal.is_possible() {
-        true => Ok(goal),
-        false => Err(CliError::usage(format!(
+    if goal.is_possible() {
+        Ok(goal)
+    } else {
+        Err(CliError::usage(format!(
             "--objective '{}' needs {} calls per trial, which is too many; try {}",
             goal.objective,
             goal.calls_needed(),
             Objective { metric: goal.nearest(), ..goal.objective.clone() }
-        ))),
+        )))
     }
 }
 
@@ -177,11 +178,11 @@ fn describe_trial(trial: &TrialRecord) -> String {
 
 fn describe_search(search: &SearchRecord) -> String {
     match search.outcome {
-        SearchOutcome::Found(rate) => format!("keeps the objective up to {rate:.0} calls/s"),
+        SearchOutcome::Found(rate) => format!("meets the objective up to {rate:.0} calls/s"),
         SearchOutcome::NoneDownTo(rate) => {
-            format!("does not keep the objective at {rate:.0} calls/s, the lowest rate tried")
+            format!("does not meet the objective at {rate:.0} calls/s, the lowest rate tried")
         }
-        SearchOutcome::AllUpTo(rate) => format!("keeps the objective up to {rate:.0} calls/s, the highest rate tried"),
+        SearchOutcome::AllUpTo(rate) => format!("meets the objective up to {rate:.0} calls/s, the highest rate tried"),
     }
 }
 

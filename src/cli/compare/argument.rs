@@ -91,11 +91,12 @@ impl SavedRunArguments {
 
 /// The name of a saved run, which becomes a file's.
 fn saved_run(text: &str) -> Result<String, String> {
-    match is_name(text) {
-        true => Ok(text.to_owned()),
-        false => Err(format!(
+    if is_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
             "expected at most {LONGEST_NAME} letters, digits, `.`, `_` and `-`, not starting with `.`, for example main or \
              mongodb-6.0"
-        )),
+        ))
     }
 }

@@ -62,11 +62,12 @@ fn read(path: &Path) -> Result<NamedRun, CliError> {
 
 /// The folder of a scenario's saved runs. The scenario's name of an edited record may be a path.
 fn folder(scenario: &str) -> Result<PathBuf, CliError> {
-    match saved_run::is_name(scenario) {
-        true => Ok(saved_run::folder(Path::new(RESULTS), scenario)),
-        false => Err(CliError::usage(format!(
+    if saved_run::is_name(scenario) {
+        Ok(saved_run::folder(Path::new(RESULTS), scenario))
+    } else {
+        Err(CliError::usage(format!(
             "runs of a scenario named {scenario:?} cannot be saved: rename the scenario, then run again"
-        ))),
+        )))
     }
 }
 
@@ -75,10 +76,8 @@ fn load_saved(scenario: &str, name: &str) -> Result<NamedRun, CliError> {
     let folder = folder(scenario)?;
     if !saved_run::file(&folder, name).is_file() {
         let (names, place) = (saved_run::names(&folder), folder.display());
-        let known = match names.is_empty() {
-            true => "none is saved yet".to_owned(),
-            false => format!("saved are {}", names.join(", ")),
-        };
+        let known =
+            if names.is_empty() { "none is saved yet".to_owned() } else { format!("saved are {}", names.join(", ")) };
         return Err(CliError::usage(format!(
             "no saved run `{name}` of {scenario} in {place}; {known}; try `docshape compare RUN --save-run {name}`"
         )));
@@ -108,11 +107,10 @@ fn check_usable(run: &NamedRun) -> Result<(), CliError> {
 
 fn check_comparable(before: &NamedRun, after: &NamedRun) -> Result<(), CliError> {
     let found = comparability::differences(&before.record, &after.record);
-    match found.is_empty() {
-        true => Ok(()),
-        false => {
-            Err(CliError::usage(format!("{} and {} cannot be compared: {}", before.name, after.name, found.join("; "))))
-        }
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(CliError::usage(format!("{} and {} cannot be compared: {}", before.name, after.name, found.join("; "))))
     }
 }
 

@@ -20,7 +20,7 @@ pub struct RunArguments {
     pub scenario: Option<String>,
     /// Resume the run in DIR after its last complete round [default: a new run]
     ///
-    /// Its settings come from its run.json. Repeat --compare-with, --save-run and --junit if you need them.
+    /// Settings come from its run.json, except --compare-with, --save-run and --junit: repeat these if you need them.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
     pub resume: Option<PathBuf>,
     /// The server to measure.
@@ -57,12 +57,12 @@ pub struct MeasurementArguments {
     pub rounds: Option<u64>,
     /// Slices per strategy and round, 1 to 1000 [default: the preset's]
     ///
-    /// Strategies take turns after each slice.
+    /// The calls of a round are divided into slices; strategies take turns, one slice at a time.
     #[arg(long, value_name = "N", value_parser = whole::<1, 1000>, allow_hyphen_values = true)]
     pub slices: Option<u64>,
     /// Measure the strategies one after another instead of slice by slice
     ///
-    /// For scenarios that depend on the cache, and for strategies that slow down the one measured next.
+    /// Use it when results depend on what is in the cache, or when a strategy slows down the one measured after it.
     #[arg(long)]
     pub isolate: bool,
     /// Measured calls per strategy and round, 1 to 100000000 [default: from the preset's time]
@@ -70,14 +70,14 @@ pub struct MeasurementArguments {
     pub calls: Option<u64>,
     /// Measured time per strategy and round, such as 3s or 2m [default: equal numbers of calls]
     ///
-    /// Without --rate, faster strategies then write more, so the strategies end with different data.
+    /// Without --rate, faster strategies then make more calls, so the strategies end with different data.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
     /// Open load: start R calls per second on each strategy, or `auto` [default: closed load]
     ///
-    /// R is from 0.001 to 1000000. `auto` is half of the slowest strategy's throughput with closed load. With open load, calls
-    /// start at their intended times whether or not earlier calls have ended, with at most --clients in flight. With closed
-    /// load, each client waits for its reply before it sends its next call.
+    /// R is from 0.001 to 1000000. `auto` is half of the slowest strategy's throughput with closed load. Open load starts each
+    /// call when it is due, without waiting for earlier calls; once --clients calls are in flight, due calls queue. With
+    /// closed load, each client sends its next call when its previous one has ended.
     #[arg(long, value_name = "R", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// Distribution of the intended start times; requires --rate [default: poisson]
@@ -102,8 +102,8 @@ pub struct MeasurementArguments {
     pub error_budget: f64,
     /// Exit with 1 unless STRATEGY.OPERATION.METRIC<VALUE; may be repeated [default: none]
     ///
-    /// For example 'embedded.read_post.p99<5ms'. Times: p50, p90, p99, p999 (or p99.9), mean and max, in us, ms or s. Also
-    /// failed, a number of calls or a percentage such as 1%, and round_trips, per call.
+    /// For example 'embedded.read_post.p99<5ms'. METRIC is a time (p50, p90, p99, p999 or p99.9, mean, max; VALUE in us, ms
+    /// or s), `failed` (VALUE is a number of calls, or a percentage such as 1%) or `round_trips` (VALUE per call).
     #[arg(long, value_name = "THRESHOLD", allow_hyphen_values = true)]
     pub threshold: Vec<Threshold>,
     /// Seed of the generated data and of the sequence of calls

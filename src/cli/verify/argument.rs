@@ -19,7 +19,7 @@ pub struct VerifyArguments {
     pub server: ServerArguments,
     /// Strategies to check, separated by commas, the baseline first [default: all]
     ///
-    /// The scenario's baseline is added if one strategy is named, or if the first one is unsafe.
+    /// The scenario's baseline is added if only one strategy is named, or if the first one is unsafe.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
     /// Mix of operations [default: `verify`, else like `docshape run`]
@@ -28,7 +28,7 @@ pub struct VerifyArguments {
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// Calls per phase and strategy, 1 to 1000000 [default: 400, or 3200 / strategies]
+    /// Calls per phase and strategy, 1 to 1000000 [default: 400, or 3200 / strategies if fewer]
     #[arg(long, value_name = "N", value_parser = whole::<1, 1_000_000>, allow_hyphen_values = true)]
     pub calls: Option<u64>,
     /// Clients in the concurrent phases, 1 to 1000
@@ -37,7 +37,7 @@ pub struct VerifyArguments {
     /// Timeout per call
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
-    /// Seed of data and calls
+    /// Seed of the generated data and of the sequence of calls
     #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Repetitions, each with the next seed; stops at the first failure
@@ -45,7 +45,7 @@ pub struct VerifyArguments {
     pub times: u64,
     /// Show the result of call N in every strategy [default: verify all calls]
     ///
-    /// Only calls 0 to N run, sequentially.
+    /// Only calls 0 to N run, sequentially; nothing is verified.
     #[arg(long, value_name = "N", value_parser = call, allow_hyphen_values = true)]
     pub call: Option<u64>,
 }

@@ -181,9 +181,10 @@ impl Plot<'_> {
             // On phones the text is above each line, and the noise band must not overlap it.
             let bands = if layout.is_stacked { shown().count() } else { 1 };
             for place in 0..bands {
-                let (top, height) = match layout.is_stacked {
-                    true => (first + layout.step * place as f64 + layout.line - 8.0, 16.0),
-                    false => (first - 1.0, bottom - first + 2.0),
+                let (top, height) = if layout.is_stacked {
+                    (first + layout.step * place as f64 + layout.line - 8.0, 16.0)
+                } else {
+                    (first - 1.0, bottom - first + 2.0)
                 };
                 svg.rect("noise", (low, top), high - low, height);
             }

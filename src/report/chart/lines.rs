@@ -58,10 +58,8 @@ impl Lines<'_> {
         let mut svg = Svg::default();
         let bands = || self.lines.iter().flat_map(|line| &line.band).flat_map(|(_, low, high)| [*low, *high]);
         let values = || self.lines.iter().flat_map(|line| &line.points).map(|(_, value)| *value).chain(bands());
-        let axis = match self.is_log {
-            true => Scale::log(values(), BOTTOM, TOP),
-            false => Scale::linear(values(), BOTTOM, TOP, 5),
-        };
+        let axis =
+            if self.is_log { Scale::log(values(), BOTTOM, TOP) } else { Scale::linear(values(), BOTTOM, TOP, 5) };
         self.frame(&mut svg, &axis);
         // The repeat is drawn first, so that it does not hide the baseline.
         let (repeats, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_repeat());

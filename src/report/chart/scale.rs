@@ -45,9 +45,10 @@ impl Scale {
 
     /// The position of a value, clamped to the ends of the axis.
     pub fn at(&self, value: f64) -> f64 {
-        let share = match self.is_log {
-            true => (value / self.low).ln() / (self.high / self.low).ln(),
-            false => (value - self.low) / (self.high - self.low),
+        let share = if self.is_log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
         };
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
         self.from + (self.to - self.from) * share

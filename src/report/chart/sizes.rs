@@ -23,9 +23,12 @@ pub fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
     let chart = |(place, (title, is_largest, of)): (usize, &(&str, bool, Of))| {
         let bars = shown().map(|(series, strategy)| {
             let changes = strategy.collections.iter().map(of);
-            let change = changes.fold(Change::default(), |all, one| match is_largest {
-                true => Change { before: all.before.max(one.before), after: all.after.max(one.after) },
-                false => Change { before: all.before + one.before, after: all.after + one.after },
+            let change = changes.fold(Change::default(), |all, one| {
+                if *is_largest {
+                    Change { before: all.before.max(one.before), after: all.after.max(one.after) }
+                } else {
+                    Change { before: all.before + one.before, after: all.after + one.after }
+                }
             });
             Bar {
                 series: series.clone(),

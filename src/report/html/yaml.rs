@@ -213,10 +213,12 @@ fn piece(text: &str, first: char, before: char) -> (&'static str, usize) {
         c if is_word(c) => {
             let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
             let after = &text[end..];
-            let class = match after.starts_with(": ") || after == ":" {
-                true => "k",
-                false if text[..end].parse::<f64>().is_ok() => "n",
-                false => "",
+            let class = if after.starts_with(": ") || after == ":" {
+                "k"
+            } else if text[..end].parse::<f64>().is_ok() {
+                "n"
+            } else {
+                ""
             };
             (class, end)
         }

@@ -29,9 +29,8 @@ pub(super) fn of_mix(run: &Arc<Evaluation>) -> Option<Section> {
     }
     let spread = if run.rounds > 1 { "; ±: 95 % CI of the mean over rounds" } else { "" };
     let is_zero = |row: &&MixCost| row.is_zero(run);
-    let labels = |before: &str, labels: Vec<String>| match labels.is_empty() {
-        true => String::new(),
-        false => format!(" {before}: {}.", listed(&labels)),
+    let labels = |before: &str, labels: Vec<String>| {
+        if labels.is_empty() { String::new() } else { format!(" {before}: {}.", listed(&labels)) }
     };
     let zero = run.costs.mix.iter().filter(is_zero).map(|row| row.metric.label.to_owned()).collect();
     let missing = run.costs.missing.iter().map(|label| (*label).to_owned()).collect();
@@ -68,9 +67,12 @@ fn mix_table(run: &Evaluation) -> Table {
         CostMeasure::data("half_width", "Half the width of the mean's 95 % CI; `null` with a single round.", |one| {
             Cell::number(one.cost.and_then(|cost| cost.half_width), three)
         }),
-        CostMeasure::new("ratio", "ratio", "Divided by the baseline's.", |one| match one.is_baseline {
-            true => Cell::value(one.cost.and_then(|cost| cost.ratio)),
-            false => Cell::number(one.cost.and_then(|cost| cost.ratio), three),
+        CostMeasure::new("ratio", "ratio", "Divided by the baseline's.", |one| {
+            if one.is_baseline {
+                Cell::value(one.cost.and_then(|cost| cost.ratio))
+            } else {
+                Cell::number(one.cost.and_then(|cost| cost.ratio), three)
+            }
         }),
     ];
     let rows = run.costs.mix.iter().flat_map(|row| {

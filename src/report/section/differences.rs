@@ -34,9 +34,10 @@ pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
         return None;
     }
     let baseline = run.baseline();
-    let noise = match run.strategies.iter().any(|strategy| strategy.is_repeat) {
-        true => format!("the noise floor, or the difference of {baseline} from its own repeat where that is larger"),
-        false => "the noise floor".to_owned(),
+    let noise = if run.strategies.iter().any(|strategy| strategy.is_repeat) {
+        format!("the noise floor, or the difference of {baseline} from its own repeat where that is larger")
+    } else {
+        "the noise floor".to_owned()
     };
     let lead = format!(
         "Mean {} times divided by those of {baseline}, geometric means over rounds: below 1 is faster. Filled markers are \

@@ -155,9 +155,10 @@ pub(in crate::report) fn command(record: &RunRecord) -> String {
 /// A word as a shell reads it back.
 fn quoted(word: &str) -> String {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "_-=.,:/+@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_safe) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(is_safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

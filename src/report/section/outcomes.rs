@@ -178,9 +178,10 @@ pub(super) fn audits(run: &Evaluation) -> Option<Section> {
     let rows: Vec<_> = rows.collect();
     let (is_clean, is_empty) = (rows.iter().all(|(_, audit)| audit.total == 0), rows.is_empty());
     let table = Table { is_folded: is_clean, ..Table::new("audits", "All audits", Column::strategy(), &metrics, rows) };
-    let lead = match is_clean {
-        true => "No audit found an anomaly in the data after the last call of any round.",
-        false => "Anomalies in the data after the last call of every round.",
+    let lead = if is_clean {
+        "No audit found an anomaly in the data after the last call of any round."
+    } else {
+        "Anomalies in the data after the last call of every round."
     };
     (!is_empty && run.rounds > 0)
         .then(|| Section::new("audits", "Audits").lead(lead).table(table).only(Forms::DETAILED))

@@ -38,7 +38,7 @@ pub(in crate::report) fn headline(record: &RunRecord, run: &Evaluation) -> Headl
         mix: run.mix.clone(),
         times: Some(run.times()),
         subject: vec![
-            listed(&names) + ".",
+            format!("Strategies: {}.", listed(&names)),
             format!("Mean {} time per call, mix {}, {load}, {rounds}{calls}.", run.times(), run.mix),
         ],
         invalid: run.invalid.clone(),
@@ -103,9 +103,10 @@ impl Entry<'_> {
     fn cell(&self) -> Cell {
         let measured = &self.row.cells[self.place];
         let cell = if self.place == 0 { Cell::number(measured.mean, time) } else { self.difference(measured) };
-        match self.run.fastest(self.row) == Some(self.place) {
-            true => Cell { spoken: "fastest: ", tone: Tone::Best, ..cell },
-            false => cell,
+        if self.run.fastest(self.row) == Some(self.place) {
+            Cell { spoken: "fastest: ", tone: Tone::Best, ..cell }
+        } else {
+            cell
         }
     }
 

@@ -42,7 +42,7 @@ pub fn constant(entries: &[(Spanned<String>, Node)]) -> Option<Result<Value, Str
 pub fn help(key: &str) -> &'static str {
     match key {
         "$oid" => "write 24 hex digits in quotes: { $oid: \"65f000000000000000000001\" }",
-        "$date" => "write an RFC 3339 time, or milliseconds since 1970: { $date: 2026-01-31T12:00:00Z }",
+        "$date" => "write an RFC 3339 time, such as { $date: 2026-01-31T12:00:00Z }, or milliseconds since 1970",
         "$numberDecimal" => "write a decimal in quotes: { $numberDecimal: \"9.95\" }",
         _ => "write a number in quotes: { $numberLong: \"5\" }",
     }

@@ -15,7 +15,7 @@ use crate::plan::{
 };
 
 /// Compiles the options of one CRUD step into a server command.
-pub struct CommandCompiler<'r, 'a> {
+pub struct CrudCompiler<'r, 'a> {
     pub word: CommandWord,
     pub collection: &'r Spanned<String>,
     pub options: &'r [(Spanned<String>, Node)],
@@ -23,7 +23,7 @@ pub struct CommandCompiler<'r, 'a> {
     pub diagnostics: &'r mut Diagnostics,
 }
 
-impl CommandCompiler<'_, '_> {
+impl CrudCompiler<'_, '_> {
     /// The command; `None` when there were problems. Inside of a transaction, which has concerns of its own, it carries none.
     pub fn compile(mut self, concerns: Option<&Concerns>) -> Option<Command> {
         let mut compiler = DocumentCompiler { scope: self.scope, diagnostics: self.diagnostics };
