@@ -111,7 +111,7 @@ async fn a_strict_objective_is_met_below_the_capacity() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_objective_that_no_rate_keeps_has_no_capacity() {
+async fn an_objective_that_no_rate_meets_has_no_capacity() {
     let server = Busy::new(8, 10);
     let found = searched(&server, "p50<9ms", (Arrivals::Uniform, 100.0)).await;
     assert_eq!(found.outcome, SearchOutcome::NoneDownTo(1.0), "20 calls in 30 s can be judged at 1 call per second");
@@ -127,15 +127,18 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
     command.args(["--objective", "read_page.p90<200ms", "--out"]).arg(&out);
     command.env_remove("MONGODB_URI").env("DOCSHAPE_MONGOD", harness::program()).env("NO_COLOR", "1");
     let ended = command.output().unwrap();
-    let (printed, told) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
-    assert_eq!(ended.status.code(), Some(0), "{told}");
-    assert!(printed.contains("How many calls per second keep read_page.p90<200ms? Mix default."), "{printed}");
+    let (printed, progress) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(0), "{progress}");
+    assert!(printed.contains("At how many calls per second is read_page.p90<200ms met? Mix default."), "{printed}");
     let text = std::fs::read_to_string(out.join("capacity.json")).unwrap();
     let record: docshape::results::CapacityRecord = serde_json::from_str(&text).unwrap();
     let [search] = record.searches.as_slice() else { panic!("one search: {record:?}") };
-    let SearchOutcome::Found(rate) = search.outcome else { panic!("{search:?}\n{told}") };
+    let SearchOutcome::Found(rate) = search.outcome else { panic!("{search:?}\n{progress}") };
     assert!(rate > 50.0 && search.trials.iter().any(|trial| trial.overloaded || !trial.passed), "{search:?}");
-    assert!(told.contains(&format!("round 1 of 1: linked keeps the objective up to {rate:.0} calls/s")), "{told}");
+    assert!(
+        progress.contains(&format!("round 1 of 1: linked meets the objective up to {rate:.0} calls/s")),
+        "{progress}"
+    );
     let markdown = std::fs::read_to_string(out.join("capacity.md")).unwrap();
     assert_eq!(markdown.matches("| linked |").count(), search.trials.len() + 1, "{markdown}");
 }
