@@ -178,10 +178,15 @@ impl Resolver<'_, '_> {
                 Some(Expression::Map(entries))
             }
             Expr::Call(call) => self.call(call, parsed),
-            Expr::Struct(_) | Expr::Comprehension(_) | Expr::Unspecified => {
+            Expr::Struct(_) => {
                 let help = "write a map such as {'title': 1}; docs/format.md lists what expressions can contain";
                 self.problem(self.span_of(parsed), "expressions cannot contain `Type{...}`", help)
             }
+            Expr::Comprehension(_) | Expr::Unspecified => self.problem(
+                self.span_of(parsed),
+                "unsupported CEL syntax",
+                "docs/format.md lists what expressions can contain",
+            ),
         }
     }
 

@@ -99,7 +99,7 @@ fn schema() -> String {
     format!("{made:#}\n")
 }
 
-/// Beside the file, what it would have to be is written below `target` when they differ.
+/// Writes the schema that the code describes to `target` if the published one differs.
 #[test]
 fn the_published_schema_is_that_of_the_view() {
     let (made, published) = (schema(), std::fs::read_to_string(file()).unwrap_or_default());
