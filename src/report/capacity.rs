@@ -5,9 +5,10 @@ use crate::stats::capacity::over_rounds;
 use crate::stats::{ConfidenceInterval, geometric_mean};
 
 use super::Report;
+use super::cell::{Cell, Tone};
 use super::format::{counted, interval, listed, plain, three, time};
 use super::section::{Headline, Section};
-use super::table::{Cell, Column, Forms, Measure, Row, Table, Tone};
+use super::table::{Column, Forms, Measure, Row, Table};
 
 type TrialMeasure<'c> = Measure<(u64, &'c TrialRecord)>;
 

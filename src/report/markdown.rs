@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::cell::{Cell, Link, Tone};
 use super::escape::{code, escape};
 use super::section::{Finding, Headline, Section};
-use super::table::{Cell, Forms, Grid, Kind, Link, Table, Tone};
+use super::table::{Forms, Grid, Kind, Table};
 use super::{Renderer, Report};
 
 const FORM: Forms = Forms::MARKDOWN;

@@ -7,6 +7,7 @@
 
 mod arm_comparison;
 mod capacity;
+mod cell;
 mod chart;
 mod cost;
 mod csv;
@@ -37,6 +38,7 @@ use crate::results::RunRecord;
 
 pub use chart::{Charts, Picture};
 
+pub use cell::{Cell, Link, Tone};
 pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
 pub use format::{count, counted, time};
@@ -47,7 +49,7 @@ pub use markdown::{MARKDOWN_FILE, Markdown};
 pub use run_facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
 pub use section::thresholds::ThresholdView;
 pub use section::{Finding, Headline, Listing, Paragraph, Section};
-pub use table::{Block, Cell, Column, Forms, Grid, Kind, Line, Link, Row, Table, Tone};
+pub use table::{Block, Column, Forms, Grid, Kind, Line, Row, Table};
 pub use terminal::Terminal;
 
 /// Writes a report in one form.

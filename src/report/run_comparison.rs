@@ -8,11 +8,12 @@ use crate::stats::{
     RunComparison, SharedShift, StrategyChange, TimeChange,
 };
 
+use super::cell::{Cell, Tone};
 use super::format::{
     NOTHING, bytes_change, count, count_change, counted, interval, listed, percent, plain, three, time,
 };
 use super::section::{self, Finding, Headline, Section, method::measured};
-use super::table::{Cell, Column, Forms, Kind, Measure, Row, Table, Tone};
+use super::table::{Column, Forms, Kind, Measure, Row, Table};
 use super::validity::environment_warning;
 use super::verdict_text::difference;
 use super::{NamedRun, Report};

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::stats::ClaimOutcome;
 
+use super::cell::{Cell, Link};
 use super::evaluation::Evaluation;
 use super::format::counted;
 use super::section::claims::{self, ClaimView};
 use super::section::{Headline, Section, method, verdict};
-use super::table::{Cell, Column, Link, Measure, Row, Table};
+use super::table::{Column, Measure, Row, Table};
 use super::{HTML_FILE, MARKDOWN_FILE, NamedRun, Report};
 
 /// The settings of the runs that are shown: once where all agree, else in a table.

@@ -6,9 +6,10 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
+use super::cell::{Cell, Tone};
 use super::format::wrap;
 use super::section::{Headline, Section};
-use super::table::{Block, Cell, Column, Forms, Grid, Kind, Line, Table, Tone};
+use super::table::{Block, Column, Forms, Grid, Kind, Line, Table};
 use super::{HTML_FILE, Renderer, Report};
 
 const FORM: Forms = Forms::TERMINAL;

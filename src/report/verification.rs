@@ -6,9 +6,10 @@ use crate::results::verification::{
 };
 
 use super::Report;
+use super::cell::{Cell, Tone};
 use super::format::{count, counted, listed, percent, plain, visible};
 use super::section::{Headline, Listing, Section};
-use super::table::{Cell, Column, Forms, Kind, Measure, Row, Table, Tone};
+use super::table::{Column, Forms, Kind, Measure, Row, Table};
 
 type PhaseMeasure<'v> = Measure<&'v StrategyFindings>;
 type LiveMeasure<'v> = Measure<&'v LiveRecord>;

@@ -19,10 +19,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use super::cell::{Cell, Link, Tone};
 use super::chart::{Chart, Gallery, Glyph, Layout, STYLE, Series};
 use super::format::counted;
 use super::section::{Headline, Section};
-use super::table::{Cell, Column, Forms, Grid, Kind, Line, Link, Table, Tone};
+use super::table::{Column, Forms, Grid, Kind, Line, Table};
 use super::{Renderer, Report};
 use yaml::Parts;
 

@@ -1,10 +1,11 @@
 //! The claims of the scenario and their results.
 
 use crate::record::{Metric, MetricUse};
+use crate::report::cell::{Cell, Link, Tone};
 use crate::report::evaluation::{Evaluation, OperationResults};
 use crate::report::format::{bytes, count, interval, listed, percent, plain, three, time};
 use crate::report::section::{Section, cost_id, sizes_id, strategy_id, times_id};
-use crate::report::table::{Cell, Column, Forms, Link, Measure, Row, Table, Tone};
+use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::verdict_text::VerdictText;
 use crate::results::{ClaimRecord, Relation, RunRecord, Than};
 use crate::stats::{self, ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason};

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::record::{Counter, Shown};
+use crate::report::cell::Cell;
 use crate::report::chart::{self, Charts};
 use crate::report::cost::{Inconsistency, MixCost, SILENT};
 use crate::report::evaluation::Evaluation;
 use crate::report::format::{listed, three};
 use crate::report::section::{Section, cost_id, strategy_cell};
-use crate::report::table::{Cell, Column, Forms, Kind, Measure, Row, Table};
+use crate::report::table::{Column, Forms, Kind, Measure, Row, Table};
 use crate::stats::Cost;
 
 type WindowMeasure<'r> = Measure<&'r Inconsistency>;

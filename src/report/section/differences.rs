@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::report::cell::Cell;
 use crate::report::chart::{self, Charts};
 use crate::report::evaluation::{Evaluation, Measured, OperationResults};
 use crate::report::format::{counted, percent, three};
 use crate::report::section::{Section, operation_cell, strategy_cell};
-use crate::report::table::{Cell, Column, Forms, Measure, Row, Table};
+use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::verdict_text::effect;
 use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Ratio, Verdict};
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::report::cell::Cell;
 use crate::report::chart::{self, Charts};
 use crate::report::evaluation::{Evaluation, FOLLOWED_STEPS};
 use crate::report::format::bytes;
 use crate::report::section::{Section, strategy_cell};
-use crate::report::table::{Cell, Column, Forms, Kind, Measure, Row, Table};
+use crate::report::table::{Column, Forms, Kind, Measure, Row, Table};
 use crate::stats::FollowedGrowth;
 
 type GrowthMeasure<'r> = Measure<&'r FollowedGrowth>;

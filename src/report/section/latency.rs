@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::report::cell::{Cell, Tone};
 use crate::report::chart::{self, Charts};
 use crate::report::evaluation::{Evaluation, Measured, OperationResults};
 use crate::report::format::{NOTHING, interval, listed, three, time};
 use crate::report::histogram;
 use crate::report::section::{Section, operation_cell, strategy_cell, times_id};
-use crate::report::table::{Cell, Column, Forms, Measure, Row, Table, Tone};
+use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::stats::{Ratio, Verdict};
 
 type TimesMeasure<'r> = Measure<Entry<'r>>;

@@ -2,9 +2,10 @@
 
 use std::fmt::Display;
 
+use crate::report::cell::Cell;
 use crate::report::format::{bytes, counted, listed, plain};
 use crate::report::section::{Listing, Section};
-use crate::report::table::{Cell, Column, Forms, Measure, Row, Table};
+use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::{cost, validity};
 use crate::results::{RunRecord, Setting};
 

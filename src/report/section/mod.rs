@@ -35,10 +35,11 @@ pub(super) mod verdict;
 use crate::results::RunRecord;
 
 use super::RunDetails;
+use super::cell::{Cell, Tone};
 use super::chart::Charts;
 use super::evaluation::{Evaluation, OperationResults};
 use super::format::percent;
-use super::table::{Cell, Forms, Table, Tone};
+use super::table::{Forms, Table};
 
 /// What a report says first.
 #[derive(Debug, Clone, Default)]

@@ -1,9 +1,10 @@
 //! Whether strategies kept up with an open load.
 
+use crate::report::cell::Cell;
 use crate::report::evaluation::Evaluation;
 use crate::report::format::{percent, three, time};
 use crate::report::section::{Section, strategy_cell};
-use crate::report::table::{Cell, Column, Forms, Measure, Row, Table};
+use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::stats::OpenLoad;
 
 type OpenMeasure<'r> = Measure<&'r OpenLoad>;

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::record::CallOutcome;
+use crate::report::cell::{Cell, Tone};
 use crate::report::evaluation::{Evaluation, StrategyResults};
 use crate::report::format::{NOTHING, count, counted, percent, plain};
 use crate::report::section::{Section, operation_cell, strategy_cell};
-use crate::report::table::{Cell, Column, Forms, Kind, Measure, Row, Table, Tone};
+use crate::report::table::{Column, Forms, Kind, Measure, Row, Table};
 use crate::stats::{Anomalies, OutcomeTotals};
 
 type AuditMeasure<'r> = Measure<&'r Anomalies>;

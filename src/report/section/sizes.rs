@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::report::cell::Cell;
 use crate::report::chart::{self, Charts};
 use crate::report::evaluation::Evaluation;
 use crate::report::format::{bytes, bytes_change, count_change};
 use crate::report::section::{Section, sizes_id, strategy_cell};
-use crate::report::table::{Cell, Column, Forms, Kind, Measure, Row, Table};
+use crate::report::table::{Column, Forms, Kind, Measure, Row, Table};
 use crate::stats::{Change, CollectionGrowth};
 
 type SizeMeasure<'r> = Measure<&'r CollectionGrowth>;

@@ -1,9 +1,10 @@
 //! The strategies that were compared.
 
+use crate::report::cell::{Cell, Tone};
 use crate::report::evaluation::{Evaluation, StrategyResults};
 use crate::report::format::three;
 use crate::report::section::{Section, strategy_cell, strategy_id};
-use crate::report::table::{Cell, Column, Forms, Kind, Measure, Row, Table, Tone};
+use crate::report::table::{Column, Forms, Kind, Measure, Row, Table};
 
 type StrategyMeasure<'r> = Measure<Entry<'r>>;
 

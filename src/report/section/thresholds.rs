@@ -1,8 +1,9 @@
 //! The thresholds of a run and their results.
 
+use crate::report::cell::{Cell, Tone};
 use crate::report::format::{count, counted, percent, plain, three, time};
 use crate::report::section::Section;
-use crate::report::table::{Cell, Column, Kind, Measure, Row, Table, Tone};
+use crate::report::table::{Column, Kind, Measure, Row, Table};
 use crate::results::RunRecord;
 use crate::stats::{Measurement, Threshold};
 

@@ -1,9 +1,10 @@
 //! The headline: the verdict, the differences of operations, and the mean times behind them.
 
+use crate::report::cell::{Cell, Link, Tone};
 use crate::report::evaluation::{Evaluation, Measured, OperationResults};
 use crate::report::format::{counted, listed, percent, plain, time};
 use crate::report::section::{Finding, Headline, strategy_cell, times_id};
-use crate::report::table::{Cell, Column, Forms, Link, Measure, Row, Table, Tone};
+use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::validity;
 use crate::report::verdict_text::{self, VerdictText};
 use crate::results::RunRecord;
