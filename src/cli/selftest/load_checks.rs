@@ -65,7 +65,7 @@ async fn paced(plan: &Arc<Plan>, rate: f64) -> Result<Paced, CliError> {
 
 async fn ceiling(plan: &Arc<Plan>) -> Result<MachineCheck, CliError> {
     let end = SliceEnd::After(Duration::from_secs_f64(SECONDS));
-    let slice = Slice::new(plan, "selftest", Load::Closed { next: Arc::default(), end }, 8);
+    let slice = Slice::new(plan, "selftest", Load::Closed { next: Arc::default(), end, listed: None }, 8);
     let job = job(slice, Recorder::new(plan.operations.len(), TIMEOUT));
     let result = check_fatal(job.run(&Rc::new(NoopTarget)).await)?;
     let calls: u64 = result.recorder.finish().iter().map(|operation| operation.calls).sum();

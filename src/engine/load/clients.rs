@@ -87,8 +87,8 @@ impl<T: Target> Clients<T> {
         let mut limit = pin!(sleep(self.slice.timeout));
         match &self.slice.load {
             Load::Open(queue) => self.take_released(queue, limit).await,
-            Load::Closed { next, end } => {
-                while let Some(index) = self.next_index(next, *end) {
+            Load::Closed { next, end, listed } => {
+                while let Some(index) = self.next_index(next, *end, listed.as_deref()) {
                     self.call(index, None, limit.as_mut()).await?;
                 }
                 Ok(())
@@ -97,15 +97,20 @@ impl<T: Target> Clients<T> {
     }
 
     /// The index of the next call of closed load; `None` when the slice is over.
-    fn next_index(&self, next: &AtomicU64, end: SliceEnd) -> Option<u64> {
+    fn next_index(&self, next: &AtomicU64, end: SliceEnd, listed: Option<&[u64]>) -> Option<u64> {
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if is_late || self.ended.get() || self.slice.stop.is_set() {
             return None;
         }
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        match end {
-            SliceEnd::AtCall(end) => (index < end).then_some(index),
-            SliceEnd::After(_) => Some(index),
+        let position = next.fetch_add(1, Ordering::Relaxed);
+        let is_over = match end {
+            SliceEnd::AtCall(end) => position >= end,
+            SliceEnd::After(_) => false,
+        };
+        match listed {
+            _ if is_over => None,
+            None => Some(position),
+            Some(calls) => calls.get(position as usize).copied(),
         }
     }
 

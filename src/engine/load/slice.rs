@@ -57,6 +57,8 @@ pub enum Load {
         next: Arc<AtomicU64>,
         /// When no more calls are made.
         end: SliceEnd,
+        /// The indexes of the calls, when they are not consecutive: `next` and `end` then count positions in this list.
+        listed: Option<Arc<[u64]>>,
     },
     /// The clients of all load threads take the calls that a pacer releases.
     Open(Arc<DueQueue>),
@@ -65,7 +67,13 @@ pub enum Load {
 impl Load {
     /// Closed load of these calls.
     pub fn closed(calls: Range<u64>) -> Load {
-        Load::Closed { next: Arc::new(AtomicU64::new(calls.start)), end: SliceEnd::AtCall(calls.end) }
+        let next = Arc::new(AtomicU64::new(calls.start));
+        Load::Closed { next, end: SliceEnd::AtCall(calls.end), listed: None }
+    }
+
+    /// Closed load of the calls of a list, until this position or moment.
+    pub fn listed(calls: Arc<[u64]>, end: SliceEnd) -> Load {
+        Load::Closed { next: Arc::default(), end, listed: Some(calls) }
     }
 
     /// When closed load that starts now ends by time.

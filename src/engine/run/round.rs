@@ -146,7 +146,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 order.push(cell.arm);
                 let end = window.end(slice, slices);
                 let open = self.open_load(round.seed, MEASURED_ARRIVALS, slice);
-                let spec = SliceSpec { seed: round.seed, every: INTERVAL, end, open, is_logged: true };
+                let spec = SliceSpec { seed: round.seed, every: INTERVAL, end, listed: None, open, is_logged: true };
                 self.measure_slice(cell, spec, round, meter).await?;
                 if is_sampled(slice, slices) {
                     meter.invalidate();

@@ -34,7 +34,10 @@ pub(super) struct SliceSpec {
     pub(super) seed: Seed,
     /// The length of the intervals of the latency log.
     pub(super) every: Duration,
+    /// When it ends; of listed calls, the position in the list.
     pub(super) end: SliceEnd,
+    /// The indexes of the calls of closed load, when they are not the next ones of the cell.
+    pub(super) listed: Option<Arc<[u64]>>,
     /// The intended starts of open load.
     pub(super) open: Option<ArrivalTimes>,
     /// Whether its intervals are logged.
@@ -44,7 +47,7 @@ pub(super) struct SliceSpec {
 impl SliceSpec {
     /// A slice of closed load that is not logged.
     pub(super) fn unlogged(seed: Seed, end: SliceEnd) -> SliceSpec {
-        SliceSpec { seed, every: INTERVAL, end, open: None, is_logged: false }
+        SliceSpec { seed, every: INTERVAL, end, listed: None, open: None, is_logged: false }
     }
 }
 
@@ -61,7 +64,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     /// Runs one slice of a cell on all load threads.
     pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord, RunError> {
-        let SliceSpec { seed, every, end, open, is_logged } = spec;
+        let SliceSpec { seed, every, end, listed, open, is_logged } = spec;
         let timeout = self.settings.timeout();
         let pacing = match (open, end) {
             (Some(times), SliceEnd::AtCall(end)) => Some(Pacing {
@@ -73,9 +76,10 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             }),
             (None, _) | (_, SliceEnd::After(_)) => None,
         };
-        let load = match &pacing {
-            Some(pacing) => Load::Open(Arc::clone(&pacing.queue)),
-            None => Load::Closed { next: Arc::clone(&cell.next), end },
+        let load = match (&pacing, listed) {
+            (Some(pacing), _) => Load::Open(Arc::clone(&pacing.queue)),
+            (None, Some(calls)) => Load::listed(calls, end),
+            (None, None) => Load::Closed { next: Arc::clone(&cell.next), end, listed: None },
         };
         let (sender, mut intervals) = mpsc::unbounded_channel();
         let recorders = std::mem::take(&mut cell.recorders).into_iter();
@@ -120,10 +124,10 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         // With open load the pacer counts the calls; with closed load clients that found no call left have counted on.
         match (load, end) {
             (Load::Open(_), SliceEnd::AtCall(end)) => cell.next.store(end, Ordering::Relaxed),
-            (Load::Closed { .. }, SliceEnd::AtCall(end)) => {
+            (Load::Closed { listed: None, .. }, SliceEnd::AtCall(end)) => {
                 cell.next.fetch_min(end, Ordering::Relaxed);
             }
-            (_, SliceEnd::After(_)) => {}
+            (Load::Closed { listed: Some(_), .. }, SliceEnd::AtCall(_)) | (_, SliceEnd::After(_)) => {}
         }
         cell.record.seconds += seconds;
         let before = cell.record.calls;

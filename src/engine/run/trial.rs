@@ -66,7 +66,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.phase(Some(round.index), arm, RunPhase::Measure);
         let open = self.open_load(round.seed, MEASURED_ARRIVALS, 0);
         let end = SliceEnd::AtCall(warmup + calls);
-        let spec = SliceSpec { seed: round.seed, every: batch, end, open, is_logged: true };
+        let spec = SliceSpec { seed: round.seed, every: batch, end, listed: None, open, is_logged: true };
         self.run_slice(&mut cell, spec).await?;
         self.stop.check()?;
         self.close_intervals(&mut cell);
