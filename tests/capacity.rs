@@ -7,7 +7,7 @@ use std::time::Duration;
 use bson::RawDocumentBuf;
 use docshape::cli::capacity::search::{CapacityGoal, SearchStart, search};
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, LoadThreads, StopFlag};
+use docshape::engine::{Experiment, LoadThreads, Servers, StopFlag};
 use docshape::results::{Arrivals, LoadModel, RunSettings, SearchOutcome, SearchRecord};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use tokio::sync::Semaphore;
@@ -68,8 +68,7 @@ async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arriva
         settings: RunSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings(64, 1) },
         id: "t".to_owned(),
         keep: false,
-        target: &**server,
-        load_threads: &LoadThreads::Inline(Rc::clone(server)),
+        servers: Servers::Shared { target: &**server, load_threads: &LoadThreads::Inline(Rc::clone(server)) },
         observer: &(),
         stop: StopFlag::default(),
         started: Instant::now(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, LoadThreads, OwnCosts, StopFlag, Window};
+use docshape::engine::{Experiment, LoadThreads, OwnCosts, Servers, StopFlag, Window};
 use docshape::plan::Plan;
 use docshape::record::CallOutcome;
 use docshape::results::{CellRecord, OwnCostRecord};
@@ -184,8 +184,7 @@ async fn without_rights_there_are_no_counters_and_no_error() {
         settings: harness::settings(1, 2),
         id: "silent".to_owned(),
         keep: false,
-        target: &target,
-        load_threads: &bench.load_threads,
+        servers: Servers::Shared { target: &target, load_threads: &bench.load_threads },
         observer: &(),
         stop: StopFlag::default(),
         started: Instant::now(),
@@ -266,8 +265,7 @@ fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
             settings: harness::settings(1, 2),
             id: "t".to_owned(),
             keep: false,
-            target,
-            load_threads: &load_threads,
+            servers: Servers::Shared { target, load_threads: &load_threads },
             observer: &(),
             stop: StopFlag::default(),
             started: Instant::now(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, FatalError, LoadThreads, RunError, StopFlag, Window};
+use docshape::engine::{Experiment, FatalError, LoadThreads, RunError, Servers, StopFlag, Window};
 use docshape::plan::Plan;
 use docshape::record::{CallOutcome, LatencyHistogram};
 use docshape::results::{Arrivals, CellRecord, LoadModel, OpenRecord, OutcomeRecord, RoundRecord, RunSettings};
@@ -113,8 +113,7 @@ impl Run {
             },
             id: "t".to_owned(),
             keep: false,
-            target: &**fake,
-            load_threads: &LoadThreads::Inline(Rc::clone(fake)),
+            servers: Servers::Shared { target: &**fake, load_threads: &LoadThreads::Inline(Rc::clone(fake)) },
             observer: &(),
             stop: self.stop.clone(),
             started: Instant::now(),
@@ -303,8 +302,7 @@ async fn lost_server_ends_a_slice_immediately() {
         },
         id: "t".to_owned(),
         keep: false,
-        target: &*lost,
-        load_threads: &load_threads,
+        servers: Servers::Shared { target: &*lost, load_threads: &load_threads },
         observer: &(),
         stop: StopFlag::default(),
         started: Instant::now(),

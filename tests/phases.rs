@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Event, Experiment, FatalError, LoadThreads, Observer, RunError, RunPhase, StopFlag, Window};
+use docshape::engine::{
+    Event, Experiment, FatalError, LoadThreads, Observer, RunError, RunPhase, Servers, StopFlag, Window,
+};
 use docshape::plan::Plan;
 use docshape::record::CallOutcome;
 use docshape::results::{RoundRecord, RunSettings};
@@ -132,8 +134,7 @@ impl Run<'_> {
             settings: RunSettings { timeout, ..harness::settings(self.clients, 2) },
             id: "t".to_owned(),
             keep: false,
-            target: &**self.server,
-            load_threads: &load_threads,
+            servers: Servers::Shared { target: &**self.server, load_threads: &load_threads },
             observer: self.notes,
             stop: self.stop.clone(),
             started: Instant::now(),
@@ -303,8 +304,7 @@ async fn a_lost_server_ends_the_run() {
         settings: harness::settings(4, 2),
         id: "t".to_owned(),
         keep: false,
-        target: &*lost,
-        load_threads: &load_threads,
+        servers: Servers::Shared { target: &*lost, load_threads: &load_threads },
         observer: &(),
         stop: StopFlag::default(),
         started: Instant::now(),

@@ -18,6 +18,7 @@ pub use run::loader::{Documents, LoadError, Loader, indexes};
 pub use run::own_cost::OwnCosts;
 pub use run::pilot::Pilot;
 pub use run::schedule::Window;
+pub use run::servers::{Servers, StrategyServer};
 pub use run::state::read_state;
 pub use run::trial::Trial;
 pub use step::interpreter::{CallTrace, Interpreter, Limit, RetryCause, StepError};

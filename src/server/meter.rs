@@ -10,7 +10,7 @@ const IDLE_PAIRS: usize = 10;
 
 /// Reads the counters around pieces of work. Without them the cost of every piece is unknown; that never is a
 /// reason to end a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Meter {
     /// What a pair of snapshots without work between them adds, the median of some; `None` without counters.
     idle: Option<Counters>,

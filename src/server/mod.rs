@@ -16,6 +16,7 @@ mod pool;
 mod server_log;
 mod session;
 mod transaction;
+pub mod turns;
 mod write_counts;
 
 use std::future::Future;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bson::{RawArrayBuf, RawDocument, rawdoc};
 use docshape::compile::{Choice, compile};
-use docshape::engine::{Experiment, LoadThread, LoadThreads, Observer, StopFlag};
+use docshape::engine::{Experiment, LoadThread, LoadThreads, Observer, Servers, StopFlag};
 use docshape::plan::{Plan, Value};
 use docshape::results::{Preset, RunSettings};
 use docshape::scenario::{Diagnostics, Source, read};
@@ -99,8 +99,7 @@ impl Bench {
             settings: settings(clients, slices),
             id: id.to_owned(),
             keep: true,
-            target: &self.target,
-            load_threads: &self.load_threads,
+            servers: Servers::Shared { target: &self.target, load_threads: &self.load_threads },
             observer,
             stop: StopFlag::default(),
             started: Instant::now(),

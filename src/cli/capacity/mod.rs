@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::engine::Experiment;
+use crate::engine::{Experiment, Servers};
 use crate::plan::Plan;
 use crate::report::{Markdown, Report};
 use crate::results::{
@@ -113,8 +113,7 @@ impl Searches {
             settings: record.run.settings.clone(),
             id: invocation.id.clone(),
             keep: false,
-            target: &session.target,
-            load_threads: &load_threads,
+            servers: Servers::Shared { target: &session.target, load_threads: &load_threads },
             observer: &(),
             stop: session.stop.clone(),
             started: Instant::now(),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::engine::{Event, Experiment, Observer};
+use crate::engine::{Event, Experiment, Observer, Servers};
 use crate::results::{self, RunRecord, RunSettings};
 use crate::stats;
 
@@ -154,8 +154,7 @@ impl Run {
             settings: record.settings.clone(),
             id: record.id.clone(),
             keep: arguments.keep,
-            target: &session.target,
-            load_threads: &load_threads,
+            servers: Servers::Shared { target: &session.target, load_threads: &load_threads },
             observer: &observer,
             stop: session.stop.clone(),
             started: Instant::now(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bson::rawdoc;
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, Load, LoadThread, Loader, Slice, StopFlag, Window};
+use crate::engine::{Experiment, Load, LoadThread, Loader, Servers, Slice, StopFlag, Window};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
 use crate::report::Evaluation;
@@ -161,8 +161,7 @@ pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineC
         settings: record.settings.clone(),
         id: invocation.id,
         keep: false,
-        target: &session.target,
-        load_threads: &load_threads,
+        servers: Servers::Shared { target: &session.target, load_threads: &load_threads },
         observer: &(),
         stop: session.stop.clone(),
         started: Instant::now(),

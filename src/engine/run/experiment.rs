@@ -1,11 +1,12 @@
-//! A run on one server: its settings, and what all its parts share.
+//! A run: its settings, and what all its parts share.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
 use crate::engine::load::load_threads::LoadThreads;
-use crate::engine::load::slice::is_alive;
+use crate::engine::load::slice::{FatalError, is_alive};
 use crate::engine::load::stop::StopFlag;
 use crate::plan::Plan;
 use crate::results::RunSettings;
@@ -14,8 +15,9 @@ use crate::server::{Failure, Target, namespace};
 use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
 use super::inspect;
+use super::servers::Servers;
 
-/// A run on one server.
+/// A run.
 pub struct Experiment<'e, T, G> {
     /// The scenario.
     pub plan: Arc<Plan>,
@@ -25,10 +27,8 @@ pub struct Experiment<'e, T, G> {
     pub id: String,
     /// Whether to keep the databases of complete rounds; those of the pilot and of a failed round are dropped.
     pub keep: bool,
-    /// Where databases are created and read.
-    pub target: &'e T,
-    /// Where the clients run.
-    pub load_threads: &'e LoadThreads<G>,
+    /// Where its strategies are measured.
+    pub servers: Servers<'e, T, G>,
     /// Receives the events.
     pub observer: &'e dyn Observer,
     /// Set when the user wants to stop.
@@ -37,14 +37,49 @@ pub struct Experiment<'e, T, G> {
     pub started: Instant,
 }
 
-impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
+/// The database of an arm.
+#[derive(Debug, Clone)]
+pub(super) struct RunDatabase {
+    /// The arm's position in the plan.
+    pub(super) arm: usize,
+    pub(super) name: Arc<str>,
+}
+
+impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
+    /// Where an arm's databases are created and read. Needs its turn.
+    pub fn target(&self, arm: usize) -> &'e T {
+        self.servers.target(arm)
+    }
+
+    /// Where an arm's clients run. Needs its turn.
+    pub fn load_threads(&self, arm: usize) -> &'e LoadThreads<G> {
+        self.servers.load_threads(arm)
+    }
+
+    /// Lets an arm's server work and stops those of the others. No effect where all arms share a server, or when the arm is
+    /// on turn already.
+    ///
+    /// # Errors
+    /// When a server has ended.
+    pub async fn turn(&self, arm: usize) -> Result<(), RunError> {
+        let lost = |reason| FatalError::ServerLost(format!("strategy {}: {reason}", self.plan.arms[arm].name));
+        Ok(self.servers.turn(arm).await.map_err(lost)?)
+    }
+
     pub(super) fn phase(&self, round: Option<u64>, arm: usize, phase: RunPhase) {
         self.observer.event(&Event::Phase { round, arm: &self.plan.arms[arm].name, phase });
     }
 
-    pub(super) async fn flush(&self) -> Result<bool, RunError> {
-        let flushed = inspect::flush(self.target).await;
-        flushed.map_err(|failure| RunError::Inspect { strategy: "(all)".into(), failure })
+    /// Flushes the servers of some arms, each once, and returns whether it was possible.
+    pub(super) async fn flush(&self, arms: &[usize]) -> Result<bool, RunError> {
+        let (mut servers, mut is_flushed) = (BTreeSet::new(), true);
+        for &arm in arms {
+            if servers.insert(self.servers.position(arm)) {
+                self.turn(arm).await?;
+                is_flushed &= inspect::flush(self.target(arm)).await.map_err(self.inspect_error(arm))?;
+            }
+        }
+        Ok(is_flushed)
     }
 
     /// The error of a failed inspection of an arm.
@@ -56,7 +91,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub(super) async fn on_databases<R>(
         &self,
         keep: bool,
-        work: impl AsyncFnOnce(&mut Vec<Arc<str>>) -> Result<R, RunError>,
+        work: impl AsyncFnOnce(&mut Vec<RunDatabase>) -> Result<R, RunError>,
     ) -> Result<R, RunError> {
         let mut databases = Vec::new();
         let result = work(&mut databases).await;
@@ -68,20 +103,25 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub(super) async fn finish<R>(
         &self,
         result: Result<R, RunError>,
-        databases: &[Arc<str>],
+        databases: &[RunDatabase],
         keep: bool,
     ) -> Result<R, RunError> {
         match result {
             Ok(_) if keep => return result,
-            Err(error) if !is_alive(self.target).await => return Err(error.with_lost_server()),
+            Err(error) if !is_alive(self.servers.on_turn()).await => return Err(error.with_lost_server()),
             Ok(_) | Err(_) => {}
         }
         let mut dropped = Ok(());
-        for database in databases {
-            dropped = dropped.and(namespace::drop_marked(self.target, database).await);
+        for RunDatabase { arm, name } in databases {
+            dropped = dropped.and(self.drop_database(*arm, name).await);
         }
         let value = result?;
         dropped?;
         Ok(value)
+    }
+
+    async fn drop_database(&self, arm: usize, name: &str) -> Result<(), RunError> {
+        self.turn(arm).await?;
+        Ok(namespace::drop_marked(self.target(arm), name).await?)
     }
 }

@@ -46,8 +46,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         for (arm, _) in self.plan.arms.iter().enumerate().filter(|(_, arm)| !arm.is_repeat) {
             self.on_databases(false, async |databases| {
                 let cell = self.provision(Purpose::OwnCost, arm, databases).await?;
-                self.flush().await?;
-                let mut meter = Meter::new(self.target).await;
+                self.flush(&[arm]).await?;
+                let mut meter = Meter::new(self.target(arm)).await;
                 for (operation, _) in self.plan.mix.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
                     self.explain(&cell, operation, &mut costs).await?;
                     meter.invalidate();
@@ -62,7 +62,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     /// Makes the uncounted calls and explains every distinct command of theirs.
     async fn explain(&self, cell: &ArmRound, operation: usize, costs: &mut OwnCosts) -> Result<(), RunError> {
-        let target = ExplainTarget::new(self.target);
+        let target = ExplainTarget::new(self.target(cell.arm));
         for number in 0..UNCOUNTED {
             self.stop.check()?;
             self.own_call(&target, cell, operation, number).await?;
@@ -94,15 +94,15 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     ) -> Result<OwnCostRecord, RunError> {
         let (mut round_trips, mut failed, mut first_error) = (0, 0, None);
         let mut usage = Usage::default();
-        meter.begin(self.target).await;
+        meter.begin(self.target(cell.arm)).await;
         for number in UNCOUNTED..UNCOUNTED + calls {
             self.stop.check()?;
-            let call = self.own_call(self.target, cell, operation, number).await?;
+            let call = self.own_call(self.target(cell.arm), cell, operation, number).await?;
             round_trips += call.round_trips;
             failed += u64::from(call.server_error.is_some());
             first_error = first_error.or(call.server_error);
         }
-        meter.end(self.target, &cell.database, &mut usage).await;
+        meter.end(self.target(cell.arm), &cell.database, &mut usage).await;
         let strategy = self.plan.arms[cell.arm].name.clone();
         let operation = self.plan.operations[operation].name.to_string();
         match first_error {
@@ -144,7 +144,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             Err(_) => (None, Some(no_reply_within(timeout))),
         };
         match lost {
-            Some(message) if !is_alive(self.target).await => Err(FatalError::ServerLost(message).into()),
+            Some(message) if !is_alive(self.target(cell.arm)).await => Err(FatalError::ServerLost(message).into()),
             _ => Ok(OwnCall { round_trips, server_error }),
         }
     }

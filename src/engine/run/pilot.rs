@@ -48,7 +48,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                     return Err(RunError::NoCalls { strategy: strategy.name.clone(), seconds });
                 }
                 pilot.rate = pilot.rate.min(slice.calls as f64 / slice.seconds);
-                let db = Db { target: self.target, name: &cell.database };
+                let db = Db { target: self.target(arm), name: &cell.database };
                 let bytes = inspect::footprint(&db, strategy).await.map_err(self.inspect_error(arm))?;
                 pilot.bytes = pilot.bytes.saturating_add(bytes);
             }

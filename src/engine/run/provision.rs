@@ -13,7 +13,7 @@ use super::audit::CallCounts;
 use super::cell::ArmRound;
 use super::error::RunError;
 use super::event::RunPhase;
-use super::experiment::Experiment;
+use super::experiment::{Experiment, RunDatabase};
 use super::loader::Loader;
 use super::machine::MachineSampler;
 
@@ -33,8 +33,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// When the server fails.
     pub async fn drop_left(&self, round: u64) -> Result<(), RunError> {
         for arm in 0..self.plan.arms.len() {
+            self.turn(arm).await?;
             for purpose in [Purpose::Pilot, Purpose::OwnCost, Purpose::Round(round)] {
-                namespace::drop_of_run(self.target, &self.database(purpose, arm), &self.id).await?;
+                namespace::drop_of_run(self.target(arm), &self.database(purpose, arm), &self.id).await?;
             }
         }
         Ok(())
@@ -56,7 +57,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         &self,
         purpose: Purpose,
         arm: usize,
-        databases: &mut Vec<Arc<str>>,
+        databases: &mut Vec<RunDatabase>,
     ) -> Result<ArmRound, RunError> {
         self.stop.check()?;
         let (round, phase) = match purpose {
@@ -66,13 +67,14 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         };
         self.phase(round, arm, phase);
         let database: Arc<str> = self.database(purpose, arm).into();
-        databases.push(Arc::clone(&database));
-        namespace::create(self.target, &database, &self.id).await?;
+        databases.push(RunDatabase { arm, name: Arc::clone(&database) });
+        self.turn(arm).await?;
+        namespace::create(self.target(arm), &database, &self.id).await?;
         let started = Instant::now();
         let loader = Loader {
             plan: &self.plan,
             arm: &self.plan.arms[arm],
-            target: self.target,
+            target: self.target(arm),
             database: &database,
             observer: self.observer,
             stop: &self.stop,
@@ -84,7 +86,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             round,
             database,
             next: Arc::default(),
-            recorders: self.recorders(round.is_some()),
+            recorders: self.recorders(arm, round.is_some()),
             machine: MachineSampler::default(),
             usage: Usage::default(),
             earlier: CallCounts::new(self.plan.operations.len()),
@@ -93,13 +95,13 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         })
     }
 
-    /// An empty recorder for every load thread; outside the rounds load is closed.
-    pub(super) fn recorders(&self, in_round: bool) -> Vec<(Recorder, Option<Instant>)> {
+    /// An empty recorder for every load thread of an arm; outside the rounds load is closed.
+    pub(super) fn recorders(&self, arm: usize, in_round: bool) -> Vec<(Recorder, Option<Instant>)> {
         let (operations, timeout) = (self.plan.operations.len(), self.settings.timeout());
         let recorder = match self.settings.load {
             LoadModel::Open { .. } if in_round => Recorder::open(operations, timeout),
             LoadModel::Open { .. } | LoadModel::Closed => Recorder::new(operations, timeout),
         };
-        vec![(recorder, None); self.load_threads.count()]
+        vec![(recorder, None); self.load_threads(arm).count()]
     }
 }

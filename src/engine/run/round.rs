@@ -1,7 +1,5 @@
 //! One round: every arm is loaded, warmed up, measured in slices, and inspected.
 
-use std::sync::Arc;
-
 use crate::engine::load::slice::{FatalError, INTERVAL};
 use crate::generate::Seed;
 use crate::results::{CellRecord, CollectionSizes, RoundRecord};
@@ -12,9 +10,10 @@ use super::audit::audits;
 use super::cell::ArmRound;
 use super::error::RunError;
 use super::event::{Event, RunPhase};
-use super::experiment::Experiment;
+use super::experiment::{Experiment, RunDatabase};
 use super::inspect;
 use super::machine::MachineSampler;
+use super::meters::Meters;
 use super::provision::Purpose;
 use super::schedule::{Window, is_sampled, shuffled};
 use super::slice_spec::{MEASURED_ARRIVALS, SliceSpec, WARM_UP_ARRIVALS};
@@ -51,7 +50,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let is_isolated = self.settings.isolated.is_some();
         let group = if is_isolated { 1 } else { arms };
         let order = if is_isolated { shuffled(arms, round.seed, 0) } else { (0..arms).collect() };
-        let work = async |databases: &mut Vec<Arc<str>>| {
+        let work = async |databases: &mut Vec<RunDatabase>| {
             let mut cells = Vec::new();
             for arms in order.chunks(group.max(1)) {
                 cells.extend(self.run_interleaved(&mut round, arms, databases).await?);
@@ -74,7 +73,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         &self,
         round: &mut Round,
         arms: &[usize],
-        databases: &mut Vec<Arc<str>>,
+        databases: &mut Vec<RunDatabase>,
     ) -> Result<Vec<(usize, CellRecord)>, RunError> {
         let mut cells = Vec::new();
         for &arm in arms {
@@ -85,20 +84,20 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             self.warm_up(cell, round).await?;
             self.stop.check()?;
         }
-        let checkpointed = self.flush().await?;
+        let checkpointed = self.flush(arms).await?;
         for cell in &mut cells {
             cell.record.before = self.sizes(cell, checkpointed).await?;
             self.sample_growth(cell).await?;
         }
-        let mut meter = Meter::new(self.target).await;
-        self.run_slices(round, &mut cells, &mut meter).await?;
-        let checkpointed = self.flush().await?;
+        let mut meters = self.meters(arms).await?;
+        self.run_slices(round, &mut cells, &mut meters).await?;
+        let checkpointed = self.flush(arms).await?;
         let mut records = Vec::new();
         for cell in cells {
             let arm = cell.arm;
             self.phase(Some(round.index), arm, RunPhase::Inspect);
-            let db = Db { target: self.target, name: &cell.database };
             let after = self.sizes(&cell, checkpointed).await?;
+            let db = Db { target: self.target(arm), name: &cell.database };
             let audits = match audits(&db, &self.plan, arm, &cell.outcomes()).await {
                 // The audits of an unsafe strategy may meet data that it has corrupted.
                 Err(RunError::Fatal(fatal @ FatalError::Scenario { .. })) if self.plan.arms[arm].is_unsafe => {
@@ -107,7 +106,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 }
                 audits => audits?,
             };
-            records.push((arm, cell.into_record(after, audits, &meter)));
+            records.push((arm, cell.into_record(after, audits, meters.of(self.servers.position(arm)))));
         }
         Ok(records)
     }
@@ -124,7 +123,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.check_success(cell)?;
         // What was recorded is not kept, but audits count all calls.
         cell.earlier = cell.outcomes();
-        cell.recorders = self.recorders(true);
+        cell.recorders = self.recorders(cell.arm, true);
         cell.machine = MachineSampler::default();
         (cell.record.calls, cell.record.seconds, cell.record.connections_created) = (0, 0.0, 0);
         Ok(())
@@ -132,7 +131,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     /// Runs all slices of some arms. Slice j of all of them precedes slice j+1 of any, so that slow changes of the machine
     /// affect all arms alike.
-    async fn run_slices(&self, round: &mut Round, cells: &mut [ArmRound], meter: &mut Meter) -> Result<(), RunError> {
+    async fn run_slices(&self, round: &mut Round, cells: &mut [ArmRound], meters: &mut Meters) -> Result<(), RunError> {
         let window = round.window;
         let slices = window.slices(self.settings.slices, self.settings.clients, self.settings.load);
         for slice in 0..slices {
@@ -147,6 +146,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 let end = window.end(slice, slices);
                 let open = self.open_load(round.seed, MEASURED_ARRIVALS, slice);
                 let spec = SliceSpec { seed: round.seed, every: INTERVAL, end, listed: None, open, is_logged: true };
+                let meter = meters.of(self.servers.position(cell.arm));
                 self.measure_slice(cell, spec, round, meter).await?;
                 if is_sampled(slice, slices) {
                     meter.invalidate();
@@ -177,11 +177,12 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         meter: &mut Meter,
     ) -> Result<(), RunError> {
         self.phase(cell.round, cell.arm, RunPhase::Measure);
-        meter.begin(self.target).await;
+        self.turn(cell.arm).await?;
+        meter.begin(self.target(cell.arm)).await;
         let slice = self.run_slice(cell, spec).await?;
         cell.record.slices.push(slice);
         self.stop.check()?;
-        meter.end(self.target, &cell.database, &mut cell.usage).await;
+        meter.end(self.target(cell.arm), &cell.database, &mut cell.usage).await;
         let (arm, done) = (&self.plan.arms[cell.arm].name, cell.record.calls);
         let calls = match round.window {
             Window::Calls { calls, .. } => calls,
@@ -193,13 +194,15 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     async fn sizes(&self, cell: &ArmRound, checkpointed: bool) -> Result<Vec<CollectionSizes>, RunError> {
-        let db = Db { target: self.target, name: &cell.database };
+        self.turn(cell.arm).await?;
+        let db = Db { target: self.target(cell.arm), name: &cell.database };
         let sizes = inspect::sizes(&db, &self.plan.arms[cell.arm], checkpointed).await;
         sizes.map_err(self.inspect_error(cell.arm))
     }
 
     async fn sample_growth(&self, cell: &mut ArmRound) -> Result<(), RunError> {
-        let db = Db { target: self.target, name: &cell.database };
+        self.turn(cell.arm).await?;
+        let db = Db { target: self.target(cell.arm), name: &cell.database };
         let samples = inspect::growth(&db, &self.plan, &self.plan.arms[cell.arm], cell.record.calls).await;
         cell.record.growth.extend(samples.map_err(self.inspect_error(cell.arm))?);
         Ok(())

@@ -65,7 +65,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Runs one slice of a cell on all load threads.
     pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord, RunError> {
         let SliceSpec { seed, every, end, listed, open, is_logged } = spec;
-        let timeout = self.settings.timeout();
+        self.turn(cell.arm).await?;
+        let (load_threads, timeout) = (self.load_threads(cell.arm), self.settings.timeout());
         let pacing = match (open, end) {
             (Some(times), SliceEnd::AtCall(end)) => Some(Pacing {
                 queue: Arc::new(DueQueue::new(times.rate.per_second, timeout)),
@@ -83,7 +84,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         };
         let (sender, mut intervals) = mpsc::unbounded_channel();
         let recorders = std::mem::take(&mut cell.recorders).into_iter();
-        let clients = split_clients(self.settings.clients, self.load_threads.count());
+        let clients = split_clients(self.settings.clients, load_threads.count());
         let jobs = recorders.zip(clients).map(|((recorder, interval), clients)| Job {
             slice: Slice {
                 plan: Arc::clone(&self.plan),
@@ -101,7 +102,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             intervals: sender.clone(),
         });
         let before = CpuTicks::read();
-        let running = self.load_threads.run(jobs.collect(), pacing);
+        let running = load_threads.run(jobs.collect(), pacing);
         drop(sender);
         let logging = async {
             while let Some(interval) = intervals.recv().await {

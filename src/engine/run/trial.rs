@@ -12,7 +12,7 @@ use crate::server::Target;
 
 use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
-use super::experiment::Experiment;
+use super::experiment::{Experiment, RunDatabase};
 use super::provision::Purpose;
 use super::round::Round;
 use super::schedule::Window;
@@ -54,7 +54,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         Ok(tried.map(|tried| RateRecord { batches: batches.finish(), ..tried }))
     }
 
-    async fn run_trial(&self, trial: Trial, databases: &mut Vec<Arc<str>>) -> Result<Option<RateRecord>, RunError> {
+    async fn run_trial(&self, trial: Trial, databases: &mut Vec<RunDatabase>) -> Result<Option<RateRecord>, RunError> {
         let Trial { arm, round, number, calls, warmup, batch } = trial;
         let window = Window::Calls { calls, warmup, seconds: None };
         let round = Round::new(round, self.plan.round_seed(round), window);
@@ -62,7 +62,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         cell.round = Some(round.index);
         self.phase(Some(round.index), arm, RunPhase::WarmUp);
         self.warm_up(&mut cell, &round).await?;
-        self.flush().await?;
+        self.flush(&[arm]).await?;
         self.phase(Some(round.index), arm, RunPhase::Measure);
         let open = self.open_load(round.seed, MEASURED_ARRIVALS, 0);
         let end = SliceEnd::AtCall(warmup + calls);
