@@ -44,7 +44,7 @@ async fn strategies_and_repeated_runs_end_in_the_same_state() {
             }
         }
     }
-    let loaded = plan.data.entities[1].len() as usize;
+    let loaded = plan.data.len(1) as usize;
     assert!(runs[0][0][1].1.len() > loaded + 200, "comments were added: {loaded} became {}", runs[0][0][1].1.len());
 }
 

@@ -103,7 +103,7 @@ impl Draws {
 /// The documents of an entity; empty if the scenario has no such entity.
 fn loaded(plan: &Plan, name: &str) -> Vec<Document> {
     let Some(entity) = entity(plan, name) else { return Vec::new() };
-    (0..plan.data.entities[entity].len()).map(|ordinal| document(plan, entity, ordinal)).collect()
+    (0..plan.data.len(entity)).map(|ordinal| document(plan, entity, ordinal)).collect()
 }
 
 fn entity(plan: &Plan, name: &str) -> Option<usize> {
@@ -133,7 +133,7 @@ fn comments(plan: &Plan) -> Vec<Comment> {
             }
         })
     };
-    (0..plan.data.entities[post].len()).flat_map(of).collect()
+    (0..plan.data.len(post)).flat_map(of).collect()
 }
 
 fn majority() -> Document {

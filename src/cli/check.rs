@@ -62,7 +62,12 @@ fn summary(scenario: &Scenario, plan: &Plan) -> String {
     let strategies: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
     let operations: Vec<&str> = scenario.operations.iter().map(|operation| operation.name.value.as_str()).collect();
     let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
-    let records = plan.data.entities.iter().map(|entity| format!("{} {}", entity.len(), entity.name));
+    let records = plan
+        .data
+        .entities
+        .iter()
+        .enumerate()
+        .map(|(position, entity)| format!("{} {}", plan.data.len(position), entity.name));
     let records = records.collect::<Vec<_>>().join(", ");
     let [strategies, operations, mixes] = [strategies, operations, mixes].map(|names| names.join(", "));
     format!("{}; strategies {strategies}; operations {operations}; mixes {mixes}; records {records}", plan.name)

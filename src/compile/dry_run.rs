@@ -8,8 +8,8 @@ use crate::plan::{EvalError, Expression, Frame, Operation, Plan, call_id::FIRST_
 /// that errors in fields are reported before the run.
 pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) {
     for (position, entity) in plan.data.entities.iter().enumerate() {
-        let last = entity.len().saturating_sub(1);
-        let mut ordinals = if entity.is_empty() { Vec::new() } else { vec![0, last / 2, last] };
+        let loaded = plan.data.len(position);
+        let mut ordinals = if loaded == 0 { Vec::new() } else { vec![0, (loaded - 1) / 2, loaded - 1] };
         ordinals.extend(makes_new(plan, position).then_some(FIRST_NEW_RECORD));
         for ordinal in ordinals {
             let record = plan.data.whole(position, ordinal);

@@ -52,7 +52,7 @@ pub fn compile_data(
     for (entity, of) in entities.iter_mut().zip(&names.entities) {
         entity.children = of.children.iter().map(|(name, child)| (Arc::from(name.as_str()), *child)).collect();
     }
-    let data = Arc::new(Data::new(Seed::new(seed), entities));
+    let data = Arc::new(Data::new(Seed::new(seed), entities.into()));
     for (position, entity) in scenario.entities.iter().enumerate() {
         if let Err(error) = data.measure(position) {
             diagnostics.error(
@@ -96,7 +96,8 @@ fn compile_entity(
     for (field, target) in names.entities[position].fields.iter_mut().zip(targets) {
         field.1 = target;
     }
-    Some(Entity::new(Arc::from(entity.name.value.as_str()), parent, count?, fields?))
+    let name = Arc::from(entity.name.value.as_str());
+    Some(Entity { name, parent, children: Vec::new(), count: count?, fields: fields? })
 }
 
 /// Whether an expression reads a slot of another field.

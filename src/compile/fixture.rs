@@ -73,7 +73,7 @@ pub fn expression(text: &str) -> Option<Expression> {
 
 /// The value of an expression with these values of `a`, `b` and `c`.
 pub fn evaluate(expression: &Expression, values: &[Value]) -> Result<Value, EvalError> {
-    let data = Arc::new(Data::new(Seed::new(1), Vec::new()));
+    let data = Arc::new(Data::new(Seed::new(1), Arc::new([])));
     let mut frame = Frame::new(&data, Seed::new(1), 0, 3);
     for (slot, value) in values.iter().enumerate() {
         frame.set(slot, value.clone());

@@ -101,9 +101,9 @@ pub fn compile(
         parameters: names.parameters.clone(),
         seed: choice.seed,
         data,
-        operations,
+        operations: operations.into(),
         mix,
-        arms: in_order(arms, &chosen),
+        arms: in_order(arms, &chosen).into(),
         concerns,
     };
     try_records(scenario, &plan, diagnostics);
@@ -209,10 +209,10 @@ strategies:
         let plan = chosen(TEXT, &Choice::default());
         assert_eq!((values(&plan, 0).as_str(), values(&plan, 1).as_str()), ("[2, 4, 3, 9]", "[4, 16, 17]"));
         let plan = chosen(TEXT, &Choice { mix: many.clone(), ..Choice::default() });
-        assert_eq!((values(&plan, 0).as_str(), plan.data.entities[0].len()), ("[5, 10, 3, 9]", 5));
+        assert_eq!((values(&plan, 0).as_str(), plan.data.len(0)), ("[5, 10, 3, 9]", 5));
         assert_eq!(plan.mix.weights, [10.0]);
         let plan = chosen(TEXT, &Choice { mix: many, set, ..Choice::default() });
-        assert_eq!((values(&plan, 0).as_str(), plan.data.entities[0].len()), ("[3, 6, 3, 9]", 3));
+        assert_eq!((values(&plan, 0).as_str(), plan.data.len(0)), ("[3, 6, 3, 9]", 3));
     }
 
     #[test]

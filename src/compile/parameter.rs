@@ -56,7 +56,7 @@ pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics
         return None;
     }
     // Empty data, as it may only use parameters.
-    let data = Arc::new(Data::new(Seed::new(0), Vec::new()));
+    let data = Arc::new(Data::new(Seed::new(0), Arc::new([])));
     let value = expression.evaluate(&mut Frame::new(&data, Seed::new(0), 0, 0));
     let help = "it is computed once, before the run, from the parameters above";
     value.map_err(|error| diagnostics.error(node.span, error.to_string(), help)).ok()

@@ -1,12 +1,14 @@
 //! Logical records as pure functions of (seed, entity, ordinal).
 
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::generate::Seed;
+use crate::generate::{Seed, Zipf};
 
 use super::{
     EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer,
     call_id::FIRST_NEW_RECORD,
+    memo::Memo,
     shape::{projected, sorted},
     written,
 };
@@ -26,14 +28,23 @@ pub const PARENT_SLOT: usize = 2;
 /// See [`INDEX_SLOT`].
 pub const FIELD_SLOTS: usize = 3;
 
-/// All logical data of a plan. Nothing is stored: any record can be made at any time.
+/// All logical data of a plan. No record is stored: any can be made at any time.
 #[derive(Debug)]
 pub struct Data {
     /// The seed of the data (calls have seeds of their own, one per round).
     pub seed: Seed,
     /// The entities, in the scenario's order.
-    pub entities: Vec<Entity>,
+    pub entities: Arc<[Entity]>,
+    /// An extent per entity.
+    extents: Box<[OnceLock<Extent>]>,
+    /// By entity, and the bits of an exponent.
+    popularities: Memo<(usize, u64), Zipf>,
+    /// By entity and field.
+    referrers: Memo<(usize, Arc<str>), Referrers>,
 }
+
+/// Records that refer to a record, by its ordinal.
+pub type Referrers = HashMap<u64, Vec<u64>>;
 
 /// One entity, resolved.
 #[derive(Debug)]
@@ -48,7 +59,6 @@ pub struct Entity {
     pub count: Expression,
     /// The fields, in document order.
     pub fields: Vec<Field>,
-    extent: OnceLock<Extent>,
 }
 
 /// One field of an entity, resolved.
@@ -69,27 +79,61 @@ struct Extent {
     offsets: Vec<u64>,
 }
 
-impl Entity {
-    /// An entity whose extent is not counted yet.
-    pub fn new(name: Arc<str>, parent: Option<usize>, count: Expression, fields: Vec<Field>) -> Entity {
-        Entity { name, parent, children: Vec::new(), count, fields, extent: OnceLock::new() }
-    }
-
-    /// Loaded records; 0 until [`Data::measure`] has counted them.
-    pub fn len(&self) -> u64 {
-        self.extent.get().map_or(0, |extent| extent.count)
-    }
-
-    /// Whether nothing is loaded.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
 impl Data {
     /// Data whose extents are not counted yet.
-    pub fn new(seed: Seed, entities: Vec<Entity>) -> Data {
-        Data { seed, entities }
+    pub fn new(seed: Seed, entities: Arc<[Entity]>) -> Data {
+        let extents = entities.iter().map(|_| OnceLock::new()).collect();
+        Data { seed, entities, extents, popularities: Memo::default(), referrers: Memo::default() }
+    }
+
+    /// Data of the same entities from another seed.
+    ///
+    /// # Errors
+    /// When the records of an entity cannot be counted.
+    pub fn of_seed(&self, seed: Seed) -> Result<Arc<Data>, EvalError> {
+        let data = Arc::new(Data::new(seed, Arc::clone(&self.entities)));
+        (0..data.entities.len()).try_for_each(|entity| data.measure(entity))?;
+        Ok(data)
+    }
+
+    /// Loaded records of an entity; 0 until [`Data::measure`] has counted them.
+    pub fn len(&self, entity: usize) -> u64 {
+        self.extents[entity].get().map_or(0, |extent| extent.count)
+    }
+
+    /// The law by which `zipf` and `latest` draw records of an entity.
+    ///
+    /// # Errors
+    /// When it has no records, or the exponent is negative or not finite.
+    pub(super) fn popularity(&self, entity: usize, exponent: f64) -> Result<&Zipf, EvalError> {
+        let failed = |error| EvalError::new(format!("drawing from `{}`: {error}", self.entities[entity].name));
+        self.popularities.get(&(entity, exponent.to_bits()), || Zipf::new(self.len(entity), exponent).map_err(failed))
+    }
+
+    /// The loaded records of an entity by the record that their field points at.
+    ///
+    /// # Errors
+    /// When a field cannot be drawn.
+    pub(super) fn referrers(self: &Arc<Data>, entity: usize, field: &Arc<str>) -> Result<&Referrers, EvalError> {
+        self.referrers.get(&(entity, Arc::clone(field)), || self.index_references(entity, field))
+    }
+
+    fn index_references(self: &Arc<Data>, entity: usize, field: &str) -> Result<Referrers, EvalError> {
+        let mut index = Referrers::new();
+        for ordinal in 0..self.len(entity) {
+            let Value::Record(record) = self.reference(entity, ordinal) else { continue };
+            let value = record.get(field)?.unwrap_or(Value::Null);
+            let targets: Vec<Value> = match value.items() {
+                Some(items) => items.collect(),
+                None => vec![value.clone()],
+            };
+            for target in targets {
+                if let Value::Record(target) = target {
+                    index.entry(target.ordinal()).or_default().push(ordinal);
+                }
+            }
+        }
+        Ok(index)
     }
 
     /// Counts the records of one entity; its parent and the entities that its count names must be counted before.
@@ -103,7 +147,7 @@ impl Data {
             Some(parent) => {
                 let mut offsets = vec![0];
                 let mut total = 0;
-                for ordinal in 0..self.entities[parent].len() {
+                for ordinal in 0..self.len(parent) {
                     total += self.count(entity, ordinal, self.reference(parent, ordinal))?;
                     if total >= FIRST_NEW_RECORD {
                         break;
@@ -121,7 +165,7 @@ impl Data {
                 FIRST_NEW_RECORD - 1
             )));
         }
-        let _ = this.extent.set(extent);
+        let _ = self.extents[entity].set(extent);
         Ok(())
     }
 
@@ -152,7 +196,7 @@ impl Data {
 
     /// The instant of call `call`, after all loaded instants.
     pub fn call_instant(&self, call: u64) -> i64 {
-        let loaded = self.entities.iter().map(Entity::len).max().unwrap_or(0);
+        let loaded = (0..self.entities.len()).map(|entity| self.len(entity)).max().unwrap_or(0);
         EPOCH + (loaded + call) as i64 * TICK
     }
 
@@ -166,7 +210,7 @@ impl Data {
 
     /// The ordinals of the children of `entity` that belong to parent `ordinal`.
     pub fn children_of(&self, entity: usize, ordinal: u64) -> std::ops::Range<u64> {
-        match self.entities[entity].extent.get() {
+        match self.extents[entity].get() {
             Some(extent) if (ordinal as usize) + 1 < extent.offsets.len() => {
                 extent.offsets[ordinal as usize]..extent.offsets[ordinal as usize + 1]
             }
@@ -176,7 +220,7 @@ impl Data {
 
     /// The parent's ordinal of a loaded child, and the child's number within that parent.
     fn place_of(&self, entity: usize, ordinal: u64) -> Option<(u64, u64)> {
-        let offsets = &self.entities[entity].extent.get()?.offsets;
+        let offsets = &self.extents[entity].get()?.offsets;
         if ordinal >= *offsets.last()? {
             return None;
         }
@@ -337,7 +381,7 @@ mod tests {
         let plan = plan("{}", "{ find: things }");
         let data = &plan.data;
         let mut seen = 0;
-        for ordinal in 0..data.entities[0].len() {
+        for ordinal in 0..data.len(0) {
             let parts: Vec<Value> = data.reference(0, ordinal).field("parts").unwrap().items().unwrap().collect();
             for (number, part) in parts.iter().enumerate() {
                 assert_eq!(part.field("n"), Ok(Value::Int(number as i64)));
@@ -347,7 +391,7 @@ mod tests {
                 seen += 1;
             }
         }
-        assert_eq!(seen as u64, data.entities[1].len());
+        assert_eq!(seen as u64, data.len(1));
         assert!(seen > 5, "ten things with two parts on average had {seen}");
     }
 
@@ -381,7 +425,7 @@ mod tests {
         let plan = plan("{ made: new(thing) }", "{ find: things }");
         let made = crate::compile::fixture::frame(&plan).slot(0).clone();
         assert_eq!(made.field("_id"), Ok(Value::Int(FIRST_NEW_RECORD as i64 + 3)));
-        let loaded = plan.data.entities.iter().map(Entity::len).max().unwrap() as i64;
+        let loaded = plan.data.len(0).max(plan.data.len(1)) as i64;
         assert_eq!(made.field("at"), Ok(Value::Date(EPOCH + (loaded + 3) * TICK)));
     }
 

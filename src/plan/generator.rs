@@ -1,11 +1,11 @@
 //! Generators: expressions that draw from the seed, each with a random stream of its own.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use crate::generate::{self, Label, Stream, Zipf, ZipfCount};
+use crate::generate::{self, Label, Stream, ZipfCount};
 
-use super::{Data, EvalError, Expression, Frame, Value, call_id::FIRST_NEW_RECORD, operation::EarlierCalls};
+use super::{EvalError, Expression, Frame, Value, call_id::FIRST_NEW_RECORD, operation::EarlierCalls};
 
 /// One way to call a generator. A generator that is called in several ways has a row of [`GENERATORS`] for each.
 #[derive(Debug)]
@@ -69,19 +69,15 @@ pub struct GeneratorCall {
     pub label: Label,
     /// An argument per parameter.
     pub arguments: Vec<GeneratorArgument>,
-    zipf: OnceLock<Zipf>,
+    /// Depends on its argument alone, which is constant.
     zipf_count: OnceLock<ZipfCount>,
-    referrers: OnceLock<Referrers>,
 }
-
-/// Records that referred to a record, by its ordinal.
-type Referrers = HashMap<u64, Vec<u64>>;
 
 /// All generators: a row for each way to call one.
 pub const GENERATORS: &[Generator] = &[
     generator("uniform", &[value("a"), value("b")], uniform),
     generator("uniform", &[ENTITY], |call, frame| {
-        let last = frame.data.entities[call.records()?].len() as i64 - 1;
+        let last = frame.data.len(call.records()?) as i64 - 1;
         uniform_record(call, 0, last, frame)
     }),
     generator("uniform", &[ENTITY, value("from"), value("to")], |call, frame| {
@@ -98,7 +94,13 @@ pub const GENERATORS: &[Generator] = &[
     }),
     generator("zipf_count", &[constant("mean")], |call, frame| {
         let mean = call.number(0, frame)?;
-        let law = once(&call.zipf_count, || ZipfCount::new(mean).map_err(wrong))?;
+        let law = match call.zipf_count.get() {
+            Some(law) => law,
+            None => {
+                let made = ZipfCount::new(mean).map_err(wrong)?;
+                call.zipf_count.get_or_init(|| made)
+            }
+        };
         Ok(Value::Int(law.sample(&mut call.stream(frame)) as i64))
     }),
     generator("poisson_count", &[value("mean")], |call, frame| {
@@ -136,7 +138,7 @@ pub const GENERATORS: &[Generator] = &[
     generator("new", &[ENTITY], |call, frame| Ok(frame.data.whole(call.records()?, FIRST_NEW_RECORD + frame.ordinal))),
     generator("sample", &[ENTITY, value("n")], |call, frame| {
         let (entity, n) = (call.records()?, call.length(1, frame)?);
-        let chosen = distinct(frame.data.entities[entity].len(), n, &mut call.stream(frame))?;
+        let chosen = distinct(frame.data.len(entity), n, &mut call.stream(frame))?;
         Ok(Value::list(chosen.into_iter().map(|ordinal| frame.data.reference(entity, ordinal)).collect()))
     }),
     generator("sample", &[value("list"), value("n")], |call, frame| {
@@ -147,7 +149,7 @@ pub const GENERATORS: &[Generator] = &[
     generator("record", &[ENTITY, value("i")], record),
     generator("all", &[ENTITY], |call, frame| {
         let entity = call.records()?;
-        let ordinals = 0..frame.data.entities[entity].len();
+        let ordinals = 0..frame.data.len(entity);
         Ok(Value::list(ordinals.map(|ordinal| frame.data.whole(entity, ordinal)).collect()))
     }),
     // The record, the one that its field points at, and so on to the root.
@@ -192,8 +194,7 @@ impl Generator {
 impl GeneratorCall {
     /// Creates a call with its own stream.
     pub fn new(generator: &'static Generator, label: Label, arguments: Vec<GeneratorArgument>) -> GeneratorCall {
-        let (zipf, zipf_count, referrers) = Default::default();
-        GeneratorCall { generator, label, arguments, zipf, zipf_count, referrers }
+        GeneratorCall { generator, label, arguments, zipf_count: OnceLock::new() }
     }
 
     /// Returns the entity whose records are drawn; `None` when it draws something else.
@@ -280,17 +281,6 @@ fn wrong(error: impl std::fmt::Display) -> EvalError {
     EvalError::new(error.to_string())
 }
 
-/// Returns what the cell has, made by the first call.
-fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, EvalError>) -> Result<&T, EvalError> {
-    match cell.get() {
-        Some(made) => Ok(made),
-        None => {
-            let made = make()?;
-            Ok(cell.get_or_init(|| made))
-        }
-    }
-}
-
 /// Both ends included.
 fn uniform(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let (a, b) = (call.value(0, frame)?, call.value(1, frame)?);
@@ -310,7 +300,7 @@ fn uniform(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> 
 /// Both ends included.
 fn uniform_record(call: &GeneratorCall, from: i64, to: i64, frame: &mut Frame) -> Result<Value, EvalError> {
     let entity = call.records()?;
-    let loaded = frame.data.entities[entity].len() as i64;
+    let loaded = frame.data.len(entity) as i64;
     if from < 0 || to >= loaded || from > to {
         let name = &frame.data.entities[entity].name;
         return Err(EvalError::new(format!(
@@ -324,27 +314,21 @@ fn uniform_record(call: &GeneratorCall, from: i64, to: i64, frame: &mut Frame) -
 /// Record 0 is the most popular.
 fn zipf(call: &GeneratorCall, exponent: f64, frame: &mut Frame) -> Result<Value, EvalError> {
     let entity = call.records()?;
-    let rank = zipf_law(call, entity, exponent, &frame.data)?.sample(&mut call.stream(frame));
+    let rank = frame.data.popularity(entity, exponent)?.sample(&mut call.stream(frame));
     Ok(frame.data.reference(entity, rank))
 }
 
 /// Zipf, counted back from the newest loaded record.
 fn latest(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let entity = call.records()?;
-    let rank = zipf_law(call, entity, generate::DEFAULT_EXPONENT, &frame.data)?.sample(&mut call.stream(frame));
-    Ok(frame.data.reference(entity, frame.data.entities[entity].len() - 1 - rank))
-}
-
-fn zipf_law<'c>(call: &'c GeneratorCall, entity: usize, exponent: f64, data: &Data) -> Result<&'c Zipf, EvalError> {
-    let entity = &data.entities[entity];
-    let failed = |error| EvalError::new(format!("drawing from `{}`: {error}", entity.name));
-    once(&call.zipf, || Zipf::new(entity.len(), exponent).map_err(failed))
+    let rank = frame.data.popularity(entity, generate::DEFAULT_EXPONENT)?.sample(&mut call.stream(frame));
+    Ok(frame.data.reference(entity, frame.data.len(entity) - 1 - rank))
 }
 
 /// A percentage of the draws picks one of the first records, the others pick any.
 fn hotspot(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let (entity, records, percent) = (call.records()?, call.int(1, frame)?, call.number(2, frame)?);
-    let loaded = frame.data.entities[entity].len();
+    let loaded = frame.data.len(entity);
     if loaded == 0 || records < 1 || records as u64 > loaded || !(0.0..=100.0).contains(&percent) {
         let name = &frame.data.entities[entity].name;
         return Err(EvalError::new(format!(
@@ -375,10 +359,12 @@ fn one_of(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
 
 fn record(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let (entity, position) = (call.records()?, call.int(1, frame)?);
-    let known = &frame.data.entities[entity];
-    match u64::try_from(position).ok().filter(|ordinal| *ordinal < known.len().max(frame.ordinal)) {
+    match u64::try_from(position).ok().filter(|ordinal| *ordinal < frame.data.len(entity).max(frame.ordinal)) {
         Some(ordinal) => Ok(frame.data.reference(entity, ordinal)),
-        None => Err(EvalError::new(format!("record: `{}` has no record {position}", known.name))),
+        None => {
+            let name = &frame.data.entities[entity].name;
+            Err(EvalError::new(format!("record: `{name}` has no record {position}")))
+        }
     }
 }
 
@@ -426,27 +412,9 @@ fn referrers(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError
     let Value::Record(record) = call.value(1, frame)? else {
         return Err(EvalError::new("referrers: expected a record"));
     };
-    let index = once(&call.referrers, || index_references(&frame.data, *entity, field))?;
+    let index = frame.data.referrers(*entity, field)?;
     let found = index.get(&record.ordinal()).map_or(&[][..], Vec::as_slice);
     Ok(Value::list(found.iter().map(|ordinal| frame.data.reference(*entity, *ordinal)).collect()))
-}
-
-fn index_references(data: &Arc<Data>, entity: usize, field: &str) -> Result<Referrers, EvalError> {
-    let mut index = Referrers::new();
-    for ordinal in 0..data.entities[entity].len() {
-        let Value::Record(record) = data.reference(entity, ordinal) else { continue };
-        let value = record.get(field)?.unwrap_or(Value::Null);
-        let targets: Vec<Value> = match value.items() {
-            Some(items) => items.collect(),
-            None => vec![value.clone()],
-        };
-        for target in targets {
-            if let Value::Record(target) = target {
-                index.entry(target.ordinal()).or_default().push(ordinal);
-            }
-        }
-    }
-    Ok(index)
 }
 
 #[cfg(test)]

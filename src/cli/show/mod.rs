@@ -94,7 +94,7 @@ struct Filled<'s> {
 impl Showing<'_> {
     /// Prints one strategy after the other, each on data of its own if there is a server.
     async fn print(&self, session: Option<&Session>) -> Result<Exit, CliError> {
-        for arm in &self.plan.arms {
+        for arm in self.plan.arms.iter() {
             if session.is_some_and(|session| session.stop.is_set()) {
                 return Ok(Exit::Interrupted);
             }

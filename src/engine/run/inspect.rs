@@ -141,7 +141,7 @@ pub(super) async fn growth<T: Target>(
         if plan.data.entities[entity].parent.is_some() {
             continue;
         }
-        for ordinal in 0..TRACKED.min(plan.data.entities[entity].len()) {
+        for ordinal in 0..TRACKED.min(plan.data.len(entity)) {
             let command = size_command(&collection.name, &plan.data.reference(entity, ordinal))?;
             let reply = db.run(command, ReplyKind::Cursor).await?;
             let bytes = rows(reply).next().and_then(|row| row.plain_field("size"));

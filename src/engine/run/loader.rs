@@ -227,7 +227,7 @@ impl<'d> Documents<'d> {
         let data = &self.plan.data;
         match &loops[depth].over {
             LoopOver::Entity(entity) => {
-                Ok(Box::new((0..data.entities[*entity].len()).map(|ordinal| data.whole(*entity, ordinal))))
+                Ok(Box::new((0..data.len(*entity)).map(|ordinal| data.whole(*entity, ordinal))))
             }
             LoopOver::List(list) => {
                 let list = list.evaluate(&mut self.frame)?;
