@@ -54,7 +54,11 @@ fn operation(arm: usize, operation: usize, state: &mut u64) -> OperationRecord {
 }
 
 fn cell(arm: usize, state: &mut u64) -> CellRecord {
-    let mut slice = || SliceRecord { calls: CALLS * OPERATIONS as u64 / 64, seconds: 0.15 * (0.9 + 0.2 * unit(state)) };
+    let mut slice = || SliceRecord {
+        calls: CALLS * OPERATIONS as u64 / 64,
+        seconds: 0.15 * (0.9 + 0.2 * unit(state)),
+        ..SliceRecord::default()
+    };
     let (slices, warm_up) = ((0..SLICES).map(|_| slice()).collect(), (0..8).map(|_| slice()).collect());
     CellRecord {
         loaded: 20_000,

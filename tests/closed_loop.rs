@@ -1,16 +1,20 @@
 //! Closed load on a scripted server and a paused clock.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Job, Load, Slice, SliceEnd};
+use docshape::engine::{Experiment, Job, Load, LoadThreads, Servers, Slice, SliceEnd, StopFlag, Window};
+use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::Plan;
 use docshape::record::Recorder;
+use docshape::results::CellRecord;
 use docshape::server::{Failure, Reply, ReplyKind, Target};
+use docshape::stats::cell_rate;
+use tokio::time::Instant;
 
 mod harness;
 
@@ -81,4 +85,61 @@ async fn listed_calls_are_those_of_their_indexes() {
         "the list may end before the time"
     );
     assert_eq!(commands(&plan, Load::listed(list(), timed(3)), 1).await, picked[..2]);
+}
+
+/// Answers a call after 1 ms, and one of a hundred after 200 ms.
+#[derive(Default)]
+struct LongTailed(Cell<u64>);
+
+impl Target for LongTailed {
+    async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        let (_, collection) = command.iter().next().unwrap().unwrap();
+        if collection.as_str() == Some("points") && command.get("readConcern").unwrap().is_some() {
+            let call = self.0.replace(self.0.get() + 1);
+            let is_long = Stream::new(Seed::new(1), Label::new("long"), call).below(100) == 0;
+            tokio::time::sleep(Duration::from_millis(if is_long { 200 } else { 1 })).await;
+        }
+        Ok(harness::reply_to(&command))
+    }
+}
+
+/// The cell of a round of this many calls in this many slices.
+async fn cell(calls: u64, slices: u64) -> CellRecord {
+    let target = Rc::new(LongTailed::default());
+    let experiment = Experiment {
+        plan: plan(),
+        settings: harness::settings(8, slices),
+        id: "t".to_owned(),
+        keep: false,
+        servers: Servers::Shared { target: &*target, load_threads: &LoadThreads::Inline(Rc::clone(&target)) },
+        observer: &(),
+        stop: StopFlag::default(),
+        started: Instant::now(),
+    };
+    let window = Window::Calls { calls, warmup: 0, seconds: None };
+    let (mut round, _) = experiment.round(0, window).await.unwrap();
+    assert_eq!(round.cells[0].slices.len() as u64, slices);
+    round.cells.remove(0)
+}
+
+#[tokio::test(start_paused = true)]
+async fn slices_change_neither_mean_nor_rate() {
+    let settings = harness::settings(8, 1);
+    let mean = |cell: &CellRecord| service_sum(cell) / cell.calls as f64;
+    let in_flight = |cell: &CellRecord| service_sum(cell) / 1e9 / cell.seconds;
+    let rate = |cell: &CellRecord| cell_rate(cell, &settings).unwrap();
+    let whole = cell(40_000, 1).await;
+    assert!((rate(&whole) * mean(&whole) / 8e9 - 1.0).abs() < 0.005, "Little's law: {} {}", rate(&whole), mean(&whole));
+    // The shorter the slices, the more clients wait at their ends.
+    for (slices, least, most) in [(1, 7.9, 8.0), (4, 7.6, 7.9), (16, 7.0, 7.4)] {
+        let sliced = cell(40_000, slices).await;
+        assert!((least..most).contains(&in_flight(&sliced)), "{slices}: {}", in_flight(&sliced));
+        assert_eq!(mean(&sliced), mean(&whole), "{slices}");
+        assert!((rate(&sliced) / rate(&whole) - 1.0).abs() < 0.01, "{slices}: {} {}", rate(&sliced), rate(&whole));
+    }
+}
+
+/// The sum of the service times in nanoseconds.
+fn service_sum(cell: &CellRecord) -> f64 {
+    cell.operations[0].outcomes.iter().map(|outcome| outcome.sum as f64).sum()
 }

@@ -5,10 +5,10 @@ mod run;
 mod step;
 
 pub use load::arrivals::{ArrivalTimes, OpenRate};
-pub use load::load_threads::{Job, LoadThread, LoadThreads, SliceResult, ThreadError, split_clients};
+pub use load::load_threads::{Job, LoadThread, LoadThreads, ThreadError, split_clients};
 pub use load::pacer::{Pacer, Pacing};
 pub use load::queue::{Due, DueQueue};
-pub use load::slice::{FatalError, Interval, Load, Slice, SliceEnd, is_alive};
+pub use load::slice::{FatalError, Interval, Load, Slice, SliceEnd, SliceResult, is_alive};
 pub use load::stop::StopFlag;
 pub use run::audit::{CallCounts, audit_rows, audits, fatal, row_count};
 pub use run::error::RunError;

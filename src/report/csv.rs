@@ -118,7 +118,7 @@ impl Table<'_> {
                 ("documents_loaded", "", "documents", cell.loaded as f64),
                 ("load_time", "", "s", cell.load_seconds),
                 ("measured_time", "", "s", cell.seconds),
-                ("throughput", "", "calls/s", cell.calls as f64 / cell.seconds),
+                ("throughput", "", "calls/s", known(stats::cell_rate(cell, &self.record.settings))),
                 ("connections_created", "", "connections", cell.connections_created as f64),
                 ("machine_steal", "", "share", known(machine.steal)),
                 ("machine_busy", "", "share", known(machine.busy)),
@@ -232,7 +232,7 @@ impl Table<'_> {
         }
         for (metric, slices) in [("warm_up_throughput", &cell.warm_up), ("slice_throughput", &cell.slices)] {
             let mut calls = 0_u64;
-            for SliceRecord { calls: more, seconds } in slices {
+            for SliceRecord { calls: more, seconds, .. } in slices {
                 calls = calls.saturating_add(*more);
                 let place = Place { after_calls: Some(calls), ..place };
                 self.row(place, (metric, "", "calls/s", *more as f64 / seconds));

@@ -107,7 +107,9 @@ fn run(text: &str) -> RunRecord {
     run.own_costs.iter_mut().filter(|cost| cost.operation == "add_comment").for_each(|cost| cost.operation = own());
     run.own_costs.iter_mut().filter(|cost| cost.strategy == "linked").for_each(|cost| cost.strategy = own());
     for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
-        cell.slices = (1..5).map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice) }).collect();
+        cell.slices = (1..5)
+            .map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice), ..SliceRecord::default() })
+            .collect();
         cell.audits = vec![AuditRecord { audit: own(), found: 2, expected: [0, 0], example: Some(own()) }];
         for sizes in [&mut cell.before[0], &mut cell.after[0]] {
             sizes.name = own();

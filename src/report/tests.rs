@@ -46,7 +46,9 @@ pub(super) fn complete() -> RunRecord {
         than: Than::Strategy("embedded".into()),
     }];
     for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
-        cell.slices = (1..9).map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice) }).collect();
+        cell.slices = (1..9)
+            .map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice), ..SliceRecord::default() })
+            .collect();
         cell.audits = vec![AuditRecord { audit: "lost".into(), found: 2, expected: [0, 0], example: None }];
     }
     run

@@ -155,12 +155,18 @@ impl OutcomeRecord {
 }
 
 /// A slice of a window, or a piece of a warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SliceRecord {
     /// Finished calls.
     pub calls: u64,
     /// Seconds that it took.
     pub seconds: f64,
+    /// Calls that had ended when the first client found none left; 0 with open load.
+    #[serde(default)]
+    pub saturated_calls: u64,
+    /// Seconds until then.
+    #[serde(default)]
+    pub saturated_seconds: f64,
 }
 
 /// Calls with intended times, over the slices of a cell.

@@ -136,7 +136,7 @@ mod tests {
                 order.swap(1, stream.below(2) as usize);
                 for &arm in &order {
                     let seconds = time(stream, index, slice, arm, last.replace(arm));
-                    round.cells[arm].slices.push(SliceRecord { calls: 100, seconds });
+                    round.cells[arm].slices.push(SliceRecord { calls: 100, seconds, ..SliceRecord::default() });
                 }
                 round.order.push(order);
             }

@@ -89,6 +89,11 @@ impl Distribution {
         (beyond >= CALLS_BEYOND).then(|| self.histogram.value_at_quantile(share))
     }
 
+    /// The coefficient of variation: the standard deviation per mean; `None` without calls.
+    pub fn variation(&self) -> Option<f64> {
+        (self.calls() > 0).then(|| self.histogram.stdev() / self.histogram.mean())
+    }
+
     /// The longest time in nanoseconds; `None` without calls.
     pub fn max(&self) -> Option<u64> {
         (self.calls() > 0).then(|| self.histogram.max())

@@ -2,7 +2,7 @@
 
 use crate::results::{CellRecord, RoundRecord, RunRecord};
 
-use super::{cells, mean, means};
+use super::{mean, means};
 
 /// The mean time per call of the mix in nanoseconds, per round: the operations' means weighted as the mix asks for,
 /// not as chance drew them.
@@ -33,13 +33,6 @@ pub(super) fn times(record: &RunRecord, strategy: usize, operation: Option<usize
         Some(operation) => means(record, strategy, operation),
         None => mix_means(record, strategy),
     }
-}
-
-/// Calls per second over all rounds, of all outcomes; `None` when no time was measured.
-pub fn calls_per_second(record: &RunRecord, strategy: usize) -> Option<f64> {
-    let calls: u64 = cells(record, strategy).map(|cell| cell.calls).sum();
-    let rate = calls as f64 / cells(record, strategy).map(|cell| cell.seconds).sum::<f64>();
-    rate.is_finite().then_some(rate)
 }
 
 #[cfg(test)]
@@ -74,13 +67,6 @@ mod tests {
         let means = mix_means(&run, 1);
         assert!(means[0].is_some() && means[1].is_none());
         assert!(mix_means(&run, 0)[1].is_some());
-    }
-
-    #[test]
-    fn all_calls_count_for_the_rate() {
-        let run = sample::run(4);
-        assert!((calls_per_second(&run, 0).unwrap() - 915.0 / 0.2).abs() < 1e-6);
-        assert_eq!(calls_per_second(&sample::run(0), 0), None);
     }
 
     #[test]

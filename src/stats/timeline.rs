@@ -1,9 +1,9 @@
 //! Throughput and latency over time: within a round by slices, and from round to round.
 
-use crate::results::{RunRecord, SliceRecord};
+use crate::results::{RoundRecord, RunRecord, SliceRecord};
 
-use super::cells;
 use super::latency::Distribution;
+use super::{cell_rate, cells};
 
 /// The quartiles of a number over several rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,10 +46,8 @@ pub fn slice_rates(record: &RunRecord, strategy: usize) -> Vec<Option<Spread>> {
 
 /// The calls per second of a strategy in every round.
 pub fn round_rates(record: &RunRecord, strategy: usize) -> Vec<Option<f64>> {
-    let rate_of = |round: &crate::results::RoundRecord| {
-        let cell = round.cells.get(strategy)?;
-        rate(&SliceRecord { calls: cell.calls, seconds: cell.seconds })
-    };
+    let rate_of =
+        |round: &RoundRecord| cell_rate(round.cells.get(strategy)?, &record.settings).filter(|rate| *rate > 0.0);
     record.rounds.iter().map(rate_of).collect()
 }
 
@@ -87,9 +85,11 @@ mod tests {
     #[test]
     fn slices_are_grouped_by_their_place() {
         let mut run = sample::run(2);
-        run.rounds[0].cells[1].slices =
-            vec![SliceRecord { calls: 10, seconds: 1.0 }, SliceRecord { calls: 10, seconds: 0.0 }];
-        run.rounds[1].cells[1].slices = vec![SliceRecord { calls: 10, seconds: 0.5 }];
+        run.rounds[0].cells[1].slices = vec![
+            SliceRecord { calls: 10, seconds: 1.0, ..SliceRecord::default() },
+            SliceRecord { calls: 10, seconds: 0.0, ..SliceRecord::default() },
+        ];
+        run.rounds[1].cells[1].slices = vec![SliceRecord { calls: 10, seconds: 0.5, ..SliceRecord::default() }];
         let rates = slice_rates(&run, 1);
         assert_eq!((rates[0].map(|rate| rate.median), rates[1], rates.len()), (Some(15.0), None, 2));
         assert!(slice_rates(&run, 0).is_empty());

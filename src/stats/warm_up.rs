@@ -110,8 +110,11 @@ mod tests {
         let mut run = sample::run(rounds);
         for (place, round) in run.rounds.iter_mut().enumerate() {
             let round_effect = 1.0 + 0.2 * place as f64;
-            let slice =
-                |rate: f64, noise: f64| SliceRecord { calls: 100, seconds: round_effect * (1.0 + noise) / rate };
+            let slice = |rate: f64, noise: f64| SliceRecord {
+                calls: 100,
+                seconds: round_effect * (1.0 + noise) / rate,
+                ..SliceRecord::default()
+            };
             let noise = |at: usize| if (at + place).is_multiple_of(2) { 0.01 } else { -0.01 };
             round.cells[0].slices = (0..64).map(|at| slice(rate(at as f64 / 63.0), noise(at))).collect();
         }

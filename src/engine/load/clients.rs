@@ -18,24 +18,22 @@ use crate::server::{Failure, FailureKind, Target};
 
 use super::pacer::nanoseconds;
 use super::queue::{Due, DueQueue};
-use super::slice::{FatalError, Interval, Load, Slice, SliceEnd, close_interval, is_alive};
+use super::slice::{FatalError, Interval, Load, SaturatedPart, Slice, SliceEnd, SliceResult, close_interval, is_alive};
 
 /// What the clients of one load thread share during a slice.
 struct Clients<T> {
     slice: Slice,
     target: Rc<T>,
     recorder: RefCell<Recorder>,
+    started: Instant,
+    /// Calls that were recorded before the slice.
+    earlier: u64,
     /// When a slice of limited time ends.
     deadline: Option<Instant>,
+    /// Known when the first client has found no call left.
+    saturated: Cell<Option<SaturatedPart>>,
     /// Set when a client cannot continue, which ends the slice for all.
     ended: Cell<bool>,
-}
-
-/// What running a slice on one load thread gives.
-pub(super) struct SliceRun {
-    pub(super) recorder: Recorder,
-    /// How long it took, and when the interval that is now open started.
-    pub(super) ended: Result<(Duration, Instant), FatalError>,
 }
 
 /// Makes the calls of a slice and records them; calls in flight at the end are awaited. Intervals that end meanwhile are
@@ -47,11 +45,19 @@ pub(super) async fn run<T: Target + 'static>(
     target: Rc<T>,
     recorder: Recorder,
     emit: &dyn Fn(Interval),
-) -> SliceRun {
+) -> SliceResult {
     let started = Instant::now();
-    let deadline = slice.load.deadline();
     let (mut edge, every) = (slice.interval, slice.every);
-    let shared = Rc::new(Clients { slice, target, recorder: recorder.into(), deadline, ended: Cell::new(false) });
+    let shared = Rc::new(Clients {
+        deadline: slice.load.deadline(),
+        slice,
+        target,
+        earlier: calls(&recorder),
+        recorder: recorder.into(),
+        started,
+        saturated: Cell::default(),
+        ended: Cell::default(),
+    });
     let mut clients = JoinSet::new();
     for _ in 0..shared.slice.clients {
         let shared = Rc::clone(&shared);
@@ -76,9 +82,23 @@ pub(super) async fn run<T: Target + 'static>(
             },
         }
     }
-    let ended = result.and_then(|()| shared.record_overflow()).map(|()| (started.elapsed(), edge));
-    let Clients { recorder, .. } = Rc::into_inner(shared).expect("all clients have ended");
-    SliceRun { recorder: recorder.into_inner(), ended }
+    let fatal = result.and_then(|()| shared.record_overflow()).err();
+    let seconds = started.elapsed().as_secs_f64();
+    let Clients { recorder, saturated, .. } = Rc::into_inner(shared).expect("all clients have ended");
+    SliceResult {
+        recorder: recorder.into_inner(),
+        interval: edge,
+        seconds,
+        saturated: saturated.get().unwrap_or_default(),
+        connections_created: 0,
+        cpu_time: None,
+        fatal,
+    }
+}
+
+/// The calls that a recorder has.
+fn calls(recorder: &Recorder) -> u64 {
+    recorder.operations().iter().map(|operation| operation.calls).sum()
 }
 
 impl<T: Target> Clients<T> {
@@ -91,6 +111,7 @@ impl<T: Target> Clients<T> {
                 while let Some(index) = self.next_index(next, *end, listed.as_deref()) {
                     self.call(index, None, limit.as_mut()).await?;
                 }
+                self.saturated.set(self.saturated.get().or_else(|| Some(self.saturated_part())));
                 Ok(())
             }
         }
@@ -112,6 +133,12 @@ impl<T: Target> Clients<T> {
             None => Some(position),
             Some(calls) => calls.get(position as usize).copied(),
         }
+    }
+
+    /// The slice until now.
+    fn saturated_part(&self) -> SaturatedPart {
+        let calls = calls(&self.recorder.borrow()) - self.earlier;
+        SaturatedPart { calls, seconds: self.started.elapsed().as_secs_f64() }
     }
 
     /// Makes the calls that the pacer releases until there are no more.

@@ -9,16 +9,15 @@ use futures_util::future::{OptionFuture, join_all};
 use tokio::runtime::LocalOptions;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
-use tokio::time::Instant;
 
 use crate::error::KindedError;
 use crate::record::{Paced, Recorder};
 use crate::server::Target;
 use crate::server::client::{ConnectError, MongoTarget, WarmError};
 
-use super::clients::{self, SliceRun};
+use super::clients;
 use super::pacer::{Pacer, Pacing, pace};
-use super::slice::{FatalError, Interval, Slice};
+use super::slice::{Interval, Slice, SliceResult};
 
 /// Where the clients run.
 #[derive(Debug)]
@@ -90,23 +89,6 @@ pub fn split_clients(clients: usize, threads: usize) -> impl Iterator<Item = usi
     (0..threads).map(move |thread| clients / threads + usize::from(thread < clients % threads))
 }
 
-/// The result of a slice on one load thread.
-#[derive(Debug)]
-pub struct SliceResult {
-    /// The job's recorder with the slice's calls added.
-    pub recorder: Recorder,
-    /// When its open interval started.
-    pub interval: Instant,
-    /// Duration of the slice in seconds.
-    pub seconds: f64,
-    /// Connections created meanwhile.
-    pub connections_created: u64,
-    /// CPU time that the thread used meanwhile; `None` where the system does not report it, and in tests.
-    pub cpu_time: Option<Duration>,
-    /// Why it ended early.
-    pub fatal: Option<FatalError>,
-}
-
 /// A slice to run on one load thread.
 #[derive(Debug)]
 pub struct Job {
@@ -125,14 +107,7 @@ impl Job {
             // The receiver is gone when the run is being given up.
             let _ = self.intervals.send(interval);
         };
-        let interval = self.slice.interval;
-        let SliceRun { recorder, ended } = clients::run(self.slice, Rc::clone(target), self.recorder, &emit).await;
-        let result =
-            SliceResult { recorder, interval, seconds: 0.0, connections_created: 0, cpu_time: None, fatal: None };
-        match ended {
-            Ok((time, interval)) => SliceResult { interval, seconds: time.as_secs_f64(), ..result },
-            Err(fatal) => SliceResult { fatal: Some(fatal), ..result },
-        }
+        clients::run(self.slice, Rc::clone(target), self.recorder, &emit).await
     }
 }
 

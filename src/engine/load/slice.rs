@@ -128,6 +128,46 @@ impl Slice {
     }
 }
 
+/// The part of a slice of closed load in which no client was without a call: until the first found none left.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SaturatedPart {
+    /// Calls that had ended by then.
+    pub calls: u64,
+    /// Its length.
+    pub seconds: f64,
+}
+
+impl SaturatedPart {
+    /// The parts of several load threads as one, whose rate is the sum of theirs.
+    pub(crate) fn combined(parts: impl Iterator<Item = SaturatedPart>) -> SaturatedPart {
+        let (mut calls, mut rate) = (0, 0.0);
+        for part in parts.filter(|part| part.calls > 0) {
+            calls += part.calls;
+            rate += part.calls as f64 / part.seconds;
+        }
+        SaturatedPart { calls, seconds: if calls > 0 { calls as f64 / rate } else { 0.0 } }
+    }
+}
+
+/// The result of a slice on one load thread.
+#[derive(Debug)]
+pub struct SliceResult {
+    /// The job's recorder with the slice's calls added.
+    pub recorder: Recorder,
+    /// When its open interval started.
+    pub interval: Instant,
+    /// Duration of the slice in seconds.
+    pub seconds: f64,
+    /// Nothing with open load.
+    pub saturated: SaturatedPart,
+    /// Connections created meanwhile.
+    pub connections_created: u64,
+    /// CPU time that the thread used meanwhile; `None` where the system does not report it, and in tests.
+    pub cpu_time: Option<Duration>,
+    /// Why it ended early.
+    pub fatal: Option<FatalError>,
+}
+
 /// The successful calls of one operation in one interval of a window.
 #[derive(Debug)]
 pub struct Interval {
@@ -157,4 +197,17 @@ pub(crate) fn close_interval(recorder: &mut Recorder, start: Instant, emit: &dyn
         emit(Interval { operation, start, length: now - start, histogram });
     }
     now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_of_load_threads_add_up() {
+        let part = |calls, seconds| SaturatedPart { calls, seconds };
+        let combined = SaturatedPart::combined([part(100, 1.0), part(300, 2.0), part(0, 0.0)].into_iter());
+        assert_eq!(combined, part(400, 1.6), "250 calls per second");
+        assert_eq!(SaturatedPart::combined([].into_iter()), SaturatedPart::default());
+    }
 }

@@ -11,7 +11,7 @@ use crate::engine::load::arrivals::{ArrivalTimes, OpenRate};
 use crate::engine::load::load_threads::{Job, split_clients};
 use crate::engine::load::pacer::Pacing;
 use crate::engine::load::queue::DueQueue;
-use crate::engine::load::slice::{INTERVAL, Interval, Load, Slice, SliceEnd, close_interval};
+use crate::engine::load::slice::{INTERVAL, Interval, Load, SaturatedPart, Slice, SliceEnd, close_interval};
 use crate::generate::{Label, Seed};
 use crate::results::{LoadModel, SliceRecord};
 use crate::server::Target;
@@ -116,6 +116,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let results = results?;
         let seconds = results.iter().map(|result| result.seconds).fold(0.0, f64::max);
         cell.machine.add(ticks, results.iter().map(|result| result.cpu_time), seconds);
+        let saturated = SaturatedPart::combined(results.iter().map(|result| result.saturated));
         let mut fatal = None;
         for result in results {
             cell.record.connections_created += result.connections_created;
@@ -135,7 +136,12 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         cell.record.calls = cell.operations().map(|operation| operation.calls).sum();
         match fatal {
             Some(fatal) => Err(fatal.into()),
-            None => Ok(SliceRecord { calls: cell.record.calls - before, seconds }),
+            None => Ok(SliceRecord {
+                calls: cell.record.calls - before,
+                seconds,
+                saturated_calls: saturated.calls,
+                saturated_seconds: saturated.seconds,
+            }),
         }
     }
 

@@ -21,7 +21,9 @@ fn whole(rounds: u64) -> RunRecord {
     let mut run = sample::run(rounds);
     run.scenario.text = "name: blog\nstrategies:\n  embedded:\n    a: 1\n  linked:\n    b: \"two\"\n".into();
     for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
-        cell.slices = (1..9).map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice) }).collect();
+        cell.slices = (1..9)
+            .map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice), ..SliceRecord::default() })
+            .collect();
         cell.audits = vec![AuditRecord { audit: "lost".into(), found: 2, expected: [0, 0], example: None }];
     }
     run
@@ -206,7 +208,9 @@ fn large() -> RunRecord {
             (operation.outcomes[0].service, operation.outcomes[0].count) =
                 (crate::record::StoredHistogram::new(&times), times.count());
             cell.operations = vec![operation; 9];
-            cell.slices = (1..65).map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice) }).collect();
+            cell.slices = (1..65)
+                .map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice), ..SliceRecord::default() })
+                .collect();
         }
         let cells = round.cells.clone();
         round.cells = cells.into_iter().cycle().take(8).collect();
