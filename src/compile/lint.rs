@@ -97,6 +97,16 @@ pub fn collections_of(node: &Node) -> Vec<Spanned<String>> {
     found
 }
 
+/// Whether a stage of a pipeline writes a collection.
+pub fn writes_elsewhere(pipeline: &Node) -> bool {
+    let mut found = false;
+    pipeline.walk(None, &mut |key, _| {
+        found |= matches!(key, Some("$out" | "$merge"));
+        key != Some("$literal")
+    });
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use crate::scenario::{Diagnostics, Severity, Source, read};

@@ -1,11 +1,13 @@
 //! Steps as written to a [`Program`].
 
+use std::collections::BTreeSet;
+
 use crate::scenario::{CatchKey, Diagnostics, Node, Scalar, Spanned, StepDefinition, StepKind, Tree};
 
 use super::bulk;
 use super::crud::{CrudCompiler, reply_shape};
 use super::document::DocumentCompiler;
-use super::lint::collections_of;
+use super::lint::{collections_of, writes_elsewhere};
 use super::parts::all;
 use super::reply::check_condition;
 use super::resolve::{resolve, resolve_records};
@@ -29,6 +31,8 @@ pub struct StepCompiler<'r, 'a> {
     reply: usize,
     /// Whether the present step is inside of a `transaction`.
     in_transaction: bool,
+    /// The collections named so far; `None` after a name that is not known.
+    used: Option<BTreeSet<String>>,
 }
 
 impl<'r, 'a> StepCompiler<'r, 'a> {
@@ -40,7 +44,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         diagnostics: &'r mut Diagnostics,
     ) -> StepCompiler<'r, 'a> {
         let reply = scope.assign("reply", Origin::Reply, None);
-        StepCompiler { scope, collections, concerns, diagnostics, reply, in_transaction: false }
+        let used = Some(BTreeSet::new());
+        StepCompiler { scope, collections, concerns, diagnostics, reply, in_transaction: false, used }
     }
 
     /// The program; `None` when there were problems. `returns` says whether a result is declared.
@@ -60,6 +65,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             implicit,
             writes_again: most > 1,
             changes: most > 0,
+            collections: self.used,
         })
     }
 
@@ -75,10 +81,13 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let concerns = (!self.in_transaction).then_some(self.concerns);
         match &step.kind {
             StepKind::Command { word, collection, options, alias } => {
-                self.check_collection(collection);
+                self.use_collection(collection);
                 let pipelines = options.iter().filter(|(option, _)| option.value == "pipeline");
-                for named in pipelines.flat_map(|(_, node)| collections_of(node)) {
-                    self.check_collection(&named);
+                for (_, pipeline) in pipelines {
+                    collections_of(pipeline).iter().for_each(|named| self.use_collection(named));
+                    if writes_elsewhere(pipeline) {
+                        self.used = None;
+                    }
                 }
                 let compiler = CrudCompiler {
                     word: word.value,
@@ -91,7 +100,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 self.with_alias(command, alias.as_ref(), reply_shape(word.value))
             }
             StepKind::BulkWrite(definition) => {
-                self.check_collection(&definition.collection);
+                self.use_collection(&definition.collection);
                 let bulk = bulk::compile(definition, concerns, &mut self.scope, self.diagnostics);
                 let alias = self.set_reply(definition.alias.as_ref(), ReplyShape::Bulk);
                 Some(Step::Bulk(Box::new(Bulk { alias, ..bulk? })))
@@ -100,6 +109,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 let command = DocumentCompiler { scope: &mut self.scope, diagnostics: self.diagnostics }
                     .compile(command, false)
                     .map(raw_command);
+                self.used = None;
                 self.with_alias(command, alias.as_ref(), ReplyShape::Whole)
             }
             StepKind::Let(assignments) => self.assignments(assignments),
@@ -172,10 +182,14 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         Some(Step::Try { body: made?, catches: catches? })
     }
 
-    /// Reports an undeclared collection: the server would silently create a new, empty one.
-    fn check_collection(&mut self, collection: &Spanned<String>) {
+    /// Notes a collection that is used. Reports an undeclared one: the server would silently create a new, empty one.
+    fn use_collection(&mut self, collection: &Spanned<String>) {
         if collection.value.contains('<') {
+            self.used = None;
             return;
+        }
+        if let Some(used) = &mut self.used {
+            used.insert(collection.value.clone());
         }
         let known: Vec<&str> = self.collections.iter().map(String::as_str).collect();
         self.diagnostics.is_known("collection", collection, "", &known);

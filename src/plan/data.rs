@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::generate::{Seed, Zipf};
+use crate::generate::{Seed, Zipf, ZipfCount};
 
 use super::{
     EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer,
@@ -39,6 +39,8 @@ pub struct Data {
     extents: Box<[OnceLock<Extent>]>,
     /// By entity, and the bits of an exponent.
     popularities: Memo<(usize, u64), Zipf>,
+    /// By the bits of a mean.
+    zipf_counts: Memo<u64, ZipfCount>,
     /// By entity and field.
     referrers: Memo<(usize, Arc<str>), Referrers>,
 }
@@ -83,7 +85,8 @@ impl Data {
     /// Data whose extents are not counted yet.
     pub fn new(seed: Seed, entities: Arc<[Entity]>) -> Data {
         let extents = entities.iter().map(|_| OnceLock::new()).collect();
-        Data { seed, entities, extents, popularities: Memo::default(), referrers: Memo::default() }
+        let (popularities, zipf_counts, referrers) = Default::default();
+        Data { seed, entities, extents, popularities, zipf_counts, referrers }
     }
 
     /// Data of the same entities from another seed.
@@ -108,6 +111,15 @@ impl Data {
     pub(super) fn popularity(&self, entity: usize, exponent: f64) -> Result<&Zipf, EvalError> {
         let failed = |error| EvalError::new(format!("drawing from `{}`: {error}", self.entities[entity].name));
         self.popularities.get(&(entity, exponent.to_bits()), || Zipf::new(self.len(entity), exponent).map_err(failed))
+    }
+
+    /// The law of the counts of `zipf_count`.
+    ///
+    /// # Errors
+    /// When it has no such mean.
+    pub(super) fn zipf_count(&self, mean: f64) -> Result<&ZipfCount, EvalError> {
+        let made = || ZipfCount::new(mean).map_err(|error| EvalError::new(error.to_string()));
+        self.zipf_counts.get(&mean.to_bits(), made)
     }
 
     /// The loaded records of an entity by the record that their field points at.

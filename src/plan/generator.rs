@@ -1,9 +1,9 @@
 //! Generators: expressions that draw from the seed, each with a random stream of its own.
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use crate::generate::{self, Label, Stream, ZipfCount};
+use crate::generate::{self, Label, Stream};
 
 use super::{EvalError, Expression, Frame, Value, call_id::FIRST_NEW_RECORD, operation::EarlierCalls};
 
@@ -69,8 +69,6 @@ pub struct GeneratorCall {
     pub label: Label,
     /// An argument per parameter.
     pub arguments: Vec<GeneratorArgument>,
-    /// Depends on its argument alone, which is constant.
-    zipf_count: OnceLock<ZipfCount>,
 }
 
 /// All generators: a row for each way to call one.
@@ -94,13 +92,7 @@ pub const GENERATORS: &[Generator] = &[
     }),
     generator("zipf_count", &[constant("mean")], |call, frame| {
         let mean = call.number(0, frame)?;
-        let law = match call.zipf_count.get() {
-            Some(law) => law,
-            None => {
-                let made = ZipfCount::new(mean).map_err(wrong)?;
-                call.zipf_count.get_or_init(|| made)
-            }
-        };
+        let law = frame.data.zipf_count(mean)?;
         Ok(Value::Int(law.sample(&mut call.stream(frame)) as i64))
     }),
     generator("poisson_count", &[value("mean")], |call, frame| {
@@ -194,7 +186,7 @@ impl Generator {
 impl GeneratorCall {
     /// Creates a call with its own stream.
     pub fn new(generator: &'static Generator, label: Label, arguments: Vec<GeneratorArgument>) -> GeneratorCall {
-        GeneratorCall { generator, label, arguments, zipf_count: OnceLock::new() }
+        GeneratorCall { generator, label, arguments }
     }
 
     /// Returns the entity whose records are drawn; `None` when it draws something else.

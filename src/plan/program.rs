@@ -1,5 +1,6 @@
 //! The steps of an operation, resolved: what the engine interprets.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Bulk, Expression, Skeleton, Template, Value};
@@ -19,6 +20,8 @@ pub struct Program {
     pub writes_again: bool,
     /// Whether one call may change data.
     pub changes: bool,
+    /// The collections that its commands name. `None` when they are not known: a slot is in a name, or a raw command.
+    pub collections: Option<BTreeSet<String>>,
 }
 
 impl Program {
