@@ -14,6 +14,7 @@ use docshape::server::client::MongoTarget;
 use docshape::server::deployment::{Deployment, DeploymentError, Topology};
 use docshape::server::embedded::{EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions, data_home, locate};
 use docshape::server::namespace::{NamespaceError, create, database_name, drop_marked};
+use docshape::server::turns::{EmbeddedServers, EndedServer, Turns};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
 fn program() -> PathBuf {
@@ -48,6 +49,12 @@ fn entries(folder: &Path) -> usize {
 /// A dead process that nobody has waited for yet counts as gone.
 fn alive(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// The state of a process: `S` while it waits, `T` while it is suspended.
+fn state(pid: u32) -> char {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit_once(") ").unwrap().1.chars().next().unwrap()
 }
 
 fn eventually(what: &str, condition: impl Fn() -> bool) {
@@ -102,7 +109,7 @@ async fn stop_ends_it_and_an_end_by_itself_is_noticed() {
     assert!(!alive(pid));
     assert_eq!(entries(temp.path()), 0);
 
-    let mut server = start(temp.path()).await;
+    let server = start(temp.path()).await;
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
     let waiting = tokio::time::timeout(Duration::from_millis(500), server.exited()).await;
     assert!(waiting.is_err(), "it runs still");
@@ -119,8 +126,9 @@ async fn stop_ends_it_and_an_end_by_itself_is_noticed() {
 #[expect(clippy::print_stdout, reason = "the test that started this process reads it")]
 async fn owner_that_is_killed() {
     let Some(temp) = std::env::var_os("DOCSHAPE_TEST_TEMP") else { return };
-    let server = start(Path::new(&temp)).await;
-    println!("\nserver {}", server.pid());
+    let (server, suspended) = (start(Path::new(&temp)).await, start(Path::new(&temp)).await);
+    suspended.suspend().await.unwrap();
+    println!("\nservers {} {}", server.pid(), suspended.pid());
     tokio::time::sleep(Duration::from_secs(60)).await;
 }
 
@@ -135,20 +143,108 @@ async fn it_dies_with_its_owner_and_the_next_start_removes_its_folder() {
         .map(Killed)
         .unwrap();
     let mut lines = BufReader::new(owner.0.stdout.take().unwrap()).lines();
-    let line = lines.find_map(|line| line.unwrap().strip_prefix("server ").map(str::to_owned));
-    let pid: u32 = line.expect("the owner reports its server").parse().unwrap();
+    let line = lines.find_map(|line| line.unwrap().strip_prefix("servers ").map(str::to_owned));
+    let pids = line.expect("the owner reports its servers");
+    let pids: Vec<u32> = pids.split(' ').map(|pid| pid.parse().unwrap()).collect();
 
     let beside = start(temp.path()).await;
-    assert_eq!(entries(temp.path()), 2, "the folder of a living owner is left alone");
+    assert_eq!(entries(temp.path()), 3, "the folders of a living owner are left alone");
     beside.stop().unwrap();
-    assert!(alive(pid));
+    assert!(pids.iter().all(|pid| alive(*pid)));
+    assert_eq!(pids.iter().map(|pid| state(*pid)).collect::<Vec<_>>(), ['S', 'T']);
 
     drop(owner);
-    eventually("the server dies with its owner", || !alive(pid));
-    assert_eq!(entries(temp.path()), 1);
+    eventually("the servers die with their owner, the suspended one too", || pids.iter().all(|pid| !alive(*pid)));
+    assert_eq!(entries(temp.path()), 2);
     let next = start(temp.path()).await;
     assert_eq!(entries(temp.path()), 1, "only the folder of the new server");
     assert!(next.folder().exists());
+}
+
+#[tokio::test]
+async fn a_suspended_server_keeps_its_connections() {
+    const POOL: u32 = 4;
+    let temp = tempfile::tempdir().unwrap();
+    let server = start(temp.path()).await;
+    let target = MongoTarget::connect(&server.patient_uri(), POOL).await.unwrap();
+    target.warm().await.unwrap();
+    let calls = async || {
+        let calls = (0..POOL).map(|_| single(&target, "admin", rawdoc! { "ping": 1 }));
+        futures_util::future::join_all(calls).await.into_iter().all(|reply| reply.is_ok())
+    };
+    for _ in 0..3 {
+        server.suspend().await.unwrap();
+        assert_eq!(state(server.pid()), 'T');
+        let waiting = tokio::time::timeout(suspension(), single(&target, "admin", rawdoc! { "ping": 1 })).await;
+        assert!(waiting.is_err(), "a suspended server does not answer");
+        server.resume().unwrap();
+        assert!(calls().await);
+    }
+    // The driver gives up the connection of a call that is cancelled, but never one that only waits.
+    assert_eq!(target.connections_created(), u64::from(POOL) + 3);
+    for _ in 0..3 {
+        server.suspend().await.unwrap();
+        tokio::time::sleep(suspension()).await;
+        server.resume().unwrap();
+        assert!(calls().await);
+    }
+    assert_eq!(target.connections_created(), u64::from(POOL) + 3);
+    assert_eq!(target.connections(), POOL as usize);
+    server.suspend().await.unwrap();
+    let pid = server.pid();
+    drop(server);
+    assert!(!alive(pid), "dropping ends a suspended server");
+    assert_eq!(entries(temp.path()), 0);
+}
+
+/// How long servers are suspended; longer when measured by hand.
+fn suspension() -> Duration {
+    let seconds = std::env::var("DOCSHAPE_TEST_SUSPENSION").ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(1))
+}
+
+#[tokio::test]
+async fn servers_take_turns_and_one_that_died_meanwhile_is_named() {
+    let temp = tempfile::tempdir().unwrap();
+    let options = options(temp.path());
+    let starting = (0..3).map(|_| EmbeddedMongod::start(&options));
+    let servers = EmbeddedServers::new(futures_util::future::try_join_all(starting).await.unwrap());
+    let pids: Vec<u32> = servers.servers().iter().map(EmbeddedMongod::pid).collect();
+    let stopped = || pids.iter().map(|pid| state(*pid) == 'T').collect::<Vec<_>>();
+    assert_eq!(stopped(), [false; 3]);
+    for (turn, wanted) in [(1, [true, false, true]), (1, [true, false, true]), (0, [false, true, true])] {
+        servers.turn(turn).await.unwrap();
+        assert_eq!((servers.on_turn(), stopped()), (turn, wanted.to_vec()));
+    }
+    let target = MongoTarget::connect(&servers.servers()[0].patient_uri(), 1).await.unwrap();
+    single(&target, "admin", rawdoc! { "ping": 1 }).await.unwrap();
+
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pids[2] as i32), nix::sys::signal::SIGKILL).unwrap();
+    eventually("a suspended server can be killed", || !alive(pids[2]));
+    let EndedServer { server, reason } = servers.turn(2).await.unwrap_err();
+    assert!(server == 2 && reason.contains("killed from outside"), "{server}: {reason}");
+    servers.stop().unwrap();
+    assert!(!pids.iter().any(|pid| alive(*pid)));
+    assert_eq!(entries(temp.path()), 0);
+}
+
+#[tokio::test]
+async fn without_checkpoints_only_a_flush_writes_one() {
+    let temp = tempfile::tempdir().unwrap();
+    let server =
+        EmbeddedMongod::start(&EmbeddedOptions { has_checkpoints: false, ..options(temp.path()) }).await.unwrap();
+    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let delay = single(&target, "admin", rawdoc! { "getParameter": 1, "syncdelay": 1 }).await.unwrap();
+    assert_eq!(delay.get_f64("syncdelay").unwrap(), 0.0);
+    let checkpoints = async || {
+        let status = single(&target, "admin", rawdoc! { "serverStatus": 1 }).await.unwrap();
+        let transactions = status.get_document("wiredTiger").unwrap().get_document("transaction").unwrap();
+        transactions.get("transaction checkpoints").unwrap().unwrap().as_i32().unwrap()
+    };
+    let before = checkpoints().await;
+    single(&target, "db", rawdoc! { "insert": "things", "documents": [{ "_id": 1 }] }).await.unwrap();
+    single(&target, "admin", rawdoc! { "fsync": 1 }).await.unwrap();
+    assert!(checkpoints().await > before);
 }
 
 #[tokio::test]

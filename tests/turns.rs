@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
 use docshape::engine::{Experiment, LoadThreads, RunError, Servers, StopFlag, StrategyServer, Window};
-use docshape::server::turns::Turns;
+use docshape::server::turns::{EndedServer, Turns};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use futures_util::future::{FutureExt, LocalBoxFuture};
 use tokio::time::Instant;
@@ -49,10 +49,10 @@ struct Table {
 }
 
 impl Turns for Table {
-    fn turn(&self, server: usize) -> LocalBoxFuture<'_, Result<(), String>> {
+    fn turn(&self, server: usize) -> LocalBoxFuture<'_, Result<(), EndedServer>> {
         async move {
             if self.dead == Some(server) {
-                return Err("mongod ended by itself".to_owned());
+                return Err(EndedServer { server, reason: "mongod ended by itself".to_owned() });
             }
             if self.on_turn.replace(server) != server {
                 self.turns.borrow_mut().push(server);

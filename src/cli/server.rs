@@ -90,7 +90,7 @@ pub fn start(arguments: &StartArguments) -> Result<Exit, CliError> {
 
 async fn keep(options: &EmbeddedOptions) -> Result<Exit, CliError> {
     let mut interrupt = Interrupt::listen()?;
-    let mut server = tokio::select! {
+    let server = tokio::select! {
         started = EmbeddedMongod::start(options) => started?,
         () = interrupt.arrived() => return Ok(Exit::Interrupted),
     };

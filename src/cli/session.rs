@@ -103,7 +103,7 @@ async fn with_server(
         }
         ServerChoice::Embedded(options) => {
             let starting = async { Ok(EmbeddedMongod::start(&options).await?) };
-            let mut server = unless_stopped(stop, starting).await?;
+            let server = unless_stopped(stop, starting).await?;
             let result = async { work(connect(&server.uri(), true, stop).await?).await }.await;
             // If the embedded server ended by itself, that explains every other error.
             let result = result.map_err(|error| match server.ended() {

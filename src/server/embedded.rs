@@ -7,8 +7,10 @@
 //! * When docshape is killed outright, the kernel kills it through the parent-death signal, which [`exec_mongod`] asks
 //!   for between fork and exec. The folder then stays until the next start, which removes it.
 //!
-//! The parent-death signal fires when the *thread* that started the child ends, so start it from the main thread.
+//! The parent-death signal fires when the *thread* that started the child ends, so start it from the main thread. A server
+//! that is suspended ends in the same ways: no process can block or ignore SIGKILL.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -21,6 +23,9 @@ use std::time::Duration;
 use crate::error::KindedError;
 
 use bson::{RawDocumentBuf, rawdoc};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{Id, WaitPidFlag, waitid};
+use nix::unistd::Pid;
 use tokio::time::{Instant, sleep};
 
 use super::client::{ConnectError, MongoTarget};
@@ -37,8 +42,6 @@ const POLL: Duration = Duration::from_millis(20);
 const PORTS: usize = 10;
 /// The status with which `mongod` ends when it cannot have the port.
 const NETWORK_ERROR: i32 = 48;
-/// The signal after which a process can log nothing.
-const SIGKILL: i32 = 9;
 const KILLED: &str = "it was killed from outside, perhaps because memory ran out; try a smaller cache";
 /// The smallest cache that `mongod` accepts, in GB.
 const SMALLEST_CACHE_GB: f64 = 0.25;
@@ -56,14 +59,17 @@ pub struct EmbeddedOptions {
     pub cache_gb: f64,
     /// The first port to try; any free one when absent or taken.
     pub port: Option<u16>,
+    /// Whether `mongod` writes a checkpoint every minute. Without, only `fsync` makes it write one.
+    pub has_checkpoints: bool,
     /// Further arguments for `mongod`, after ours.
     pub extra_arguments: Vec<OsString>,
 }
 
 impl EmbeddedOptions {
-    /// The usual options: a cache of 1 GB, any free port.
+    /// The usual options: a cache of 1 GB, any free port, checkpoints.
     pub fn new(program: PathBuf, launcher: PathBuf, temp_dir: PathBuf) -> Self {
-        Self { program, launcher, temp_dir, cache_gb: 1.0, port: None, extra_arguments: Vec::new() }
+        let (cache_gb, port, has_checkpoints, extra_arguments) = (1.0, None, true, Vec::new());
+        Self { program, launcher, temp_dir, cache_gb, port, has_checkpoints, extra_arguments }
     }
 }
 
@@ -104,6 +110,16 @@ pub enum EmbeddedError {
         /// The last meaningful lines of its log.
         log: String,
     },
+    /// It could not be suspended or resumed.
+    #[error("{} cannot be {deed}: {source}", program.display())]
+    Signal {
+        /// The `mongod` program.
+        program: PathBuf,
+        /// "suspended" or "resumed".
+        deed: &'static str,
+        /// Why.
+        source: nix::Error,
+    },
     /// It runs but did not become ready.
     #[error("{} was not ready after {} s; its log ends with: {log}", program.display(), START.as_secs())]
     NotReady {
@@ -129,7 +145,7 @@ pub enum EmbeddedError {
 /// A running server of our own. Dropping it ends the server and removes its data.
 #[derive(Debug)]
 pub struct EmbeddedMongod {
-    child: Child,
+    child: RefCell<Child>,
     folder: Folder,
     program: PathBuf,
     port: u16,
@@ -164,6 +180,13 @@ impl EmbeddedMongod {
         format!("mongodb://127.0.0.1:{}/?directConnection=true", self.port)
     }
 
+    /// The connection string for a client that keeps its connections while the server is suspended: it asks for the
+    /// server's state when it connects and then once a day, so that it does not take the server for lost.
+    pub fn patient_uri(&self) -> String {
+        const DAY_IN_MS: u32 = 24 * 60 * 60 * 1_000;
+        format!("{}&serverMonitoringMode=poll&heartbeatFrequencyMS={DAY_IN_MS}", self.uri())
+    }
+
     /// The version of the server, such as `6.0.5`.
     pub fn version(&self) -> &str {
         &self.version
@@ -171,7 +194,7 @@ impl EmbeddedMongod {
 
     /// The process id of the server.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.borrow().id()
     }
 
     /// The folder of the server's data and log.
@@ -182,7 +205,7 @@ impl EmbeddedMongod {
     /// Waits until the server ends by itself, for ever if it does not, and returns why it ended.
     ///
     /// For `docshape server start`, which runs the server until the user stops it.
-    pub async fn exited(&mut self) -> EmbeddedError {
+    pub async fn exited(&self) -> EmbeddedError {
         loop {
             if let Err(error) = self.still_running() {
                 return error;
@@ -192,8 +215,41 @@ impl EmbeddedMongod {
     }
 
     /// Why the server ended by itself, if it did.
-    pub fn ended(&mut self) -> Option<EmbeddedError> {
+    pub fn ended(&self) -> Option<EmbeddedError> {
         self.still_running().err()
+    }
+
+    /// Stops the process until [`EmbeddedMongod::resume`], and waits until all of its threads have stopped: those in a
+    /// write to the disk finish it first. Its connections stay open.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub async fn suspend(&self) -> Result<(), EmbeddedError> {
+        self.signal(Signal::SIGSTOP, "suspended")?;
+        let pid = self.process();
+        // The process stays waitable, because its end is noticed elsewhere.
+        let states = WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+        let _ = tokio::task::spawn_blocking(move || waitid(Id::Pid(pid), states)).await;
+        self.still_running()
+    }
+
+    /// Lets a suspended process continue.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn resume(&self) -> Result<(), EmbeddedError> {
+        self.signal(Signal::SIGCONT, "resumed")
+    }
+
+    /// Signals the process unless it has ended: its id could be that of another by now.
+    fn signal(&self, signal: Signal, deed: &'static str) -> Result<(), EmbeddedError> {
+        self.still_running()?;
+        let failed = |source| EmbeddedError::Signal { program: self.program.clone(), deed, source };
+        kill(self.process(), signal).map_err(failed)
+    }
+
+    fn process(&self) -> Pid {
+        Pid::from_raw(self.pid().cast_signed())
     }
 
     /// Ends the server and removes its folder; an error when the folder could not be removed.
@@ -215,7 +271,7 @@ impl EmbeddedMongod {
             .stderr(errors)
             .spawn()
             .map_err(|source| EmbeddedError::Launch { launcher: options.launcher.clone(), source })?;
-        Ok(Self { child, folder, program: options.program.clone(), port, version: String::new() })
+        Ok(Self { child: RefCell::new(child), folder, program: options.program.clone(), port, version: String::new() })
     }
 
     async fn become_primary(&mut self) -> Result<(), EmbeddedError> {
@@ -237,7 +293,7 @@ impl EmbeddedMongod {
     }
 
     /// Sends an administrator's command; if the server died meanwhile, its own log explains more than the driver's.
-    async fn ask(&mut self, target: &MongoTarget, command: RawDocumentBuf) -> Result<RawDocumentBuf, EmbeddedError> {
+    async fn ask(&self, target: &MongoTarget, command: RawDocumentBuf) -> Result<RawDocumentBuf, EmbeddedError> {
         let reply = target.run("admin", command, ReplyKind::Single).await;
         if reply.is_err() {
             self.still_running()?;
@@ -245,7 +301,7 @@ impl EmbeddedMongod {
         Ok(reply?.into_document())
     }
 
-    async fn pause(&mut self, deadline: Instant) -> Result<(), EmbeddedError> {
+    async fn pause(&self, deadline: Instant) -> Result<(), EmbeddedError> {
         self.still_running()?;
         if Instant::now() >= deadline {
             let log = server_log::last_lines(self.folder.path());
@@ -255,11 +311,11 @@ impl EmbeddedMongod {
         Ok(())
     }
 
-    fn still_running(&mut self) -> Result<(), EmbeddedError> {
-        match self.child.try_wait() {
+    fn still_running(&self) -> Result<(), EmbeddedError> {
+        match self.child.borrow_mut().try_wait() {
             Ok(Some(status)) => {
                 let log = match status.signal() {
-                    Some(SIGKILL) => KILLED.to_owned(),
+                    Some(signal) if signal == Signal::SIGKILL as i32 => KILLED.to_owned(),
                     _ => server_log::last_lines(self.folder.path()),
                 };
                 Err(EmbeddedError::Exited { program: self.program.clone(), status, log })
@@ -271,8 +327,9 @@ impl EmbeddedMongod {
 
     /// The data is thrown away, so there is nothing to shut down cleanly. Does nothing the second time.
     fn end(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let child = self.child.get_mut();
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }
 

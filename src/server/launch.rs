@@ -41,6 +41,9 @@ fn arguments(options: &EmbeddedOptions, folder: &Path, port: u16) -> Vec<OsStrin
     arguments.push(format!("--replSet={REPLICA_SET}").into());
     arguments.push(format!("--port={port}").into());
     arguments.push(format!("--wiredTigerCacheSizeGB={}", options.cache_gb).into());
+    if !options.has_checkpoints {
+        arguments.push("--syncdelay=0".into());
+    }
     arguments.extend(["--dbpath".into(), folder.join("data").into_os_string()]);
     arguments.extend(["--logpath".into(), folder.join(server_log::LOG_FILE).into_os_string()]);
     arguments.extend(options.extra_arguments.iter().cloned());

@@ -10,6 +10,7 @@ use crate::engine::load::slice::{FatalError, is_alive};
 use crate::engine::load::stop::StopFlag;
 use crate::plan::Plan;
 use crate::results::RunSettings;
+use crate::server::turns::EndedServer;
 use crate::server::{Failure, Target, namespace};
 
 use super::error::RunError;
@@ -62,7 +63,9 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     /// # Errors
     /// When a server has ended.
     pub async fn turn(&self, arm: usize) -> Result<(), RunError> {
-        let lost = |reason| FatalError::ServerLost(format!("strategy {}: {reason}", self.plan.arms[arm].name));
+        let lost = |EndedServer { server, reason }| {
+            FatalError::ServerLost(format!("strategy {}: {reason}", self.plan.arms[server].name))
+        };
         Ok(self.servers.turn(arm).await.map_err(lost)?)
     }
 

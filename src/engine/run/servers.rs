@@ -1,7 +1,7 @@
 //! The servers of a run: one for all strategies, or one for each.
 
 use crate::engine::load::load_threads::LoadThreads;
-use crate::server::turns::Turns;
+use crate::server::turns::{EndedServer, Turns};
 
 /// A strategy's own server, and the threads that load it.
 #[derive(Debug)]
@@ -65,8 +65,8 @@ impl<'e, T, G> Servers<'e, T, G> {
     /// Lets an arm's server work and stops the others.
     ///
     /// # Errors
-    /// The reason when a server has ended.
-    pub(super) async fn turn(self, arm: usize) -> Result<(), String> {
+    /// When a server has ended.
+    pub(super) async fn turn(self, arm: usize) -> Result<(), EndedServer> {
         match self {
             Servers::Shared { .. } => Ok(()),
             Servers::PerStrategy { turns, .. } => turns.turn(arm).await,
