@@ -10,7 +10,8 @@ use docshape::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 use docshape::report::{Html, Markdown, Renderer, Report, Terminal};
 use docshape::results::{
     CellRecord, Environment, FORMAT_VERSION, MachineRecord, MixRecord, OperationRecord, OutcomeRecord, Preset,
-    RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, SliceRecord, Status, StrategyRecord, load, save,
+    RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, SliceRecord, Status,
+    StrategyRecord, load, save,
 };
 
 const ROUNDS: u64 = 20;
@@ -128,6 +129,7 @@ fn run() -> RunRecord {
             topology: "replica set".into(),
             facts: Vec::new(),
             cache_bytes: None,
+            servers: ServerSharing::Shared,
         },
         environment: Environment::default(),
         strategies: (0..ARMS).map(strategy).collect(),

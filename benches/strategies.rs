@@ -97,7 +97,7 @@ impl Bench {
     /// Times `calls` sequential calls.
     fn sample(&self, plan: &Plan, (arm, operation): (usize, usize), calls: u64) -> Duration {
         self.samples.set(self.samples.get() + 1);
-        let mut connection = self.connection.take().unwrap_or_else(|| self.runtime.block_on(connect()));
+        let connection = self.connection.take().unwrap_or_else(|| self.runtime.block_on(connect()));
         let made = self.runtime.block_on(self.calls(&connection.target, plan, (arm, operation), calls));
         match made {
             Ok(took) => {

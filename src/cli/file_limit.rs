@@ -23,21 +23,22 @@ pub fn raise_limit() {
 ///
 /// # Errors
 /// When the limit of this process does not allow them.
-pub fn check(clients: u64, threads: u64) -> Result<(), CliError> {
+pub fn check(clients: u64, threads: u64, servers: u64) -> Result<(), CliError> {
     match getrlimit(Resource::RLIMIT_NOFILE) {
-        Ok((limit, _)) => fit(clients, threads, limit),
+        Ok((limit, _)) => fit(clients, threads, servers, limit),
         // An unknown limit rejects nothing; a pool that does not fill is an error later.
         Err(_) => Ok(()),
     }
 }
 
-fn fit(clients: u64, threads: u64, limit: u64) -> Result<(), CliError> {
-    let needed = clients + threads * PER_THREAD + SPARE;
+fn fit(clients: u64, threads: u64, servers: u64, limit: u64) -> Result<(), CliError> {
+    let needed = servers * (clients + threads * PER_THREAD) + SPARE;
     if needed <= limit {
         return Ok(());
     }
+    let each = if servers > 1 { format!(" on each of {servers} servers") } else { String::new() };
     Err(CliError::usage(format!(
-        "{clients} clients need {needed} open files, but the limit is {limit}: raise it with `ulimit -n {needed}`, or try fewer \
+        "{clients} clients{each} need {needed} open files, but the limit is {limit}: raise it with `ulimit -n {needed}`, or try fewer \
          --clients"
     )))
 }
@@ -48,12 +49,14 @@ mod tests {
 
     #[test]
     fn too_many_clients_are_rejected_with_the_needed_limit() {
-        assert!(fit(8, 1, 48).is_ok());
-        let message = fit(512, 2, 200).unwrap_err().message;
+        assert!(fit(8, 1, 1, 48).is_ok());
+        let message = fit(512, 2, 1, 200).unwrap_err().message;
         assert!(
             message.contains("512 clients need 560 open files") && message.contains("the limit is 200"),
             "{message}"
         );
         assert!(message.contains("ulimit -n 560"), "{message}");
+        let message = fit(8, 1, 3, 48).unwrap_err().message;
+        assert!(message.contains("8 clients on each of 3 servers need 80 open files"), "{message}");
     }
 }

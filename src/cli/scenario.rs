@@ -1,5 +1,7 @@
 //! From an argument to a scenario that can run; prints all problems.
 
+use std::sync::Arc;
+
 use crate::compile::Choice;
 use crate::plan::Plan;
 use crate::scenario::{self, Diagnostics, Scenario, Source};
@@ -16,7 +18,7 @@ pub struct Ready {
     /// As written.
     pub scenario: Scenario,
     /// As it will run.
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
 }
 
 /// Opens, reads and compiles a scenario. Warnings are shown, and so are errors before they end the command.
@@ -40,7 +42,7 @@ pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError
         return Err(already_printed());
     }
     match (scenario, compiled) {
-        (Some(scenario), Some(Ok(Some(plan)))) => Ok(Ready { source, scenario, plan }),
+        (Some(scenario), Some(Ok(Some(plan)))) => Ok(Ready { source, scenario, plan: Arc::new(plan) }),
         (_, Some(Err(error))) => Err(CliError::usage(format!("{}: {error}", source.path))),
         _ => Err(CliError::usage(format!("{} cannot run, for an unknown reason; please report this", source.path))),
     }

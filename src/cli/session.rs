@@ -1,9 +1,13 @@
-//! A server for one command: started or found, and cleaned up in every case.
+//! Servers for one command: started or found, and cleaned up in every case.
+
+use futures_util::future::try_join_all;
 
 use crate::engine::{LoadThread, LoadThreads, StopFlag, split_clients};
+use crate::results::{ServerRecord, ServerSharing};
 use crate::server::client::MongoTarget;
 use crate::server::deployment::Deployment;
-use crate::server::embedded::EmbeddedMongod;
+use crate::server::embedded::{EmbeddedMongod, EmbeddedOptions};
+use crate::server::turns::EmbeddedServers;
 
 use super::exit::{CliError, Exit};
 use super::file_limit;
@@ -24,9 +28,34 @@ pub struct Session {
     uri: String,
 }
 
+/// Does some work on the main thread, with which embedded servers end. `quit` is the error for a user who does not wait for
+/// the cleanup.
+///
+/// # Errors
+/// The work's own.
+pub fn on_main_thread(
+    quit: CliError,
+    work: impl AsyncFnOnce(StopFlag) -> Result<Exit, CliError>,
+) -> Result<Exit, CliError> {
+    file_limit::raise_limit();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CliError::failure(format!("cannot start: {error}")))?;
+    let result = runtime.block_on(async {
+        let stop = StopFlag::default();
+        let interrupt = Interrupt::listen()?;
+        tokio::select! {
+            result = work(stop.clone()) => result,
+            // What is given up here is dropped, embedded servers and their folders with it.
+            () = watch(interrupt, &stop) => Err(quit),
+        }
+    });
+    runtime.shutdown_background();
+    result
+}
+
 impl Session {
-    /// Does some work with a server. Must be called on the main thread, with which the embedded server ends. `quit` is
-    /// the error for a user who does not wait for the cleanup.
+    /// Does some work with a server. Must be called on the main thread. `quit` is the error for a user who does not wait
+    /// for the cleanup.
     ///
     /// # Errors
     /// When there is no usable server, or the work's own.
@@ -35,20 +64,66 @@ impl Session {
         quit: CliError,
         work: impl AsyncFnOnce(Session) -> Result<Exit, CliError>,
     ) -> Result<Exit, CliError> {
-        file_limit::raise_limit();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| CliError::failure(format!("cannot start: {error}")))?;
-        let result = runtime.block_on(async {
-            let stop = StopFlag::default();
-            let interrupt = Interrupt::listen()?;
-            tokio::select! {
-                result = with_server(choice, &stop, work) => result,
-                // What is given up here is dropped, the embedded server and its folder with it.
-                () = watch(interrupt, &stop) => Err(quit),
+        on_main_thread(quit, async |stop| Session::with(&choice, &stop, work).await)
+    }
+
+    /// Starts or finds a server, does some work with it, and ends the embedded one in every case.
+    ///
+    /// # Errors
+    /// When there is no usable server, or the work's own.
+    pub async fn with<R>(
+        choice: &ServerChoice,
+        stop: &StopFlag,
+        work: impl AsyncFnOnce(Session) -> Result<R, CliError>,
+    ) -> Result<R, CliError> {
+        match choice {
+            ServerChoice::Uri(uri) => {
+                let hint = |error: CliError| {
+                    let is_interrupted = error.exit == Exit::Interrupted;
+                    if is_interrupted {
+                        error
+                    } else {
+                        error.with("omit --uri and MONGODB_URI to use an embedded server")
+                    }
+                };
+                work(connect(uri.reveal(), false, stop).await.map_err(hint)?).await
             }
-        });
-        runtime.shutdown_background();
-        result
+            ServerChoice::Embedded(options) => {
+                let starting = async { Ok(EmbeddedMongod::start(options).await?) };
+                let servers = EmbeddedServers::new(vec![unless_stopped(stop, starting).await?]);
+                let uri = servers.servers()[0].uri();
+                let result = async { work(connect(&uri, true, stop).await?).await }.await;
+                end(servers, result)
+            }
+        }
+    }
+
+    /// Starts embedded servers at the same time, does some work with them, and ends them in every case.
+    ///
+    /// # Errors
+    /// When one of them does not start, or the work's own.
+    pub async fn with_each(
+        options: &EmbeddedOptions,
+        count: usize,
+        stop: &StopFlag,
+        work: impl AsyncFnOnce(Vec<Session>, &EmbeddedServers) -> Result<Exit, CliError>,
+    ) -> Result<Exit, CliError> {
+        let starting = async { Ok(try_join_all((0..count).map(|_| EmbeddedMongod::start(options))).await?) };
+        let servers = EmbeddedServers::new(unless_stopped(stop, starting).await?);
+        let uris: Vec<String> = servers.servers().iter().map(EmbeddedMongod::patient_uri).collect();
+        let result = async {
+            let sessions = try_join_all(uris.iter().map(|uri| connect(uri, true, stop))).await?;
+            work(sessions, &servers).await
+        }
+        .await;
+        end(servers, result)
+    }
+
+    /// What a record says of the server, shared by all strategies.
+    pub fn record(&self) -> ServerRecord {
+        let Deployment { version, topology, cache_bytes, facts } = self.deployment.clone();
+        let (embedded, topology, servers) = (self.embedded, topology.to_string(), ServerSharing::Shared);
+        ServerRecord { version, embedded, topology, facts, cache_bytes, servers }
     }
 
     /// Starts load threads that share the clients' connections, all open.
@@ -56,7 +131,7 @@ impl Session {
     /// # Errors
     /// When a thread or a connection cannot be created.
     pub async fn load_threads(&self, clients: u64, threads: u64) -> Result<LoadThreads<MongoTarget>, CliError> {
-        file_limit::check(clients, threads)?;
+        file_limit::check(clients, threads, 1)?;
         let mut all = Vec::new();
         for clients in split_clients(clients as usize, threads as usize) {
             all.push(self.load_thread(clients as u32).await?);
@@ -87,33 +162,15 @@ impl Session {
     }
 }
 
-/// Starts or finds the server, and ends the embedded one in every case.
-async fn with_server(
-    choice: ServerChoice,
-    stop: &StopFlag,
-    work: impl AsyncFnOnce(Session) -> Result<Exit, CliError>,
-) -> Result<Exit, CliError> {
-    match choice {
-        ServerChoice::Uri(uri) => {
-            let hint = |error: CliError| {
-                let is_interrupted = error.exit == Exit::Interrupted;
-                if is_interrupted { error } else { error.with("omit --uri and MONGODB_URI to use an embedded server") }
-            };
-            work(connect(uri.reveal(), false, stop).await.map_err(hint)?).await
-        }
-        ServerChoice::Embedded(options) => {
-            let starting = async { Ok(EmbeddedMongod::start(&options).await?) };
-            let server = unless_stopped(stop, starting).await?;
-            let result = async { work(connect(&server.uri(), true, stop).await?).await }.await;
-            // If the embedded server ended by itself, that explains every other error.
-            let result = result.map_err(|error| match server.ended() {
-                Some(ended) => error.with(&ended.to_string()),
-                None => error,
-            });
-            let stopped = server.stop().map_err(CliError::from);
-            result.and_then(|exit| stopped.map(|()| exit))
-        }
-    }
+/// Ends embedded servers after some work. If one had ended by itself, that explains every other error.
+fn end<R>(servers: EmbeddedServers, result: Result<R, CliError>) -> Result<R, CliError> {
+    let ended = servers.servers().iter().find_map(|server| Some(server.ended()?.to_string()));
+    let result = result.map_err(|error| match ended {
+        Some(ended) if !error.message.contains(&ended) => error.with(&ended),
+        Some(_) | None => error,
+    });
+    let stopped = servers.stop().map_err(CliError::from);
+    result.and_then(|value| stopped.map(|()| value))
 }
 
 async fn connect(uri: &str, embedded: bool, stop: &StopFlag) -> Result<Session, CliError> {

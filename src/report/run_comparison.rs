@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::results::{LoadModel, RunRecord, in_percent};
+use crate::results::{LoadModel, RunRecord, ServerSharing, in_percent};
 use crate::stats::{
     self, ChangeVerdict, CollectionGrowth, Incomparable, IncomparableReason, OperationChange, Ratio, Role,
     RunComparison, SharedShift, StrategyChange, TimeChange,
@@ -373,6 +373,10 @@ fn warnings(found: &RunComparison, runs: [&RunRecord; 2], changed: &[String]) ->
         warnings.push(format!(
             "In {isolated} every strategy had the server to itself, in {other} it had not: measure {other} again in isolation."
         ));
+    }
+    if before.server.servers != after.server.servers {
+        let (own, other) = if before.server.servers == ServerSharing::PerStrategy { ("A", "B") } else { ("B", "A") };
+        warnings.push(format!("In {own} every strategy had a server of its own, in {other} all shared one."));
     }
     for (side, record) in ["A", "B"].into_iter().zip(runs) {
         let of_run = record.warnings.iter().map(|warning| plain(warning));

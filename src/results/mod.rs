@@ -150,6 +150,20 @@ pub struct ServerRecord {
     /// The configured cache in bytes, where the server reports it.
     #[serde(default)]
     pub cache_bytes: Option<u64>,
+    /// Whether the strategies of a run shared it.
+    #[serde(default)]
+    pub servers: ServerSharing,
+}
+
+/// How many servers the strategies of a run had.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerSharing {
+    /// One for all of them.
+    #[default]
+    Shared,
+    /// One for each, alike; all but the one that was measured were stopped.
+    PerStrategy,
 }
 
 /// A strategy of a run.

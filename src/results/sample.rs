@@ -7,7 +7,7 @@ use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 
 use super::{
     CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
-    Preset, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, Status, StrategyRecord,
+    Preset, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, Status, StrategyRecord,
 };
 
 /// One strategy, one operation, one round with these service times.
@@ -35,6 +35,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
             topology: "a replica set of one member".into(),
             facts: vec![("storage engine".into(), "wiredTiger".into())],
             cache_bytes: None,
+            servers: ServerSharing::Shared,
         },
         environment: Environment { platform: "linux x86_64".into(), cores: Some(2), ..Environment::default() },
         strategies: vec![StrategyRecord {

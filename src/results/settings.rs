@@ -24,6 +24,9 @@ pub struct RunSettings {
     /// Closed or open load.
     #[serde(default)]
     pub load: LoadModel,
+    /// Why all strategies shared an embedded server; `None` when each had its own, and on a server of the user's.
+    #[serde(default)]
+    pub shared_mongod: Option<String>,
     /// Calls in flight: all the time with closed load, at most with open load.
     pub clients: usize,
     /// Load threads.
@@ -131,6 +134,7 @@ impl RunSettings {
             preset,
             seed: 1,
             load: LoadModel::Closed,
+            shared_mongod: None,
             clients: 8,
             threads: 1,
             rounds: preset.length().rounds,
@@ -170,6 +174,7 @@ impl RunSettings {
             }
         };
         let isolated = self.isolated.as_ref().map(|reason| format!("one strategy after the other: {reason}"));
+        let shared = self.shared_mongod.as_ref().map(|reason| format!("one mongod for all strategies: {reason}"));
         vec![
             Setting::new("preset", "preset").given(self.preset),
             Setting::new("seed", "seed").given(self.seed),
@@ -182,6 +187,7 @@ impl RunSettings {
             Setting::new("clients", "clients").given(self.clients),
             Setting::new("threads", "load threads").given(self.threads),
             Setting::new("isolate", "isolated").takes(isolated.as_ref().map(|_| "")).shows(isolated),
+            Setting::new("shared-mongod", "servers").takes(shared.as_ref().map(|_| "")).shows(shared),
             Setting::new("timeout", "timeout per call")
                 .shows(Some(format!("{} s", self.timeout)))
                 .takes(Some(format!("{}s", self.timeout))),

@@ -44,7 +44,7 @@ const PORTS: usize = 10;
 const NETWORK_ERROR: i32 = 48;
 const KILLED: &str = "it was killed from outside, perhaps because memory ran out; try a smaller cache";
 /// The smallest cache that `mongod` accepts, in GB.
-const SMALLEST_CACHE_GB: f64 = 0.25;
+pub(super) const SMALLEST_CACHE_GB: f64 = 0.25;
 
 /// What to start and how.
 #[derive(Debug, Clone)]

@@ -9,6 +9,7 @@ mod field;
 mod folder;
 mod launch;
 mod locate;
+pub mod memory;
 pub mod meter;
 pub mod namespace;
 pub mod noop;

@@ -10,8 +10,8 @@ use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 use crate::results::verification::Verification;
 use crate::results::{
     CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
-    OwnCostRecord, Preset, RUN_FILE, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, Status,
-    StrategyRecord, TimesRecord, load,
+    OwnCostRecord, Preset, RUN_FILE, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing,
+    Status, StrategyRecord, TimesRecord, load,
 };
 
 /// Typical times in nanoseconds: a row per strategy, a column per operation.
@@ -49,6 +49,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             topology: "replica set of one".into(),
             facts: vec![("storage engine".into(), "wiredTiger".into())],
             cache_bytes: None,
+            servers: ServerSharing::Shared,
         },
         environment: Environment {
             platform: "linux x86_64".into(),

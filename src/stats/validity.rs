@@ -3,7 +3,7 @@
 //! An unsafe strategy never makes a run invalid: it is a negative control, expected to fail, and takes no part in the
 //! verdict. The repeat does count: it is the baseline, and without it the noise band is unknown.
 
-use crate::results::{CellRecord, OpenRecord, RoundRecord, RunRecord, TimesRecord};
+use crate::results::{CellRecord, OpenRecord, RoundRecord, RunRecord, ServerSharing, TimesRecord};
 
 use super::{Distribution, achieved_share, anomalies, cells, outcome_totals, service_mean};
 
@@ -206,7 +206,8 @@ fn check_out(record: &RunRecord, strategy: usize) -> Option<(usize, f64)> {
 }
 
 fn cache(record: &RunRecord) -> Option<EnvironmentWarning> {
-    let cache = record.server.cache_bytes.filter(|_| record.settings.isolated.is_none())?;
+    let is_shared = record.settings.isolated.is_none() && record.server.servers == ServerSharing::Shared;
+    let cache = record.server.cache_bytes.filter(|_| is_shared)?;
     let bytes = |cell: &CellRecord| {
         let sizes = cell.before.iter().map(|c| c.indexes.values().copied().fold(c.size, u64::saturating_add));
         sizes.fold(0, u64::saturating_add)

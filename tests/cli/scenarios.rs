@@ -5,8 +5,8 @@ use std::io::Read;
 use std::process::Stdio;
 
 use docshape::results::{
-    Environment, FORMAT_VERSION, MixRecord, Preset, RunRecord, RunSettings, ScenarioRecord, ServerRecord, Status,
-    StrategyRecord, save,
+    Environment, FORMAT_VERSION, MixRecord, Preset, RunRecord, RunSettings, ScenarioRecord, ServerRecord,
+    ServerSharing, Status, StrategyRecord, save,
 };
 
 use super::{docshape, fails, run};
@@ -215,6 +215,7 @@ fn record() -> RunRecord {
             topology: "replica set".into(),
             facts: Vec::new(),
             cache_bytes: None,
+            servers: ServerSharing::Shared,
         },
         environment: Environment::default(),
         strategies: vec![StrategyRecord {

@@ -4,7 +4,6 @@ mod argument;
 pub mod search;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use tokio::time::Instant;
 
@@ -106,10 +105,10 @@ impl Searches {
     async fn run(self, session: Session) -> Result<Exit, CliError> {
         let Searches { settings, ready, goal, folder, invocation } = self;
         let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
-        let head = record::begin(settings, &ready, &session, &invocation);
+        let head = record::begin(settings, &ready, session.record(), &invocation);
         let mut record = CapacityRecord { objective: goal.objective.to_string(), run: head, searches: Vec::new() };
         let mut experiment = Experiment {
-            plan: Arc::new(ready.plan),
+            plan: ready.plan,
             settings: record.run.settings.clone(),
             id: invocation.id.clone(),
             keep: false,

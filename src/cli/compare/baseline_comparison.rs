@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::report::NamedRun;
-use crate::results::{self, LoadModel, RunRecord, RunSettings};
+use crate::results::{self, LoadModel, RunRecord, RunSettings, ServerSharing};
 use crate::stats::MINIMUM_ROUNDS;
 
 use super::super::exit::{CliError, Exit};
@@ -60,6 +60,9 @@ impl BaselineComparison {
         }
         if old.isolated.is_some() {
             settings.isolated.get_or_insert_with(|| "like the run that it is compared with".to_owned());
+        }
+        if record.server.embedded && record.server.servers == ServerSharing::Shared {
+            settings.shared_mongod.get_or_insert_with(|| "like the run that it is compared with".to_owned());
         }
         let is_same_model = match (old.load, settings.load) {
             (LoadModel::Closed, LoadModel::Closed) => true,

@@ -65,6 +65,11 @@ pub struct MeasurementArguments {
     /// Use it when results depend on what is in the cache, or when a strategy slows down the one measured after it.
     #[arg(long)]
     pub isolate: bool,
+    /// Measure all strategies on one mongod [default: one per strategy, all but the measured one stopped]
+    ///
+    /// Strategies then share its cache, dirty pages and checkpoints. Use it where memory is scarce.
+    #[arg(long, conflicts_with = "uri")]
+    pub shared_mongod: bool,
     /// Measured calls per strategy and round, 1 to 100000000 [default: from the preset's time]
     #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
@@ -132,6 +137,7 @@ impl RunArguments {
             rounds: given.rounds.unwrap_or(usual.rounds),
             slices: given.slices.unwrap_or(usual.slices),
             isolated: given.isolate.then(|| "requested with --isolate".to_owned()),
+            shared_mongod: given.shared_mongod.then(|| "requested with --shared-mongod".to_owned()),
             calls: given.calls,
             // At a rate, all arms make the same number of calls in this time.
             duration: seconds.filter(|_| !is_open),

@@ -3,6 +3,7 @@
 mod argument;
 mod invocation;
 mod latency_log;
+mod placement;
 mod preset;
 pub mod record;
 mod resume;
@@ -11,25 +12,29 @@ mod threshold;
 mod window;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::engine::{Event, Experiment, Observer, Servers};
-use crate::results::{self, RunRecord, RunSettings};
+use crate::engine::{Event, Experiment, Observer, Servers, StopFlag, StrategyServer};
+use crate::results::verification::Verification;
+use crate::results::{self, RunRecord, RunSettings, ServerRecord, ServerSharing};
+use crate::server::client::MongoTarget;
+use crate::server::turns::EmbeddedServers;
 use crate::stats;
 
 use super::compare::{BaselineComparison, SavedRunArguments};
 use super::exit::{CliError, Exit};
+use super::file_limit;
 use super::output;
 use super::progress::Progress;
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
-use super::session::Session;
+use super::session::{Session, on_main_thread};
 use super::verify::verify_before_run;
 pub use argument::RunArguments;
 pub use invocation::Invocation;
 use latency_log::LogWriter;
+use placement::Placement;
 use resume::Resumed;
 use rounds::Rounds;
 
@@ -129,34 +134,90 @@ impl Run {
         let id = self.resumed.as_ref().map_or(&self.invocation.id, |record| &record.id);
         let saved = format!("complete rounds are in {}", self.folder.display());
         let quit = choice.quit_error(id, &saved);
-        Session::run(choice, quit, async |session| self.measure(session).await)
+        on_main_thread(quit, async |stop| self.place(choice, stop).await)
     }
 
-    async fn measure(self, session: Session) -> Result<Exit, CliError> {
+    async fn place(mut self, choice: ServerChoice, stop: StopFlag) -> Result<Exit, CliError> {
+        let arms = self.ready.plan.arms.len();
+        let settings = self.resumed.as_mut().map_or(&mut self.settings, |record| &mut record.settings);
+        let (placement, warning) = Placement::of(choice, arms, settings);
+        warning.iter().for_each(|warning| output::message(&format!("{warning}\n")));
+        let (clients, threads) = (self.settings.clients as u64, self.settings.threads as u64);
+        match placement {
+            Placement::Shared(choice) => {
+                let measure = async |session: Session| {
+                    let verification = self.verify(&session).await?;
+                    let load_threads = session.load_threads(clients, threads).await?;
+                    let server = session.record();
+                    let servers = Servers::Shared { target: &session.target, load_threads: &load_threads };
+                    self.measure(RunServers { servers, server, verification, warning, stop: session.stop.clone() })
+                        .await
+                };
+                Session::with(&choice, &stop, measure).await
+            }
+            Placement::PerStrategy(options) => {
+                file_limit::check(clients, threads, arms as u64)?;
+                // On a server of its own, so that none of the others is warmer.
+                let verification = if self.is_verified() {
+                    let choice = ServerChoice::Embedded(options.clone());
+                    Session::with(&choice, &stop, async |session| self.verify(&session).await).await?
+                } else {
+                    None
+                };
+                let measure = async |sessions: Vec<Session>, turns: &EmbeddedServers| {
+                    let server = ServerRecord { servers: ServerSharing::PerStrategy, ..sessions[0].record() };
+                    let mut servers = Vec::new();
+                    for session in sessions {
+                        let load_threads = session.load_threads(clients, threads).await?;
+                        servers.push(StrategyServer { target: session.target, load_threads });
+                    }
+                    let servers = Servers::PerStrategy { servers: &servers, turns };
+                    self.measure(RunServers { servers, server, verification, warning, stop: stop.clone() }).await
+                };
+                Session::with_each(&options, arms, &stop, measure).await
+            }
+        }
+    }
+
+    /// Whether the strategies are verified before the first round.
+    fn is_verified(&self) -> bool {
+        let compared = self.ready.plan.arms.iter().filter(|arm| !arm.is_repeat).count();
+        self.resumed.is_none() && !self.arguments.no_verify && compared > 1
+    }
+
+    async fn verify(&self, session: &Session) -> Result<Option<Verification>, CliError> {
+        if !self.is_verified() {
+            return Ok(None);
+        }
+        let scenario = self.arguments.scenario.as_deref().unwrap_or_default();
+        let verified =
+            verify_before_run(session, &self.ready.plan, &self.settings, &self.invocation.id, scenario).await?;
+        Ok(Some(verified))
+    }
+
+    async fn measure(self, measured: RunServers<'_>) -> Result<Exit, CliError> {
         let Run { arguments, settings, ready, folder, invocation, resumed, comparison } = self;
-        let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
-        let head = record::begin(settings, &ready, &session, &invocation);
+        let RunServers { servers, server, verification, warning, stop } = measured;
+        let head = RunRecord {
+            verification,
+            warnings: warning.into_iter().collect(),
+            ..record::begin(settings, &ready, server, &invocation)
+        };
         let is_resumed = resumed.is_some();
         let mut record = resumed.map_or_else(|| Ok(head.clone()), |record| resume::continue_record(record, &head))?;
         comparison.check(&mut record)?;
-        let plan = Arc::new(ready.plan);
-        let compared = plan.arms.iter().filter(|arm| !arm.is_repeat).count();
-        if !is_resumed && !arguments.no_verify && compared > 1 {
-            let scenario = arguments.scenario.as_deref().unwrap_or_default();
-            record.verification = Some(verify_before_run(&session, &plan, &record, scenario).await?);
-        }
         let now = if is_resumed { invocation.started } else { record::started(&record) };
         let observer = (Progress::start(), LogWriter::open(&folder, &record, now)?);
-        let arms: Vec<String> = plan.arms.iter().map(|arm| arm.name.clone()).collect();
+        let arms: Vec<String> = ready.plan.arms.iter().map(|arm| arm.name.clone()).collect();
         observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
         let mut experiment = Experiment {
-            plan,
+            plan: ready.plan,
             settings: record.settings.clone(),
             id: record.id.clone(),
             keep: arguments.keep,
-            servers: Servers::Shared { target: &session.target, load_threads: &load_threads },
+            servers,
             observer: &observer,
-            stop: session.stop.clone(),
+            stop,
             started: Instant::now(),
         };
         let rounds = Rounds::new(&folder, arguments.junit.as_deref(), record.rounds.len());
@@ -165,9 +226,19 @@ impl Run {
         }
         let result = rounds.run(&mut experiment, &observer.1, &mut record).await;
         drop(experiment);
-        drop(load_threads);
         drop(observer);
         let exit = rounds.conclude(result, record)?;
         comparison.conclude(&folder, exit)
     }
+}
+
+/// Where a run is measured, and what is known before its first call.
+struct RunServers<'r> {
+    servers: Servers<'r, MongoTarget, MongoTarget>,
+    /// What its record says of them.
+    server: ServerRecord,
+    verification: Option<Verification>,
+    /// What the report says of them.
+    warning: Option<String>,
+    stop: StopFlag,
 }

@@ -11,14 +11,12 @@ use crate::results::{
     ServerRecord, Status, StrategyRecord, Than,
 };
 use crate::scenario::{self, Scenario, Source};
-use crate::server::deployment::Deployment;
 
 use super::super::scenario::Ready;
-use super::super::session::Session;
 use super::invocation::Invocation;
 
 /// Returns the record of a run before its first round.
-pub fn begin(settings: RunSettings, ready: &Ready, session: &Session, invocation: &Invocation) -> RunRecord {
+pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocation: &Invocation) -> RunRecord {
     let plan = &ready.plan;
     let millis = i64::try_from(invocation.started.as_millis()).unwrap_or(0);
     RunRecord {
@@ -35,10 +33,10 @@ pub fn begin(settings: RunSettings, ready: &Ready, session: &Session, invocation
         settings: RunSettings {
             write_concern: plan.concerns.write.clone(),
             read_concern: plan.concerns.read.clone(),
-            cache_gb: settings.cache_gb.filter(|_| session.embedded),
+            cache_gb: settings.cache_gb.filter(|_| server.embedded),
             ..settings
         },
-        server: server(&session.deployment, session.embedded),
+        server,
         strategies: plan.arms.iter().map(|arm| strategy(plan, arm)).collect(),
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
         claims: claims(&ready.scenario),
@@ -88,11 +86,6 @@ fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
 fn mix(plan: &Plan) -> MixRecord {
     let names = plan.operations.iter().map(|operation| operation.name.to_string());
     MixRecord { name: plan.mix.name.clone(), weights: names.zip(plan.mix.weights.iter().copied()).collect() }
-}
-
-fn server(deployment: &Deployment, embedded: bool) -> ServerRecord {
-    let Deployment { version, topology, cache_bytes, facts } = deployment.clone();
-    ServerRecord { version, embedded, topology: topology.to_string(), facts, cache_bytes }
 }
 
 /// Returns the machine, the driver and its connections.

@@ -1,7 +1,7 @@
 //! The length of every window: from the settings, else from a pilot.
 
 use crate::engine::{Event, Experiment, RunError, Window};
-use crate::results::{Arrivals, LoadModel, RunRecord};
+use crate::results::{Arrivals, LoadModel, RunRecord, ServerSharing};
 use crate::server::Target;
 
 use super::super::output;
@@ -77,7 +77,8 @@ async fn pilot<T: Target, G: Target + 'static>(
     record: &mut RunRecord,
 ) -> Result<f64, RunError> {
     let pilot = experiment.pilot(record.settings.preset.length().seconds.min(PILOT_SECONDS)).await?;
-    if record.settings.isolated.is_none() && experiment.plan.arms.len() > 1 {
+    let is_shared = record.server.servers == ServerSharing::Shared;
+    if is_shared && record.settings.isolated.is_none() && experiment.plan.arms.len() > 1 {
         record.settings.isolated = cache_pressure(pilot.bytes, record.server.cache_bytes);
         record.settings.isolated.iter().for_each(|reason| output::message(&format!("isolated: {reason}\n")));
     }

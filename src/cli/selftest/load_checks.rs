@@ -26,7 +26,7 @@ const LATENESS: Duration = Duration::from_micros(250);
 
 /// Returns how late calls are released at two rates, and the most calls that one load thread makes.
 pub(super) fn checks() -> Result<Vec<MachineCheck>, CliError> {
-    let plan = Arc::new(ready("reads", &["one"], false)?.plan);
+    let plan = ready("reads", &["one"], false)?.plan;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
     let runtime = runtime.map_err(|error| CliError::failure(format!("cannot start: {error}")))?;
     runtime.block_on(async {

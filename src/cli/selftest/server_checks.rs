@@ -37,7 +37,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Checks point reads of one client.
 pub(super) async fn one_client(session: &Session) -> Result<Vec<MachineCheck>, CliError> {
-    let plan = Arc::new(ready("reads", &["one"], false)?.plan);
+    let plan = ready("reads", &["one"], false)?.plan;
     let (target, thread) = (session.client(1).await?, session.load_thread(1).await?);
     let id = Invocation::now().id;
     let database = namespace::database_name(&plan.name, "one", &id);
@@ -155,9 +155,9 @@ pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineC
     let settings = RunSettings { rounds, ..RunSettings::of(Preset::Quick) };
     let ready = ready("default", &["one", "other"], true)?;
     let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
-    let mut record = record::begin(settings, &ready, session, &invocation);
+    let mut record = record::begin(settings, &ready, session.record(), &invocation);
     let experiment = Experiment {
-        plan: Arc::new(ready.plan),
+        plan: ready.plan,
         settings: record.settings.clone(),
         id: invocation.id,
         keep: false,

@@ -8,6 +8,7 @@ mod sample;
 mod statement;
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use bson::Document;
 
@@ -71,7 +72,7 @@ fn ready(arguments: &ShowArguments) -> Result<Ready, CliError> {
         // A plain choice leaves out those that are not compared by default; here all are of interest.
         let all = ready.scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
         let compiled = compile::compile(&ready.scenario, &choice(all), &mut Diagnostics::new());
-        ready.plan = compiled.ok().flatten().unwrap_or(ready.plan);
+        ready.plan = compiled.ok().flatten().map_or(ready.plan, Arc::new);
     }
     Ok(ready)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::plan::Plan;
 use crate::report::Report;
-use crate::results::RunRecord;
+use crate::results::RunSettings;
 use crate::results::verification::{Verification, VerifyPhase};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 use crate::verify::{Verifier, VerifySettings};
@@ -85,7 +85,7 @@ fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
 }
 
 async fn check(arguments: &VerifyArguments, session: &Session, id: &str, ready: Ready) -> Result<Exit, CliError> {
-    let plan = Arc::new(ready.plan);
+    let plan = ready.plan;
     let progress =
         |phase: VerifyPhase, strategy: Option<&str>| output::message(&format!("{}\n", describe(phase, strategy)));
     let settings = VerifySettings {
@@ -118,18 +118,19 @@ const CALLS_BEFORE_RUN: u64 = 200;
 pub async fn verify_before_run(
     session: &Session,
     plan: &Arc<Plan>,
-    record: &RunRecord,
+    settings: &RunSettings,
+    id: &str,
     scenario: &str,
 ) -> Result<Verification, CliError> {
     let target = session.client(plan.arms.len() as u32).await?;
     let verifier = Verifier {
         plan,
         settings: VerifySettings {
-            id: record.id.clone(),
-            command: command(scenario, plan, &record.settings.set),
+            id: id.to_owned(),
+            command: command(scenario, plan, &settings.set),
             calls: CALLS_BEFORE_RUN,
             clients: 1,
-            timeout: record.settings.timeout(),
+            timeout: settings.timeout(),
         },
         target: &target,
         progress: &|_, _| {},
@@ -163,7 +164,7 @@ async fn show(
     (ready, call): (Ready, u64),
 ) -> Result<Exit, CliError> {
     let target = session.client(1).await?;
-    let plan = Arc::new(ready.plan);
+    let plan = ready.plan;
     let verifier = Verifier {
         plan: &plan,
         settings: VerifySettings {
