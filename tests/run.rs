@@ -180,10 +180,14 @@ impl Running {
         });
     }
 
-    /// The process of the embedded server, as soon as there is one.
-    fn mongod(&mut self) -> u32 {
+    /// The processes of the embedded servers that the main thread has started, as soon as there is one.
+    fn mongods(&mut self) -> Vec<u32> {
         let children = format!("/proc/{0}/task/{0}/children", self.child.id());
-        self.wait_until("a mongod", |_| fs::read_to_string(&children).ok()?.split_whitespace().next()?.parse().ok())
+        self.wait_until("a mongod", |_| {
+            let pids = fs::read_to_string(&children).ok()?;
+            let pids: Vec<u32> = pids.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
+            (!pids.is_empty()).then_some(pids)
+        })
     }
 
     fn signal(&self, signal: Signal) {
@@ -729,15 +733,15 @@ fn a_full_disk_keeps_complete_rounds() {
 fn interrupted(words: Option<&str>, signal: Signal, arguments: &[&str]) -> (Place, Ended) {
     let place = Place::new();
     let mut running = Running::start(place.small(arguments));
-    let mongod = running.mongod();
     if let Some(words) = words {
         running.wait_for(words);
     }
+    let mongods = running.mongods();
     running.signal(signal);
     let began = Instant::now();
     let ended = running.finish();
     assert!(began.elapsed() < Duration::from_secs(5), "{words:?} took {:?}", began.elapsed());
-    assert!(!alive(mongod), "{words:?}");
+    assert!(!mongods.into_iter().any(alive), "{words:?}");
     place.assert_nothing_left();
     (place, ended)
 }
@@ -770,12 +774,13 @@ fn an_interrupt_of_the_pilot_leaves_a_readable_run() {
         let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--out"]);
         command.arg(place.run());
         let mut running = Running::start(command);
-        let mongod = running.mongod();
         running.wait_for(words);
+        let mongods = running.mongods();
+        assert_eq!(mongods.len(), 4, "three strategies and the repeat of the baseline");
         running.signal(Signal::SIGINT);
         let began = Instant::now();
         running.finish().error(130, &["interrupted; no round is complete"]);
-        assert!(began.elapsed() < Duration::from_secs(5) && !alive(mongod));
+        assert!(began.elapsed() < Duration::from_secs(5) && !mongods.into_iter().any(alive));
         place.assert_nothing_left();
         assert_eq!(place.record().status, Status::Interrupted);
     }
@@ -797,18 +802,18 @@ fn an_interrupt_of_a_slice_keeps_complete_rounds() {
 #[test]
 fn a_second_interrupt_does_not_wait_for_the_server() {
     let place = Place::new();
-    let mut running = Running::start(place.small(&["--rounds", "9"]));
-    let mongod = running.mongod();
+    let mut running = Running::start(place.small(&["--rounds", "9", "--shared-mongod"]));
     running.wait_for("round 2 of 9: measure");
+    let mongods = running.mongods();
     // The server is frozen, so calls in flight get no reply and cleanup would take long.
-    send(mongod, Signal::SIGSTOP);
+    send(mongods[0], Signal::SIGSTOP);
     running.signal(Signal::SIGINT);
     running.wait_for("press Ctrl-C again to quit immediately");
     running.signal(Signal::SIGINT);
     let began = Instant::now();
     running.finish().error(130, &["quit without cleanup", place.run().to_str().unwrap()]);
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-    assert!(!alive(mongod));
+    assert!(!mongods.into_iter().any(alive));
     place.assert_nothing_left();
     assert_eq!(place.record().rounds.len(), 1);
 }
@@ -816,21 +821,29 @@ fn a_second_interrupt_does_not_wait_for_the_server() {
 #[test]
 fn a_killed_run_leaves_complete_rounds_and_no_server() {
     let place = Place::new();
-    let mut running = Running::start(place.small(&["--rounds", "9"]));
-    let mongod = running.mongod();
-    running.wait_for("round 2 of 9: measure");
-    running.signal(Signal::SIGKILL);
-    running.finish();
-    let deadline = Instant::now() + Duration::from_secs(5);
-    while alive(mongod) {
-        assert!(Instant::now() < deadline, "the server lives on");
-        std::thread::sleep(Duration::from_millis(10));
+    // The first server is that of the verification; then each strategy has one, stopped or not.
+    for (words, servers) in
+        [("checking that", 1), ("round 1 of 9: load", 4), ("round 1 of 9: inspect", 4), ("round 2 of 9: measure", 4)]
+    {
+        let _ = fs::remove_dir_all(place.run());
+        let mut running = Running::start(place.small(&["--rounds", "9"]));
+        running.wait_for(words);
+        let mongods = running.mongods();
+        assert_eq!(mongods.len(), servers, "{words}");
+        running.signal(Signal::SIGKILL);
+        running.finish();
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while mongods.iter().any(|mongod| alive(*mongod)) {
+            assert!(Instant::now() < deadline, "a server lives on: {words}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let folders = fs::read_dir(place.tmp()).unwrap().count();
+        assert_eq!(folders, servers, "nobody was there to remove the folders, {words}");
     }
     let record = place.record();
     assert_eq!((record.rounds.len(), &record.status), (1, &Status::Unfinished));
-    assert_eq!(fs::read_dir(place.tmp()).unwrap().count(), 1, "nobody was there to remove the folder");
     let (server, _) = server(&place);
-    assert_eq!(fs::read_dir(place.tmp()).unwrap().count(), 1, "the next start removed it and has one of its own");
+    assert_eq!(fs::read_dir(place.tmp()).unwrap().count(), 1, "the next start removed them and has one of its own");
     server.signal(Signal::SIGINT);
     server.finish().ok();
     place.assert_nothing_left();
@@ -988,17 +1001,18 @@ strategies:
 
 #[test]
 fn a_dead_or_hanging_server_ends_the_run() {
-    let lose = |words: &str, signal: Signal, told: &[&str], rounds: usize| {
+    let lose = |more: &[&str], words: &str, signal: Signal, told: &[&str], rounds: usize| {
         let place = Place::new();
-        let mut running = Running::start(place.small(&["--rounds", "9", "--timeout", "1s"]));
-        let mongod = running.mongod();
+        let arguments = [&["--rounds", "9", "--timeout", "1s"], more].concat();
+        let mut running = Running::start(place.small(&arguments));
         running.wait_for(words);
-        send(mongod, signal);
+        let mongods = running.mongods();
+        send(mongods[mongods.len() - 1], signal);
         let began = Instant::now();
         let ended = running.finish();
         ended.error(3, &[&["the server was lost"], told].concat());
         assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
-        assert!(!alive(mongod));
+        assert!(!mongods.into_iter().any(alive));
         place.assert_nothing_left();
         let record = place.record();
         assert_eq!(record.rounds.len(), rounds);
@@ -1007,9 +1021,12 @@ fn a_dead_or_hanging_server_ends_the_run() {
     };
     std::thread::scope(|scope| {
         let killed = ["1 complete round is in", "ended by itself", "it was killed from outside"];
-        scope.spawn(move || lose("round 2 of 9: measure", Signal::SIGKILL, &killed, 1));
-        scope.spawn(move || lose("round 1 of 9: load", Signal::SIGKILL, &["no round is complete", "killed"], 0));
-        scope.spawn(move || lose("round 2 of 9: measure", Signal::SIGSTOP, &["no answer within 1 s"], 1));
+        let shared = &["--shared-mongod"];
+        // Of several servers, most are suspended when they are killed.
+        scope.spawn(move || lose(&[], "round 2 of 9: measure", Signal::SIGKILL, &killed, 1));
+        scope.spawn(move || lose(&[], "round 1 of 9: load", Signal::SIGKILL, &["no round is complete", "killed"], 0));
+        scope.spawn(move || lose(shared, "round 2 of 9: measure", Signal::SIGKILL, &killed, 1));
+        scope.spawn(move || lose(shared, "round 2 of 9: measure", Signal::SIGSTOP, &["no answer within 1 s"], 1));
     });
 }
 
