@@ -2,9 +2,11 @@
 
 mod harness;
 
-use docshape::engine::Window;
-use docshape::plan::written;
-use harness::{bench, choice, plan};
+use bson::{Document, rawdoc};
+use docshape::engine::{Loader, StopFlag, Window};
+use docshape::plan::{Plan, written};
+use docshape::server::{ReplyKind, Target};
+use harness::{Bench, bench, choice, plan};
 
 const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
 
@@ -105,4 +107,33 @@ async fn only_documents_with_comments_grow() {
     };
     assert!(grown(0).0 < grown(0).1);
     assert_eq!(grown(1).0, grown(1).1);
+}
+
+/// The posts of all comments in the order in which the server stores them.
+async fn stored(bench: &Bench, plan: &Plan, database: &str) -> Vec<i32> {
+    let (arm, stop) = (plan.arms.iter().find(|arm| arm.name == "linked").unwrap(), StopFlag::default());
+    Loader { plan, arm, target: &bench.target, database, observer: &(), stop: &stop }.run().await.unwrap();
+    let find = rawdoc! { "find": "comments", "sort": { "$natural": 1 }, "batchSize": 100_000 };
+    let reply = bench.target.run(database, find, ReplyKind::Cursor).await.unwrap();
+    let batch = Document::try_from(&*reply.batches()[0]).unwrap();
+    let comments = batch.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+    comments.iter().map(|comment| comment.as_document().unwrap().get_i32("post").unwrap()).collect()
+}
+
+#[tokio::test]
+async fn comments_of_a_post_are_stored_among_those_of_others() {
+    let bench = bench(1).await;
+    let comments = "      comments:\n        each: comment\n";
+    assert!(BLOG.contains(comments));
+    let text = BLOG.replace(comments, &format!("{comments}        load_order: grouped\n"));
+    let neighbours = |posts: &[i32]| posts.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    let interleaved = stored(&bench, &plan(BLOG, &choice(SMALL)), "interleaved").await;
+    let grouped = stored(&bench, &plan(&text, &choice(SMALL)), "grouped").await;
+    assert!(neighbours(&interleaved) < interleaved.len() / 4, "{} of {}", neighbours(&interleaved), interleaved.len());
+    assert!(neighbours(&grouped) > grouped.len() * 9 / 10);
+    let sorted = |mut posts: Vec<i32>| {
+        posts.sort_unstable();
+        posts
+    };
+    assert_eq!(sorted(interleaved), sorted(grouped));
 }

@@ -12,7 +12,7 @@ use super::parts::{all, optional};
 use super::resolve::resolve_records;
 use super::scope::{Names, Origin, Scope};
 use super::steps::StepCompiler;
-use crate::plan::{Arm, Audit, Collection, Concerns, Expression, Loop, LoopOver, Program, Template};
+use crate::plan::{Arm, Audit, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
 
 /// Compiles one strategy, inherited parts included.
 pub struct StrategyCompiler<'r> {
@@ -141,6 +141,7 @@ impl StrategyCompiler<'_> {
                 .collect();
             check_wholes(document, &wholes, &scope, self.diagnostics);
         }
+        let load_order = self.load_order(collection, loops.as_ref());
         let document = match (&collection.document, &collection.each) {
             (Some(document), _) => {
                 DocumentCompiler { scope: &mut scope, diagnostics: self.diagnostics }.compile(document, false)
@@ -165,6 +166,7 @@ impl StrategyCompiler<'_> {
         Some(Collection {
             name: collection.name.value.clone(),
             loops: optional(loops)?,
+            load_order,
             document: document?,
             slots: scope.slots(),
             indexes: optional(indexes)?.unwrap_or(Template::Array(Vec::new())),
@@ -187,6 +189,42 @@ impl StrategyCompiler<'_> {
                 self.diagnostics.error(each.span, message, help);
                 None
             }
+        }
+    }
+
+    /// The order of the documents; `loops` are those of `each`, if they could be compiled.
+    fn load_order(
+        &mut self,
+        collection: &scenario::CollectionDefinition,
+        loops: Option<&Option<Vec<Loop>>>,
+    ) -> LoadOrder {
+        let loops = match loops {
+            Some(None) => return LoadOrder::Grouped,
+            Some(Some(loops)) => loops.as_slice(),
+            None => &[],
+        };
+        let has_children = self.runs_over_children(loops);
+        match &collection.load_order {
+            Some(order) if !has_children => {
+                let message = "`load_order` needs an `each` over the children of an entity";
+                let help = "remove it: other documents are loaded in the order of their records";
+                self.diagnostics.error(order.span, message, help);
+                LoadOrder::Grouped
+            }
+            Some(order) if order.value == "grouped" => LoadOrder::Grouped,
+            _ if has_children => LoadOrder::Interleaved,
+            _ => LoadOrder::Grouped,
+        }
+    }
+
+    fn runs_over_children(&self, loops: &[Loop]) -> bool {
+        // A list of one element is a computed value.
+        let repeats = |each: &Loop| !matches!(&each.over, LoopOver::List(Expression::List(items)) if items.len() < 2);
+        match loops.split_first() {
+            Some((Loop { over: LoopOver::Entity(entity), .. }, inner)) => {
+                self.names.entities[*entity].parent.is_some() || inner.iter().any(repeats)
+            }
+            _ => false,
         }
     }
 

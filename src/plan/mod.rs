@@ -92,12 +92,24 @@ pub struct Collection {
     pub name: String,
     /// Nested loops; a document is made in the innermost. `None`: the collection starts empty.
     pub loops: Option<Vec<Loop>>,
+    /// The order of the documents.
+    pub load_order: LoadOrder,
     /// The document.
     pub document: Template,
     /// Slots of a frame for the loops and the document.
     pub slots: usize,
     /// The index documents, an array template.
     pub indexes: Template,
+}
+
+/// The order in which the documents of a collection are loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadOrder {
+    /// Those of one parent among those of the others, as applications write them. Their parents are those of the
+    /// outermost loop's records or, where these have none, the records themselves.
+    Interleaved,
+    /// That of the loops.
+    Grouped,
 }
 
 /// A loop of a collection's `each`.

@@ -211,6 +211,12 @@ pub(super) const STRATEGY: Keys = &[
 pub(super) const COLLECTION: Keys = &[
     optional("each", Takes::Each, "one document per record of an entity, or per iteration of nested loops")
         .example("post"),
+    optional(
+        "load_order",
+        Takes::OneOf(&["interleaved", "grouped"]),
+        "whether the children of a parent are loaded in a row",
+    )
+    .example("grouped"),
     optional("document", Takes::Document, "the shape of a document").example("{ ...: <post>, comments: [] }"),
     optional("indexes", Takes::Indexes, "key documents, or `key` with the options of createIndexes")
         .example("[{ post: 1, created_on: -1 }]"),

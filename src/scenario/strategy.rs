@@ -34,6 +34,8 @@ pub struct CollectionDefinition {
     pub name: Spanned<String>,
     /// `each`: an entity's name (scalar), or a mapping of loop names to CEL lists. `None`: starts empty.
     pub each: Option<Node>,
+    /// `load_order`: `interleaved` or `grouped`; `None`: interleaved, where `each` runs over children.
+    pub load_order: Option<Spanned<String>>,
     /// `document`: a template, evaluated per record of `each`; `None`: the whole record.
     pub document: Option<Node>,
     /// `indexes`: a list of key documents or `{ key, unique, ... }`; templates are allowed.

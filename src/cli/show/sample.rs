@@ -29,7 +29,7 @@ impl SampleDocument {
     /// When a document has no value.
     pub fn of(collection: &Collection, plan: &Plan) -> Result<Option<SampleDocument>, EvalError> {
         let mut first = None;
-        for raw in Documents::new(plan, collection).take(LOOKED_AT) {
+        for raw in Documents::grouped(plan, collection).take(LOOKED_AT) {
             let raw = raw?;
             let document = Document::try_from(&*raw).map_err(|error| EvalError::new(error.to_string()))?;
             let has_empty = document.values().any(|value| value.as_array().is_some_and(Vec::is_empty));

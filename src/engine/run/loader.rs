@@ -5,10 +5,11 @@ use bson::RawDocumentBuf;
 use crate::engine::load::stop::StopFlag;
 use crate::engine::step::interpreter::{Interpreter, StepError};
 use crate::error::{ErrorKind, KindedError};
-use crate::plan::{Arm, Collection, EvalError, Frame, LoopOver, Plan, Raw, Value, Writer, index_key};
+use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Raw, Value, Writer, index_key};
 use crate::server::namespace;
 use crate::server::{Failure, ReplyKind, Target};
 
+use super::documents::Documents;
 use super::event::{Event, Observer};
 
 /// A batch is sent when it has this many documents or bytes.
@@ -167,88 +168,6 @@ impl<T: Target> Loader<'_, T> {
 struct InsertBatch {
     command: RawDocumentBuf,
     documents: u64,
-}
-
-/// The documents of a collection, drawn one at a time by its nested loops.
-pub struct Documents<'d> {
-    collection: &'d Collection,
-    plan: &'d Plan,
-    frame: Frame,
-    /// What is left of each open loop, the outermost first.
-    open: Vec<OpenLoop<'d>>,
-    started: bool,
-}
-
-/// The values that are left of a loop.
-type OpenLoop<'d> = Box<dyn Iterator<Item = Value> + 'd>;
-
-impl<'d> Documents<'d> {
-    /// Starts before the first document.
-    pub fn new(plan: &'d Plan, collection: &'d Collection) -> Documents<'d> {
-        let frame = Frame::new(&plan.data, plan.data.seed, 0, collection.slots);
-        Documents { collection, plan, frame, open: Vec::new(), started: false }
-    }
-
-    /// Writes the next document under a key; `false` after the last.
-    fn write(&mut self, key: &str, writer: &mut Writer) -> Result<bool, EvalError> {
-        if !self.advance()? {
-            return Ok(false);
-        }
-        self.collection.document.write(key, writer, &mut self.frame)?;
-        Ok(true)
-    }
-
-    /// Puts the next record (and those of the outer loops) into the frame; `false` after the last.
-    fn advance(&mut self) -> Result<bool, EvalError> {
-        let loops = self.collection.loops.as_deref().filter(|loops| !loops.is_empty());
-        let Some(loops) = loops else { return Ok(false) };
-        if !self.started {
-            self.started = true;
-            let outermost = self.begin(loops, 0)?;
-            self.open.push(outermost);
-        }
-        while let Some(innermost) = self.open.last_mut() {
-            let Some(value) = innermost.next() else {
-                self.open.pop();
-                continue;
-            };
-            let depth = self.open.len() - 1;
-            self.frame.set(loops[depth].slot, value);
-            if depth + 1 == loops.len() {
-                return Ok(true);
-            }
-            let inner = self.begin(loops, depth + 1)?;
-            self.open.push(inner);
-        }
-        Ok(false)
-    }
-
-    fn begin(&mut self, loops: &'d [crate::plan::Loop], depth: usize) -> Result<OpenLoop<'d>, EvalError> {
-        let data = &self.plan.data;
-        match &loops[depth].over {
-            LoopOver::Entity(entity) => {
-                Ok(Box::new((0..data.len(*entity)).map(|ordinal| data.whole(*entity, ordinal))))
-            }
-            LoopOver::List(list) => {
-                let list = list.evaluate(&mut self.frame)?;
-                let no_list = || EvalError::new(format!("`each`: expected a list, found {}", list.kind()));
-                Ok(Box::new(list.items().ok_or_else(no_list)?.collect::<Vec<_>>().into_iter()))
-            }
-        }
-    }
-}
-
-/// The documents, one at a time, up to the first error.
-impl Iterator for Documents<'_> {
-    type Item = Result<RawDocumentBuf, EvalError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.advance() {
-            Ok(true) => Some(self.collection.document.bind(&mut self.frame)),
-            Ok(false) => None,
-            Err(error) => Some(Err(error)),
-        }
-    }
 }
 
 /// The indexes of a collection besides that of `_id`, as `createIndexes` takes them.

@@ -62,5 +62,6 @@ fn collection(entry: &Entry, diagnostics: &mut Diagnostics) -> CollectionDefinit
     if let Some(Node { tree: Tree::List(items), .. }) = &mut indexes {
         items.retain(index::is_index);
     }
-    CollectionDefinition { name, each: fields.node("each"), document: fields.node("document"), indexes }
+    let (each, document) = (fields.node("each"), fields.node("document"));
+    CollectionDefinition { name, each, load_order: fields.text("load_order"), document, indexes }
 }
