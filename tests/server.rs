@@ -13,6 +13,7 @@ use bson::{RawDocumentBuf, rawdoc};
 use docshape::server::client::MongoTarget;
 use docshape::server::deployment::{Deployment, DeploymentError, Topology};
 use docshape::server::embedded::{EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use docshape::server::flush::flush_cost;
 use docshape::server::namespace::{NamespaceError, create, database_name, drop_marked};
 use docshape::server::turns::{EmbeddedServers, EndedServer, Turns};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
@@ -245,6 +246,15 @@ async fn without_checkpoints_only_a_flush_writes_one() {
     single(&target, "db", rawdoc! { "insert": "things", "documents": [{ "_id": 1 }] }).await.unwrap();
     single(&target, "admin", rawdoc! { "fsync": 1 }).await.unwrap();
     assert!(checkpoints().await > before);
+
+    // Such text hardly shrinks, and a flush without changes writes little.
+    let text: String =
+        (0..2_000_000_u32).map(|n| char::from(33 + (n.wrapping_mul(2_654_435_761) >> 25) as u8 % 90)).collect();
+    let empty = flush_cost(&target).await.unwrap().unwrap();
+    single(&target, "db", rawdoc! { "insert": "things", "documents": [{ "text": text }] }).await.unwrap();
+    let full = flush_cost(&target).await.unwrap().unwrap();
+    assert!(full.bytes.unwrap() > empty.bytes.unwrap() + 500_000, "{empty:?} {full:?}");
+    assert!(full.seconds > 0.0, "{full:?}");
 }
 
 #[tokio::test]

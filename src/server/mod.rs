@@ -6,6 +6,7 @@ pub mod deployment;
 pub mod embedded;
 mod failure;
 mod field;
+pub mod flush;
 mod folder;
 mod launch;
 mod locate;

@@ -10,12 +10,12 @@ use crate::engine::load::slice::{FatalError, is_alive};
 use crate::engine::load::stop::StopFlag;
 use crate::plan::Plan;
 use crate::results::RunSettings;
+use crate::server::flush::{FlushCost, flush, flush_cost};
 use crate::server::turns::EndedServer;
 use crate::server::{Failure, Target, namespace};
 
 use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
-use super::inspect;
 use super::servers::Servers;
 
 /// A run.
@@ -79,10 +79,19 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         for &arm in arms {
             if servers.insert(self.servers.position(arm)) {
                 self.turn(arm).await?;
-                is_flushed &= inspect::flush(self.target(arm)).await.map_err(self.inspect_error(arm))?;
+                is_flushed &= flush(self.target(arm)).await.map_err(self.inspect_error(arm))?;
             }
         }
         Ok(is_flushed)
+    }
+
+    /// Flushes an arm's server and measures what that writes; `None` without the right to flush.
+    ///
+    /// # Errors
+    /// When the server fails.
+    pub async fn flush_cost(&self, arm: usize) -> Result<Option<FlushCost>, RunError> {
+        self.turn(arm).await?;
+        flush_cost(self.target(arm)).await.map_err(self.inspect_error(arm))
     }
 
     /// The error of a failed inspection of an arm.

@@ -12,20 +12,6 @@ use crate::server::{Db, Failure, FailureKind, Reply, ReplyKind, Target};
 /// The number of the most popular records whose growth is followed.
 const TRACKED: u64 = 3;
 
-/// Flushes everything to disk, so that storage sizes are up to date and no checkpoint falls into a measured slice. Returns
-/// `false` when the user is not authorised, which is noted with the sizes.
-///
-/// # Errors
-/// When the server fails for another reason.
-pub async fn flush(target: &impl Target) -> Result<bool, Failure> {
-    match target.run("admin", rawdoc! { "fsync": 1 }, ReplyKind::Single).await {
-        Ok(_) => Ok(true),
-        // 13: not authorised; 59: no such command (mongos); 115: not supported.
-        Err(Failure { kind: FailureKind::Server(13 | 59 | 115), .. }) => Ok(false),
-        Err(failure) => Err(failure),
-    }
-}
-
 /// Reads the sizes of all collections of an arm.
 pub(super) async fn sizes<T: Target>(
     db: &Db<'_, T>,
