@@ -6,7 +6,7 @@ use crate::stats::{
     OutcomeTotals, Ranking, RoundTimes, Spread, Verdict, outcome_totals,
 };
 
-use super::arm_comparison::{ArmComparison, compared};
+use super::arm_comparison::{ArmComparison, ComparisonFamily, compared};
 use super::cost::{self, Costs};
 use super::format::plain;
 use super::{validity, verdict_text};
@@ -33,8 +33,8 @@ pub struct Evaluation {
     pub strategies: Vec<StrategyResults>,
     /// The operations that were called, then the mix.
     pub rows: Vec<OperationResults>,
-    /// The comparisons behind the rows.
-    pub comparisons: Vec<ArmComparison>,
+    /// The comparisons behind the rows: those of operations, and those of the mix.
+    pub families: Vec<ComparisonFamily>,
     /// What calls cost the server.
     pub costs: Costs,
     /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference.
@@ -116,8 +116,9 @@ impl Evaluation {
         let strategies: Vec<StrategyResults> = (0..record.strategies.len()).map(|s| strategy(record, s)).collect();
         let called = |operation: &usize| (0..strategies.len()).any(|s| calls(record, s, *operation) > 0);
         let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
-        let comparisons = compared(record, &operations);
-        let rows = comparisons.iter().map(|comparison| row(record, comparison)).collect();
+        let families = compared(record, &operations);
+        let comparisons = || families.iter().flat_map(|family| &family.questions);
+        let rows = comparisons().map(|comparison| row(record, comparison)).collect();
         let invalid = validity::invalid(record);
         let no_verdict = verdict_text::no_verdict(record, &strategies, !invalid.is_empty());
         let of_operations = |one: &ArmComparison| one.operation.is_some() && one.ranking().is_some();
@@ -131,11 +132,16 @@ impl Evaluation {
             no_verdict,
             strategies,
             rows,
-            has_verdicts: has_verdicts && comparisons.iter().any(of_operations),
-            comparisons,
+            has_verdicts: has_verdicts && comparisons().any(of_operations),
+            families,
             costs: cost::costs(record),
             noise: record.settings.noise,
         }
+    }
+
+    /// The comparisons of all families.
+    pub fn comparisons(&self) -> impl Iterator<Item = &ArmComparison> {
+        self.families.iter().flat_map(|family| &family.questions)
     }
 
     /// The mix, which verdicts are about, and then the operations.
@@ -226,7 +232,7 @@ fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
             })
         };
         Measured {
-            mean: stats::geometric_mean(&comparison.arms[strategy].means),
+            mean: stats::geometric_mean(&comparison.arms()[strategy].means),
             comparison: comparison.with_baseline(strategy).cloned(),
             distribution: Distribution::of(measured()),
             totals: outcome_totals(measured()),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::results::{LoadModel, RunRecord, ServerSharing, in_percent};
 use crate::stats::{
-    self, ChangeVerdict, CollectionGrowth, Incomparable, IncomparableReason, OperationChange, Ratio, Role,
+    self, ChangeVerdict, CollectionGrowth, Incomparable, IncomparableReason, OperationChange, Quantity, Ratio, Role,
     RunComparison, SharedShift, StrategyChange, TimeChange,
 };
 
@@ -96,7 +96,10 @@ fn findings(
         let name = format!("{} {}{quantile}", plain(&strategy.name), operation(row));
         let text = match (change.verdict, change.ratio) {
             (ChangeVerdict::Incomparable(incomparable), _) => incomparable_text(incomparable),
-            (_, Some(mean)) => difference(&Ratio { mean, interval: change.interval, rounds: 0 }, None, false),
+            (_, Some(mean)) => {
+                let ratio = Ratio { mean, interval: change.interval, rounds: 0 };
+                difference(&ratio, Quantity::Time, None, false)
+            }
             (_, None) => NOTHING.to_owned(),
         };
         Finding { name, text, is_difference: true }

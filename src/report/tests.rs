@@ -312,16 +312,23 @@ fn overloaded_arms_are_named_in_the_verdict_and_not_ranked() {
     let wanted = "bucket_rmw was overloaded: it kept up with 91.0 % of the intended calls";
     assert!(verdict.contains(wanted), "{verdict}");
     let verdict = with(0);
-    assert!(verdict.starts_with("No verdict: embedded was overloaded"), "{verdict}");
+    assert!(verdict.starts_with("bucket_rmw is fastest: 1.23x faster than linked (95 % CI "), "{verdict}");
+    let wanted = "bucket_rmw and linked against embedded: embedded was overloaded: it kept up with 91.0 %";
+    assert!(verdict.contains(wanted), "{verdict}");
 }
 
 #[test]
-fn leaders_are_compared_by_rounds() {
+fn the_fastest_is_compared_with_every_other() {
     let mut run = sample::run(8);
     run.strategies[2].is_unsafe = false;
     let verdict = Report::new(&run).headline.sentences.join(" ");
-    assert!(verdict.starts_with("bucket_rmw is fastest: 2.10x faster than embedded (95 % CI "), "{verdict}");
-    assert!(verdict.ends_with("bucket_rmw beat linked in 8 of 8 rounds."), "{verdict}");
+    assert!(
+        verdict.starts_with(
+            "bucket_rmw is fastest: 2.10x faster than embedded (95 % CI 2.10-2.10) and 1.23x faster than linked ("
+        ),
+        "{verdict}"
+    );
+    assert!(verdict.contains(". linked is 1.71x faster than embedded (95 % CI "), "{verdict}");
     for (place, round) in run.rounds.iter_mut().enumerate() {
         round.cells[2] = round.cells[1].clone();
         // In some rounds better, in some worse.
@@ -330,13 +337,9 @@ fn leaders_are_compared_by_rounds() {
     }
     let verdict = Report::new(&run).headline.sentences.join(" ");
     assert!(verdict.starts_with("linked is 1.71x faster than embedded (95 % CI "), "{verdict}");
-    assert!(verdict.contains("linked beat bucket_rmw in 5 of 8 rounds."), "{verdict}");
-    assert!(
-        verdict.contains(
-            "bucket_rmw against embedded: inconclusive, as rounds differ too much (minimum detectable effect 55 %)"
-        ),
-        "{verdict}"
-    );
+    for other in ["linked against bucket_rmw", "bucket_rmw against embedded"] {
+        assert!(verdict.contains(&format!("{other}: inconclusive, as rounds differ too much (minimum")), "{verdict}");
+    }
 }
 
 #[test]
@@ -345,16 +348,15 @@ fn a_winning_baseline_is_named_first() {
     run.strategies.swap(0, 1);
     run.rounds.iter_mut().for_each(|round| round.cells.swap(0, 1));
     let verdict = Report::new(&run).headline.sentences.join(" ");
-    assert!(verdict.starts_with("linked is fastest: embedded is 1.71x slower than linked (95 % CI 1.6"), "{verdict}");
+    assert!(verdict.starts_with("linked is fastest: 1.71x faster than embedded (95 % CI 1.6"), "{verdict}");
 }
 
 #[test]
 fn no_difference_has_its_minimum_detectable_effect() {
     let mut run = sample::run(8);
     run.rounds.iter_mut().for_each(|round| round.cells[1] = round.cells[0].clone());
-    let wanted = "no difference (minimum detectable effect 2.0 %)";
-    assert_eq!(Report::new(&run).headline.sentences, ["No difference (minimum detectable effect 2.0 %)."]);
-    assert!(Report::new(&run).headline.findings.iter().all(|finding| finding.text == wanted));
+    assert_eq!(Report::new(&run).headline.sentences, ["embedded and linked take the same time, within 2 %."]);
+    assert!(Report::new(&run).headline.findings.iter().all(|finding| finding.text == "the same within 2 %"));
     let wild = sample::run(8);
     for place in [0, 3, 5, 6] {
         run.rounds[place].cells[1] = wild.rounds[place].cells[2].clone();
@@ -417,7 +419,7 @@ fn a_repeat_has_a_band_and_no_verdict() {
         report.headline.sentences
     );
     assert!(
-        report.headline.notes[1].contains("sign-flip test over rounds, 3 comparisons of operations"),
+        report.headline.notes[1].contains("Each family of comparisons (3 of operations, 1 of the mix) reports a false"),
         "{}",
         report.headline.notes[1]
     );
@@ -427,7 +429,7 @@ fn a_repeat_has_a_band_and_no_verdict() {
     let run = evaluation(report);
     assert!(run.rows.iter().all(|row| run.difference(&row.cells[2]).is_none()));
     // Noise as large as the differences leaves none to report.
-    let report = Report::new(&with_repeat(150.0));
+    let report = Report::new(&with_repeat(600.0));
     assert!(report.headline.findings.iter().all(|finding| !finding.is_difference), "{:?}", report.headline.findings);
     assert!(Report::new(&sample::run(8)).headline.notes[1].contains("no repeat of the baseline"));
 }

@@ -2,11 +2,11 @@
 
 use crate::results::{LoadModel, Preset, RunRecord, RunSettings, Status, in_percent};
 use crate::stats::{
-    Comparison, HeadToHead, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Ranking, Ratio, Role, SIGNIFICANCE,
-    Verdict,
+    Comparison, ConfidenceInterval, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Quantity, Ranking, Ratio, Role,
+    SIGNIFICANCE, Verdict,
 };
 
-use super::arm_comparison::ArmComparison;
+use super::arm_comparison::{ArmComparison, ComparisonFamily};
 use super::evaluation::StrategyResults;
 use super::format::{count, counted, interval, listed, percent, plain, three};
 use super::validity::overload;
@@ -28,46 +28,74 @@ impl VerdictText<'_> {
 
     /// The sentences about the mix: the fastest strategy, and how the others compare.
     pub(super) fn overall(&self, ranking: &Ranking) -> Vec<String> {
-        if !has_difference(ranking) {
+        if !has_difference(ranking) && !ranking.best_against.iter().any(is_difference) {
             return vec![match self.common_reason(ranking) {
+                Some((Verdict::Same { within }, _)) => self.same(ranking, within),
                 Some((reason, text)) if is_finding(reason) => format!("{}.", capitalised(&text)),
                 Some((_, text)) => format!("No verdict: {text}."),
                 None => format!("No difference is reported: {}.", self.list(ranking)),
             }];
         }
-        let mut sentences = match (ranking.is_clear(), self.others(ranking)) {
-            (false, _) => vec![format!("{}.", self.differences(in_order(ranking), ranking))],
+        let (is_clear, is_baseline) = (ranking.is_clear(), ranking.best == ranking.baseline);
+        let wins = self.wins(ranking, is_clear);
+        let differences = in_order(ranking).into_iter().filter(|one| !(is_clear && one.strategy == ranking.best));
+        let differences = self.differences(differences.collect(), ranking);
+        let differences = (!differences.is_empty()).then(|| format!("{differences}."));
+        let (best, words) = (self.name(ranking.best), words(ranking.quantity));
+        let mut sentences = match (is_clear, is_baseline) {
             // The baseline wins: each other strategy has its difference.
-            (true, None) => {
-                let others = self.differences(in_order(ranking), ranking);
-                vec![format!("{} is fastest: {others}.", self.name(ranking.best))]
-            }
-            (true, Some((best, others))) => {
-                let difference =
-                    best.ratio.map_or_else(String::new, |ratio| difference(&ratio, Some(self.baseline(ranking)), true));
-                let mut sentences = vec![format!("{} is fastest: {difference}.", self.name(ranking.best))];
-                let others = self.differences(others, ranking);
-                sentences.extend((!others.is_empty()).then(|| format!("{others}.")));
-                sentences
+            (true, true) => vec![format!("{best} {}: {wins}.", words.best)],
+            (true, false) => vec![format!("{best} {}: {wins}.", words.best)].into_iter().chain(differences).collect(),
+            (false, _) => {
+                let wins = (!wins.is_empty() && !is_baseline).then(|| format!("{best} {} {wins}.", words.verb));
+                differences.into_iter().chain(wins).collect::<Vec<_>>()
             }
         };
-        sentences.extend(self.rounds_won(ranking));
-        let unclaimed = in_order(ranking).into_iter().filter_map(reason_of);
-        sentences.extend(unclaimed.map(|(strategy, reason)| {
-            format!("{} against {}: {}.", self.name(strategy), self.baseline(ranking), self.without_difference(reason))
-        }));
+        let others = ranking.best_against.iter().filter(|one| !is_baseline && one.against != ranking.baseline);
+        sentences.extend(self.undecided(others.chain(in_order(ranking))));
         sentences
+    }
+
+    /// A sentence per other strategy and reason why no difference from it is reported.
+    fn undecided<'c>(&self, comparisons: impl Iterator<Item = &'c Comparison>) -> Vec<String> {
+        let mut found: Vec<(usize, String, Vec<String>)> = Vec::new();
+        for one in comparisons.filter(|one| !is_difference(one)) {
+            let (name, reason) = (self.name(one.strategy).to_owned(), self.without_difference(one.verdict));
+            match found.iter_mut().find(|(against, other, _)| *against == one.against && *other == reason) {
+                Some((_, _, names)) => names.push(name),
+                None => found.push((one.against, reason, vec![name])),
+            }
+        }
+        let sentence = |(against, reason, names): (usize, String, Vec<String>)| {
+            format!("{} against {}: {reason}.", listed(&names), self.name(against))
+        };
+        found.into_iter().map(sentence).collect()
     }
 
     fn baseline(&self, ranking: &Ranking) -> &str {
         self.name(ranking.baseline)
     }
 
-    /// The winner's comparison with the baseline and the others; `None` when the baseline wins.
-    fn others<'v>(&self, ranking: &'v Ranking) -> Option<(&'v Comparison, Vec<&'v Comparison>)> {
-        let (best, others): (Vec<_>, Vec<_>) =
-            in_order(ranking).into_iter().partition(|comparison| comparison.strategy == ranking.best);
-        Some((*best.first()?, others))
+    /// How far the best strategy is ahead of others: of the baseline first (unless that is in another sentence), then of the
+    /// nearest.
+    fn wins(&self, ranking: &Ranking, names_baseline: bool) -> String {
+        let is_meant = |one: &&Comparison| is_difference(one) && (names_baseline || one.against != ranking.baseline);
+        let mut won: Vec<&Comparison> = ranking.best_against.iter().filter(is_meant).collect();
+        let lead = |one: &Comparison| one.ratio.map_or(f64::INFINITY, |ratio| ratio.mean.ln().abs());
+        won.sort_by(|a, b| {
+            let is_baseline = |one: &Comparison| one.against == ranking.baseline;
+            is_baseline(b).cmp(&is_baseline(a)).then(lead(a).total_cmp(&lead(b)))
+        });
+        let ratios = won.iter().filter_map(|one| Some((one.ratio?, self.name(one.against)))).enumerate();
+        let texts = ratios.map(|(place, (ratio, other))| difference(&ratio, ranking.quantity, Some(other), place == 0));
+        listed(&texts.collect::<Vec<_>>())
+    }
+
+    /// The sentence of strategies that do not differ.
+    fn same(&self, ranking: &Ranking, within: f64) -> String {
+        let others = ranking.against_baseline.iter().map(|one| self.name(one.strategy).to_owned());
+        let names: Vec<String> = std::iter::once(self.baseline(ranking).to_owned()).chain(others).collect();
+        format!("{} {}, within {} %.", listed(&names), words(ranking.quantity).same, in_percent(within))
     }
 
     /// The result for one operation.
@@ -103,27 +131,20 @@ impl VerdictText<'_> {
         for comparison in order.into_iter().filter(|comparison| reason_of(comparison).is_none()) {
             let Some(ratio) = comparison.ratio else { continue };
             let than = texts.is_empty().then(|| self.baseline(ranking));
-            texts.push(format!("{} is {}", self.name(comparison.strategy), difference(&ratio, than, texts.is_empty())));
+            let difference = difference(&ratio, ranking.quantity, than, texts.is_empty());
+            let (name, verb) = (self.name(comparison.strategy), words(ranking.quantity).verb);
+            texts.push(format!("{name} {verb} {difference}"));
         }
         listed(&texts)
-    }
-
-    /// In how many rounds the fastest strategy beat others than the baseline: a description.
-    fn rounds_won(&self, ranking: &Ranking) -> Option<String> {
-        let rounds = |other: &HeadToHead| {
-            let rounds = counted(other.rounds as u64, "round");
-            format!("{} in {} of {rounds}", self.name(other.strategy), other.wins)
-        };
-        let won: Vec<String> = ranking.head_to_head.iter().filter(|other| other.rounds > 0).map(rounds).collect();
-        (!won.is_empty()).then(|| format!("{} beat {}.", self.name(ranking.best), listed(&won)))
     }
 
     fn without_difference(&self, verdict: Verdict) -> String {
         match verdict {
             Verdict::Faster | Verdict::Slower => String::new(),
-            Verdict::NoDifference { within_noise: false, mde } => format!("no difference {}", least_effect(mde)),
+            Verdict::Same { within } => format!("the same within {} %", in_percent(within)),
+            Verdict::NoDifference { within_noise: false, mde } => format!("no difference found {}", least_effect(mde)),
             Verdict::NoDifference { within_noise: true, mde } => {
-                format!("no difference beyond noise {}", least_effect(mde))
+                format!("no difference found beyond noise {}", least_effect(mde))
             }
             Verdict::Inconclusive(reason) => self.reason(reason),
         }
@@ -168,34 +189,75 @@ fn capitalised(text: &str) -> String {
 
 /// Whether any difference from the baseline is reported.
 pub(super) fn has_difference(ranking: &Ranking) -> bool {
-    ranking.against_baseline.iter().any(|comparison| reason_of(comparison).is_none())
+    ranking.against_baseline.iter().any(is_difference)
+}
+
+fn is_difference(comparison: &Comparison) -> bool {
+    reason_of(comparison).is_none()
 }
 
 /// The strategy of a comparison without a difference, and why there is none.
 fn reason_of(comparison: &Comparison) -> Option<(usize, Verdict)> {
     match comparison.verdict {
         Verdict::Faster | Verdict::Slower => None,
-        Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => Some((comparison.strategy, comparison.verdict)),
+        Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => {
+            Some((comparison.strategy, comparison.verdict))
+        }
     }
 }
 
 /// Whether a reason is a result, rather than something that prevented one.
 fn is_finding(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::NoDifference { .. } | Verdict::Inconclusive(InconclusiveReason::Unstable { .. }))
+    match verdict {
+        Verdict::Same { .. } | Verdict::NoDifference { .. } => true,
+        Verdict::Inconclusive(reason) => matches!(reason, InconclusiveReason::Unstable { .. }),
+        Verdict::Faster | Verdict::Slower => false,
+    }
 }
 
 /// The comparisons with the baseline, the fastest first.
 fn in_order(ranking: &Ranking) -> Vec<&Comparison> {
     let mut order: Vec<&Comparison> = ranking.against_baseline.iter().collect();
-    let mean = |comparison: &Comparison| comparison.ratio.map_or(f64::INFINITY, |ratio| ratio.mean);
+    let mean = |comparison: &Comparison| {
+        comparison.ratio.map_or(f64::INFINITY, |ratio| match ranking.quantity {
+            Quantity::Time => ratio.mean,
+            Quantity::Throughput => ratio.mean.recip(),
+        })
+    };
     order.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
     order
 }
 
+/// How sentences speak of a quantity.
+struct Words {
+    /// After the name of the best strategy.
+    best: &'static str,
+    /// Between a strategy and its factor.
+    verb: &'static str,
+    /// After the factor of the better and of the worse strategy.
+    more: [&'static str; 2],
+    /// What strategies do that do not differ.
+    same: &'static str,
+}
+
+fn words(quantity: Quantity) -> Words {
+    match quantity {
+        Quantity::Time => {
+            Words { best: "is fastest", verb: "is", more: ["faster", "slower"], same: "take the same time" }
+        }
+        Quantity::Throughput => Words {
+            best: "has the highest throughput",
+            verb: "makes",
+            more: ["more calls/s", "fewer calls/s"],
+            same: "make as many calls/s",
+        },
+    }
+}
+
 /// A difference in a sentence: `2.1x faster than embedded (95 % CI 1.97-2.19)`.
-pub(super) fn difference(ratio: &Ratio, baseline: Option<&str>, names_interval: bool) -> String {
-    let Brief { factor, interval } = brief(ratio);
-    let than = baseline.map_or_else(String::new, |baseline| format!(" than {baseline}"));
+pub(super) fn difference(ratio: &Ratio, quantity: Quantity, than: Option<&str>, names_interval: bool) -> String {
+    let Brief { factor, interval } = brief(ratio, quantity);
+    let than = than.map_or_else(String::new, |than| format!(" than {than}"));
     let level = if names_interval { "95 % CI " } else { "" };
     let interval = interval.map_or_else(String::new, |interval| format!(" ({level}{interval})"));
     format!("{factor}{than}{interval}")
@@ -211,39 +273,50 @@ pub(super) struct Brief {
 }
 
 /// A ratio as a factor above 1.
-pub(super) fn brief(ratio: &Ratio) -> Brief {
-    if ratio.mean < 1.0 {
-        Brief {
-            factor: format!("{}x faster", three(ratio.mean.recip())),
-            interval: ratio.interval.map(|one| interval(one.high.recip(), one.low.recip())),
-        }
-    } else {
-        Brief {
-            factor: format!("{}x slower", three(ratio.mean)),
-            interval: ratio.interval.map(|one| interval(one.low, one.high)),
-        }
-    }
+pub(super) fn brief(ratio: &Ratio, quantity: Quantity) -> Brief {
+    let [better, worse] = words(quantity).more;
+    let is_less = ratio.mean < 1.0;
+    let word = if is_less == (quantity == Quantity::Time) { better } else { worse };
+    let factor = if is_less { ratio.mean.recip() } else { ratio.mean };
+    let bounds =
+        |one: ConfidenceInterval| if is_less { [one.high.recip(), one.low.recip()] } else { [one.low, one.high] };
+    let interval = ratio.interval.map(bounds).map(|[low, high]| interval(low, high));
+    Brief { factor: format!("{}x {word}", three(factor)), interval }
 }
 
-/// When a difference is reported.
-pub(super) fn criteria(record: &RunRecord, comparisons: &[ArmComparison], strategies: &[StrategyResults]) -> String {
-    let tested = comparisons.iter().filter(|one| one.operation.is_some()).map(ArmComparison::judged).sum::<usize>();
+/// When a difference is reported, and how often one is reported that does not exist.
+pub(super) fn criteria(record: &RunRecord, families: &[ComparisonFamily], strategies: &[StrategyResults]) -> String {
     let floor = in_percent(record.settings.noise);
-    let tested = counted(tested as u64, "comparison");
+    let tested = families.iter().map(|family| (family.tested().count(), family.name));
+    let tested: Vec<String> =
+        tested.filter(|(count, _)| *count > 0).map(|(tested, name)| format!("{tested} of {name}")).collect();
     let criteria = format!(
-        "A difference is reported only if its adjusted p-value is below {SIGNIFICANCE} (sign-flip test over rounds, \
-         {tested} of operations; the mix is corrected separately), its 95 % CI excludes 1, and it exceeds the noise floor \
-         ({floor} %)"
+        "A difference is reported only if its adjusted p-value is below {SIGNIFICANCE} (sign-flip test over rounds)"
     );
-    let repeat = comparisons.iter().flat_map(|one| &one.arms).find(|arm| arm.role == Role::Repeat);
-    match repeat.and_then(|arm| strategies.get(arm.strategy)) {
-        None => format!("{criteria}. This run has no repeat of the baseline, which would show larger noise."),
+    let arms = families.iter().flat_map(|family| &family.questions).flat_map(ArmComparison::arms);
+    let repeat = arms.into_iter().find(|arm| arm.role == Role::Repeat);
+    let noise = match repeat.and_then(|arm| strategies.get(arm.strategy)) {
+        None => format!(
+            " and its 95 % CI lies beyond the noise floor ({floor} %). This run has no repeat of the baseline, which would \
+             show larger noise"
+        ),
         Some(repeat) => {
-            let mix = comparisons.iter().find(|one| one.operation.is_none()).and_then(ArmComparison::band);
+            let questions = families.iter().flat_map(|family| &family.questions);
+            let mix = questions.filter(|one| one.operation.is_none()).find_map(ArmComparison::band);
             let mix = mix.map_or_else(String::new, |band| format!(": {} for the mix", percent(band)));
-            format!("{criteria} and the noise that {} shows{mix}.", repeat.name)
+            let repeat = &repeat.name;
+            format!(
+                ", its 95 % CI lies beyond the noise floor ({floor} %), and it exceeds the noise that {repeat} shows{mix}"
+            )
         }
-    }
+    };
+    let alarms = if tested.is_empty() {
+        String::new()
+    } else {
+        let (tested, alarms) = (tested.join(", "), in_percent(SIGNIFICANCE));
+        format!(" Each family of comparisons ({tested}) reports a false difference in at most {alarms} % of runs.")
+    };
+    format!("{criteria}{noise}.{alarms}")
 }
 
 /// The load for which a verdict is valid.
@@ -255,10 +328,9 @@ pub(super) fn load(settings: &RunSettings) -> String {
 }
 
 /// The minimum detectable effects; `None` without comparisons.
-pub(super) fn sensitivity(comparisons: &[ArmComparison]) -> Option<String> {
-    let of = |is_mix: bool| {
-        let family = comparisons.iter().filter(move |one| one.operation.is_none() == is_mix);
-        let mut found: Vec<f64> = family.flat_map(ArmComparison::mde).filter(|least| least.is_finite()).collect();
+pub(super) fn sensitivity(families: &[ComparisonFamily]) -> Option<String> {
+    let of = |family: &ComparisonFamily| {
+        let mut found: Vec<f64> = family.tested().filter_map(|one| one.mde).filter(|mde| mde.is_finite()).collect();
         found.sort_by(f64::total_cmp);
         Some((*found.first()?, *found.last()?))
     };
@@ -269,8 +341,9 @@ pub(super) fn sensitivity(comparisons: &[ArmComparison]) -> Option<String> {
             format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high))
         }
     };
-    let (mix, operations) = (range(of(true)?), range(of(false)?));
-    Some(format!("Minimum detectable effect (80 % power): {mix} for the mix, {operations} for operations."))
+    let found = families.iter().rev().filter_map(|family| Some(format!("{} for {}", range(of(family)?), family.name)));
+    let found: Vec<String> = found.collect();
+    (!found.is_empty()).then(|| format!("Minimum detectable effect (80 % power): {}.", found.join(", ")))
 }
 
 /// Why a run has no verdict at all.

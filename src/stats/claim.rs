@@ -1,17 +1,20 @@
 //! Whether a run confirms the scenario's claims.
 //!
-//! Nothing is measured for them: times come from the comparisons, counts from the own costs and the sizes.
+//! Nothing is measured for them: times come from the rounds, counts from the own costs and the sizes.
 
 use crate::record::{Metric, MetricUse, TimeMetric};
 use crate::results::{
     CellRecord, ClaimRecord, CollectionSizes, LoadModel, OwnCostRecord, Preset, Relation, RoundRecord, RunRecord, Than,
 };
 
-use super::compare::{ArmTimes, Comparison, InconclusiveReason, Limits, MINIMUM_ROUNDS, obstacle};
+use super::compare::{
+    ArmTimes, InconclusiveReason, Judge, Limits, MINIMUM_ROUNDS, Quantity, Verdict, obstacle, pooled_means,
+};
 use super::cost::own_cost;
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
+use super::family::Family;
 use super::latency::{Distribution, geometric_mean, mean};
-use super::{cells, collection_growth, invalid_reasons, operations, selected, t_quantile};
+use super::{cells, collection_growth, invalid_reasons, operations, selected};
 
 /// Counts are equal when they differ by at most this share (0.005 for 0.5 %): numbers in scenarios are rounded.
 const ROUNDING: f64 = 0.005;
@@ -30,10 +33,8 @@ pub struct ClaimResult {
     pub against: Option<f64>,
     /// The value divided by the other, for a metric that is measured over rounds.
     pub ratio: Option<f64>,
-    /// The 95 % CI of the ratio.
+    /// The 95 % CI of the ratio, simultaneous for all claims that are decided over rounds.
     pub interval: Option<ConfidenceInterval>,
-    /// Whether the interval is simultaneous, as in the report's comparisons; else it is Student's t interval of this pair.
-    pub is_simultaneous: bool,
 }
 
 /// Whether a run confirms a claim.
@@ -79,29 +80,51 @@ pub enum UndecidedReason {
 impl ClaimResult {
     /// A result without numbers.
     fn new(outcome: ClaimOutcome) -> ClaimResult {
-        ClaimResult { outcome, value: None, against: None, ratio: None, interval: None, is_simultaneous: false }
+        ClaimResult { outcome, value: None, against: None, ratio: None, interval: None }
     }
 }
 
-/// Returns the report's comparison of an operation in a strategy with the baseline.
-type Reported<'c> = dyn Fn(usize, usize) -> Option<Comparison> + 'c;
+/// What decides a claim.
+enum Decision<'r> {
+    /// Counts, which are exact.
+    Counts(ClaimResult),
+    /// Two strategies over rounds, and what the claim says of the first.
+    Rounds(StrategyPair<'r>, Relation),
+}
 
-/// Decides every claim of the run. `reported` returns the report's comparison of an operation in a strategy with the baseline.
-pub fn claim_results(record: &RunRecord, reported: &Reported) -> Vec<ClaimResult> {
+/// Decides every claim of the run. Those on a metric that is measured over rounds are one family: fewer than the report's
+/// comparisons, and written before the run.
+pub fn claim_results(record: &RunRecord) -> Vec<ClaimResult> {
     if record.claims.is_empty() {
         return Vec::new();
     }
     let is_invalid = !invalid_reasons(record).is_empty();
-    let decided = record.claims.iter().map(|claim| claim_result(record, claim, is_invalid, reported));
-    decided.map(|result| result.unwrap_or_else(|reason| ClaimResult::new(ClaimOutcome::Undecided(reason)))).collect()
+    let decisions: Vec<_> = record.claims.iter().map(|claim| decision(record, claim, is_invalid)).collect();
+    let tested = decisions.iter().filter_map(|decision| match decision {
+        Ok(Decision::Rounds(pair, _)) => pair.tested(),
+        Ok(Decision::Counts(_)) | Err(_) => None,
+    });
+    let members: Vec<Vec<Option<f64>>> = tested.collect();
+    let family = Family::new(&members);
+    let critical = (!members.is_empty()).then_some(family.critical);
+    let mut adjusted = family.p.into_iter();
+    let mut decided = |decision| match decision {
+        Ok(Decision::Counts(result)) => Ok(result),
+        Ok(Decision::Rounds(pair, relation)) => {
+            let p = pair.tested().and_then(|_| adjusted.next());
+            pair.compare(relation, critical, p)
+        }
+        Err(reason) => Err(reason),
+    };
+    let results = decisions.into_iter().map(&mut decided);
+    results.map(|result| result.unwrap_or_else(|reason| ClaimResult::new(ClaimOutcome::Undecided(reason)))).collect()
 }
 
-fn claim_result(
-    record: &RunRecord,
-    claim: &ClaimRecord,
+fn decision<'r>(
+    record: &'r RunRecord,
+    claim: &'r ClaimRecord,
     is_invalid: bool,
-    reported: &Reported,
-) -> Result<ClaimResult, UndecidedReason> {
+) -> Result<Decision<'r>, UndecidedReason> {
     let strategy = |name: &str| record.strategies.iter().position(|entry| entry.name == name);
     let mine = strategy(&claim.strategy);
     let other = match &claim.than {
@@ -124,14 +147,15 @@ fn claim_result(
             return Err(UndecidedReason::UnknownMetric);
         }
         let operation = operation.and_then(|(_, place)| place);
-        return StrategyPair { record, metric, operation, mine, theirs: theirs? }.compare(claim.relation, reported);
+        let pair = StrategyPair { record, metric, operation, mine, theirs: theirs? };
+        return Ok(Decision::Rounds(pair, claim.relation));
     }
     let value = count(record, claim, mine)?;
     let against = match claim.than {
         Than::Number(number) => number,
         Than::Strategy(_) => count(record, claim, theirs?)?,
     };
-    Ok(counted(value, against, claim.relation))
+    Ok(Decision::Counts(counted(value, against, claim.relation)))
 }
 
 /// A metric that is compared over rounds.
@@ -158,41 +182,79 @@ struct StrategyPair<'r> {
 }
 
 impl StrategyPair<'_> {
-    fn compare(&self, relation: Relation, reported: &Reported) -> Result<ClaimResult, UndecidedReason> {
-        let StrategyPair { record, metric, mine, theirs, .. } = *self;
-        let (values, others) = (self.rounds(mine), self.rounds(theirs));
-        let estimate = Estimate::of(&log_ratios(&values, &others)).ok_or_else(|| self.without_rounds())?;
-        let reported = self.reported(reported);
-        let own = || estimate.interval(t_quantile(0.975, estimate.rounds.max(2) - 1));
-        let interval = reported.unwrap_or_else(own);
-        let interval = interval.filter(|_| estimate.rounds >= MINIMUM_ROUNDS);
-        let limits = Limits::of(&record.settings);
-        let is_noise = estimate.mean.abs() <= limits.floor().max(self.band().unwrap_or(0.0));
-        let arm = |strategy: usize| ArmTimes::of(record, strategy, self.operation);
-        let outcome = if record.settings.preset == Preset::Smoke {
-            ClaimOutcome::Undecided(UndecidedReason::SmokePreset)
-        } else if metric == Metric::Throughput && record.settings.load != LoadModel::Closed {
-            ClaimOutcome::Undecided(UndecidedReason::OpenLoad)
-        } else if let Some(reason) = obstacle(&arm(mine), &arm(theirs), limits) {
-            ClaimOutcome::Undecided(UndecidedReason::NotComparable(reason))
-        } else if estimate.rounds < MINIMUM_ROUNDS {
-            ClaimOutcome::Undecided(self.without_rounds())
-        } else {
-            match interval.filter(ConfidenceInterval::excludes_one) {
-                None => ClaimOutcome::Undecided(UndecidedReason::IncludesOne),
-                Some(_) if is_noise => ClaimOutcome::Undecided(UndecidedReason::WithinNoise),
-                Some(interval) if (interval.high < 1.0) == (relation == Relation::Below) => ClaimOutcome::Confirmed,
-                Some(_) => ClaimOutcome::Refuted,
+    fn compare(
+        &self,
+        relation: Relation,
+        critical: Option<f64>,
+        p: Option<f64>,
+    ) -> Result<ClaimResult, UndecidedReason> {
+        let StrategyPair { record, mine, theirs, .. } = *self;
+        let estimate = Estimate::of(&self.log_ratios()).ok_or_else(|| self.without_rounds())?;
+        // Below is a time's faster, whatever the metric: the relation says which of the two is claimed.
+        let quantity = Quantity::Time;
+        let judge = Judge { quantity, critical, band: self.band(), limits: Limits::of(&record.settings) };
+        let verdict = match (self.obstacle(), p) {
+            (Some(reason), _) => Err(reason),
+            (None, Some(p)) => Ok(judge.verdict(&estimate, p)),
+            (None, None) => Err(self.without_rounds()),
+        };
+        let interval = judge.interval(&estimate);
+        let is_claimed = |is_below: bool| is_below == (relation == Relation::Below);
+        let decided = |is_below| if is_claimed(is_below) { ClaimOutcome::Confirmed } else { ClaimOutcome::Refuted };
+        let outcome = match verdict {
+            Err(reason) => ClaimOutcome::Undecided(reason),
+            Ok(Verdict::Faster) => decided(true),
+            Ok(Verdict::Slower) => decided(false),
+            Ok(Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_)) => {
+                let is_noise = interval.is_some_and(|interval| interval.excludes_one());
+                let reason = if is_noise { UndecidedReason::WithinNoise } else { UndecidedReason::IncludesOne };
+                ClaimOutcome::Undecided(reason)
             }
         };
         Ok(ClaimResult {
             outcome,
-            value: geometric_mean(&values),
-            against: geometric_mean(&others),
+            value: geometric_mean(&self.rounds(mine)),
+            against: geometric_mean(&self.rounds(theirs)),
             ratio: Some(estimate.ratio()),
             interval,
-            is_simultaneous: reported.is_some(),
         })
+    }
+
+    /// The log ratios of a member of the claims' family; `None` for a claim that nothing can decide.
+    fn tested(&self) -> Option<Vec<Option<f64>>> {
+        let log_ratios = self.log_ratios();
+        let rounds = log_ratios.iter().flatten().count();
+        (self.obstacle().is_none() && rounds >= MINIMUM_ROUNDS).then_some(log_ratios)
+    }
+
+    /// Why nothing over rounds can decide the claim.
+    fn obstacle(&self) -> Option<UndecidedReason> {
+        let settings = &self.record.settings;
+        let arm = |strategy: usize| ArmTimes::of(self.record, strategy, self.operation);
+        if settings.preset == Preset::Smoke {
+            Some(UndecidedReason::SmokePreset)
+        } else if self.metric == Metric::Throughput && settings.load != LoadModel::Closed {
+            Some(UndecidedReason::OpenLoad)
+        } else {
+            let obstacle = obstacle(&arm(self.mine), &arm(self.theirs), Limits::of(settings));
+            obstacle.map(UndecidedReason::NotComparable)
+        }
+    }
+
+    fn log_ratios(&self) -> Vec<Option<f64>> {
+        log_ratios(&self.pooled(self.mine), &self.pooled(self.theirs))
+    }
+
+    /// The metric per round; of the baseline, together with its repeat.
+    fn pooled(&self, strategy: usize) -> Vec<Option<f64>> {
+        let (values, again) = (self.rounds(strategy), self.repeat().filter(|_| strategy == 0));
+        let pooled = again.map(|again| pooled_means(&values, &self.rounds(again)));
+        let count = |values: &[Option<f64>]| values.iter().flatten().count();
+        pooled.filter(|pooled| count(pooled) == count(&values)).unwrap_or(values)
+    }
+
+    fn repeat(&self) -> Option<usize> {
+        self.record.strategies.iter().position(|strategy| strategy.is_repeat)
     }
 
     /// The metric per round.
@@ -228,20 +290,7 @@ impl StrategyPair<'_> {
 
     /// How far the repeat shows that noise alone moves this metric's log ratio from 0.
     fn band(&self) -> Option<f64> {
-        let repeat = self.record.strategies.iter().position(|strategy| strategy.is_repeat)?;
-        Estimate::of(&log_ratios(&self.rounds(repeat), &self.rounds(0)))?.band()
-    }
-
-    /// The report's interval of a mean against the baseline's; `None` where the report has no such comparison.
-    fn reported(&self, reported: &Reported) -> Option<Option<ConfidenceInterval>> {
-        let operation = self.operation.filter(|_| self.metric == Metric::Time(TimeMetric::Mean))?;
-        let interval = |strategy: usize, against: usize| {
-            let comparison = reported(operation, strategy).filter(|comparison| comparison.against == against)?;
-            Some(comparison.ratio?.interval)
-        };
-        let inverse = |of: ConfidenceInterval| ConfidenceInterval { low: 1.0 / of.high, high: 1.0 / of.low };
-        let (mine, theirs) = (self.mine, self.theirs);
-        interval(mine, theirs).or_else(|| interval(theirs, mine).map(|interval| interval.map(inverse)))
+        Estimate::of(&log_ratios(&self.rounds(self.repeat()?), &self.rounds(0)))?.band()
     }
 }
 
@@ -293,7 +342,7 @@ fn counted(value: f64, against: f64, relation: Relation) -> ClaimResult {
 mod tests {
     use super::*;
     use crate::results::{Arrivals, RunRecord};
-    use crate::stats::{compare, sample};
+    use crate::stats::sample;
 
     /// A claim in short form: `p50 read_post linked below embedded`; `-` for no operation.
     fn claim(text: &str) -> ClaimRecord {
@@ -316,12 +365,7 @@ mod tests {
 
     fn found(mut run: RunRecord, text: &str) -> ClaimResult {
         run.claims = vec![claim(text)];
-        let arms = |operation: usize| (0..3).map(|strategy| ArmTimes::of(&run, strategy, Some(operation))).collect();
-        let compared = compare(&[arms(0), arms(1), arms(2)], Limits::of(&run.settings));
-        let reported = |operation: usize, strategy: usize| {
-            compared[operation].iter().find(|comparison| comparison.strategy == strategy).cloned()
-        };
-        claim_results(&run, &reported).remove(0)
+        claim_results(&run).remove(0)
     }
 
     fn outcome(run: RunRecord, text: &str) -> ClaimOutcome {
@@ -354,17 +398,19 @@ mod tests {
     }
 
     #[test]
-    fn means_against_the_baseline_have_the_interval_of_the_table() {
-        let run = sample::run(8);
-        let one = found(run.clone(), "mean read_post linked above embedded");
-        let other = found(run.clone(), "mean read_post embedded below linked");
-        let (interval, turned) = (one.interval.unwrap(), other.interval.unwrap());
+    fn claims_over_rounds_are_one_family() {
+        let alone = "mean read_post linked above embedded";
+        let one = found(sample::run(8), alone);
+        let mut run = sample::run(8);
+        run.claims =
+            [alone, "mean count linked below embedded", "round_trips count linked equals 1"].map(claim).to_vec();
+        let together = claim_results(&run);
+        let width = |result: &ClaimResult| result.interval.map(|interval| interval.high / interval.low).unwrap();
+        assert!(width(&together[0]) > width(&one), "{one:?} {together:?}");
+        let turned = found(sample::run(8), "mean read_post embedded below linked");
+        let (interval, turned) = (one.interval.unwrap(), turned.interval.unwrap());
         assert!((interval.low * turned.high - 1.0).abs() < 1e-12 && interval.low > 1.0);
-        assert!(one.is_simultaneous && other.is_simultaneous);
-        // Neither is the baseline: the interval is that of the pair, as for quantiles.
-        assert!(!found(run.clone(), "mean read_post bucket_rmw below linked").is_simultaneous);
-        let quantile = found(run, "p50 read_post linked above embedded");
-        assert!(!quantile.is_simultaneous && quantile.interval.is_some());
+        let quantile = found(sample::run(8), "p50 read_post linked above embedded");
         // 940 to 610 µs, times the place of the typical call in the distribution.
         assert!((quantile.ratio.unwrap() / (940.0 / 610.0) - 1.0).abs() < 0.02, "{quantile:?}");
     }

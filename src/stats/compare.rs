@@ -1,4 +1,4 @@
-//! Which strategies differ from the baseline.
+//! Which strategies differ.
 //!
 //! The round is the unit of replication: fresh databases, other calls. A verdict depends on the spread of log ratios over
 //! rounds, not on the number of calls, because the calls of one round share their server, their data and the round effect.
@@ -86,7 +86,25 @@ impl ArmTimes {
     }
 }
 
-/// The time of one arm divided by the baseline's, over the rounds in which both have one. Below 1 is faster.
+/// What a question compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// A time: less is faster.
+    Time,
+    /// Calls per second: more is faster.
+    Throughput,
+}
+
+/// A question to all arms. Questions that are judged together are a family.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// What the numbers of the arms are.
+    pub quantity: Quantity,
+    /// The arms, the baseline first.
+    pub arms: Vec<ArmTimes>,
+}
+
+/// The number of one arm divided by another's, over the rounds in which both have one. Of times, below 1 is faster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
     /// The geometric mean over the rounds.
@@ -97,16 +115,21 @@ pub struct Ratio {
     pub rounds: usize,
 }
 
-/// The result of comparing an arm with the baseline.
+/// The result of comparing two arms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// The arm takes less time.
+    /// The arm takes less time, or makes more calls per second.
     Faster,
-    /// The arm takes more time.
+    /// The arm takes more time, or makes fewer calls per second.
     Slower,
+    /// The whole interval is within the noise floor: any difference is too small to matter.
+    Same {
+        /// The noise floor: 0.02 for 2 %.
+        within: f64,
+    },
     /// No difference, or none beyond the noise floor and the band of the repeat.
     NoDifference {
-        /// Whether there is a significant difference that is too small to matter.
+        /// Whether there is a significant difference that may be noise.
         within_noise: bool,
         /// The minimum detectable effect: 0.1 for 10 % more time.
         mde: f64,
@@ -148,58 +171,137 @@ pub enum InconclusiveReason {
     },
 }
 
-/// An arm, compared with the baseline.
+/// An arm, compared with another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The arm.
     pub strategy: usize,
-    /// The baseline.
+    /// The other.
     pub against: usize,
-    /// The arm's time to the baseline's; `None` when they have no round in common.
+    /// The arm's number to the other's; `None` when they have no round in common.
     pub ratio: Option<Ratio>,
-    /// The adjusted p; `None` for an arm that is not judged.
+    /// The adjusted p; `None` for a comparison that is not tested.
     pub p: Option<f64>,
-    /// The minimum detectable effect (0.1 for 10 % more time, 80 % power); `None` for an arm that is not judged, and with
-    /// fewer than [`MINIMUM_ROUNDS`].
+    /// The minimum detectable effect (0.1 for 10 % more time, 80 % power); `None` for a comparison that is not tested.
     pub mde: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Compares the arms of one or more questions with their baseline, the first arm of each: a comparison per further arm.
-/// All judged arms of all questions are one family.
-pub fn compare(questions: &[Vec<ArmTimes>], limits: Limits) -> Vec<Vec<Comparison>> {
-    let mut members = Vec::new();
-    for arms in questions {
-        let Some((baseline, others)) = arms.split_first() else { continue };
-        let judged = others.iter().filter(|arm| arm.role == Role::Judged);
-        members.extend(judged.map(|arm| log_ratios(&arm.means, &baseline.means)));
-    }
-    let family = Family::new(&members);
-    let critical = (!members.is_empty()).then_some(family.critical);
-    let mut adjusted = family.p.iter().copied();
-    let mut answer = |arms: &Vec<ArmTimes>| {
-        let Some((baseline, others)) = arms.split_first() else { return Vec::new() };
-        let judge = Judge { baseline, critical, band: band(arms), limits };
-        let compared = others.iter().map(|arm| {
-            let p = if arm.role == Role::Judged { adjusted.next() } else { None };
-            judge.compare(arm, p)
+impl Comparison {
+    /// The same comparison, seen from the other arm.
+    fn turned(&self) -> Comparison {
+        let verdict = match self.verdict {
+            Verdict::Faster => Verdict::Slower,
+            Verdict::Slower => Verdict::Faster,
+            Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => self.verdict,
+        };
+        let ratio = self.ratio.map(|ratio| Ratio {
+            mean: ratio.mean.recip(),
+            interval: ratio.interval.map(ConfidenceInterval::turned),
+            rounds: ratio.rounds,
         });
-        compared.collect()
-    };
-    questions.iter().map(&mut answer).collect()
+        Comparison { strategy: self.against, against: self.strategy, ratio, verdict, ..*self }
+    }
 }
 
-/// How far the repeat shows that noise alone moves a log ratio from 0; `None` without a repeat of the baseline, which is the
-/// first arm, or with fewer than two rounds of it.
-pub fn band(arms: &[ArmTimes]) -> Option<f64> {
-    let repeat = arms.iter().find(|arm| arm.role == Role::Repeat)?;
-    Estimate::of(&log_ratios(&repeat.means, &arms.first()?.means))?.band()
+/// The arms of a question, compared with each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedArms {
+    /// The question.
+    pub question: Question,
+    /// Every other arm against the baseline, then every later judged arm against every earlier one.
+    comparisons: Vec<Comparison>,
+}
+
+impl ComparedArms {
+    /// The comparison of a strategy with the baseline; `None` for the baseline itself.
+    pub fn with_baseline(&self, strategy: usize) -> Option<&Comparison> {
+        let baseline = self.question.arms.first()?.strategy;
+        self.comparisons.iter().find(|one| (one.strategy, one.against) == (strategy, baseline))
+    }
+
+    /// The comparison of any two judged strategies, or of one with the baseline.
+    pub fn pair(&self, strategy: usize, against: usize) -> Option<Comparison> {
+        let find = |pair| self.comparisons.iter().find(|one| (one.strategy, one.against) == pair);
+        find((strategy, against)).cloned().or_else(|| find((against, strategy)).map(Comparison::turned))
+    }
+
+    /// The comparisons that are tested: this question's part of the family.
+    pub fn tested(&self) -> impl Iterator<Item = &Comparison> {
+        self.comparisons.iter().filter(|comparison| comparison.p.is_some())
+    }
+
+    /// How far the repeat shows that noise alone moves a log ratio from 0; `None` without a repeat of the baseline, or with
+    /// fewer than two rounds of it.
+    pub fn band(&self) -> Option<f64> {
+        self.question.band()
+    }
+}
+
+impl Question {
+    fn band(&self) -> Option<f64> {
+        let repeat = self.arms.iter().find(|arm| arm.role == Role::Repeat)?;
+        Estimate::of(&log_ratios(&repeat.means, &self.arms.first()?.means))?.band()
+    }
+
+    /// All pairs that are shown.
+    fn pairs(&self, limits: Limits) -> Vec<Pair> {
+        let Some((baseline, others)) = self.arms.split_first() else { return Vec::new() };
+        let pooled = pooled(baseline, others, limits);
+        let with_baseline = others.iter().map(|arm| {
+            // The repeat shows how far apart two arms of one strategy are.
+            let baseline = if arm.role == Role::Repeat { baseline } else { &pooled };
+            Pair::new(arm, baseline, limits)
+        });
+        let judged: Vec<&ArmTimes> = others.iter().filter(|arm| arm.role == Role::Judged).collect();
+        let others = judged.iter().enumerate().flat_map(|(place, arm)| {
+            judged[..place].iter().map(|against| Pair::new(arm, against, limits)).collect::<Vec<_>>()
+        });
+        with_baseline.chain(others).collect()
+    }
+}
+
+/// The baseline with the geometric mean of its own number and the repeat's in every round: two arms of one strategy know it
+/// better than one. Without a repeat that has a number wherever the baseline has one, the baseline as it is.
+fn pooled(baseline: &ArmTimes, others: &[ArmTimes], limits: Limits) -> ArmTimes {
+    let mut pooled = baseline.clone();
+    let repeat = others.iter().find(|arm| arm.role == Role::Repeat);
+    if let Some(repeat) = repeat.filter(|repeat| obstacle(repeat, baseline, limits).is_none()) {
+        pooled.means = pooled_means(&baseline.means, &repeat.means);
+    }
+    pooled
+}
+
+/// The geometric mean of two arms in every round.
+pub(super) fn pooled_means(means: &[Option<f64>], repeat: &[Option<f64>]) -> Vec<Option<f64>> {
+    let pairs = means.iter().zip(repeat).map(|(mean, again)| mean.zip(*again));
+    pairs.map(|pair| pair.map(|(mean, again)| (mean * again).sqrt())).collect()
+}
+
+/// Compares the arms of one or more questions with each other. All pairs of judged arms of all questions are one family.
+pub fn compare(questions: Vec<Question>, limits: Limits) -> Vec<ComparedArms> {
+    let pairs: Vec<Vec<Pair>> = questions.iter().map(|question| question.pairs(limits)).collect();
+    let tested = pairs.iter().flatten().filter(|pair| pair.obstacle.is_none());
+    let members: Vec<Vec<Option<f64>>> = tested.map(|pair| pair.log_ratios.clone()).collect();
+    let family = Family::new(&members);
+    let critical = (!members.is_empty()).then_some(family.critical);
+    let mut adjusted = family.p.into_iter();
+    let mut judged = |(question, pairs): (Question, Vec<Pair>)| {
+        let judge = Judge { quantity: question.quantity, critical, band: question.band(), limits };
+        let comparisons = pairs.iter().map(|pair| {
+            let p = if pair.obstacle.is_none() { adjusted.next() } else { None };
+            judge.compare(pair, p)
+        });
+        let comparisons = comparisons.collect();
+        ComparedArms { question, comparisons }
+    };
+    questions.into_iter().zip(pairs).map(&mut judged).collect()
 }
 
 /// What keeps two arms from being compared at all.
-pub(super) fn obstacle(arm: &ArmTimes, baseline: &ArmTimes, limits: Limits) -> Option<InconclusiveReason> {
-    for ArmTimes { strategy, overloaded, failed_share: share, .. } in [arm, baseline] {
+pub(super) fn obstacle(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Option<InconclusiveReason> {
+    for ArmTimes { strategy, overloaded, failed_share: share, .. } in [arm, against] {
         let strategy = *strategy;
         if let Some(achieved) = *overloaded {
             return Some(InconclusiveReason::Overloaded { strategy, achieved });
@@ -208,46 +310,65 @@ pub(super) fn obstacle(arm: &ArmTimes, baseline: &ArmTimes, limits: Limits) -> O
             return Some(InconclusiveReason::Failures { strategy, share: *share });
         }
     }
-    let mut rounds = arm.means.iter().zip(&baseline.means);
+    let mut rounds = arm.means.iter().zip(&against.means);
     rounds.find_map(|(mine, theirs)| match (mine, theirs) {
         (None, Some(_)) => Some(InconclusiveReason::NoSuccess { strategy: arm.strategy }),
-        (Some(_), None) => Some(InconclusiveReason::NoSuccess { strategy: baseline.strategy }),
+        (Some(_), None) => Some(InconclusiveReason::NoSuccess { strategy: against.strategy }),
         (None, None) | (Some(_), Some(_)) => None,
     })
 }
 
-/// What one question's arms are measured by.
-struct Judge<'a> {
-    baseline: &'a ArmTimes,
-    /// That of the family; `None` where nothing is judged.
-    critical: Option<f64>,
-    band: Option<f64>,
-    limits: Limits,
+/// Two arms to compare.
+struct Pair {
+    strategy: usize,
+    against: usize,
+    log_ratios: Vec<Option<f64>>,
+    /// Why they are not tested; `None` for a member of the family.
+    obstacle: Option<InconclusiveReason>,
 }
 
-impl Judge<'_> {
-    fn compare(&self, arm: &ArmTimes, p: Option<f64>) -> Comparison {
-        let estimate = Estimate::of(&log_ratios(&arm.means, &self.baseline.means));
-        let obstacle = obstacle(arm, self.baseline, self.limits);
-        let verdict = match (obstacle, p) {
-            (Some(reason), _) => Verdict::Inconclusive(reason),
-            (None, None) => Verdict::Inconclusive(InconclusiveReason::NotJudged),
-            (None, Some(p)) => self.verdict(estimate.as_ref(), p),
-        };
+impl Pair {
+    fn new(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Pair {
+        let log_ratios = log_ratios(&arm.means, &against.means);
+        let rounds = log_ratios.iter().flatten().count();
+        let obstacle = obstacle(arm, against, limits)
+            .or((arm.role != Role::Judged).then_some(InconclusiveReason::NotJudged))
+            .or((rounds < MINIMUM_ROUNDS).then_some(InconclusiveReason::TooFewRounds(rounds)));
+        Pair { strategy: arm.strategy, against: against.strategy, log_ratios, obstacle }
+    }
+}
+
+/// What the comparisons of a question are judged by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Judge {
+    pub(super) quantity: Quantity,
+    /// That of the family; `None` where nothing is tested.
+    pub(super) critical: Option<f64>,
+    /// [`ComparedArms::band`].
+    pub(super) band: Option<f64>,
+    pub(super) limits: Limits,
+}
+
+impl Judge {
+    fn compare(&self, pair: &Pair, p: Option<f64>) -> Comparison {
+        let estimate = Estimate::of(&pair.log_ratios);
         let ratio = estimate.map(|estimate| Ratio {
             mean: estimate.ratio(),
-            interval: estimate.interval(self.critical_for(&estimate)).filter(|_| estimate.rounds >= MINIMUM_ROUNDS),
+            interval: self.interval(&estimate),
             rounds: estimate.rounds,
         });
-        let is_enough = |estimate: &&Estimate| obstacle.is_none() && estimate.rounds >= MINIMUM_ROUNDS;
-        let mde = p.and(estimate.as_ref()).filter(is_enough).map(|estimate| self.mde(estimate));
-        Comparison { strategy: arm.strategy, against: self.baseline.strategy, ratio, p, mde, verdict }
+        let verdict = match (pair.obstacle, estimate.zip(p)) {
+            (Some(reason), _) => Verdict::Inconclusive(reason),
+            (None, Some((estimate, p))) => self.verdict(&estimate, p),
+            (None, None) => Verdict::Inconclusive(InconclusiveReason::TooFewRounds(0)),
+        };
+        let mde = p.and(estimate).map(|estimate| self.mde(&estimate));
+        Comparison { strategy: pair.strategy, against: pair.against, ratio, p, mde, verdict }
     }
 
-    /// A log ratio this close to 0 is noise. It is the logarithm, so that "a is faster than b" and "b is slower than a" are
-    /// the same claim.
-    fn noise(&self) -> f64 {
-        self.limits.floor().max(self.band.unwrap_or(0.0))
+    /// The 95 % CI of a ratio; `None` with too few rounds.
+    pub(super) fn interval(&self, estimate: &Estimate) -> Option<ConfidenceInterval> {
+        estimate.interval(self.critical_for(estimate)).filter(|_| estimate.rounds >= MINIMUM_ROUNDS)
     }
 
     /// How many standard errors the ends of an interval are away. An arm outside the verdict has
@@ -256,27 +377,33 @@ impl Judge<'_> {
         self.critical.unwrap_or_else(|| t_quantile(0.975, estimate.rounds.saturating_sub(1).max(1)))
     }
 
-    fn mde(&self, estimate: &Estimate) -> f64 {
-        estimate.mde(self.critical_for(estimate)).max(self.noise().exp_m1())
+    /// What a mean log ratio must exceed to be reported: the whole interval lies beyond the noise floor, and the mean
+    /// beyond the band of the repeat. Logarithms, so that "a is faster than b" and "b is slower than a" are the same claim.
+    fn hurdle(&self, estimate: &Estimate) -> f64 {
+        (estimate.half_width(self.critical_for(estimate)) + self.limits.floor()).max(self.band.unwrap_or(0.0))
     }
 
-    fn verdict(&self, estimate: Option<&Estimate>, p: f64) -> Verdict {
-        let Some(estimate) = estimate.filter(|estimate| estimate.rounds >= MINIMUM_ROUNDS) else {
-            let rounds = estimate.map_or(0, |estimate| estimate.rounds);
-            return Verdict::Inconclusive(InconclusiveReason::TooFewRounds(rounds));
-        };
-        // The step-down finds a little more than the simultaneous interval; a difference whose interval
-        // contains 1 is not reported.
-        let interval = estimate.interval(self.critical_for(estimate)).filter(ConfidenceInterval::excludes_one);
-        let is_found = p < SIGNIFICANCE && interval.is_some();
-        let within_noise = is_found && estimate.mean.abs() <= self.noise();
+    fn mde(&self, estimate: &Estimate) -> f64 {
+        let (critical, band) = (self.critical_for(estimate), self.band.unwrap_or(0.0));
+        estimate.detectable(critical, self.limits.floor(), band).exp_m1()
+    }
+
+    /// The verdict on a comparison with at least [`MINIMUM_ROUNDS`].
+    pub(super) fn verdict(&self, estimate: &Estimate, p: f64) -> Verdict {
+        let (distance, reach) = (estimate.mean.abs(), estimate.half_width(self.critical_for(estimate)));
+        // The step-down finds a little more than the simultaneous interval; a difference whose interval contains 1 is not
+        // reported.
+        let is_found = p < SIGNIFICANCE && distance > reach;
         let mde = self.mde(estimate);
-        if is_found && !within_noise {
-            if estimate.mean < 0.0 { Verdict::Faster } else { Verdict::Slower }
-        } else if mde > UNSTABLE {
+        if is_found && distance > self.hurdle(estimate) {
+            let is_less = estimate.mean < 0.0;
+            if is_less == (self.quantity == Quantity::Time) { Verdict::Faster } else { Verdict::Slower }
+        } else if distance + reach <= self.limits.floor() {
+            Verdict::Same { within: self.limits.floor().exp_m1() }
+        } else if mde > UNSTABLE && !is_found {
             Verdict::Inconclusive(InconclusiveReason::Unstable { mde })
         } else {
-            Verdict::NoDifference { within_noise, mde }
+            Verdict::NoDifference { within_noise: is_found, mde }
         }
     }
 }
@@ -292,9 +419,17 @@ mod tests {
         ArmTimes { strategy, role: Role::Judged, means, failed_share: 0.0, overloaded: None }
     }
 
+    fn within(arms: Vec<ArmTimes>, limits: Limits) -> ComparedArms {
+        compare(vec![Question { quantity: Quantity::Time, arms }], limits).remove(0)
+    }
+
+    fn compared(arms: Vec<ArmTimes>) -> ComparedArms {
+        within(arms, Limits::default())
+    }
+
     /// An arm against a baseline.
     fn two(against: ArmTimes, arm: ArmTimes) -> Comparison {
-        compare(&[vec![against, arm]], Limits::default()).remove(0).remove(0)
+        compared(vec![against, arm]).comparisons.remove(0)
     }
 
     fn repeat(means: &[f64]) -> ArmTimes {
@@ -319,27 +454,20 @@ mod tests {
 
     #[test]
     fn interval_and_mde_by_hand() {
-        // ln ratios 0.1 to 0.6 in six rounds: mean 0.35, s = 0.18708, standard error 0.076376. The greatest of the 32 |t|
-        // is that without a flip (sum 2.1); the second, their 95 % quantile, that with 0.1 flipped (sum 1.9).
+        // ln ratios 0.1 to 0.6 in six rounds: mean 0.35, s = 0.18708, standard error 0.076376. Centred, they are -0.25 to
+        // 0.25 in steps of 0.1, with squares of 0.175. The greatest of the 32 |t| is that with the three of one sign flipped
+        // (sum 0.9): with one more as great, p would be 2 / 32.
         let logs = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
         let made = two(arm(0, &[1.0; 6]), arm(1, &logs.map(f64::exp)));
-        let t = |sum: f64| sum / 6.0 / ((0.91 - sum * sum / 6.0) / 5.0 / 6.0).sqrt();
+        let t = |sum: f64| sum / 6.0 / ((0.175 - sum * sum / 6.0) / 5.0 / 6.0).sqrt();
         assert_eq!((made.verdict, made.p), (Verdict::Slower, Some(1.0 / 32.0)));
         let interval = made.ratio.unwrap().interval.unwrap();
-        assert!((interval.low.ln() - (0.35 - t(1.9) * 0.076_376)).abs() < 1e-5, "{interval:?} {}", t(1.9));
-        assert!((interval.high.ln() - (0.35 + t(1.9) * 0.076_376)).abs() < 1e-5);
-        // With the signs of the two smallest flipped (sum 1.5), five of the 32 are as great: nothing is found, and what would
-        // have been is exp((c + t(0.8, 5)) * s / sqrt(6)) - 1.
-        let turned = [-0.1, -0.2, 0.3, 0.4, 0.5, 0.6];
-        let made = two(arm(0, &[1.0; 6]), arm(1, &turned.map(f64::exp)));
-        let error = ((0.91 - 1.5 * 1.5 / 6.0) / 5.0 / 6.0_f64).sqrt();
-        let expected = ((t(1.9) + 0.91954) * error).exp() - 1.0;
-        match made.verdict {
-            Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) => {
-                assert!((mde - expected).abs() < 1e-4, "{mde}")
-            }
-            other => panic!("{other:?}"),
-        }
+        assert!((interval.low.ln() - (0.35 - t(0.9) * 0.076_376)).abs() < 1e-5, "{interval:?} {}", t(0.9));
+        assert!((interval.high.ln() - (0.35 + t(0.9) * 0.076_376)).abs() < 1e-5);
+        // The least that is found in 80 % of the runs.
+        let estimate = Estimate::of(&logs.map(Some)).unwrap();
+        let expected = estimate.detectable(t(0.9), 1.02_f64.ln(), 0.0).exp_m1();
+        assert!((made.mde.unwrap() - expected).abs() < 1e-4, "{made:?} {expected}");
     }
 
     #[test]
@@ -353,25 +481,74 @@ mod tests {
         assert!(
             matches!(two(arm(0, &[1.0; 8]), arm(1, &wild)).verdict, Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) if mde > 0.5)
         );
-        // Every pattern of signs makes these rounds agree in one of the comparisons, so there is no finite bound.
-        let mirrored =
-            |round: i32| arm(1, &std::array::from_fn::<f64, 6, _>(|r| if r as i32 == round { 2.0 } else { 0.5 }));
-        let made =
-            compare(&[vec![arm(0, &[1.0; 6]), mirrored(0), mirrored(1), mirrored(2)]], Limits::default()).remove(0);
+        // Centred, each of these is two values, so that a pattern of signs makes its rounds agree: no bound is finite.
+        let halves = |low: [usize; 3]| {
+            arm(1, &std::array::from_fn::<f64, 6, _>(|round| if low.contains(&round) { 0.9 } else { 1.2 }))
+        };
+        let made = compared(vec![arm(0, &[1.0; 6]), halves([0, 1, 2]), halves([0, 2, 4]), halves([1, 2, 5])]);
+        let one = &made.comparisons[0];
         assert!(
-            made.iter()
-                .all(|one| matches!(one.verdict, Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) if mde.is_infinite()))
+            matches!(one.verdict, Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) if mde.is_infinite()),
+            "{one:?}"
         );
-        assert!(made.iter().all(|one| one.ratio.unwrap().interval.is_none()));
+        assert!(one.ratio.unwrap().interval.is_none());
+    }
+
+    #[test]
+    fn an_interval_within_the_floor_is_the_same() {
+        let steady = [1.001, 0.999, 1.0, 1.002, 0.998, 1.001, 1.0, 0.999];
+        let made = two(arm(0, &[1.0; 8]), arm(1, &steady));
+        assert!(matches!(made.verdict, Verdict::Same { within } if (within - 0.02).abs() < 1e-9), "{made:?}");
+        // Certainly slower, by 1.5 %: too little to matter.
+        let made = two(arm(0, &[1.0; 8]), arm(1, &steady.map(|mean| mean * 1.015)));
+        assert!(matches!(made.verdict, Verdict::Same { .. }) && made.p.unwrap() < SIGNIFICANCE, "{made:?}");
+        // A difference of 2.05 % whose interval reaches into the floor.
+        let made = two(arm(0, &[1.0; 8]), arm(1, &steady.map(|mean| mean * 1.0205)));
+        assert!(matches!(made.verdict, Verdict::NoDifference { within_noise: true, .. }), "{made:?}");
+    }
+
+    #[test]
+    fn all_pairs_of_judged_arms_are_one_family() {
+        let arms = vec![arm(0, &[4.0; 8]), arm(1, &[2.0; 8]), arm(2, &[1.0; 8])];
+        let described = ArmTimes { role: Role::Described, ..arm(3, &[1.0; 8]) };
+        let made = compared(arms.into_iter().chain([described]).collect());
+        assert_eq!((made.comparisons.len(), made.tested().count()), (4, 3));
+        let (one, turned) = (made.pair(2, 1).unwrap(), made.pair(1, 2).unwrap());
+        assert_eq!((one.verdict, turned.verdict), (Verdict::Faster, Verdict::Slower));
+        assert_eq!((one.ratio.unwrap().mean, turned.ratio.unwrap().mean), (0.5, 2.0));
+        assert_eq!((turned.strategy, turned.against, turned.p), (1, 2, one.p));
+        assert_eq!((made.pair(3, 1), made.with_baseline(0)), (None, None));
+        assert_eq!(made.pair(2, 0).as_ref(), made.with_baseline(2));
+    }
+
+    #[test]
+    fn more_calls_per_second_are_faster() {
+        let question = Question { quantity: Quantity::Throughput, arms: vec![arm(0, &[1.0; 8]), arm(1, &[2.0; 8])] };
+        let made = compare(vec![question], Limits::default()).remove(0);
+        assert_eq!(made.with_baseline(1).unwrap().verdict, Verdict::Faster);
+    }
+
+    #[test]
+    fn both_arms_of_the_baseline_count() {
+        let arms = |repeat: ArmTimes| vec![arm(0, &[1.0; 8]), arm(1, &[2.0; 8]), repeat];
+        let mean = |made: &ComparedArms, strategy| made.with_baseline(strategy).unwrap().ratio.unwrap().mean;
+        let made = compared(arms(repeat(&[1.21; 8])));
+        assert!((mean(&made, 1) - 2.0 / 1.1).abs() < 1e-9);
+        // The repeat itself is held against the first arm alone.
+        assert!((mean(&made, 9) - 1.21).abs() < 1e-9);
+        let mut gap = repeat(&[1.21; 8]);
+        gap.means[0] = None;
+        let failing = ArmTimes { failed_share: 0.5, ..repeat(&[1.21; 8]) };
+        for useless in [gap, failing] {
+            assert_eq!(mean(&compared(arms(useless)), 1), 2.0);
+        }
     }
 
     #[test]
     fn small_differences_are_noise() {
         let verdict = |mean: f64| two(arm(0, &[100.0; 8]), arm(1, &[mean; 8])).verdict;
         for within in [98.1, 101.9] {
-            assert!(
-                matches!(verdict(within), Verdict::NoDifference { within_noise: true, mde } if (mde - 0.02).abs() < 1e-9)
-            );
+            assert!(matches!(verdict(within), Verdict::Same { within } if (within - 0.02).abs() < 1e-9));
         }
         assert_eq!((verdict(97.9), verdict(102.1)), (Verdict::Faster, Verdict::Slower));
     }
@@ -379,22 +556,24 @@ mod tests {
     #[test]
     fn the_repeat_widens_the_noise_and_is_not_judged() {
         let with = |repeat: ArmTimes| {
-            let arms = vec![arm(0, &[100.0; 8]), arm(1, &[105.0; 8]), repeat];
-            (band(&arms), compare(&[arms], Limits::default()).remove(0))
+            let made = compared(vec![arm(0, &[100.0; 8]), arm(1, &[108.0; 8]), repeat]);
+            (made.band().unwrap(), made.with_baseline(1).unwrap().clone(), made.with_baseline(9).unwrap().clone())
         };
-        let (narrow, made) = with(repeat(&[101.0; 8]));
-        assert!((narrow.unwrap().exp() - 1.01).abs() < 1e-9);
+        let (narrow, made, again) = with(repeat(&[101.0; 8]));
+        assert!((narrow.exp() - 1.01).abs() < 1e-9);
         assert_eq!(
-            (made[0].verdict, made[1].verdict, made[1].p),
+            (made.verdict, again.verdict, again.p),
             (Verdict::Slower, Verdict::Inconclusive(InconclusiveReason::NotJudged), None)
         );
-        let (wide, made) = with(repeat(&[106.0; 8]));
-        assert!((wide.unwrap().exp() - 1.06).abs() < 1e-9);
+        let (wide, made, _) = with(repeat(&[106.0; 8]));
+        assert!((wide.exp() - 1.06).abs() < 1e-9);
         assert!(
-            matches!(made[0].verdict, Verdict::NoDifference { within_noise: true, mde } if (mde - 0.06).abs() < 1e-9)
+            matches!(made.verdict, Verdict::NoDifference { within_noise: true, mde } if (mde - 0.06).abs() < 1e-9),
+            "{made:?}"
         );
+        let band = |arms: Vec<ArmTimes>| compared(arms).band();
         assert_eq!(
-            (band(&[arm(0, &[1.0; 8]), arm(1, &[1.0; 8])]), band(&[arm(0, &[1.0]), repeat(&[1.0])])),
+            (band(vec![arm(0, &[1.0; 8]), arm(1, &[1.0; 8])]), band(vec![arm(0, &[1.0]), repeat(&[1.0])])),
             (None, None)
         );
     }
@@ -416,9 +595,10 @@ mod tests {
         let noisy = [1.0, 1.1, 0.95, 1.05, 0.9, 1.02, 0.97, 1.2];
         let alone = two(arm(0, &[1.0; 8]), arm(1, &noisy));
         let described = ArmTimes { role: Role::Described, ..arm(2, &[3.0; 8]) };
-        let made = compare(&[vec![arm(0, &[1.0; 8]), described, arm(1, &noisy)]], Limits::default()).remove(0);
-        assert_eq!((&made[1], made[0].verdict), (&alone, Verdict::Inconclusive(InconclusiveReason::NotJudged)));
-        assert!(made[0].ratio.unwrap().interval.is_some());
+        let made = compared(vec![arm(0, &[1.0; 8]), described, arm(1, &noisy)]);
+        let (one, other) = (made.with_baseline(1).unwrap(), made.with_baseline(2).unwrap());
+        assert_eq!((one, other.verdict), (&alone, Verdict::Inconclusive(InconclusiveReason::NotJudged)));
+        assert!(other.ratio.unwrap().interval.is_some());
     }
 
     #[test]
@@ -443,12 +623,12 @@ mod tests {
     fn limits_of_the_run_decide() {
         let with = |limits: Limits, share: f64| {
             let slower = ArmTimes { failed_share: share, ..arm(1, &[104.0; 8]) };
-            compare(&[vec![arm(0, &[100.0; 8]), slower]], limits).remove(0).remove(0).verdict
+            within(vec![arm(0, &[100.0; 8]), slower], limits).comparisons[0].verdict
         };
         let limits = Limits { noise: 0.05, error_budget: 0.1 };
         assert_eq!(
             (with(Limits::default(), 0.0), with(limits, 0.0)),
-            (Verdict::Slower, Verdict::NoDifference { within_noise: true, mde: 0.05_f64.ln_1p().exp_m1() })
+            (Verdict::Slower, Verdict::Same { within: 0.05_f64.ln_1p().exp_m1() })
         );
         let limits = Limits { noise: 0.0, ..limits };
         assert_eq!(
@@ -461,15 +641,13 @@ mod tests {
     #[test]
     fn overloaded_arms_are_not_compared() {
         let slow = ArmTimes { overloaded: Some(0.9), ..arm(1, &[9.0; 6]) };
-        let made = compare(&[vec![arm(0, &[2.0; 6]), slow.clone(), arm(2, &[1.0; 6])]], Limits::default()).remove(0);
-        assert_eq!(
-            made[0].verdict,
-            Verdict::Inconclusive(InconclusiveReason::Overloaded { strategy: 1, achieved: 0.9 })
-        );
-        assert_eq!(made[1].verdict, Verdict::Faster);
-        let made = compare(&[vec![slow, arm(0, &[2.0; 6]), arm(2, &[1.0; 6])]], Limits::default()).remove(0);
         let overloaded = Verdict::Inconclusive(InconclusiveReason::Overloaded { strategy: 1, achieved: 0.9 });
-        assert!(made.iter().all(|one| one.verdict == overloaded), "{made:?}");
+        let made = compared(vec![arm(0, &[2.0; 6]), slow.clone(), arm(2, &[1.0; 6])]);
+        let verdict = |strategy| made.with_baseline(strategy).unwrap().verdict;
+        assert_eq!((verdict(1), verdict(2), made.tested().count()), (overloaded, Verdict::Faster, 1));
+        let made = compared(vec![slow, arm(0, &[2.0; 6]), arm(2, &[1.0; 6])]);
+        let verdict = |strategy| made.with_baseline(strategy).unwrap().verdict;
+        assert_eq!((verdict(0), verdict(2)), (overloaded, overloaded));
     }
 
     #[test]
@@ -512,7 +690,7 @@ mod tests {
         fn identical_arms_have_ratio_one_and_no_difference(times in times()) {
             let (a, _) = arms(&times);
             let made = two(a.clone(), ArmTimes { strategy: 1, ..a });
-            prop_assert_eq!((made.ratio.unwrap().mean, made.p), (1.0, Some(1.0)));
+            prop_assert_eq!((made.ratio.unwrap().mean, made.p), (1.0, (times.len() >= MINIMUM_ROUNDS).then_some(1.0)));
             prop_assert!(!matches!(made.verdict, Verdict::Faster | Verdict::Slower));
         }
 

@@ -1,21 +1,23 @@
 //! Comparisons that are judged together, so that many of them do not find by chance what is not there.
 //!
-//! Step-down max-|t| of Westfall and Young, with the signs of whole rounds flipped: if arms do not differ, each of their
-//! rounds could as well have come out the other way round, in all comparisons at once, since they share the round's
+//! P-values: step-down max-|t| of Westfall and Young, with the signs of whole rounds flipped. If arms do not differ, each of
+//! their rounds could as well have come out the other way round, in all comparisons at once, since they share the round's
 //! round effect and often an arm.
+//!
+//! Intervals: the same flips of the log ratios *minus their own means*. An interval must hold whatever the differences are, and
+//! the flips of ratios that differ from 0 are mostly spread: their greatest |t| is too small.
 
 use std::cmp::Ordering;
 
 use crate::generate::{Label, Seed, Stream};
+
+use super::compare::SIGNIFICANCE;
 
 /// Up to this many rounds all sign patterns are enumerated.
 const EXHAUSTIVE_ROUNDS: usize = 14;
 
 /// With more rounds, the number of sampled sign patterns, including the observed one.
 const DRAWN_PATTERNS: usize = 20_000;
-
-/// The share of patterns whose greatest |t| the critical value is not below.
-const CONFIDENCE: f64 = 0.95;
 
 /// Statistics that differ by no more than this share are equal: sums of the same numbers in another order.
 const ROUNDING: f64 = 1e-9;
@@ -25,34 +27,55 @@ const ROUNDING: f64 = 1e-9;
 pub struct Family {
     /// The adjusted p of each comparison; 1 with fewer than two rounds.
     pub p: Vec<f64>,
-    /// The 95 % quantile of the greatest |t| over the patterns of signs; infinite when too many patterns have no spread.
+    /// How many standard errors the ends of simultaneous 95 % CIs are from the mean: beyond it, fewer than 5 % of the patterns
+    /// of signs reach as great a |t| with centred log ratios, the observed pattern included, as in a p-value. Infinite when
+    /// too many patterns have no spread.
     pub critical: f64,
 }
 
 /// The log ratios of one comparison.
 struct LogRatios {
-    /// Per round; 0, which no flip changes, where there is none.
-    values: Vec<f64>,
+    mean: f64,
+    /// Per round, minus the mean; 0, which no flip changes, where there is none.
+    centred: Vec<f64>,
+    /// The rounds without a log ratio.
+    missing: Vec<usize>,
     rounds: f64,
+    /// The sum of the squares of `centred`.
     squares: f64,
 }
 
 impl LogRatios {
     fn new(log_ratios: &[Option<f64>], order: &[usize]) -> LogRatios {
-        let values: Vec<f64> = order.iter().map(|round| log_ratios[*round].unwrap_or(0.0)).collect();
-        let squares = values.iter().map(|value| value * value).sum();
-        LogRatios { values, rounds: log_ratios.iter().flatten().count() as f64, squares }
+        let values: Vec<Option<f64>> = order.iter().map(|round| log_ratios[*round]).collect();
+        let rounds = values.iter().flatten().count() as f64;
+        let mean = values.iter().flatten().sum::<f64>() / rounds.max(1.0);
+        let mut centred: Vec<f64> = values.iter().map(|value| value.map_or(0.0, |value| value - mean)).collect();
+        let mut squares: f64 = centred.iter().map(|value| value * value).sum();
+        if squares <= rounds * mean * mean * ROUNDING * ROUNDING {
+            // What is left of equal numbers is rounding.
+            (squares, centred) = (0.0, vec![0.0; values.len()]);
+        }
+        let missing = (0..values.len()).filter(|place| values[*place].is_none()).collect();
+        LogRatios { mean, centred, missing, rounds, squares }
     }
 
-    /// |t| under a pattern of signs. The sum of squares is the same under all.
-    fn statistic(&self, signs: &[f64]) -> f64 {
-        let sum: f64 = self.values.iter().zip(signs).map(|(value, sign)| value * sign).sum();
+    /// |t| under a pattern of signs, which add up to `total`: of the log ratios, and of the centred ones.
+    fn statistics(&self, signs: &[f64], total: f64) -> (f64, f64) {
+        let sum: f64 = self.centred.iter().zip(signs).map(|(value, sign)| value * sign).sum();
+        let total = total - self.missing.iter().map(|place| signs[*place]).sum::<f64>();
+        let raw = self.statistic(sum + self.mean * total, self.squares + self.rounds * self.mean * self.mean);
+        (raw, self.statistic(sum, self.squares))
+    }
+
+    /// |t| of numbers with this sum and this sum of squares, which is the same under all patterns.
+    fn statistic(&self, sum: f64, squares: f64) -> f64 {
         let explained = sum * sum / self.rounds;
-        if self.rounds < 2.0 || explained <= self.squares * ROUNDING * ROUNDING {
+        if self.rounds < 2.0 || explained <= squares * ROUNDING * ROUNDING {
             return 0.0;
         }
-        let rest = self.squares - explained;
-        if rest <= self.squares * ROUNDING {
+        let rest = squares - explained;
+        if rest <= squares * ROUNDING {
             return f64::INFINITY;
         }
         (explained * (self.rounds - 1.0) / rest).sqrt()
@@ -64,17 +87,20 @@ impl Family {
     pub fn new(comparisons: &[Vec<Option<f64>>]) -> Family {
         let order = order(comparisons);
         let series: Vec<LogRatios> = comparisons.iter().map(|ratios| LogRatios::new(ratios, &order)).collect();
-        let seen: Vec<f64> = series.iter().map(|one| one.statistic(&vec![1.0; order.len()])).collect();
+        let observed = vec![1.0; order.len()];
+        let seen: Vec<f64> = series.iter().map(|one| one.statistics(&observed, order.len() as f64).0).collect();
         let mut ranks: Vec<usize> = (0..series.len()).collect();
         ranks.sort_by(|a, b| seen[*b].total_cmp(&seen[*a]));
         let (mut reached, mut greatest) = (vec![0_usize; series.len()], Vec::new());
         for_each_pattern(order.len(), |signs| {
-            let mut most: f64 = 0.0;
+            let total = signs.iter().sum();
+            let (mut most, mut most_centred): (f64, f64) = (0.0, 0.0);
             for (rank, place) in ranks.iter().enumerate().rev() {
-                most = most.max(series[*place].statistic(signs));
+                let (raw, centred) = series[*place].statistics(signs, total);
+                (most, most_centred) = (most.max(raw), most_centred.max(centred));
                 reached[rank] += usize::from(most >= seen[*place] * (1.0 - ROUNDING));
             }
-            greatest.push(most);
+            greatest.push(most_centred);
         });
         let mut p = vec![1.0; series.len()];
         let mut least: f64 = 0.0;
@@ -82,9 +108,10 @@ impl Family {
             least = least.max(reached[rank] as f64 / greatest.len() as f64);
             p[place] = least;
         }
-        greatest.sort_by(f64::total_cmp);
-        let rank = (greatest.len() as f64 * CONFIDENCE).ceil() as usize;
-        Family { p, critical: greatest[rank.saturating_sub(1)] }
+        greatest.sort_by(|a, b| b.total_cmp(a));
+        // The most patterns, besides the observed one, with which p is still below the significance level.
+        let allowed = ((greatest.len() as f64 * SIGNIFICANCE).ceil() as usize).saturating_sub(2);
+        Family { p, critical: greatest[allowed] }
     }
 }
 
@@ -154,15 +181,21 @@ mod tests {
             let reached = (0..patterns).filter(|pattern| most(*pattern) >= seen[place] * (1.0 - 1e-9)).count();
             reached as f64 / f64::from(patterns)
         };
+        let centred = |values: &Vec<f64>| {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            values.iter().map(|value| value - mean).collect::<Vec<f64>>()
+        };
+        let centred: Vec<Vec<f64>> = comparisons.iter().map(centred).collect();
         let raw: Vec<f64> = (0..seen.len()).map(stepped).collect();
         let monotone = |place: usize| {
             (0..seen.len()).filter(|other| seen[*other] >= seen[place]).map(|other| raw[other]).fold(0.0, f64::max)
         };
         let mut greatest: Vec<f64> =
-            (0..patterns).map(|p| comparisons.iter().map(|values| t(values, p)).fold(0.0, f64::max)).collect();
-        greatest.sort_by(f64::total_cmp);
-        let rank = (f64::from(patterns) * 0.95).ceil() as usize;
-        ((0..seen.len()).map(monotone).collect(), greatest[rank - 1])
+            (0..patterns).map(|p| centred.iter().map(|values| t(values, p)).fold(0.0, f64::max)).collect();
+        greatest.sort_by(|a, b| b.total_cmp(a));
+        // Every pattern is here twice.
+        let allowed = (f64::from(patterns) / 2.0 * 0.05).ceil().max(2.0) as usize - 2;
+        ((0..seen.len()).map(monotone).collect(), greatest[2 * allowed])
     }
 
     #[test]
@@ -171,7 +204,8 @@ mod tests {
         // t = sum / sqrt(3) / s, with s^2 = (14 - sum^2 / 3) / 2: 3.4641 for 6, 1.1094 for 4, 0.4588 for 2, 0 for 0.
         let made = Family::new(&[all(&[1.0, 2.0, 3.0])]);
         assert_eq!(made.p, [0.25]);
-        assert!((made.critical - 3.4641).abs() < 1e-4);
+        // Centred, (-1, 0, 1): 0, 2, 0 and 2, and t = 2 / sqrt(3) / s with s^2 = (2 - 4 / 3) / 2.
+        assert!((made.critical - 2.0).abs() < 1e-9);
         let made = Family::new(&[all(&[-1.0, 2.0, 3.0])]);
         assert_eq!(made.p, [0.5]);
         // Together: the pattern that flips round 1 gives the first the greatest |t|, so that it counts for both.
@@ -184,10 +218,20 @@ mod tests {
         for rounds in 2..=14 {
             let made = Family::new(&[all(&vec![0.3; rounds])]);
             assert_eq!(made.p, [0.5_f64.powi(rounds as i32 - 1)]);
-            assert_eq!(made.critical.is_finite(), rounds >= 6);
+            assert_eq!(made.critical, 0.0);
         }
         let made = Family::new(&[all(&[0.3; 20])]);
-        assert!(made.p[0] <= 2.0 / 20_000.0 && made.critical < 3.0, "{made:?}");
+        assert!(made.p[0] <= 2.0 / 20_000.0 && made.critical == 0.0, "{made:?}");
+    }
+
+    #[test]
+    fn what_the_ratios_are_does_not_change_the_intervals() {
+        let noise = [0.02, -0.01, 0.03, -0.02, 0.01, 0.0, -0.03, 0.04];
+        let with = |effect: f64| {
+            Family::new(&[all(&noise.map(|value| value + effect)), all(&noise.map(|value| value * value))])
+        };
+        assert!(close(with(0.0).critical, with(0.7).critical));
+        assert!(with(0.7).p[0] < with(0.0).p[0]);
     }
 
     #[test]
@@ -212,12 +256,16 @@ mod tests {
     }
 
     fn families() -> impl Strategy<Value = Vec<Vec<f64>>> {
-        (2_usize..9, 1_usize..5)
+        (3_usize..9, 1_usize..5)
             .prop_flat_map(|(rounds, size)| prop::collection::vec(prop::collection::vec(-1.0_f64..1.0, rounds), size))
     }
 
+    fn close(a: f64, b: f64) -> bool {
+        a == b || (a / b - 1.0).abs() < 1e-6
+    }
+
     fn near(a: &Family, b: &Family) -> bool {
-        a.p == b.p && (a.critical / b.critical - 1.0).abs() < 1e-6
+        a.p == b.p && close(a.critical, b.critical)
     }
 
     proptest! {
@@ -226,7 +274,7 @@ mod tests {
             let made = Family::new(&values.iter().map(|v| all(v)).collect::<Vec<_>>());
             let (p, critical) = brute_force(&values);
             prop_assert_eq!(&made.p, &p);
-            prop_assert!((made.critical / critical - 1.0).abs() < 1e-6);
+            prop_assert!(close(made.critical, critical));
         }
 
         #[test]

@@ -38,8 +38,8 @@ pub use anomalies::{Anomalies, anomalies};
 pub use bound::BoundError;
 pub use carry_over::{CarryOver, carry_over};
 pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
-pub use compare::{ArmTimes, Comparison, InconclusiveReason, Limits, Ratio, Role, Verdict, band, compare};
-pub use compare::{MINIMUM_ROUNDS, SIGNIFICANCE, UNSTABLE};
+pub use compare::{ArmTimes, ComparedArms, Comparison, InconclusiveReason, Limits, MINIMUM_ROUNDS, Quantity, Question};
+pub use compare::{Ratio, Role, SIGNIFICANCE, UNSTABLE, Verdict, compare};
 pub use cost::{Cost, counters, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use family::Family;
@@ -49,7 +49,7 @@ pub use mix::mix_means;
 pub use objective::{Objective, calls_needed};
 pub use open_load::{OpenLoad, achieved_share, open_load};
 pub use outcome_totals::{OutcomeTotals, outcome_totals};
-pub use ranking::{HeadToHead, Ranking, ranking};
+pub use ranking::Ranking;
 pub use run_comparison::{
     ChangeVerdict, Incomparable, IncomparableReason, OperationChange, RunComparison, RunPair, SharedShift,
     SharedStrategy, StrategyChange, TimeChange, compare_runs,
@@ -134,8 +134,8 @@ mod tests {
                     let means = mix_means(run, strategy);
                     ArmTimes { strategy, role, means, failed_share: 0.0, overloaded: None }
                 };
-                let arms = vec![arm(0), arm(strategy)];
-                let _ = ranking(&arms, &compare(std::slice::from_ref(&arms), limits)[0]);
+                let question = Question { quantity: Quantity::Time, arms: vec![arm(0), arm(strategy)] };
+                let _ = compare(vec![question], limits)[0].ranking();
                 let _ = (means(run, strategy, 0), geometric_mean(&means(run, strategy, 1)));
             }
         }

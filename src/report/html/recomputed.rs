@@ -125,7 +125,7 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (rounds - 1.0) / rounds).sqrt())
 }
 
-/// The 95 % quantile of the largest |t| of some comparisons over all sign patterns.
+/// What the largest |t| of some comparisons, each minus its own mean, exceeds in fewer than 5 % of all sign patterns.
 fn critical(comparisons: &[Vec<f64>]) -> f64 {
     let rounds = comparisons[0].len();
     let statistic = |values: &Vec<f64>, pattern: u32| {
@@ -134,10 +134,13 @@ fn critical(comparisons: &[Vec<f64>]) -> f64 {
         let (mean, error) = mean_and_error(&flipped);
         (mean / error).abs()
     };
+    let centred = |values: &Vec<f64>| values.iter().map(|value| value - mean_and_error(values).0).collect();
+    let comparisons: Vec<Vec<f64>> = comparisons.iter().map(centred).collect();
     let greatest = |pattern| comparisons.iter().map(|values| statistic(values, pattern)).fold(0.0, f64::max);
     let mut all: Vec<f64> = (0..1_u32 << rounds).map(greatest).collect();
-    all.sort_by(f64::total_cmp);
-    all[(all.len() as f64 * 0.95).ceil() as usize - 1]
+    all.sort_by(|a, b| b.total_cmp(a));
+    // Every pattern is here twice, and the observed one counts.
+    all[2 * ((all.len() as f64 / 2.0 * 0.05).ceil() as usize - 2)]
 }
 
 /// The rows of a part's table by their group (such as an operation), and the headings.

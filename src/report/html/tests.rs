@@ -337,7 +337,8 @@ fn overview_has_differences_and_intervals() {
     let mix = evaluation.rows.iter().find(|row| row.is_mix).unwrap();
     let cells = rows[1].all("td");
     assert_eq!(cells[0].text, format::time(mix.cells[0].mean.unwrap()));
-    let brief = crate::report::verdict_text::brief(&mix.cells[1].comparison.as_ref().unwrap().ratio.unwrap());
+    let ratio = mix.cells[1].comparison.as_ref().unwrap().ratio.unwrap();
+    let brief = crate::report::verdict_text::brief(&ratio, crate::stats::Quantity::Time);
     assert_eq!(cells[1].text, format!("fastest: ▼ {} {}", brief.factor, brief.interval.unwrap()));
     assert!(cells[1].get("class").contains("good best"), "{}", cells[1].get("class"));
     assert_links_lead_somewhere(&root);

@@ -13,9 +13,10 @@ use crate::stats::{self, ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason};
 type ClaimMeasure<'r> = Measure<&'r ClaimView<'r>>;
 
 /// How claims are decided, for below the table.
-const HOW: &str = "×: the first divided by the second. A 95 % CI that excludes 1 decides: the report's own for a mean \
-                   against the baseline, else a t interval over the rounds' ratios, for this pair alone. Counts are \
-                   per call, from the measurement of own costs; they are below or above when they differ by more than 2 %.";
+const HOW: &str = "×: the first divided by the second, with a 95 % CI that covers all claims of the scenario at once. They \
+                   are a family of their own and are tested like the differences above, so that a claim's interval can be \
+                   narrower than the report's. Counts are per call, from the measurement of own costs; they are below or \
+                   above when they differ by more than 2 %.";
 
 /// A claim and its result.
 #[derive(Debug)]
@@ -32,11 +33,7 @@ pub(in crate::report) struct ClaimView<'r> {
 /// The result of each claim.
 pub(in crate::report) fn claims<'r>(record: &'r RunRecord, run: &Evaluation) -> Vec<ClaimView<'r>> {
     let text = &VerdictText { strategies: &run.strategies };
-    let comparison = |operation: usize, strategy: usize| {
-        let compared = run.comparisons.iter().find(|one| one.operation == Some(operation))?;
-        compared.with_baseline(strategy).cloned()
-    };
-    let results = stats::claim_results(record, &comparison);
+    let results = stats::claim_results(record);
     let view = |(claim, result): (&'r ClaimRecord, ClaimResult)| ClaimView {
         claim,
         found: found(record, claim, &result, text),

@@ -68,7 +68,7 @@ fn table(run: &Evaluation) -> Table {
         DifferenceMeasure::new(
             "ratio",
             "ratio",
-            "The mean time divided by the baseline's: the geometric mean over rounds.",
+            "The mean time divided by the baseline's, which is the mean of both its arms: the geometric mean over rounds.",
             |one| one.number(|ratio| Some(ratio.mean), three),
         ),
         DifferenceMeasure::new(
@@ -86,7 +86,7 @@ fn table(run: &Evaluation) -> Table {
         DifferenceMeasure::new(
             "p",
             "adjusted p",
-            "The p-value, adjusted for all comparisons; `null` for a strategy that is not judged.",
+            "The p-value, adjusted for all comparisons of the family; `null` for a comparison that is not tested.",
             |one| Cell::number(one.comparison.p, |p| format!("{p:.3}")),
         ),
         DifferenceMeasure::new("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", |one| {
@@ -107,7 +107,7 @@ fn table(run: &Evaluation) -> Table {
         DifferenceMeasure::text(
             "reason",
             "reason",
-            "Why no difference is reported: `no_difference`, `within_noise`, `not_judged`, `failures`, `overloaded`, \
+            "Why no difference is reported: `same`, `no_difference`, `within_noise`, `not_judged`, `failures`, `overloaded`, \
              `no_success`, `too_few_rounds`, `unstable`, or `no_verdicts` for a run without any.",
             |one| Cell::value(one.run.difference(one.measured).is_none().then(|| reason(one.comparison.verdict))),
         )
@@ -163,6 +163,7 @@ fn operations(run: &Evaluation) -> Table {
 fn reason(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster | Verdict::Slower => "no_verdicts",
+        Verdict::Same { .. } => "same",
         Verdict::NoDifference { within_noise: false, .. } => "no_difference",
         Verdict::NoDifference { within_noise: true, .. } => "within_noise",
         Verdict::Inconclusive(reason) => match reason {

@@ -8,12 +8,12 @@ use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::validity;
 use crate::report::verdict_text::{self, VerdictText};
 use crate::results::RunRecord;
-use crate::stats::{MINIMUM_ROUNDS, Verdict};
+use crate::stats::{MINIMUM_ROUNDS, Quantity, Verdict};
 
 /// The headline of a run.
 pub(in crate::report) fn headline(record: &RunRecord, run: &Evaluation) -> Headline {
     let text = VerdictText { strategies: &run.strategies };
-    let mix = run.comparisons.iter().find(|one| one.operation.is_none()).and_then(|one| one.ranking());
+    let mix = run.comparisons().find(|one| one.operation.is_none()).and_then(|one| one.ranking());
     let sentences = match (&run.no_verdict, mix) {
         (Some(sentence), _) => vec![sentence.clone()],
         (None, Some(ranking)) => text.overall(&ranking),
@@ -22,7 +22,7 @@ pub(in crate::report) fn headline(record: &RunRecord, run: &Evaluation) -> Headl
         }
     };
     let is_judged = run.no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
-    let findings = run.comparisons.iter().filter(|_| is_judged).filter_map(|one| {
+    let findings = run.comparisons().filter(|_| is_judged).filter_map(|one| {
         let (operation, ranking) = (one.operation?, one.ranking()?);
         let is_difference = verdict_text::has_difference(&ranking);
         Some(Finding { name: plain(&record.operations[operation]), text: text.operation(&ranking), is_difference })
@@ -55,8 +55,8 @@ pub(in crate::report) fn headline(record: &RunRecord, run: &Evaluation) -> Headl
 fn notes(record: &RunRecord, run: &Evaluation, is_judged: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if is_judged {
-        notes.extend(verdict_text::sensitivity(&run.comparisons));
-        notes.push(verdict_text::criteria(record, &run.comparisons, &run.strategies));
+        notes.extend(verdict_text::sensitivity(&run.families));
+        notes.push(verdict_text::criteria(record, &run.families, &run.strategies));
     }
     notes.extend(verdict_text::rejections(&run.strategies));
     let unsafe_ones = run.strategies.iter().filter(|strategy| strategy.is_unsafe);
@@ -115,7 +115,7 @@ impl Entry<'_> {
         let Some(ratio) = measured.comparison.as_ref().and_then(|comparison| comparison.ratio) else {
             return Cell::number(None, time);
         };
-        let brief = verdict_text::brief(&ratio);
+        let brief = verdict_text::brief(&ratio, Quantity::Time);
         let (mark, tone) = match self.run.difference(measured) {
             Some(Verdict::Faster) => ("▼ ", Tone::Good),
             Some(_) => ("▲ ", Tone::Bad),
