@@ -8,6 +8,7 @@ use std::time::Duration;
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
 use docshape::engine::{Experiment, FatalError, LoadThreads, RunError, Servers, StopFlag, Window};
+use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::Plan;
 use docshape::record::{CallOutcome, LatencyHistogram};
 use docshape::results::{Arrivals, CellRecord, LoadModel, OpenRecord, OutcomeRecord, RoundRecord, RunSettings};
@@ -238,18 +239,94 @@ async fn late_calls_are_skipped_and_the_queue_is_bounded() {
     assert!((100..=112).contains(&outcome(&cell, CallOutcome::Ok).count), "{}", outcome(&cell, CallOutcome::Ok).count);
 }
 
+/// The mean and the 99th percentile of the response times in milliseconds.
+fn responses(cell: &CellRecord) -> [f64; 2] {
+    let (_, (sum, times)) = times(outcome(cell, CallOutcome::Ok));
+    [sum as f64 / times.count() as f64 / 1e6, times.quantile(0.99) as f64 / 1e6]
+}
+
+#[track_caller]
+fn alike(one: [f64; 2], other: [f64; 2], tolerance: f64) {
+    let near = |one: f64, other: f64| (one / other - 1.0).abs() < tolerance;
+    assert!(near(one[0], other[0]) && near(one[1], other[1]), "{one:?} {other:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn stall_shows_in_full_however_the_window_is_sliced() {
+    let fake = || {
+        let stall_end: RefCell<Option<Instant>> = RefCell::new(None);
+        Fake::new(move |call| {
+            let now = Instant::now();
+            if call == 1_000 {
+                *stall_end.borrow_mut() = Some(now + ms(5_000));
+            }
+            Ok(stall_end.borrow().filter(|end| *end > now).unwrap_or(now + ms(5)))
+        })
+    };
+    let cell = async |slices| Run { rate: 200.0, calls: 4_000, slices, ..Run::default() }.cell(&fake()).await;
+    let (whole, sliced) = (cell(1).await, cell(20).await);
+    assert_eq!((whole.slices.len(), sliced.slices.len()), (1, 20));
+    // A thousand calls fall due in the stall and wait for 2.5 s on average; 64 at a time end 5, 10, ... ms after it.
+    alike(responses(&whole), [0.25 * (2_500.0 + 40.0) + 0.75 * 5.0, 4_800.0], 0.02);
+    alike(responses(&sliced), responses(&whole), 0.01);
+    for cell in [whole, sliced] {
+        assert_eq!(
+            (cell.calls, open(&cell).offered, open(&cell).waiting, open(&cell).never_started),
+            (4_000, 4_000, 0, 0)
+        );
+        assert!((open(&cell).seconds - 20.0).abs() < 1e-6, "{}", open(&cell).seconds);
+        // Eight hundred calls wait for more than a second, and of the first 64 none waits for a client.
+        let share = achieved_share(open(&cell));
+        assert!((share - (1.0 - 0.25 * 0.8 + 0.016)).abs() < 0.01, "{share}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn steady_load_is_the_same_however_it_is_sliced() {
+    // Exponential service times with a mean of 10 ms; about 4 and 30 calls are in flight.
+    let fake = || {
+        Fake::new(|call| {
+            let unit = Stream::new(Seed::new(7), Label::new("service"), call).unit();
+            Ok(Instant::now() + ms(10).mul_f64(-(1.0 - unit).ln()))
+        })
+    };
+    for (rate, clients) in [(400.0, 8), (3_000.0, 64)] {
+        let (arrivals, calls) = (Arrivals::Poisson, (rate * 20.0) as u64);
+        let cell = async |slices| Run { rate, arrivals, calls, slices, clients, ..Run::default() }.cell(&fake()).await;
+        let (whole, sliced) = (cell(1).await, cell(20).await);
+        alike(responses(&sliced), responses(&whole), 0.02);
+        assert_eq!((sliced.calls, achieved_share(open(&sliced))), (calls, 1.0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn overload_is_the_same_however_it_is_sliced() {
+    // Four calls of 80 ms in flight are 50 per second, half of what is offered.
+    let fake = || Fake::new(|_| Ok(Instant::now() + ms(80)));
+    let cell = async |slices| Run { calls: 2_000, slices, clients: 4, ..Run::default() }.cell(&fake()).await;
+    let (whole, sliced) = (cell(1).await, cell(20).await);
+    for cell in [&whole, &sliced] {
+        assert_eq!((open(cell).offered, cell.calls + open(cell).never_started), (2_000, 2_000));
+        // The wait for a client grows by half a second per second.
+        assert!((achieved_share(open(cell)) - 0.05).abs() < 0.01, "{}", achieved_share(open(cell)));
+    }
+    alike(responses(&sliced), responses(&whole), 0.01);
+}
+
 #[tokio::test(start_paused = true)]
 async fn all_arms_get_the_same_calls_at_the_same_times() {
-    let fake = Fake::new(|call| Ok(Instant::now() + if call % 2 == 0 { ms(0) } else { ms(7) }));
+    let fake = Fake::new(|_| Ok(Instant::now() + ms(3)));
     let run = Run { arrivals: Arrivals::Poisson, calls: 200, slices: 4, ..Run::default() };
     let round = run.round(&["one", "two"], &fake).await.unwrap();
     assert_eq!(round.order.len(), 4, "half a second each");
-    let gaps = |arm: &str| -> Vec<Vec<Duration>> {
-        let arrivals = fake.arrivals(arm);
-        arrivals.chunks(50).map(|slice| slice.windows(2).map(|pair| pair[1] - pair[0]).collect()).collect()
+    let gaps = |place: usize, arm: &str| -> Vec<Vec<Duration>> {
+        let mut arrivals = fake.arrivals(arm).into_iter();
+        let slices = round.cells[place].slices.iter();
+        let slices = slices.map(|slice| arrivals.by_ref().take(slice.calls as usize).collect::<Vec<_>>());
+        slices.map(|slice| slice.windows(2).map(|pair| pair[1] - pair[0]).collect()).collect()
     };
-    assert_eq!((gaps("one").len(), gaps("one")), (4, gaps("two")));
-    assert_ne!(gaps("one")[0], gaps("one")[1], "slices differ");
+    assert_eq!((gaps(0, "one").len(), gaps(0, "one")), (4, gaps(1, "two")));
+    assert_ne!(gaps(0, "one")[0], gaps(0, "one")[1], "slices differ");
     for cell in &round.cells {
         assert_eq!((cell.calls, open(cell).offered, cell.slices.len()), (200, 200, 4));
         assert_eq!(open(cell).seconds, open(&round.cells[0]).seconds);

@@ -6,7 +6,7 @@ mod step;
 
 pub use load::arrivals::{ArrivalTimes, OpenRate};
 pub use load::load_threads::{Job, LoadThread, LoadThreads, ThreadError, split_clients};
-pub use load::pacer::{Pacer, Pacing};
+pub use load::pacer::{PacedSlice, Pacer, Pacing};
 pub use load::queue::{Due, DueQueue};
 pub use load::slice::{FatalError, Interval, Load, Slice, SliceEnd, SliceResult, is_alive};
 pub use load::stop::StopFlag;

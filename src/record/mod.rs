@@ -100,10 +100,8 @@ pub struct Paced {
     pub offered: u64,
     /// Seconds in which they fell due.
     pub seconds: f64,
-    /// Calls that waited when the last one fell due.
+    /// Calls that waited when the last one of the window fell due.
     pub waiting: u64,
-    /// Calls that no client took; known when the clients have ended.
-    pub never_started: u64,
     /// From the intended start to the release.
     pub lag: LatencyHistogram,
 }
@@ -111,7 +109,7 @@ pub struct Paced {
 impl Paced {
     /// No calls; the timeout sets the histogram's bounds.
     pub fn new(timeout: Duration) -> Paced {
-        Paced { offered: 0, seconds: 0.0, waiting: 0, never_started: 0, lag: LatencyHistogram::new(timeout) }
+        Paced { offered: 0, seconds: 0.0, waiting: 0, lag: LatencyHistogram::new(timeout) }
     }
 
     /// Adds another slice's measurements.
@@ -119,7 +117,6 @@ impl Paced {
         self.offered += other.offered;
         self.seconds += other.seconds;
         self.waiting += other.waiting;
-        self.never_started += other.never_started;
         self.lag.merge(&other.lag);
     }
 }

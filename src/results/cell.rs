@@ -176,11 +176,11 @@ pub struct OpenRecord {
     pub offered: u64,
     /// Seconds in which they fell due.
     pub seconds: f64,
-    /// Calls that still waited when the last of their slice fell due.
+    /// Calls that still waited when the last of the window fell due.
     pub waiting: u64,
     /// Calls that were not sent because they had waited longer than the timeout; they are in `operations`, too.
     pub skipped: u64,
-    /// Calls that were given up when their slice was over; they are in no operation.
+    /// Calls that were given up when the window was over; they are in no operation.
     pub never_started: u64,
     /// From the intended start to the release by the pacer.
     pub pacer_lag: TimesRecord,

@@ -4,6 +4,9 @@ use crate::results::{OpenRecord, RunRecord};
 
 use super::{Distribution, cells, operations, response_mean, service_mean};
 
+/// A call that waits longer than this for a client is not sent in time, in nanoseconds.
+const LATE: u64 = 1_000_000_000;
+
 /// What only calls with intended times have, of one strategy over all rounds.
 #[derive(Debug, Clone)]
 pub struct OpenLoad {
@@ -15,7 +18,7 @@ pub struct OpenLoad {
     pub share: f64,
     /// Calls that waited longer than the timeout.
     pub skipped: u64,
-    /// Calls that were given up when their slice was over.
+    /// Calls that were given up when the window was over.
     pub never_started: u64,
     /// From the intended time to the release by the pacer.
     pub pacer_lag: Distribution,
@@ -49,12 +52,15 @@ pub fn open_load(record: &RunRecord, strategy: usize) -> Option<OpenLoad> {
 
 /// The share (0 to 1) of the calls of a cell that were sent in time; 1 when none fell due.
 ///
-/// Not in time are those that still waited when the last one of their slice fell due, or those that were not sent at all
-/// (skipped or never started), whichever are more. The two are not added: most of the calls that were not sent are among
-/// those that waited.
+/// Not in time are those that still waited when the last one fell due, those that were not sent at all (skipped or never
+/// started), or those that waited for more than a second for a client, whichever are most: a server that stands still for
+/// seconds in the midst of a window did not keep up, although it works off the backlog. They are not added, since most
+/// calls of the one kind are among those of another.
 pub fn achieved_share(open: &OpenRecord) -> f64 {
     let unsent = open.skipped.saturating_add(open.never_started);
-    let late = open.waiting.max(unsent).min(open.offered);
+    let waits = open.queue_wait.histogram.open();
+    let slow = (waits.count() - waits.count_up_to(LATE)).saturating_add(open.never_started);
+    let late = open.waiting.max(unsent).max(slow).min(open.offered);
     1.0 - late as f64 / open.offered.max(1) as f64
 }
 
@@ -80,6 +86,12 @@ mod tests {
         assert_eq!(achieved_share(&open(1_000, 400, 100, 250)), 0.6, "those that were not sent had waited");
         assert_eq!(achieved_share(&open(1_000, 400, 300, 300)), 0.4, "skipped long before the end");
         assert_eq!(achieved_share(&open(0, 0, 0, 0)), 1.0);
+        let mut waits = LatencyHistogram::new(Duration::from_secs(10));
+        (0..1_000).for_each(|call| waits.record(if call < 250 { 2_000_000_000 } else { 1_000_000 }));
+        let stalled = |never_started| {
+            achieved_share(&OpenRecord { queue_wait: TimesRecord::new(&waits), ..open(1_000, 300, 0, never_started) })
+        };
+        assert_eq!((stalled(0), stalled(150)), (0.7, 0.6), "a quarter of the calls waited for two seconds");
     }
 
     #[test]

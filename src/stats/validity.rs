@@ -154,8 +154,6 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// The share (0 to 1) of the calls due that an arm answered, when it is so small that the arm did not keep up: its
 /// times are then those of a queue that grew. `None` for an arm that kept up, and with closed load.
-///
-/// The queue is drained between slices, so that a backlog that grows is seen as calls that wait when a slice ends.
 pub fn overloaded(record: &RunRecord, strategy: usize) -> Option<f64> {
     let offered: f64 = opened(record, strategy).map(|open| open.offered as f64).sum();
     let achieved: f64 = opened(record, strategy).map(|open| achieved_share(open) * open.offered as f64).sum();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::runtime::LocalOptions;
 
-use crate::engine::{ArrivalTimes, DueQueue, Job, Load, OpenRate, Pacer, Pacing, Slice, SliceEnd, SliceResult};
+use crate::engine::{ArrivalTimes, Job, Load, OpenRate, Pacer, Pacing, Slice, SliceEnd, SliceResult, StopFlag};
 use crate::generate::Label;
 use crate::plan::Plan;
 use crate::record::{Paced, Recorder};
@@ -50,17 +50,20 @@ async fn lateness(plan: &Arc<Plan>, rate: f64, name: &'static str) -> Result<Mac
 }
 
 async fn paced(plan: &Arc<Plan>, rate: f64) -> Result<Paced, CliError> {
-    let queue = Arc::new(DueQueue::new(rate, TIMEOUT));
-    let slice = Slice::new(plan, "selftest", Load::Open(Arc::clone(&queue)), CLIENTS);
-    let (seed, stop) = (slice.seed, slice.stop.clone());
+    let stop = StopFlag::default();
+    let times = ArrivalTimes::new(
+        OpenRate { per_second: rate, arrivals: Arrivals::Poisson },
+        plan.round_seed(0),
+        Label::new("selftest"),
+    );
+    let pacing = Pacing::new(times, 0..(rate * SECONDS) as u64, TIMEOUT, stop.clone());
+    let slice = Slice { stop, ..Slice::new(plan, "selftest", Load::Open(pacing.queue()), CLIENTS) };
     let job = job(slice, Recorder::open(plan.operations.len(), TIMEOUT));
-    let times =
-        ArrivalTimes::new(OpenRate { per_second: rate, arrivals: Arrivals::Poisson }, seed, Label::new("selftest"), 0);
-    let calls = 0..(rate * SECONDS) as u64;
-    let pacer = Pacer::start(Pacing { queue, times, calls, timeout: TIMEOUT, stop });
+    let pacer = Pacer::start(pacing);
     let pacer = pacer.map_err(|error| CliError::failure(format!("cannot start the pacer: {error}")))?;
     check_fatal(job.run(&Rc::new(NoopTarget)).await)?;
-    pacer.finished().await.map_err(|_| CliError::failure("the pacer ended early"))
+    let slice = pacer.finished().await.map_err(|_| CliError::failure("the pacer ended early"))?;
+    Ok(slice.paced)
 }
 
 async fn ceiling(plan: &Arc<Plan>) -> Result<MachineCheck, CliError> {

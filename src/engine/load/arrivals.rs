@@ -17,7 +17,7 @@ pub struct OpenRate {
     pub arrivals: Arrivals,
 }
 
-/// Endless intended times, counted from a slice's start. A pure function of the arguments of [`ArrivalTimes::new`], so that
+/// Endless intended times, counted from a window's start. A pure function of the arguments of [`ArrivalTimes::new`], so that
 /// all arms of a round get the same ones.
 #[derive(Debug, Clone)]
 pub struct ArrivalTimes {
@@ -29,9 +29,9 @@ pub struct ArrivalTimes {
 }
 
 impl ArrivalTimes {
-    /// Times drawn from the round's seed, the label of the part of the round, and the number of the slice in it.
-    pub fn new(rate: OpenRate, seed: Seed, label: Label, slice: u64) -> ArrivalTimes {
-        ArrivalTimes { rate, stream: Stream::new(seed, label, slice), calls: 0, last: 0.0 }
+    /// Times drawn from the round's seed and the label of the part of the round.
+    pub fn new(rate: OpenRate, seed: Seed, label: Label) -> ArrivalTimes {
+        ArrivalTimes { rate, stream: Stream::new(seed, label, 0), calls: 0, last: 0.0 }
     }
 }
 
@@ -55,15 +55,15 @@ impl Iterator for ArrivalTimes {
 mod tests {
     use super::*;
 
-    fn times(arrivals: Arrivals, rate: f64, slice: u64) -> ArrivalTimes {
-        ArrivalTimes::new(OpenRate { per_second: rate, arrivals }, Seed::new(5), Label::new("test"), slice)
+    fn times(arrivals: Arrivals, rate: f64, seed: u64) -> ArrivalTimes {
+        ArrivalTimes::new(OpenRate { per_second: rate, arrivals }, Seed::new(seed), Label::new("test"))
     }
 
     /// The gaps between calls in units of the mean gap.
     fn gaps(calls: usize, rate: f64) -> Vec<f64> {
         let mut last = Duration::ZERO;
         let gap = |time: Duration| (time - std::mem::replace(&mut last, time)).as_secs_f64() * rate;
-        times(Arrivals::Poisson, rate, 0).take(calls).map(gap).collect()
+        times(Arrivals::Poisson, rate, 5).take(calls).map(gap).collect()
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn poisson_counts_vary_as_much_as_their_mean() {
         let mut counts = vec![0.0; 5_000];
-        for time in times(Arrivals::Poisson, 100.0, 1) {
+        for time in times(Arrivals::Poisson, 100.0, 5) {
             let Some(count) = counts.get_mut((time.as_secs_f64() * 10.0) as usize) else { break };
             *count += 1.0;
         }
@@ -93,14 +93,14 @@ mod tests {
 
     #[test]
     fn uniform_times_are_exact() {
-        let drawn: Vec<Duration> = times(Arrivals::Uniform, 100.0, 0).take(3).collect();
+        let drawn: Vec<Duration> = times(Arrivals::Uniform, 100.0, 5).take(3).collect();
         assert_eq!(drawn, [10, 20, 30].map(Duration::from_millis));
-        assert_eq!(times(Arrivals::Uniform, 3.0, 0).nth(299_999), Some(Duration::from_secs(100_000)));
+        assert_eq!(times(Arrivals::Uniform, 3.0, 5).nth(299_999), Some(Duration::from_secs(100_000)));
     }
 
     #[test]
-    fn equal_seeds_give_equal_times_and_slices_differ() {
-        let drawn = |slice| times(Arrivals::Poisson, 1_000.0, slice).take(100).collect::<Vec<_>>();
+    fn equal_seeds_give_equal_times() {
+        let drawn = |seed| times(Arrivals::Poisson, 1_000.0, seed).take(100).collect::<Vec<_>>();
         assert_eq!(drawn(3), drawn(3));
         assert_ne!(drawn(3), drawn(4));
         assert!(drawn(3).is_sorted());

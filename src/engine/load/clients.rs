@@ -154,6 +154,7 @@ impl<T: Target> Clients<T> {
             } else {
                 self.call(due.index, Some(taken), limit.as_mut()).await?;
             }
+            queue.done();
         }
         Ok(())
     }

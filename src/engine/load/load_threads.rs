@@ -2,7 +2,6 @@
 //! between cores. In tests the current runtime takes their place.
 
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{OptionFuture, join_all};
@@ -11,12 +10,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
 
 use crate::error::KindedError;
-use crate::record::{Paced, Recorder};
+use crate::record::Recorder;
 use crate::server::Target;
 use crate::server::client::{ConnectError, MongoTarget, WarmError};
 
 use super::clients;
-use super::pacer::{Pacer, Pacing, pace};
+use super::pacer::{PacedSlice, Pacer, Pacing, pace};
 use super::slice::{Interval, Slice, SliceResult};
 
 /// Where the clients run.
@@ -37,16 +36,20 @@ impl<G: Target + 'static> LoadThreads<G> {
         }
     }
 
-    /// Runs a job on every thread at once, and with open load the pacer that releases their calls, whose measurements are
-    /// added to the first recorder.
+    /// Runs a job on every thread at once, and with open load the pacer that releases their calls. Its measurements are added
+    /// to the first recorder, and `pacing` is then that of the next slice.
     ///
     /// # Errors
     /// When a thread is gone or cannot be created.
-    pub(crate) async fn run(&self, jobs: Vec<Job>, pacing: Option<Pacing>) -> Result<Vec<SliceResult>, ThreadError> {
+    pub(crate) async fn run(
+        &self,
+        jobs: Vec<Job>,
+        pacing: &mut Option<Pacing>,
+    ) -> Result<Vec<SliceResult>, ThreadError> {
         let (mut results, paced) = match self {
-            LoadThreads::Inline(target) => run_inline(target, jobs, pacing).await,
+            LoadThreads::Inline(target) => run_inline(target, jobs, pacing.take()).await,
             LoadThreads::Threads(threads) => {
-                let pacer = pacing.map(Pacer::start).transpose().map_err(ThreadError::Spawn)?;
+                let pacer = pacing.take().map(Pacer::start).transpose().map_err(ThreadError::Spawn)?;
                 let running = threads.iter().zip(jobs).map(|(thread, job)| thread.run(job));
                 let results = join_all(running).await;
                 let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -57,8 +60,9 @@ impl<G: Target + 'static> LoadThreads<G> {
                 (results, paced)
             }
         };
-        if let (Some(paced), Some(first)) = (paced, results.first_mut()) {
-            first.recorder.add_paced(&paced);
+        if let (Some(slice), Some(first)) = (paced, results.first_mut()) {
+            first.recorder.add_paced(&slice.paced);
+            *pacing = Some(slice.pacing);
         }
         Ok(results)
     }
@@ -69,8 +73,7 @@ async fn run_inline<T: Target + 'static>(
     target: &Rc<T>,
     jobs: Vec<Job>,
     pacing: Option<Pacing>,
-) -> (Vec<SliceResult>, Option<Paced>) {
-    let queue = pacing.as_ref().map(|pacing| Arc::clone(&pacing.queue));
+) -> (Vec<SliceResult>, Option<PacedSlice>) {
     let pacing = OptionFuture::from(pacing.map(pace));
     let jobs = async {
         let mut results = Vec::new();
@@ -79,9 +82,7 @@ async fn run_inline<T: Target + 'static>(
         }
         results
     };
-    let (results, paced) = LocalSet::new().run_until(async { tokio::join!(jobs, pacing) }).await;
-    let left = queue.map_or(0, |queue| queue.left());
-    (results, paced.map(|paced| Paced { never_started: left, ..paced }))
+    LocalSet::new().run_until(async { tokio::join!(jobs, pacing) }).await
 }
 
 /// Splits clients between threads: the clients of each thread.

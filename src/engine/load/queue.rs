@@ -22,7 +22,7 @@ pub struct Due {
 /// The due calls of one slice in the order of their intended starts, for the clients of all load threads: with a queue per
 /// client a slow call would delay those behind it.
 ///
-/// The lock is taken for a few instructions, once per batch of the pacer and once per call.
+/// The lock is taken for a few instructions, once per batch of the pacer and twice per call.
 #[derive(Debug)]
 pub struct DueQueue {
     state: Mutex<QueueState>,
@@ -34,6 +34,8 @@ pub struct DueQueue {
 #[derive(Debug, Default)]
 struct QueueState {
     calls: VecDeque<Due>,
+    /// Calls that were taken and have not ended.
+    in_flight: u32,
     /// Calls for which the queue was full.
     overflow: Vec<Range<u64>>,
     end: End,
@@ -44,10 +46,51 @@ enum End {
     /// More calls may be added.
     #[default]
     Open,
+    /// More calls may be added; the slice ends as soon as none waits and none is in flight.
+    WhenIdle,
+    /// No call may be taken, so that the slice ends when none is in flight.
+    Cut(Cut),
+    /// The slice has ended, and the schedule stands still since this moment; what is left is for a later slice.
+    Paused(Instant),
     /// No more calls are added; those in the queue may be taken until this moment.
     Until(Instant),
     /// No call may be taken.
     Abandoned,
+}
+
+/// The end of a slice without an idle moment.
+///
+/// The schedule goes on by the mean time for which the calls in flight go on. If it stood still, the arm would get what they
+/// still need of the server for nothing, and the rest of a standstill would not be seen; if it ran on until the last has
+/// ended, all calls that fall due meanwhile would wait for the longest one, which nobody waits for without slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cut {
+    at: Instant,
+    /// Calls that were in flight and have ended, and the sum of their times since the cut.
+    ended: u32,
+    time: Duration,
+}
+
+impl Cut {
+    fn new() -> Cut {
+        Cut { at: Instant::now(), ended: 0, time: Duration::ZERO }
+    }
+
+    fn with_ended(self) -> Cut {
+        Cut { ended: self.ended + 1, time: self.time + self.at.elapsed(), ..self }
+    }
+
+    /// When the schedule stands still.
+    fn paused(self) -> Instant {
+        self.at + self.time / self.ended.max(1)
+    }
+}
+
+impl End {
+    /// Whether calls may be added and taken.
+    fn is_open(self) -> bool {
+        matches!(self, End::Open | End::WhenIdle)
+    }
 }
 
 impl DueQueue {
@@ -59,18 +102,20 @@ impl DueQueue {
         DueQueue { state: Mutex::default(), permits: Semaphore::new(0), bound }
     }
 
-    /// Takes the next call as soon as one is released; `None` when the slice is over.
+    /// Takes the next call as soon as one is released; `None` when the slice is over. [`DueQueue::done`] must follow.
     pub async fn next(&self) -> Option<Due> {
         // Without a permit the queue is closed, and the calls left in it may be taken at once.
         if let Ok(permit) = self.permits.acquire().await {
             permit.forget();
         }
         let mut state = self.lock();
-        match state.end {
-            End::Abandoned => None,
+        let due = match state.end {
+            End::Abandoned | End::Cut(_) | End::Paused(_) => None,
             End::Until(end) if Instant::now() >= end => None,
-            End::Open | End::Until(_) => state.calls.pop_front(),
-        }
+            End::Open | End::WhenIdle | End::Until(_) => state.calls.pop_front(),
+        };
+        state.in_flight += u32::from(due.is_some());
+        due
     }
 
     /// Adds the calls of a batch and empties it; those that do not fit overflow. Returns how many waited before.
@@ -90,19 +135,62 @@ impl DueQueue {
         before as u64
     }
 
-    /// Closes the queue; the calls left in it may be taken for this long.
-    pub(super) fn close(&self, work_off: Duration) {
-        self.end(End::Until(Instant::now() + work_off));
+    /// Notes that a call has ended.
+    pub fn done(&self) {
+        let mut state = self.lock();
+        state.in_flight -= 1;
+        let end = match state.end {
+            End::Cut(cut) => End::Cut(cut.with_ended()),
+            end @ (End::Open | End::WhenIdle | End::Paused(_) | End::Until(_) | End::Abandoned) => end,
+        };
+        self.end(state, end);
+    }
+
+    /// Ends the slice as soon as no call waits and none is in flight.
+    pub(super) fn end_when_idle(&self) {
+        let state = self.lock();
+        if state.end.is_open() {
+            self.end(state, End::WhenIdle);
+        }
+    }
+
+    /// Leaves the waiting calls to a later slice.
+    pub(super) fn cut(&self) {
+        let state = self.lock();
+        if state.end.is_open() {
+            self.end(state, End::Cut(Cut::new()));
+        }
+    }
+
+    /// Closes the queue; the calls left in it may be taken until this moment. Returns whether it was open.
+    pub(super) fn close(&self, until: Instant) -> bool {
+        let state = self.lock();
+        let is_open = state.end.is_open();
+        if is_open {
+            self.end(state, End::Until(until));
+        }
+        is_open
     }
 
     /// Drops the calls left, and wakes the clients that wait for one.
     pub fn abandon(&self) {
-        self.end(End::Abandoned);
+        let state = self.lock();
+        if !matches!(state.end, End::Paused(_)) {
+            self.end(state, End::Abandoned);
+        }
     }
 
-    fn end(&self, end: End) {
-        self.lock().end = end;
-        self.permits.close();
+    /// Changes how the slice ends, and wakes the clients that wait for a call when none will be added for them.
+    fn end(&self, mut state: MutexGuard<'_, QueueState>, end: End) {
+        let is_idle = state.in_flight == 0;
+        state.end = match end {
+            End::WhenIdle if is_idle && state.calls.is_empty() => End::Paused(Instant::now()),
+            End::Cut(cut) if is_idle => End::Paused(cut.paused()),
+            End::Open | End::WhenIdle | End::Cut(_) | End::Paused(_) | End::Until(_) | End::Abandoned => end,
+        };
+        if !state.end.is_open() {
+            self.permits.close();
+        }
     }
 
     /// Whether it was abandoned.
@@ -110,9 +198,22 @@ impl DueQueue {
         self.lock().end == End::Abandoned
     }
 
-    /// Whether more calls may be added.
+    /// Whether calls may be added and taken.
     pub(super) fn is_open(&self) -> bool {
-        self.lock().end == End::Open
+        self.lock().end.is_open()
+    }
+
+    /// The moment at which the schedule stands still, when the slice has ended and others may follow.
+    pub(super) fn paused(&self) -> Option<Instant> {
+        match self.lock().end {
+            End::Paused(at) => Some(at),
+            End::Open | End::WhenIdle | End::Cut(_) | End::Until(_) | End::Abandoned => None,
+        }
+    }
+
+    /// Takes the calls that are left.
+    pub(super) fn take_left(&self) -> Vec<Due> {
+        self.lock().calls.drain(..).collect()
     }
 
     /// Returns the calls for which it was full, once.
@@ -162,7 +263,7 @@ mod tests {
         push(&queue, 8..11);
         assert_eq!(queue.take_overflow(), [4..7, 9..11]);
         assert!(queue.take_overflow().is_empty());
-        queue.close(Duration::from_secs(1));
+        queue.close(Instant::now() + Duration::from_secs(1));
         assert_eq!(take(&queue, 9).await, [2, 3, 7, 8]);
         assert_eq!((queue.next().await, queue.left()), (None, 0));
     }
@@ -171,7 +272,7 @@ mod tests {
     async fn calls_left_after_the_end_can_be_taken_for_a_while() {
         let queue = DueQueue::new(100.0, Duration::from_secs(2));
         push(&queue, 0..3);
-        queue.close(Duration::from_secs(1));
+        queue.close(Instant::now() + Duration::from_secs(1));
         assert_eq!(take(&queue, 1).await, [0]);
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!((queue.next().await, queue.left()), (None, 2));
@@ -187,5 +288,40 @@ mod tests {
         };
         let (one, two, ()) = tokio::join!(queue.next(), queue.next(), abandoning);
         assert_eq!((one, two, queue.left()), (None, None, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slice_ends_when_no_call_waits_or_is_in_flight() {
+        let queue = DueQueue::new(100.0, Duration::from_secs(2));
+        push(&queue, 0..2);
+        assert_eq!(take(&queue, 1).await, [0]);
+        queue.end_when_idle();
+        queue.done();
+        assert_eq!(queue.paused(), None, "one waits");
+        assert_eq!(take(&queue, 1).await, [1]);
+        push(&queue, 2..3);
+        assert_eq!(take(&queue, 1).await, [2]);
+        queue.done();
+        let ending = async {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            queue.done();
+        };
+        let (next, ()) = tokio::join!(queue.next(), ending);
+        assert_eq!((next, queue.paused()), (None, Some(Instant::now())));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn cut_leaves_waiting_calls_to_a_later_slice() {
+        let (queue, start) = (DueQueue::new(100.0, Duration::from_secs(2)), Instant::now());
+        push(&queue, 0..4);
+        assert_eq!(take(&queue, 2).await, [0, 1]);
+        queue.cut();
+        assert_eq!((queue.next().await, queue.paused()), (None, None), "two are in flight");
+        for milliseconds in [10, 20] {
+            tokio::time::advance(Duration::from_millis(milliseconds)).await;
+            queue.done();
+        }
+        assert_eq!(queue.paused(), Some(start + Duration::from_millis(20)), "the mean of 10 and 30 ms");
+        assert_eq!(queue.take_left().iter().map(|due| due.index).collect::<Vec<_>>(), [2, 3]);
     }
 }

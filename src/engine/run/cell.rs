@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use tokio::time::Instant;
 
+use crate::engine::load::pacer::Pacing;
 use crate::plan::OutcomeCounts;
 use crate::record::{CallOutcome, OperationMeasures, Recorder};
 use crate::results::CellRecord;
@@ -22,6 +23,8 @@ pub(super) struct ArmRound {
     pub(super) database: Arc<str>,
     /// The index of the next call.
     pub(super) next: Arc<AtomicU64>,
+    /// The window of open load between its slices.
+    pub(super) pacing: Option<Pacing>,
     /// Per load thread a recorder, and when its open interval started; `None` before the first slice.
     pub(super) recorders: Vec<(Recorder, Option<Instant>)>,
     pub(super) machine: MachineSampler,

@@ -53,6 +53,7 @@ impl ArmRound {
 }
 
 fn open_record(paced: &Paced, queue_wait: &LatencyHistogram, operations: &[OperationRecord]) -> OpenRecord {
+    let ended: u64 = operations.iter().map(|operation| operation.calls).sum();
     let outcomes = operations.iter().flat_map(|operation| &operation.outcomes);
     let skipped = outcomes.filter(|outcome| outcome.outcome == CallOutcome::Skipped);
     OpenRecord {
@@ -60,7 +61,7 @@ fn open_record(paced: &Paced, queue_wait: &LatencyHistogram, operations: &[Opera
         seconds: paced.seconds,
         waiting: paced.waiting,
         skipped: skipped.map(|outcome| outcome.count).sum(),
-        never_started: paced.never_started,
+        never_started: paced.offered.saturating_sub(ended),
         pacer_lag: TimesRecord::new(&paced.lag),
         queue_wait: TimesRecord::new(queue_wait),
     }

@@ -86,6 +86,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             round,
             database,
             next: Arc::default(),
+            pacing: None,
             recorders: self.recorders(arm, round.is_some()),
             machine: MachineSampler::default(),
             usage: Usage::default(),

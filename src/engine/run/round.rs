@@ -115,7 +115,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub(super) async fn warm_up(&self, cell: &mut ArmRound, round: &Round) -> Result<(), RunError> {
         for piece in 0..WARM_UP_PIECES {
             let end = round.window.warm_up(piece, WARM_UP_PIECES);
-            let open = self.open_load(round.seed, WARM_UP_ARRIVALS, piece);
+            let last = round.window.warm_up(WARM_UP_PIECES - 1, WARM_UP_PIECES);
+            let open = self.open_load(cell, round.seed, WARM_UP_ARRIVALS, last);
             let slice = self.run_slice(cell, SliceSpec { open, ..SliceSpec::unlogged(round.seed, end) }).await?;
             cell.record.warm_up.push(slice);
             self.stop.check()?;
@@ -144,7 +145,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 }
                 order.push(cell.arm);
                 let end = window.end(slice, slices);
-                let open = self.open_load(round.seed, MEASURED_ARRIVALS, slice);
+                let open = self.open_load(cell, round.seed, MEASURED_ARRIVALS, window.end(slices - 1, slices));
                 let spec = SliceSpec { seed: round.seed, every: INTERVAL, end, listed: None, open, is_logged: true };
                 let meter = meters.of(self.servers.position(cell.arm));
                 self.measure_slice(cell, spec, round, meter).await?;

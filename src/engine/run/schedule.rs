@@ -9,8 +9,8 @@ use crate::results::LoadModel;
 /// The fewest calls per client of a slice.
 const CALLS_PER_CLIENT: u64 = 8;
 
-/// The shortest slice of open load in seconds: its queue is empty at its start and drained at its end, which must stay a
-/// small part of it.
+/// The shortest slice of open load in seconds: where calls are always in flight, they are awaited at its end, which must
+/// stay a small part of it.
 const OPEN_SECONDS: f64 = 0.5;
 
 /// How often the followed documents are sampled in a window.

@@ -10,7 +10,6 @@ use tokio::time::Instant;
 use crate::engine::load::arrivals::{ArrivalTimes, OpenRate};
 use crate::engine::load::load_threads::{Job, split_clients};
 use crate::engine::load::pacer::Pacing;
-use crate::engine::load::queue::DueQueue;
 use crate::engine::load::slice::{INTERVAL, Interval, Load, SaturatedPart, Slice, SliceEnd, close_interval};
 use crate::generate::{Label, Seed};
 use crate::results::{LoadModel, SliceRecord};
@@ -38,8 +37,8 @@ pub(super) struct SliceSpec {
     pub(super) end: SliceEnd,
     /// The indexes of the calls of closed load, when they are not the next ones of the cell.
     pub(super) listed: Option<Arc<[u64]>>,
-    /// The intended starts of open load.
-    pub(super) open: Option<ArrivalTimes>,
+    /// The window of open load.
+    pub(super) open: Option<Pacing>,
     /// Whether its intervals are logged.
     pub(super) is_logged: bool,
 }
@@ -52,14 +51,16 @@ impl SliceSpec {
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
-    /// The intended starts of a slice of open load; `None` with closed load.
-    pub(super) fn open_load(&self, seed: Seed, label: Label, slice: u64) -> Option<ArrivalTimes> {
-        match self.settings.load {
-            LoadModel::Closed => None,
-            LoadModel::Open { rate: per_second, arrivals } => {
-                Some(ArrivalTimes::new(OpenRate { per_second, arrivals }, seed, label, slice))
-            }
-        }
+    /// The calls of a window of open load, up to its end, as far as they are not yet released; `None` with closed load.
+    pub(super) fn open_load(&self, cell: &mut ArmRound, seed: Seed, label: Label, last: SliceEnd) -> Option<Pacing> {
+        let (LoadModel::Open { rate, arrivals }, SliceEnd::AtCall(end)) = (self.settings.load, last) else {
+            return None;
+        };
+        cell.pacing.take().or_else(|| {
+            let times = ArrivalTimes::new(OpenRate { per_second: rate, arrivals }, seed, label);
+            let calls = cell.next.load(Ordering::Relaxed)..end;
+            Some(Pacing::new(times, calls, self.settings.timeout(), self.stop.clone()))
+        })
     }
 
     /// Runs one slice of a cell on all load threads.
@@ -67,18 +68,17 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let SliceSpec { seed, every, end, listed, open, is_logged } = spec;
         self.turn(cell.arm).await?;
         let (load_threads, timeout) = (self.load_threads(cell.arm), self.settings.timeout());
-        let pacing = match (open, end) {
-            (Some(times), SliceEnd::AtCall(end)) => Some(Pacing {
-                queue: Arc::new(DueQueue::new(times.rate.per_second, timeout)),
-                times,
-                calls: cell.next.load(Ordering::Relaxed)..end,
-                timeout,
-                stop: self.stop.clone(),
-            }),
-            (None, _) | (_, SliceEnd::After(_)) => None,
-        };
+        let mut pacing = open;
+        if let (Some(window), SliceEnd::AtCall(end)) = (&mut pacing, end) {
+            if window.is_ahead_of(end) {
+                // Its calls fell due while an earlier slice was late; those that still wait are for a later one.
+                cell.pacing = pacing;
+                return Ok(SliceRecord::default());
+            }
+            window.begin(end);
+        }
         let load = match (&pacing, listed) {
-            (Some(pacing), _) => Load::Open(Arc::clone(&pacing.queue)),
+            (Some(pacing), _) => Load::Open(pacing.queue()),
             (None, Some(calls)) => Load::listed(calls, end),
             (None, None) => Load::Closed { next: Arc::clone(&cell.next), end, listed: None },
         };
@@ -102,7 +102,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             intervals: sender.clone(),
         });
         let before = CpuTicks::read();
-        let running = load_threads.run(jobs.collect(), pacing);
+        let running = load_threads.run(jobs.collect(), &mut pacing);
         drop(sender);
         let logging = async {
             while let Some(interval) = intervals.recv().await {
@@ -123,13 +123,12 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             fatal = fatal.or(result.fatal);
             cell.recorders.push((result.recorder, Some(result.interval)));
         }
-        // With open load the pacer counts the calls; with closed load clients that found no call left have counted on.
-        match (load, end) {
-            (Load::Open(_), SliceEnd::AtCall(end)) => cell.next.store(end, Ordering::Relaxed),
-            (Load::Closed { listed: None, .. }, SliceEnd::AtCall(end)) => {
-                cell.next.fetch_min(end, Ordering::Relaxed);
-            }
-            (Load::Closed { listed: Some(_), .. }, SliceEnd::AtCall(_)) | (_, SliceEnd::After(_)) => {}
+        // The pacer counts the calls of open load; clients of closed load that found no call left have counted on.
+        if let Some(window) = pacing {
+            cell.next.store(window.next(), Ordering::Relaxed);
+            cell.pacing = Some(window).filter(|window| !window.is_over());
+        } else if let (Load::Closed { listed: None, .. }, SliceEnd::AtCall(end)) = (load, end) {
+            cell.next.fetch_min(end, Ordering::Relaxed);
         }
         cell.record.seconds += seconds;
         let before = cell.record.calls;

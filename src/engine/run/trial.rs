@@ -64,8 +64,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.warm_up(&mut cell, &round).await?;
         self.flush(&[arm]).await?;
         self.phase(Some(round.index), arm, RunPhase::Measure);
-        let open = self.open_load(round.seed, MEASURED_ARRIVALS, 0);
         let end = SliceEnd::AtCall(warmup + calls);
+        let open = self.open_load(&mut cell, round.seed, MEASURED_ARRIVALS, end);
         let spec = SliceSpec { seed: round.seed, every: batch, end, listed: None, open, is_logged: true };
         self.run_slice(&mut cell, spec).await?;
         self.stop.check()?;

@@ -57,8 +57,8 @@ pub(super) fn section(run: &Evaluation) -> Option<Section> {
         Some((Row::new(strategy_cell(run, place)).series(place), strategy.open.as_ref()?))
     });
     let table = Table::new("open_load", "Offered and achieved load", Column::strategy(), &metrics, rows);
-    let note = "achieved: sent before the last call of their slice was due. lag: from the intended start to the release by the \
-                pacer; wait: from there until a client was free. skipped: waited longer than the timeout. never started: dropped \
-                at the end of their slice. service, response: means of successful calls.";
+    let note = "achieved: sent in time, within a second and before the last call was due. lag: from the intended start to the \
+                release by the pacer; wait: from there until a client was free. skipped: waited longer than the timeout. never \
+                started: dropped at the end of the window. service, response: means of successful calls.";
     Section::new("open-load", "Offered and achieved load").table(table).note(note).with_rows()
 }
