@@ -183,11 +183,16 @@ async fn a_suspended_server_keeps_its_connections() {
     }
     // The driver gives up the connection of a call that is cancelled, but never one that only waits.
     assert_eq!(target.connections_created(), u64::from(POOL) + 3);
-    for _ in 0..3 {
+    for suspension_number in 0..3 {
         server.suspend().await.unwrap();
         tokio::time::sleep(suspension()).await;
         server.resume().unwrap();
         assert!(calls().await);
+        let insert = rawdoc! {
+            "insert": "things", "documents": [{ "_id": suspension_number }],
+            "writeConcern": { "w": "majority", "wtimeout": 5_000 },
+        };
+        single(&target, "db", insert).await.expect("it is still the primary");
     }
     assert_eq!(target.connections_created(), u64::from(POOL) + 3);
     assert_eq!(target.connections(), POOL as usize);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::compile::Choice;
-use crate::results::{self, Environment, FORMAT_VERSION, RUN_FILE, RunRecord, Status};
+use crate::results::{self, Environment, FORMAT_VERSION, RUN_FILE, RunRecord, ServerSharing, Status};
 use crate::scenario::Source;
 
 use super::super::argument::ServerArguments;
@@ -116,6 +116,13 @@ pub fn continue_record(mut record: RunRecord, head: &RunRecord) -> Result<RunRec
     }
     if record.server.cache_bytes != head.server.cache_bytes {
         notes.push(format!("Rounds after {finished} were measured with another size of the server's cache."));
+    }
+    if record.server.servers != head.server.servers {
+        let ways = match head.server.servers {
+            ServerSharing::Shared => "all strategies on one server, those before on one each",
+            ServerSharing::PerStrategy => "a server per strategy, those before on one for all",
+        };
+        notes.push(format!("Rounds after {finished} were measured with {ways}."));
     }
     record.warnings.extend(notes);
     record.status = Status::Unfinished;

@@ -7,7 +7,7 @@ use crate::report::format::{bytes, counted, listed, plain};
 use crate::report::section::{Listing, Section};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::{cost, validity};
-use crate::results::{RunRecord, Setting};
+use crate::results::{RunRecord, ServerSharing, Setting};
 
 /// The settings and the command that measures the run again.
 pub(super) fn section(record: &RunRecord, command: &str) -> Section {
@@ -87,7 +87,11 @@ fn slices(record: &RunRecord) -> u64 {
 }
 
 fn server(record: &RunRecord) -> Vec<(String, String)> {
-    let whose = if record.server.embedded { "started by docshape" } else { "external" };
+    let whose = match (record.server.embedded, record.server.servers) {
+        (false, _) => "external",
+        (true, ServerSharing::Shared) => "started by docshape",
+        (true, ServerSharing::PerStrategy) => "one per strategy, started by docshape",
+    };
     let server = format!("MongoDB {}, {}, {whose}", record.server.version, record.server.topology);
     let mut pairs = vec![("server".to_owned(), server)];
     pairs.extend(record.server.facts.iter().cloned());
