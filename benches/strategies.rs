@@ -172,7 +172,7 @@ async fn connect() -> Connection {
 
 /// A scenario with all its strategies.
 fn compiled(name: &str, text: &str, is_small: bool) -> Plan {
-    let choice = if is_small { scenario::mix(SMALL) } else { Choice { seed: 1, ..Choice::default() } };
+    let choice = if is_small { scenario::mix(SMALL) } else { Choice::default() };
     scenario::plan(name, text, &Choice { all: true, ..choice })
 }
 

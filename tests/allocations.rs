@@ -32,7 +32,7 @@ fn plan() -> Arc<Plan> {
     let source = Source::new("points", include_str!("../benches/points.yaml"));
     let mut diagnostics = Diagnostics::new();
     let scenario = read(&source, &mut diagnostics).unwrap();
-    let choice = Choice { mix: Some("reads".to_owned()), seed: 1, ..Choice::default() };
+    let choice = Choice { mix: Some("reads".to_owned()), ..Choice::default() };
     Arc::new(compile(&scenario, &choice, &mut diagnostics).unwrap().unwrap())
 }
 

@@ -62,7 +62,7 @@ impl Target for Busy {
 }
 
 async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arrivals, f64)) -> SearchRecord {
-    let plan = harness::plan(SCENARIO, &Choice { seed: 1, ..Choice::default() });
+    let plan = harness::plan(SCENARIO, &Choice::default());
     let mut experiment = Experiment {
         plan: Arc::clone(&plan),
         settings: RunSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings(64, 1) },

@@ -49,7 +49,7 @@ impl Target for Keeping {
 }
 
 fn plan() -> Arc<Plan> {
-    harness::plan(SCENARIO, &Choice { seed: 1, ..Choice::default() })
+    harness::plan(SCENARIO, &Choice::default())
 }
 
 /// The commands of a slice with this number of clients.

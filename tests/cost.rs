@@ -200,7 +200,7 @@ async fn without_rights_there_are_no_counters_and_no_error() {
 #[tokio::test]
 async fn a_capped_array_costs_its_size_in_the_oplog() {
     let bench = bench(1).await;
-    let choice = Choice { seed: 1, ..Choice::default() };
+    let choice = Choice::default();
     let plan = plan(include_str!("../examples/slice-array.yaml"), &choice);
     let costs = bench.experiment(&plan, (1, 1), "slice", &()).own_costs(20).await.unwrap();
     let array = per_call(of(&costs, "array", "append"), "oplog_bytes");

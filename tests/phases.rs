@@ -110,7 +110,7 @@ impl Observer for Notes {
 }
 
 fn plan() -> Arc<Plan> {
-    harness::plan(SCENARIO, &Choice { seed: 1, ..Choice::default() })
+    harness::plan(SCENARIO, &Choice::default())
 }
 
 struct Run<'r> {

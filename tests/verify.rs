@@ -32,7 +32,7 @@ async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Veri
 async fn shelves(strategies: &[&str]) -> Verification {
     let bench = bench(1).await;
     let strategies = strategies.iter().map(|name| (*name).to_owned()).collect();
-    let plan = plan(SHELVES, &Choice { strategies, seed: 1, ..Choice::default() });
+    let plan = plan(SHELVES, &Choice { strategies, ..Choice::default() });
     let verification = verified(&bench, &plan, 300, "v").await;
     assert_eq!(databases(&bench).await, Vec::<String>::new(), "its databases are gone");
     verification

@@ -19,5 +19,5 @@ pub fn plan(name: &str, text: &str, choice: &Choice) -> Plan {
 
 /// The choice of a mix, with defaults for everything else.
 pub fn mix(name: &str) -> Choice {
-    Choice { mix: Some(name.to_owned()), seed: 1, ..Choice::default() }
+    Choice { mix: Some(name.to_owned()), ..Choice::default() }
 }

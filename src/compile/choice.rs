@@ -2,8 +2,11 @@
 
 use crate::scenario::nearest;
 
+/// The seed unless the user gives another one, so that all commands look at the same data.
+pub const DEFAULT_SEED: u64 = 1;
+
 /// The choices of one run. The default is that of a plain run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Choice {
     /// `--set name=value`, in order.
     pub set: Vec<(String, String)>,
@@ -17,6 +20,13 @@ pub struct Choice {
     pub repeat: bool,
     /// `--seed`.
     pub seed: u64,
+}
+
+impl Default for Choice {
+    fn default() -> Choice {
+        let (set, strategies) = (Vec::new(), Vec::new());
+        Choice { set, mix: None, strategies, all: false, repeat: false, seed: DEFAULT_SEED }
+    }
 }
 
 /// A choice that does not exist in the scenario.

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use crate::plan::{Arm, Mix, Plan, program::Concerns};
 use crate::scenario::{self, Diagnostics, Scenario};
 
-pub use choice::{Choice, ChoiceError};
+pub use choice::{Choice, ChoiceError, DEFAULT_SEED};
 pub(crate) use document::path_length;
 pub use inherit::inherit;
 

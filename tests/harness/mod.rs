@@ -63,7 +63,7 @@ pub fn plan(text: &str, choice: &Choice) -> Arc<Plan> {
 /// Returns a choice with these parameters.
 pub fn choice(set: &[(&str, &str)]) -> Choice {
     let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    Choice { set, seed: 1, ..Choice::default() }
+    Choice { set, ..Choice::default() }
 }
 
 /// Settings of a closed load whose databases are dropped.

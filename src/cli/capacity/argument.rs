@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::compile::DEFAULT_SEED;
 use crate::results::{Arrivals, LoadModel, Preset, RunSettings};
 use crate::stats::Objective;
 
@@ -41,7 +42,7 @@ pub struct CapacityArguments {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
     /// Seed of the generated data and of the sequence of calls
-    #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
     #[arg(long, value_name = "DIR")]

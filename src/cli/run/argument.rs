@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::compile::DEFAULT_SEED;
 use crate::results::{Arrivals, LoadModel, Preset, RunSettings};
 use crate::stats::Threshold;
 
@@ -112,7 +113,7 @@ pub struct MeasurementArguments {
     #[arg(long, value_name = "THRESHOLD", allow_hyphen_values = true)]
     pub threshold: Vec<Threshold>,
     /// Seed of the generated data and of the sequence of calls
-    #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
     #[arg(long, value_name = "DIR")]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::compile::Choice;
+use crate::compile::{Choice, DEFAULT_SEED};
 
 use super::super::argument::ServerArguments;
 use super::super::value::{assignment, duration, name, seed, whole};
@@ -38,7 +38,7 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
     /// Seed of the generated data and of the sequence of calls
-    #[arg(long, value_name = "N", default_value = "1", value_parser = seed, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Repetitions, each with the next seed; stops at the first failure
     #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<1, 1_000>, allow_hyphen_values = true, conflicts_with = "call")]
