@@ -11,10 +11,8 @@ shift || true
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo build --release --quiet --bin docshape
-{
-    cat scenarios/blog-comments.yaml
-    printf '  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n'
-} >"$work/twin.yaml"
+sed 's/^audits:/  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n\n&/' scenarios/blog-comments.yaml \
+    >"$work/twin.yaml"
 
 alarms=0
 for ((run = 1; run <= runs; run++)); do

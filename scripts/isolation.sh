@@ -18,10 +18,8 @@ if [[ -z ${DOCSHAPE-} ]]; then
     cargo build --release --quiet --bin docshape
     DOCSHAPE=target/release/docshape
 fi
-{
-    cat scenarios/blog-comments.yaml
-    printf '  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n'
-} >"$work/twin.yaml"
+sed 's/^audits:/  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n\n&/' scenarios/blog-comments.yaml \
+    >"$work/twin.yaml"
 
 declare -A options=([own]='' [shared]='--shared-mongod' [cells]='--shared-mongod --isolate')
 measure() {

@@ -11,9 +11,7 @@ shift || true
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo build --release --quiet --bin docshape
-{
-    cat scenarios/blog-comments.yaml
-    cat <<'YAML'
+cat >"$work/planted" <<'YAML'
   planted:
     about: Like embedded, with one more round trip in read_post.
     like: embedded
@@ -23,7 +21,8 @@ cargo build --release --quiet --bin docshape
         - { findOne: posts, filter: { _id: <post> } }
         - return: { post: reply, comments: reply.comments }
 YAML
-} >"$work/planted.yaml"
+# Below the last strategy.
+sed -e "/^audits:/{e cat '$work/planted'" -e '}' scenarios/blog-comments.yaml >"$work/planted.yaml"
 
 found=0
 for ((run = 1; run <= runs; run++)); do

@@ -12,10 +12,8 @@ shift || true
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo build --release --quiet --bin docshape
-{
-    cat scenarios/blog-comments.yaml
-    printf '  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n'
-} >"$work/twin.yaml"
+sed 's/^audits:/  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n\n&/' scenarios/blog-comments.yaml \
+    >"$work/twin.yaml"
 
 # Both kinds alternate, so that a change of the machine affects both.
 parts=3
