@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bson::RawDocumentBuf;
-use docshape::cli::capacity::search::{CapacityGoal, SearchStart, search};
+use docshape::cli::capacity::search::{CapacityGoal, Subject, Trials};
 use docshape::compile::Choice;
 use docshape::engine::{Experiment, LoadThreads, Servers, StopFlag};
-use docshape::results::{Arrivals, LoadModel, RunSettings, SearchOutcome, SearchRecord};
+use docshape::results::{Arrivals, LoadModel, RunSettings, SearchRecord};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
+use docshape::stats::capacity::{Capacities, Search, SearchEnd, search_end};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -73,17 +74,21 @@ async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arriva
         stop: StopFlag::default(),
         started: Instant::now(),
     };
-    let quest = CapacityGoal { objective: objective.parse().unwrap(), operation: None, share: 1.0, arrivals };
-    let mut number = 0;
-    search(&mut experiment, &quest, SearchStart { arm: 0, round: 0, rate: start }, &mut number, &|_| {}).await.unwrap()
+    let goal = CapacityGoal { objective: objective.parse().unwrap(), operation: None, share: 1.0, arrivals };
+    let search = Search::first(start, goal.bounds());
+    let mut trials = Trials { experiment: &mut experiment, goal: &goal, number: 0 };
+    trials.search(Subject { arm: 0, round: 0 }, search, &|_| {}).await.unwrap()
+}
+
+fn capacity(search: &SearchRecord) -> f64 {
+    Capacities::of(std::slice::from_ref(search)).rate(0).unwrap_or_else(|| panic!("{search:?}")).mean
 }
 
 #[track_caller]
 fn within_5_percent(record: &SearchRecord, wanted: f64) {
-    let SearchOutcome::Found(found) = record.outcome else { panic!("{record:?}") };
+    let found = capacity(record);
     assert!((found / wanted - 1.0).abs() <= 0.05, "{found} instead of {wanted}: {:#?}", record.trials);
-    let last = record.trials.last().unwrap();
-    assert!(last.passed && last.rate == found && last.failed == 0, "{last:?}");
+    assert!(record.trials.iter().all(|trial| !trial.passed || trial.failed == 0), "{record:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -105,7 +110,7 @@ async fn a_strict_objective_is_met_below_the_capacity() {
     let server = Busy::new(1, 5);
     within_5_percent(&searched(&server, "mean<10ms", (Arrivals::Uniform, 20.0)).await, 200.0);
     let found = searched(&server, "mean<10ms", (Arrivals::Poisson, 20.0)).await;
-    let SearchOutcome::Found(rate) = found.outcome else { panic!("{found:?}") };
+    let rate = capacity(&found);
     assert!((100.0..150.0).contains(&rate), "{rate}: {:#?}", found.trials);
 }
 
@@ -113,7 +118,11 @@ async fn a_strict_objective_is_met_below_the_capacity() {
 async fn an_objective_that_no_rate_meets_has_no_capacity() {
     let server = Busy::new(8, 10);
     let found = searched(&server, "p50<9ms", (Arrivals::Uniform, 100.0)).await;
-    assert_eq!(found.outcome, SearchOutcome::NoneDownTo(1.0), "20 calls in 30 s can be judged at 1 call per second");
+    assert_eq!(
+        search_end(&found.trials),
+        SearchEnd::NoneDownTo(1.0),
+        "20 calls in 30 s can be judged at 1 call per second"
+    );
     assert!(found.trials.iter().all(|trial| !trial.passed && !trial.overloaded), "{found:?}");
 }
 
@@ -122,22 +131,38 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
     let place = tempfile::tempdir().unwrap();
     let out = place.path().join("capacity");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docshape"));
-    command.args(["capacity", "blog-comments", "--strategies", "linked", "--set", "posts=30", "--rounds", "1"]);
+    command.args([
+        "capacity",
+        "blog-comments",
+        "--strategies",
+        "linked",
+        "--set",
+        "posts=30",
+        "--rounds",
+        "1",
+        "--confirm",
+        "2s",
+    ]);
     command.args(["--objective", "read_page.p90<200ms", "--out"]).arg(&out);
     command.env_remove("MONGODB_URI").env("DOCSHAPE_MONGOD", harness::program()).env("NO_COLOR", "1");
     let ended = command.output().unwrap();
     let (printed, progress) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     assert_eq!(ended.status.code(), Some(0), "{progress}");
-    assert!(printed.contains("At how many calls per second is read_page.p90<200ms met? Mix default."), "{printed}");
+    assert!(
+        printed.contains("Up to how many calls per second does each strategy meet read_page.p90<200ms? Mix default."),
+        "{printed}"
+    );
     let text = std::fs::read_to_string(out.join("capacity.json")).unwrap();
     let record: docshape::results::CapacityRecord = serde_json::from_str(&text).unwrap();
     let [search] = record.searches.as_slice() else { panic!("one search: {record:?}") };
-    let SearchOutcome::Found(rate) = search.outcome else { panic!("{search:?}\n{progress}") };
+    let rate = capacity(search);
+    let [confirmation] = record.confirmations.as_slice() else { panic!("one confirmation: {record:?}") };
+    assert!(confirmation.seconds == 2.0 && confirmation.trial.rate <= rate, "{confirmation:?}");
     assert!(rate > 50.0 && search.trials.iter().any(|trial| trial.overloaded || !trial.passed), "{search:?}");
     assert!(
-        progress.contains(&format!("round 1 of 1: linked meets the objective up to {rate:.0} calls/s")),
+        progress.contains(&format!("round 1 of 1: linked meets the objective up to about {rate:.0} calls/s")),
         "{progress}"
     );
     let markdown = std::fs::read_to_string(out.join("capacity.md")).unwrap();
-    assert_eq!(markdown.matches("| linked |").count(), search.trials.len() + 1, "{markdown}");
+    assert_eq!(markdown.matches("| linked |").count(), search.trials.len() + 2, "{markdown}");
 }

@@ -120,6 +120,11 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A duration as [`duration`] reads it, or `0`.
+pub(super) fn duration_or_none(text: &str) -> Result<Duration, String> {
+    if matches!(text.trim(), "0" | "0s") { Ok(Duration::ZERO) } else { duration(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +137,7 @@ mod tests {
         for text in ["", "3", "-3s", "0s", "s", "1.2.3s", "3 days", "1000h", "NaNs", "0.1ms", "3s4"] {
             assert!(duration(text).unwrap_err().contains("such as 500ms"), "{text}");
         }
+        assert_eq!([duration_or_none("0"), duration_or_none("3s")], [Ok(Duration::ZERO), duration("3s")]);
     }
 
     #[test]

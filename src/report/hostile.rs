@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::record::CallOutcome;
 use crate::results::{
-    AuditRecord, CapacityRecord, ClaimRecord, OutcomeRecord, RUN_FILE, Relation, RunRecord, SearchOutcome,
-    SearchRecord, SliceRecord, Status, Than, TrialRecord, load, save,
+    AuditRecord, CAPACITY_FORMAT, CapacityRecord, ClaimRecord, ConfirmationRecord, OutcomeRecord, RUN_FILE, Relation,
+    RunRecord, SearchRecord, SliceRecord, Status, Than, TrialRecord, load, save,
 };
 use crate::stats::{RunPair, SharedStrategy, compare_runs, sample};
 
@@ -184,9 +184,15 @@ fn others_with(text: &str) -> [Report; 4] {
     let comparison =
         Report::of_comparison(&compare_runs(pair), [&older, &named()], 0.05, std::slice::from_ref(&record.mix.name));
     let trial = TrialRecord { rate: 9.0, offered: 9, failed: 0, measured: None, overloaded: false, passed: true };
-    let search = SearchRecord { round: 0, strategy: 1, outcome: SearchOutcome::NoneDownTo(9.0), trials: vec![trial] };
-    let capacity =
-        Report::of_capacity(&CapacityRecord { objective: text.into(), run: record.clone(), searches: vec![search] });
+    let search = SearchRecord { round: 0, strategy: 1, trials: vec![trial.clone()] };
+    let confirmations = vec![ConfirmationRecord { strategy: 1, seconds: 60.0, trial }];
+    let capacity = Report::of_capacity(&CapacityRecord {
+        format: CAPACITY_FORMAT,
+        objective: text.into(),
+        run: record.clone(),
+        searches: vec![search],
+        confirmations,
+    });
     [
         comparison,
         capacity,

@@ -9,40 +9,44 @@ use super::{OpenRecord, OperationRecord, RunRecord};
 /// The name of the file with all searches.
 pub const CAPACITY_FILE: &str = "capacity.json";
 
+/// The version of `capacity.json` that this build writes.
+pub const CAPACITY_FORMAT: u32 = 2;
+
 /// The searches of all strategies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CapacityRecord {
+    /// [`CAPACITY_FORMAT`] of the build that wrote it.
+    pub format: u32,
     /// What was asked for, such as `p99<20ms`.
     pub objective: String,
     /// Scenario, settings, server, machine and strategies, as in a run; without rounds.
     pub run: RunRecord,
     /// The finished searches, in order.
     pub searches: Vec<SearchRecord>,
+    /// The long trials of what was claimed, at most one per strategy.
+    pub confirmations: Vec<ConfirmationRecord>,
 }
 
-/// One search, on fresh databases throughout.
+/// The search of one strategy in one round; every trial has a fresh database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchRecord {
     /// The round, from 0.
     pub round: u64,
     /// The strategy's position in the run.
     pub strategy: usize,
-    /// How it ended.
-    pub outcome: SearchOutcome,
     /// The rates that were tried, in order.
     pub trials: Vec<TrialRecord>,
 }
 
-/// How a search ended; rates in calls per second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SearchOutcome {
-    /// The highest rate that keeps the objective.
-    Found(f64),
-    /// No rate keeps it, down to this one.
-    NoneDownTo(f64),
-    /// Every rate keeps it, up to this one.
-    AllUpTo(f64),
+/// A long trial of a rate that a strategy is said to carry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConfirmationRecord {
+    /// The strategy's position in the run.
+    pub strategy: usize,
+    /// How long calls fell due, in seconds.
+    pub seconds: f64,
+    /// The trial.
+    pub trial: TrialRecord,
 }
 
 /// One rate, tried.

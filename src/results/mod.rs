@@ -23,7 +23,10 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::record::Relation;
 pub use audit::AuditRecord;
-pub use capacity::{BatchRecord, CAPACITY_FILE, CapacityRecord, RateRecord, SearchOutcome, SearchRecord, TrialRecord};
+pub use capacity::{
+    BatchRecord, CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, RateRecord, SearchRecord,
+    TrialRecord,
+};
 pub use cell::{
     CellRecord, CollectionSizes, GrowthSample, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,

@@ -3,7 +3,6 @@
 use crate::record::TimeMetric;
 use crate::results::{BatchRecord, ERROR_BUDGET, RateRecord, TrialRecord};
 
-use super::capacity::keeps;
 use super::latency::{headline_mean, successes};
 use super::objective::Objective;
 use super::open_load::achieved_share;
@@ -17,9 +16,7 @@ const SLOPE_ERRORS: f64 = 2.0;
 /// objective on all calls.
 pub fn judge(rate: f64, tried: &RateRecord, objective: &Objective, operation: Option<usize>) -> TrialRecord {
     let overloaded = achieved_share(&tried.open) < ACHIEVED || backlog_grows(&tried.batches);
-    let margins = tried.batches.iter().filter_map(|batch| batch_margin(batch, objective, operation));
-    let is_kept = keeps(&margins.collect::<Vec<f64>>()).unwrap_or(false)
-        && whole_margin(tried, objective, operation).is_some_and(|margin| margin >= 0.0);
+    let is_kept = margin(tried, objective, operation).is_some_and(|margin| margin >= 0.0);
     let operations = || selected(&tried.operations, operation).iter();
     let done: u64 = operations().flat_map(successes).map(|outcome| outcome.count).sum();
     let offered = due(tried, operation);
@@ -65,22 +62,11 @@ fn response(batch: &BatchRecord) -> Option<f64> {
     (count > 0).then(|| sum as f64 / count as f64)
 }
 
-/// How far a batch is within the objective: for a quantile the share of its calls within the limit, less the share asked
-/// for; for a mean the limit less the mean, in limits. `None` without calls.
-fn batch_margin(batch: &BatchRecord, objective: &Objective, operation: Option<usize>) -> Option<f64> {
-    let limit = objective.limit.as_nanos() as u64;
-    let is_limited = |place: usize| operation.is_none_or(|limited| limited == place);
-    let times = || batch.times.iter().filter(|(place, _)| is_limited(*place)).map(|(_, times)| times);
-    let count: u64 = times().map(|times| times.count()).sum();
-    let of = |number: u64| number as f64 / count as f64;
-    (count > 0).then(|| match objective.metric {
-        TimeMetric::Mean => 1.0 - of(times().map(|times| times.sum()).sum()) / limit as f64,
-        TimeMetric::Quantile(share) => of(times().map(|times| times.count_up_to(limit)).sum()) - share,
-    })
-}
-
-/// The same over the whole trial, where calls that failed or were given up count as beyond the limit of a quantile.
-fn whole_margin(tried: &RateRecord, objective: &Objective, operation: Option<usize>) -> Option<f64> {
+/// How far a trial is within the objective: for a quantile the share of its calls within the limit, less the share asked
+/// for, where calls that failed or were given up count as beyond the limit; for a mean the limit less the mean, in limits.
+/// `None` without calls. It has no allowance for chance: a trial says yes or no, and the model of all trials
+/// ([`super::capacity`]) takes care of chance.
+fn margin(tried: &RateRecord, objective: &Objective, operation: Option<usize>) -> Option<f64> {
     let (limit, operations) = (objective.limit.as_nanos() as u64, selected(&tried.operations, operation));
     match objective.metric {
         TimeMetric::Mean => Some(1.0 - headline_mean(operations.iter())? / limit as f64),

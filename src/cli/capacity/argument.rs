@@ -10,7 +10,7 @@ use crate::results::{Arrivals, LoadModel, Preset, RunSettings};
 use crate::stats::Objective;
 
 use super::super::argument::{ServerArguments, SubjectArguments};
-use super::super::value::{duration, seed, whole};
+use super::super::value::{duration, duration_or_none, seed, whole};
 
 /// `capacity`.
 #[derive(Debug, Clone, Args)]
@@ -26,9 +26,12 @@ pub struct CapacityArguments {
     /// The part of the scenario to measure.
     #[command(flatten)]
     pub subject: SubjectArguments,
-    /// Searches per strategy, 1 to 100; a confidence interval needs at least 3
-    #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<1, 100>, allow_hyphen_values = true)]
+    /// Rounds with a search per strategy, 1 to 100; a confidence interval needs at least 3
+    #[arg(long, value_name = "N", default_value = "5", value_parser = whole::<1, 100>, allow_hyphen_values = true)]
     pub rounds: u64,
+    /// How long to run every strategy at the rate that it is said to carry, at least a checkpoint (60s); 0 to skip
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration_or_none, allow_hyphen_values = true)]
+    pub confirm: Duration,
     /// Distribution of the intended start times [default: poisson]
     #[arg(long, value_enum, value_name = "NAME")]
     pub arrivals: Option<Arrivals>,

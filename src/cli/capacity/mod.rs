@@ -11,10 +11,11 @@ use crate::engine::{Experiment, Servers};
 use crate::plan::Plan;
 use crate::report::{Markdown, Report};
 use crate::results::{
-    self, CAPACITY_FILE, CapacityRecord, RunSettings, SearchOutcome, SearchRecord, Status, TrialRecord,
+    self, CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, RunSettings, SearchRecord, Status, TrialRecord,
 };
 use crate::server::Target;
 use crate::stats::Objective;
+use crate::stats::capacity::{Capacities, Search, SearchEnd, search_end};
 
 use super::exit::{CliError, Exit, write_error};
 use super::output;
@@ -24,7 +25,7 @@ use super::run::{Invocation, check_threads, record};
 use super::scenario::{Ready, prepare};
 use super::session::Session;
 pub use argument::CapacityArguments;
-use search::{CapacityGoal, SearchStart, search};
+use search::{CapacityGoal, Subject, Trials};
 
 /// The name of the Markdown report in the folder of a search.
 const REPORT_FILE: &str = "capacity.md";
@@ -32,7 +33,7 @@ const REPORT_FILE: &str = "capacity.md";
 /// Seconds of the pilot per strategy, which finds where the searches start.
 const PILOT_SECONDS: f64 = 1.0;
 
-/// Searches the highest rate at which each strategy meets an objective.
+/// Finds the rate up to which each strategy meets an objective.
 ///
 /// # Errors
 /// When the scenario or server cannot be used, the objective cannot be judged, or a trial fails.
@@ -46,7 +47,8 @@ pub fn capacity(arguments: &CapacityArguments) -> Result<Exit, CliError> {
     let folder = invocation.folder(arguments.out.as_deref(), &ready.plan.name);
     let is_new = results::create_folder(&folder)?;
     let quit = choice.quit_error(&invocation.id, &format!("complete searches are in {}", folder.display()));
-    let searching = Searches { settings, ready, goal, folder: folder.clone(), invocation };
+    let confirm = arguments.confirm.as_secs_f64();
+    let searching = Searches { settings, ready, goal, confirm, folder: folder.clone(), invocation };
     let result = Session::run(choice, quit, async |session| searching.run(session).await);
     if is_new {
         // Without results the folder is removed; one with results in it cannot be removed like this.
@@ -97,16 +99,24 @@ struct Searches {
     settings: RunSettings,
     ready: Ready,
     goal: CapacityGoal,
+    /// Seconds of a confirmation; 0 for none.
+    confirm: f64,
     folder: PathBuf,
     invocation: Invocation,
 }
 
 impl Searches {
     async fn run(self, session: Session) -> Result<Exit, CliError> {
-        let Searches { settings, ready, goal, folder, invocation } = self;
+        let Searches { settings, ready, goal, confirm, folder, invocation } = self;
         let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
         let head = record::begin(settings, &ready, session.record(), &invocation);
-        let mut record = CapacityRecord { objective: goal.objective.to_string(), run: head, searches: Vec::new() };
+        let mut record = CapacityRecord {
+            format: CAPACITY_FORMAT,
+            objective: goal.objective.to_string(),
+            run: head,
+            searches: Vec::new(),
+            confirmations: Vec::new(),
+        };
         let mut experiment = Experiment {
             plan: ready.plan,
             settings: record.run.settings.clone(),
@@ -118,7 +128,8 @@ impl Searches {
             started: Instant::now(),
         };
         save(&record, &folder)?;
-        let result = searches(&mut experiment, &goal, &mut record, &folder).await;
+        let trials = Trials { experiment: &mut experiment, goal: &goal, number: 0 };
+        let result = measure(trials, confirm, &mut record, &folder).await;
         record.run.status = match &result {
             Ok(()) => Status::Complete,
             Err(EarlyEnd::Engine(error)) => status_after(error),
@@ -138,29 +149,58 @@ impl Searches {
     }
 }
 
-/// Runs all searches, round by round. Every round starts with another strategy.
-async fn searches<T: Target, G: Target + 'static>(
-    experiment: &mut Experiment<'_, T, G>,
-    goal: &CapacityGoal,
+/// Does all searches, round by round, and the confirmations.
+async fn measure<T: Target, G: Target + 'static>(
+    mut trials: Trials<'_, '_, T, G>,
+    confirm: f64,
     record: &mut CapacityRecord,
     folder: &Path,
 ) -> Result<(), EarlyEnd> {
-    let pilot = experiment.pilot(PILOT_SECONDS).await.map_err(EarlyEnd::Engine)?;
-    let (arms, rounds) = (experiment.plan.arms.len(), record.run.settings.rounds);
-    let mut number = 0;
+    let pilot = trials.experiment.pilot(PILOT_SECONDS).await.map_err(EarlyEnd::Engine)?;
+    let rounds = record.run.settings.rounds;
     for round in 0..rounds {
-        for turn in 0..arms {
-            let arm = (turn + round as usize) % arms;
-            let name = experiment.plan.arms[arm].name.clone();
-            let report = |trial: &TrialRecord| {
-                print_line(&format!("round {} of {rounds}: {name} {}", round + 1, describe_trial(trial)));
+        let mark = format!("round {} of {rounds}", round + 1);
+        for subject in order(trials.experiment.plan.arms.len(), round) {
+            let name = trials.experiment.plan.arms[subject.arm].name.clone();
+            let search = match Capacities::of(&record.searches).rate(subject.arm) {
+                None => Search::first(pilot.rate / 2.0, trials.goal.bounds()),
+                Some(found) => {
+                    let offset = Search::offset(trials.experiment.plan.round_seed(round), subject.arm);
+                    Search::near(found.mean, offset, trials.goal.bounds())
+                }
             };
-            let start = SearchStart { arm, round, rate: pilot.rate / 2.0 };
-            let found = search(experiment, goal, start, &mut number, &report).await.map_err(EarlyEnd::Engine)?;
-            print_line(&format!("round {} of {rounds}: {name} {}", round + 1, describe_search(&found)));
+            let report = |trial: &TrialRecord| print_line(&format!("{mark}: {name} {}", describe_trial(trial)));
+            let found = trials.search(subject, search, &report).await.map_err(EarlyEnd::Engine)?;
+            print_line(&format!("{mark}: {name} {}", describe_search(&found)));
             record.searches.push(found);
             save(record, folder).map_err(EarlyEnd::Write)?;
         }
+    }
+    if confirm > 0.0 { confirm_all(trials, confirm, record, folder).await } else { Ok(()) }
+}
+
+/// The strategies of a round. Every round starts with another one.
+fn order(arms: usize, round: u64) -> impl Iterator<Item = Subject> {
+    (0..arms).map(move |turn| Subject { arm: (turn + round as usize) % arms, round })
+}
+
+/// Tries the rate that each strategy is said to carry for a long time, with data and calls of another round.
+async fn confirm_all<T: Target, G: Target + 'static>(
+    mut trials: Trials<'_, '_, T, G>,
+    seconds: f64,
+    record: &mut CapacityRecord,
+    folder: &Path,
+) -> Result<(), EarlyEnd> {
+    let capacities = Capacities::of(&record.searches);
+    for subject in order(trials.experiment.plan.arms.len(), record.run.settings.rounds) {
+        let Some(rate) = capacities.claimed(&record.searches, subject.arm) else { continue };
+        let confirmed = trials.confirm(subject, rate, seconds).await.map_err(EarlyEnd::Engine)?;
+        if let Some(confirmation) = confirmed {
+            let name = &trials.experiment.plan.arms[subject.arm].name;
+            print_line(&format!("confirmation over {seconds} s: {name} {}", describe_trial(&confirmation.trial)));
+            record.confirmations.push(confirmation);
+        }
+        save(record, folder).map_err(EarlyEnd::Write)?;
     }
     Ok(())
 }
@@ -175,12 +215,15 @@ fn describe_trial(trial: &TrialRecord) -> String {
 }
 
 fn describe_search(search: &SearchRecord) -> String {
-    match search.outcome {
-        SearchOutcome::Found(rate) => format!("meets the objective up to {rate:.0} calls/s"),
-        SearchOutcome::NoneDownTo(rate) => {
+    match search_end(&search.trials) {
+        SearchEnd::Enclosed => Capacities::of(std::slice::from_ref(search)).rate(search.strategy).map_or_else(
+            || "has no capacity".to_owned(),
+            |found| format!("meets the objective up to about {:.0} calls/s", found.mean),
+        ),
+        SearchEnd::NoneDownTo(rate) => {
             format!("does not meet the objective at {rate:.0} calls/s, the lowest rate tried")
         }
-        SearchOutcome::AllUpTo(rate) => format!("meets the objective up to {rate:.0} calls/s, the highest rate tried"),
+        SearchEnd::AllUpTo(rate) => format!("meets the objective up to {rate:.0} calls/s, the highest rate tried"),
     }
 }
 

@@ -1,16 +1,16 @@
-//! The search for the capacity of one arm: the state machine chooses rates, the engine tries them.
+//! Trials of one arm: a search chooses rates, the engine tries them, and the objective judges them.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::engine::{Experiment, RunError, Trial};
 use crate::record::TimeMetric;
-use crate::results::{Arrivals, LoadModel, SearchRecord, TrialRecord};
+use crate::results::{Arrivals, ConfirmationRecord, LoadModel, SearchRecord, TrialRecord};
 use crate::server::Target;
-use crate::stats::capacity::{Next, Search};
+use crate::stats::capacity::Search;
 use crate::stats::{Objective, calls_needed, judge};
 
-/// Batches of a trial: enough for a bound on their spread.
+/// Batches of a trial: enough for the slope of its response times.
 const BATCHES: f64 = 12.0;
 
 /// Seconds that a trial measures, unless the objective needs more calls than fall due in them.
@@ -43,7 +43,7 @@ pub struct CapacityGoal {
 
 impl CapacityGoal {
     /// The lowest rate at which a trial has enough calls, and the highest.
-    fn bounds(&self) -> RangeInclusive<f64> {
+    pub fn bounds(&self) -> RangeInclusive<f64> {
         (self.calls_needed() as f64 / MAX_SECONDS).clamp(1.0, MAX_RATE)..=MAX_RATE
     }
 
@@ -64,61 +64,79 @@ impl CapacityGoal {
         (calls_needed(self.objective.metric) as f64 / self.share).ceil() as u64
     }
 
-    /// Calls of a trial at a rate.
-    fn calls(&self, rate: f64) -> u64 {
-        ((rate * TRIAL_SECONDS).ceil() as u64).max(self.calls_needed())
+    /// Calls of a trial of a rate that lasts so many seconds.
+    fn calls(&self, rate: f64, seconds: f64) -> u64 {
+        ((rate * seconds).ceil() as u64).max(self.calls_needed())
+    }
+}
+
+/// Tries rates on one server.
+pub struct Trials<'t, 'e, T, G> {
+    /// Its rate is that of the last trial.
+    pub experiment: &'t mut Experiment<'e, T, G>,
+    /// What a rate must keep.
+    pub goal: &'t CapacityGoal,
+    /// Trials so far.
+    pub number: u64,
+}
+
+/// What is tried: one strategy in one round.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject {
+    /// The arm's position in the plan.
+    pub arm: usize,
+    /// The round, from 0. All trials of a round have the same data and calls.
+    pub round: u64,
+}
+
+impl<T: Target, G: Target + 'static> Trials<'_, '_, T, G> {
+    /// Does a search. `report` is called after each trial.
+    ///
+    /// # Errors
+    /// When a trial cannot go on.
+    pub async fn search(
+        &mut self,
+        subject: Subject,
+        mut search: Search,
+        report: &dyn Fn(&TrialRecord),
+    ) -> Result<SearchRecord, RunError> {
+        let mut trials = Vec::new();
+        while let Some(rate) = search.next() {
+            let judged = self.judge(subject, rate, TRIAL_SECONDS).await?;
+            search.record(judged.as_ref().is_some_and(|judged| judged.passed));
+            judged.iter().for_each(report);
+            trials.extend(judged);
+        }
+        Ok(SearchRecord { round: subject.round, strategy: subject.arm, trials })
     }
 
-    fn trial(&self, start: SearchStart, rate: f64, number: u64) -> Trial {
-        let calls = self.calls(rate);
-        Trial {
-            arm: start.arm,
-            round: start.round,
-            number,
+    /// Tries a rate for a long time.
+    ///
+    /// # Errors
+    /// When the trial cannot go on.
+    pub async fn confirm(
+        &mut self,
+        subject: Subject,
+        rate: f64,
+        seconds: f64,
+    ) -> Result<Option<ConfirmationRecord>, RunError> {
+        let trial = self.judge(subject, rate, seconds).await?;
+        Ok(trial.map(|trial| ConfirmationRecord { strategy: subject.arm, seconds, trial }))
+    }
+
+    async fn judge(&mut self, subject: Subject, rate: f64, seconds: f64) -> Result<Option<TrialRecord>, RunError> {
+        let calls = self.goal.calls(rate, seconds);
+        let trial = Trial {
+            arm: subject.arm,
+            round: subject.round,
+            number: self.number,
             calls,
             warmup: (rate * WARM_UP_SECONDS).ceil() as u64,
             batch: Duration::from_secs_f64(calls as f64 / rate / BATCHES),
-        }
-    }
-}
-
-/// Where a search starts.
-#[derive(Debug, Clone, Copy)]
-pub struct SearchStart {
-    /// The arm's position in the plan.
-    pub arm: usize,
-    /// The round, from 0.
-    pub round: u64,
-    /// The first rate that is tried.
-    pub rate: f64,
-}
-
-/// Searches the capacity of one arm once. `number` counts the trials of all searches; `report` is called after each.
-///
-/// # Errors
-/// When a trial cannot go on.
-pub async fn search<T: Target, G: Target + 'static>(
-    experiment: &mut Experiment<'_, T, G>,
-    goal: &CapacityGoal,
-    start: SearchStart,
-    number: &mut u64,
-    report: &dyn Fn(&TrialRecord),
-) -> Result<SearchRecord, RunError> {
-    let mut search = Search::new(start.rate, goal.bounds());
-    let mut trials = Vec::new();
-    loop {
-        let rate = match search.next() {
-            Next::Try(rate) => rate,
-            Next::End(outcome) => {
-                return Ok(SearchRecord { round: start.round, strategy: start.arm, outcome, trials });
-            }
         };
-        experiment.settings.load = LoadModel::Open { rate, arrivals: goal.arrivals };
-        let tried = experiment.trial(goal.trial(start, rate, *number)).await?;
-        *number += 1;
-        let judged = tried.map(|tried| judge(rate, &tried, &goal.objective, goal.operation));
-        search.record(judged.as_ref().is_some_and(|judged| judged.passed));
-        judged.iter().for_each(report);
-        trials.extend(judged);
+        self.experiment.settings.load = LoadModel::Open { rate, arrivals: self.goal.arrivals };
+        self.number += 1;
+        let tried = self.experiment.trial(trial).await?;
+        Ok(tried.map(|tried| judge(rate, &tried, &self.goal.objective, self.goal.operation)))
     }
 }
