@@ -152,8 +152,7 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
         printed.contains("Up to how many calls per second does each strategy meet read_page.p90<200ms? Mix default."),
         "{printed}"
     );
-    let text = std::fs::read_to_string(out.join("capacity.json")).unwrap();
-    let record: docshape::results::CapacityRecord = serde_json::from_str(&text).unwrap();
+    let record = docshape::results::load_capacity(&out).unwrap();
     let [search] = record.searches.as_slice() else { panic!("one search: {record:?}") };
     let rate = capacity(search);
     let [confirmation] = record.confirmations.as_slice() else { panic!("one confirmation: {record:?}") };
@@ -165,4 +164,19 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
     );
     let markdown = std::fs::read_to_string(out.join("capacity.md")).unwrap();
     assert_eq!(markdown.matches("| linked |").count(), search.trials.len() + 2, "{markdown}");
+    let report = || {
+        let program = std::process::Command::new(env!("CARGO_BIN_EXE_docshape"))
+            .args(["report", "--format", "json"])
+            .arg(&out)
+            .output();
+        program.unwrap()
+    };
+    let json: serde_json::Value = serde_json::from_slice(&report().stdout).unwrap();
+    assert_eq!(json["tables"]["capacity"][0]["trials"], search.trials.len(), "{json:#}");
+    let file = out.join("capacity.json");
+    let older = std::fs::read_to_string(&file).unwrap().replacen("\"format\":2,", "", 1);
+    std::fs::write(&file, older).unwrap();
+    let refused = report();
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(message.contains("in format 1; this build reads format 2 only"), "{message}");
 }

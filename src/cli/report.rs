@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::report::{
     CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
 };
-use crate::results::{self, RunRecord};
+use crate::results::{self, CAPACITY_FILE, RUN_FILE, RunRecord};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
@@ -17,6 +17,9 @@ use super::output;
 /// # Errors
 /// When the run cannot be read or the report cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
+    if is_capacity(&arguments.run) {
+        return capacity_report(arguments);
+    }
     let record = results::load(&arguments.run)?;
     let mut report = Report::new(&record).in_folder(&arguments.run.display().to_string());
     if let Some(folder) = &arguments.out {
@@ -28,6 +31,29 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
         report = report.with_files();
     }
     output::print(&render(&record, &report, arguments.format))?;
+    Ok(Exit::Success)
+}
+
+/// Whether a folder has searches for capacity and no run, or a file is named like them.
+fn is_capacity(path: &Path) -> bool {
+    path.ends_with(CAPACITY_FILE) || (path.join(CAPACITY_FILE).is_file() && !path.join(RUN_FILE).is_file())
+}
+
+fn capacity_report(arguments: &ReportArguments) -> Result<Exit, CliError> {
+    let report = Report::of_capacity(&results::load_capacity(&arguments.run)?);
+    let report = report.in_folder(&arguments.run.display().to_string());
+    if arguments.out.is_some() {
+        return Err(CliError::usage("a search for capacity has no report in files; try --format markdown"));
+    }
+    output::print(&match arguments.format {
+        ReportFormat::Terminal => terminal(&report),
+        ReportFormat::Markdown => written(&Markdown, &report),
+        ReportFormat::Html => written(&Html, &report),
+        ReportFormat::Json => written(&Json, &report),
+        ReportFormat::Csv => {
+            return Err(CliError::usage("a search for capacity has no CSV; try --format json"));
+        }
+    })?;
     Ok(Exit::Success)
 }
 

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{ErrorKind, KindedError};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::check::check;
-use super::{FORMAT_VERSION, RUN_FILE, RunRecord};
+use super::{CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord};
 
 /// Results that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -56,12 +57,14 @@ pub enum ResultsError {
         reason: String,
     },
     /// Another version of docshape wrote it.
-    #[error("{} was written by docshape {version} in format {format}; this build reads format {FORMAT_VERSION} only", path.display())]
+    #[error("{} was written by docshape {version} in format {format}; this build reads format {readable} only", path.display())]
     OtherFormat {
         /// The file.
         path: PathBuf,
         /// Its format.
         format: u32,
+        /// The format that this build reads.
+        readable: u32,
         /// The version that wrote it.
         version: String,
     },
@@ -118,24 +121,51 @@ struct Head {
 /// # Errors
 /// When it is missing, cut off, foreign, damaged, or in another format.
 pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
-    let path = if path.is_dir() { path.join(RUN_FILE) } else { path.to_owned() };
-    let text = fs::read(&path).map_err(|source| ResultsError::Read { path: path.clone(), source })?;
-    let head: Head = match serde_json::from_slice(&text) {
-        Ok(head) => head,
-        Err(error) if error.is_eof() || is_cut_off(&text, &error) => {
-            return Err(ResultsError::Truncated { path, line: error.line() });
-        }
-        Err(error) => return Err(ResultsError::Foreign { path, reason: error.to_string() }),
-    };
-    if head.format != FORMAT_VERSION {
-        return Err(ResultsError::OtherFormat { path, format: head.format, version: head.version });
+    let (path, text, head) = open::<Head>(path, RUN_FILE)?;
+    let record = read_format(&path, &text, &head, FORMAT_VERSION)?;
+    check(&record).map(|()| record).map_err(|reason| ResultsError::Damaged { path, reason })
+}
+
+/// Reads the searches for capacity from their folder, or from the file itself.
+///
+/// # Errors
+/// As those of [`load`].
+pub fn load_capacity(path: &Path) -> Result<CapacityRecord, ResultsError> {
+    /// What every version of the format has. The first one had no number of its own.
+    #[derive(Deserialize)]
+    struct CapacityHead {
+        format: Option<u32>,
+        run: Head,
     }
-    let record = read(&text).and_then(|record| check(&record).map(|()| record));
-    record.map_err(|reason| ResultsError::Damaged { path, reason })
+    let (path, text, CapacityHead { format, run }) = open(path, CAPACITY_FILE)?;
+    let head = Head { format: format.unwrap_or(1), version: run.version };
+    read_format(&path, &text, &head, CAPACITY_FORMAT)
+}
+
+/// Reads a file as far as all versions of its format agree.
+fn open<H: DeserializeOwned>(path: &Path, name: &str) -> Result<(PathBuf, Vec<u8>, H), ResultsError> {
+    let path = if path.is_dir() { path.join(name) } else { path.to_owned() };
+    let text = fs::read(&path).map_err(|source| ResultsError::Read { path: path.clone(), source })?;
+    match serde_json::from_slice(&text) {
+        Ok(head) => Ok((path, text, head)),
+        Err(error) if error.is_eof() || is_cut_off(&text, &error) => {
+            Err(ResultsError::Truncated { path, line: error.line() })
+        }
+        Err(error) => Err(ResultsError::Foreign { path, reason: error.to_string() }),
+    }
+}
+
+fn read_format<R: DeserializeOwned>(path: &Path, text: &[u8], head: &Head, readable: u32) -> Result<R, ResultsError> {
+    let path = path.to_owned();
+    if head.format != readable {
+        let (format, version) = (head.format, head.version.clone());
+        return Err(ResultsError::OtherFormat { path, format, readable, version });
+    }
+    read(text).map_err(|reason| ResultsError::Damaged { path, reason })
 }
 
 /// Reads a record. The place of what does not fit is given by the names that lead there, since a run is one long line.
-fn read(text: &[u8]) -> Result<RunRecord, String> {
+fn read<R: DeserializeOwned>(text: &[u8]) -> Result<R, String> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let record = serde_path_to_error::deserialize(&mut json).map_err(|error| error.to_string())?;
     json.end().map_err(|error| error.to_string())?;

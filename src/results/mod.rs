@@ -33,7 +33,7 @@ pub use cell::{
 };
 pub use claim::{ClaimRecord, Than};
 pub use environment::Environment;
-pub use file::{ResultsError, load, save, save_as};
+pub use file::{ResultsError, load, load_capacity, save, save_as};
 pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
 pub use own_cost::{OwnCostRecord, QueryPlanRecord};
