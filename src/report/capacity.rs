@@ -64,7 +64,8 @@ fn name(record: &CapacityRecord, strategy: usize) -> String {
 }
 
 fn sentence(record: &CapacityRecord, CapacityRatio { strategy, ratio }: &CapacityRatio) -> String {
-    let bounds = ratio.interval.map_or_else(String::new, |bounds| {
+    let no_interval = || format!(" (no interval from {})", counted(ratio.rounds as u64, "round"));
+    let bounds = ratio.interval.map_or_else(no_interval, |bounds| {
         let difference = if bounds.low > 1.0 || bounds.high < 1.0 { "" } else { ", which includes 1" };
         format!(" (95 % CI {}{difference})", interval(bounds.low, bounds.high))
     });
@@ -120,7 +121,7 @@ fn capacities(record: &CapacityRecord, found: &Capacities) -> Section {
         (Row::new(Cell::text(plain(&strategy.name)).tone(Tone::Strong)), Capacity::of(record, found, place))
     });
     let table = Table::new("capacity", "Capacity", Column::strategy(), &measures, rows);
-    let rounds = record.run.settings.rounds;
+    let rounds = record.searches.iter().map(|search| search.round + 1).max().unwrap_or_default();
     let more = if rounds < MINIMUM_ROUNDS as u64 {
         format!(" A 95 % CI requires {MINIMUM_ROUNDS} rounds; run again with --rounds 5.")
     } else {
@@ -157,8 +158,9 @@ fn ratio_section(record: &CapacityRecord, ratios: &[CapacityRatio]) -> Section {
     let rows = ratios.iter().map(|ratio| (Row::new(name(record, ratio.strategy)), *ratio));
     let title = format!("Capacity relative to {}", name(record, 0));
     let table = Table::new("capacity_ratios", title.clone(), Column::strategy(), &measures, rows);
-    let note = "Ratios pair the searches of the same round. The intervals hold for all ratios at once.";
-    Section::new("capacity_ratios", title).table(table).note(note)
+    let at_once = if ratios.len() > 1 { " The intervals hold for all ratios at once." } else { "" };
+    let note = format!("A ratio pairs the searches of the same round.{at_once}");
+    Section::new("capacity_ratios", title).table(table).note(if ratios.is_empty() { String::new() } else { note })
 }
 
 fn confirmations(record: &CapacityRecord) -> Section {
@@ -181,6 +183,9 @@ fn confirmations(record: &CapacityRecord) -> Section {
     let rows = record.confirmations.iter().map(|one| (Row::new(name(record, one.strategy)), one));
     let table = Table::new("confirmations", "Confirmation", Column::strategy(), &measures, rows);
     let missed = record.confirmations.iter().filter(|one| !one.trial.passed);
+    if record.confirmations.is_empty() {
+        return Section::new("confirmations", "Confirmation").table(table);
+    }
     let section = Section::new("confirmations", "Confirmation").table(table).note(
         "A long trial at the lower end of the 95 % CI, on other data. Without an interval, at the highest rate up to the \
          capacity that was kept.",

@@ -1,9 +1,10 @@
 //! Trials of one arm: a search chooses rates, the engine tries them, and the objective judges them.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::{Experiment, RunError, Trial};
+use crate::engine::{Experiment, FatalError, RunError, Trial};
 use crate::record::TimeMetric;
 use crate::results::{Arrivals, ConfirmationRecord, LoadModel, SearchRecord, TrialRecord};
 use crate::server::Target;
@@ -134,9 +135,21 @@ impl<T: Target, G: Target + 'static> Trials<'_, '_, T, G> {
             warmup: (rate * WARM_UP_SECONDS).ceil() as u64,
             batch: Duration::from_secs_f64(calls as f64 / rate / BATCHES),
         };
+        self.use_data_of(subject)?;
         self.experiment.settings.load = LoadModel::Open { rate, arrivals: self.goal.arrivals };
         self.number += 1;
         let tried = self.experiment.trial(trial).await?;
         Ok(tried.map(|tried| judge(rate, &tried, &self.goal.objective, self.goal.operation)))
+    }
+
+    /// Lets the next trial have the data of its round.
+    fn use_data_of(&mut self, Subject { arm, round }: Subject) -> Result<(), RunError> {
+        let plan = self.experiment.plan.of_round(round).map_err(|error| FatalError::Scenario {
+            strategy: self.experiment.plan.arms[arm].name.clone(),
+            operation: "data".to_owned(),
+            message: error.to_string(),
+        })?;
+        self.experiment.plan = Arc::new(plan);
+        Ok(())
     }
 }
