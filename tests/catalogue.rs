@@ -3,7 +3,7 @@
 mod harness;
 
 use bson::{Document, rawdoc};
-use docshape::engine::{Loader, StopFlag, Window};
+use docshape::engine::{Loader, RoundPlan, StopFlag};
 use docshape::plan::{Plan, written};
 use docshape::server::{ReplyKind, Target};
 use harness::{Bench, bench, choice, plan};
@@ -16,10 +16,11 @@ const SMALL: &[(&str, &str)] = &[("posts", "20"), ("comments_per_post", "30"), (
 async fn strategies_and_repeated_runs_end_in_the_same_state() {
     let bench = bench(8).await;
     let plan = plan(BLOG, &choice(SMALL));
-    let window = Window::Calls { calls: 1_500, warmup: 100, seconds: None };
+    let window = RoundPlan::saturation(1_500, 100);
     let mut runs = Vec::new();
     for id in ["first", "again"] {
-        let (round, warnings) = bench.experiment(&plan, (8, 4), id, &()).round(0, window).await.unwrap();
+        let (round, warnings) =
+            bench.experiment(&plan, (8, 4), id, &()).round(0, window).await.unwrap().single().unwrap();
         assert_eq!(warnings, Vec::<String>::new());
         for cell in &round.cells {
             assert_eq!(cell.calls, 1_500);
@@ -54,9 +55,9 @@ async fn strategies_and_repeated_runs_end_in_the_same_state() {
 async fn reads_return_the_same_results_on_unchanging_data() {
     let bench = bench(1).await;
     let plan = plan(BLOG, &choice(SMALL));
-    let window = Window::Calls { calls: 300, warmup: 0, seconds: None };
+    let window = RoundPlan::saturation(300, 0);
     // One client keeps the order of the calls, so that arrays, pages and indexes agree on the order of comments.
-    bench.experiment(&plan, (1, 1), "quiet", &()).round(0, window).await.unwrap();
+    bench.experiment(&plan, (1, 1), "quiet", &()).round(0, window).await.unwrap().single().unwrap();
     for index in 0..400 {
         let mut answers = Vec::new();
         for (arm, strategy) in plan.arms.iter().enumerate() {
@@ -79,8 +80,8 @@ async fn reads_return_the_same_results_on_unchanging_data() {
 async fn only_documents_with_comments_grow() {
     let bench = bench(8).await;
     let plan = plan(BLOG, &choice(SMALL));
-    let window = Window::Calls { calls: 1_000, warmup: 0, seconds: None };
-    let (round, _) = bench.experiment(&plan, (8, 4), "grow", &()).round(0, window).await.unwrap();
+    let window = RoundPlan::saturation(1_000, 0);
+    let (round, _) = bench.experiment(&plan, (8, 4), "grow", &()).round(0, window).await.unwrap().single().unwrap();
     let max = |arm: usize, name: &str| {
         let find = |sizes: &[docshape::results::CollectionSizes]| {
             sizes.iter().find(|collection| collection.name == name).unwrap().clone()

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, Job, Load, LoadThreads, Servers, Slice, SliceEnd, StopFlag, Window};
+use docshape::engine::{Experiment, Job, Load, LoadThreads, RoundPlan, Servers, Slice, SliceEnd, StopFlag};
 use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::Plan;
 use docshape::record::Recorder;
@@ -116,8 +116,8 @@ async fn cell(calls: u64, slices: u64) -> CellRecord {
         stop: StopFlag::default(),
         started: Instant::now(),
     };
-    let window = Window::Calls { calls, warmup: 0, seconds: None };
-    let (mut round, _) = experiment.round(0, window).await.unwrap();
+    let window = RoundPlan::saturation(calls, 0);
+    let (mut round, _) = experiment.round(0, window).await.unwrap().single().unwrap();
     assert_eq!(round.cells[0].slices.len() as u64, slices);
     round.cells.remove(0)
 }

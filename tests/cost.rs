@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, LoadThreads, OwnCosts, Servers, StopFlag, Window};
+use docshape::engine::{Experiment, LoadThreads, OwnCalls, RoundPlan, Servers, StopFlag};
 use docshape::plan::Plan;
 use docshape::record::CallOutcome;
-use docshape::results::{CellRecord, OwnCostRecord};
+use docshape::results::{CellRecord, Part};
 use docshape::server::counters::oplog_entries;
 use docshape::server::namespace::database_name;
 use docshape::server::{Failure, Reply, ReplyKind, Target};
@@ -45,12 +45,14 @@ strategies:
         - { updateOne: points, filter: { _id: <point> }, update: { $set: { seen: true } } }
 ";
 
-fn of<'c>(costs: &'c OwnCosts, strategy: &str, operation: &str) -> &'c OwnCostRecord {
-    costs.costs.iter().find(|cost| (&*cost.strategy, &*cost.operation) == (strategy, operation)).unwrap()
+/// A round that measures own costs alone, of this many calls of each operation.
+const fn own(stretch: u64, measured: u64) -> RoundPlan {
+    RoundPlan { warmup: 0, own: Some(OwnCalls { stretch, measured }), rate: None, saturation: None }
 }
 
-fn per_call(cost: &OwnCostRecord, counter: &str) -> f64 {
-    cost.counters[counter] / cost.calls as f64
+/// A counter's growth per call of an operation.
+fn per_call(cell: &CellRecord, operation: usize, counter: &str) -> f64 {
+    cell.own_counters[operation][counter] / cell.operations[operation].calls as f64
 }
 
 /// The sizes of the newest entries of a collection in the oplog, added up.
@@ -74,41 +76,44 @@ async fn newest_entries(bench: &Bench, namespace: &str, entries: i32) -> f64 {
 async fn single_calls_cost_what_they_must() {
     let bench = bench(2).await;
     let plan = plan(SCENARIO, &choice(&[]));
-    let costs = bench.experiment(&plan, (2, 1), "cost", &()).own_costs(50).await.unwrap();
-    assert_eq!(costs.costs.len(), 6, "two strategies, three operations");
-    for strategy in ["plain", "indexed"] {
-        let read = of(&costs, strategy, "read");
-        assert_eq!((read.calls, read.round_trips), (50, 50));
+    let round = bench.experiment(&plan, (2, 1), "cost", &()).round(0, own(400, 50)).await.unwrap();
+    let cells = &round.parts[&Part::Own].cells;
+    let [plain, indexed] = cells.as_slice() else { panic!("two strategies") };
+    let [read, by_kind, add] = [0, 1, 2];
+    for cell in cells {
+        assert_eq!((cell.operations[read].calls, cell.operations[read].round_trips), (50, 50));
         let examined = ["keys_examined", "documents_examined", "documents_returned", "oplog_bytes", "requests"];
-        assert_eq!(examined.map(|counter| per_call(read, counter)), [1.0, 1.0, 1.0, 0.0, 1.0], "{strategy}");
-        assert!(per_call(read, "cpu_us") > 0.0 && per_call(read, "bytes_out") > 100.0);
+        assert_eq!(examined.map(|counter| per_call(cell, read, counter)), [1.0, 1.0, 1.0, 0.0, 1.0]);
+        assert!(per_call(cell, read, "cpu_us") > 0.0 && per_call(cell, read, "bytes_out") > 100.0);
     }
-    let scan = of(&costs, "plain", "by_kind");
+    let scan = ["collection_scans", "documents_returned"].map(|counter| per_call(plain, by_kind, counter));
+    assert_eq!(scan, [1.0, 10.0]);
+    assert!(per_call(plain, by_kind, "documents_examined") >= 500.0);
+    let found = ["collection_scans", "keys_examined", "documents_examined"];
+    assert_eq!(found.map(|counter| per_call(indexed, by_kind, counter)), [0.0, 10.0, 10.0]);
+    let namespace = format!("{}.points", database_name("costs", "plain", "costr0"));
+    let entry = newest_entries(&bench, &namespace, 50).await / 50.0;
+    assert!((per_call(plain, add, "oplog_bytes") / entry - 1.0).abs() < 0.01, "{entry} bytes per entry");
+    assert_eq!(indexed.operations[add].round_trips, 100);
+}
+
+#[tokio::test]
+async fn scans_are_warned_of_and_leave_no_database() {
+    let bench = bench(1).await;
+    let plan = plan(SCENARIO, &choice(&[]));
+    let plans = bench.experiment(&plan, (1, 1), "plans", &()).query_plans().await.unwrap();
     assert_eq!(
-        ["collection_scans", "documents_examined", "documents_returned"].map(|c| per_call(scan, c)),
-        [1.0, 500.0, 10.0]
-    );
-    let found = of(&costs, "indexed", "by_kind");
-    assert_eq!(
-        ["collection_scans", "keys_examined", "documents_examined"].map(|c| per_call(found, c)),
-        [0.0, 10.0, 10.0]
-    );
-    let add = of(&costs, "plain", "add");
-    let namespace = format!("{}.points", database_name("costs", "plain", "costc"));
-    assert_eq!(add.counters["oplog_bytes"], newest_entries(&bench, &namespace, 50).await);
-    assert_eq!(of(&costs, "indexed", "add").round_trips, 100);
-    assert_eq!(
-        costs.warnings,
+        plans.warnings,
         [
             "Strategy plain, operation by_kind: `find points` scans the whole collection (COLLSCAN); is an index missing?"
         ]
     );
-    let plans = costs.query_plans.iter().filter(|plan| (&*plan.strategy, &*plan.operation) == ("indexed", "by_kind"));
-    let plans: Vec<_> = plans.map(|plan| (&*plan.step, plan.stages.join(" "), plan.indexes.join(" "))).collect();
-    assert_eq!(plans, [("find points", "FETCH IXSCAN".into(), "kind_1".into())]);
+    let found = plans.plans.iter().filter(|plan| (&*plan.strategy, &*plan.operation) == ("indexed", "by_kind"));
+    let found: Vec<_> = found.map(|plan| (&*plan.step, plan.stages.join(" "), plan.indexes.join(" "))).collect();
+    assert_eq!(found, [("find points", "FETCH IXSCAN".into(), "kind_1".into())]);
     let names =
         bench.target.run("admin", rawdoc! { "listDatabases": 1, "nameOnly": true }, ReplyKind::Single).await.unwrap();
-    assert!(!format!("{names:?}").contains("docshape_"), "the cost pass leaves no database");
+    assert!(!format!("{names:?}").contains("docshape_"), "{names:?}");
 }
 
 #[tokio::test]
@@ -142,8 +147,9 @@ fn sum(cells: &[CellRecord], arm: usize, counter: &str) -> f64 {
 async fn the_counters_of_a_window_agree_with_its_calls() {
     let bench = bench(4).await;
     let plan = plan(SCENARIO, &choice(&[]));
-    let window = Window::Calls { calls: 400, warmup: 20, seconds: None };
-    let (round, warnings) = bench.experiment(&plan, (4, 4), "window", &()).round(0, window).await.unwrap();
+    let window = RoundPlan::saturation(400, 0);
+    let (round, warnings) =
+        bench.experiment(&plan, (4, 4), "window", &()).round(0, window).await.unwrap().single().unwrap();
     assert_eq!(warnings, Vec::<String>::new());
     for (arm, cell) in round.cells.iter().enumerate() {
         let [reads, kinds, adds] = [0, 1, 2].map(|operation| cell.operations[operation].calls as f64);
@@ -189,12 +195,13 @@ async fn without_rights_there_are_no_counters_and_no_error() {
         stop: StopFlag::default(),
         started: Instant::now(),
     };
-    let costs = experiment.own_costs(5).await.unwrap();
-    assert!(costs.costs.iter().all(|cost| cost.counters.is_empty() && cost.round_trips >= 5));
-    assert!(costs.query_plans.is_empty());
-    let window = Window::Calls { calls: 40, warmup: 0, seconds: None };
-    let (round, _) = experiment.round(0, window).await.unwrap();
-    assert!(round.cells.iter().all(|cell| cell.counters.is_empty() && cell.calls == 40));
+    assert!(experiment.query_plans().await.unwrap().plans.is_empty());
+    let round = experiment.round(0, RoundPlan { own: own(40, 5).own, ..RoundPlan::saturation(40, 0) }).await.unwrap();
+    let own = &round.parts[&Part::Own].cells;
+    assert!(own.iter().flat_map(|cell| &cell.own_counters).all(|counters| counters.is_empty()));
+    assert!(own.iter().flat_map(|cell| &cell.operations).all(|operation| operation.round_trips >= 5));
+    let saturation = &round.parts[&Part::Saturation].cells;
+    assert!(saturation.iter().all(|cell| cell.counters.is_empty() && cell.calls == 40));
 }
 
 #[tokio::test]
@@ -202,9 +209,13 @@ async fn a_capped_array_costs_its_size_in_the_oplog() {
     let bench = bench(1).await;
     let choice = Choice::default();
     let plan = plan(include_str!("../examples/slice-array.yaml"), &choice);
-    let costs = bench.experiment(&plan, (1, 1), "slice", &()).own_costs(20).await.unwrap();
-    let array = per_call(of(&costs, "array", "append"), "oplog_bytes");
-    let document = per_call(of(&costs, "document", "append"), "oplog_bytes");
+    let append = plan.operations.iter().position(|operation| &*operation.name == "append").unwrap();
+    let round = bench.experiment(&plan, (1, 1), "slice", &()).round(0, own(100, 20)).await.unwrap();
+    let of = |strategy: &str| {
+        let arm = plan.arms.iter().position(|arm| arm.name == strategy).unwrap();
+        per_call(&round.parts[&Part::Own].cells[arm], append, "oplog_bytes")
+    };
+    let (array, document) = (of("array"), of("document"));
     assert!((80_000.0..130_000.0).contains(&array), "{array} bytes per append to the array");
     assert!((200.0..600.0).contains(&document), "{document} bytes per document");
 }
@@ -270,8 +281,8 @@ fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
             stop: StopFlag::default(),
             started: Instant::now(),
         };
-        let window = Window::Calls { calls: 30, warmup: 0, seconds: None };
-        experiment.round(0, window).await.unwrap().0.cells
+        let window = RoundPlan::saturation(30, 0);
+        experiment.round(0, window).await.unwrap().single().unwrap().0.cells
     }
 }
 

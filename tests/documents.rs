@@ -4,7 +4,7 @@ mod harness;
 
 use std::fs;
 
-use docshape::engine::Window;
+use docshape::engine::RoundPlan;
 use docshape::plan::written;
 use harness::{bench, choice, plan};
 
@@ -24,8 +24,9 @@ async fn scenarios_in_documents_run_and_strategies_agree() {
         for (position, text) in found.iter().enumerate() {
             let plan = plan(text, &choice(&[]));
             let id = format!("d{position}");
-            let window = Window::Calls { calls: 300, warmup: 30, seconds: None };
-            let (round, _) = bench.experiment(&plan, (4, 2), &id, &()).round(0, window).await.unwrap();
+            let window = RoundPlan::saturation(300, 30);
+            let (round, _) =
+                bench.experiment(&plan, (4, 2), &id, &()).round(0, window).await.unwrap().single().unwrap();
             for cell in &round.cells {
                 assert_eq!(cell.calls, 300);
                 assert!(cell.operations.iter().all(|operation| operation.errors.is_empty()), "{document}");

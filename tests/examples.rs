@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docshape::compile::{Choice, compile};
-use docshape::engine::{StopFlag, Window};
+use docshape::engine::{RoundPlan, StopFlag};
 use docshape::plan::Plan;
 use docshape::report::{Renderer, Report, Terminal};
 use docshape::scenario::{Diagnostics, Source, read};
@@ -96,9 +96,10 @@ async fn every_example_runs() {
     let bench = bench(4).await;
     for (name, text) in examples() {
         let plan = plan(&name, &text, &Choice { seed: 1, all: true, ..Choice::default() });
-        let window = Window::Calls { calls: 100, warmup: 0, seconds: None };
+        let window = RoundPlan::saturation(100, 0);
         let round = bench.experiment(&plan, (4, 2), "all", &()).round(0, window).await;
-        let (round, warnings) = round.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let round = round.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (round, warnings) = round.single().unwrap();
         assert_eq!(warnings, Vec::<String>::new(), "{name}");
         for cell in &round.cells {
             assert_eq!(cell.calls, 100, "{name}");

@@ -186,7 +186,7 @@ impl Subject {
             Interpreter::new(&listening, &database).run(load, &mut frame).await.unwrap();
         }
         for (position, program) in strategy.operations.iter().enumerate() {
-            let number = call_id::own_cost(position, call);
+            let number = call_id::sample(position, call);
             let mut frame = self.plan.arguments(position, self.plan.round_seed(0), number, program.slots).unwrap();
             Interpreter::new(&listening, &database).run(program, &mut frame).await.unwrap();
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, FatalError, LoadThreads, RunError, Servers, StopFlag, Window};
+use docshape::engine::{Experiment, FatalError, LoadThreads, RoundPlan, RunError, Servers, StopFlag};
 use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::Plan;
 use docshape::record::{CallOutcome, LatencyHistogram};
@@ -119,8 +119,8 @@ impl Run {
             stop: self.stop.clone(),
             started: Instant::now(),
         };
-        let window = Window::Calls { calls: self.calls, warmup: 0, seconds: None };
-        experiment.round(0, window).await.map(|(round, _)| round)
+        let window = RoundPlan::rate(self.calls, 0);
+        experiment.round(0, window).await.map(|round| round.single().unwrap().0)
     }
 
     /// The one cell of a round of one strategy.
@@ -385,7 +385,7 @@ async fn lost_server_ends_a_slice_immediately() {
         started: Instant::now(),
     };
     let begun = Instant::now();
-    let error = experiment.round(0, Window::Calls { calls: 100, warmup: 0, seconds: None }).await.unwrap_err();
+    let error = experiment.round(0, RoundPlan::rate(100, 0)).await.unwrap_err();
     assert!(matches!(error, RunError::Fatal(FatalError::ServerLost(_))), "{error}");
     // The fourth call is answered, the fifth is not.
     assert!(begun.elapsed() <= ms(5_020), "{:?}", begun.elapsed());

@@ -8,11 +8,12 @@ use std::time::Duration;
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
 use docshape::engine::{
-    Event, Experiment, FatalError, LoadThreads, Observer, RunError, RunPhase, Servers, StopFlag, Window,
+    Event, Experiment, FatalError, LoadThreads, Observer, OwnCalls, PartCalls, RoundPlan, RunError, RunPhase, Servers,
+    StopFlag,
 };
 use docshape::plan::Plan;
 use docshape::record::CallOutcome;
-use docshape::results::{RoundRecord, RunSettings};
+use docshape::results::{Arrivals, LoadModel, Part, RoundRecord, RunSettings};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use tokio::time::Instant;
 
@@ -100,9 +101,11 @@ struct Notes(RefCell<Vec<String>>);
 impl Observer for Notes {
     fn event(&self, event: &Event<'_>) {
         let note = match event {
-            Event::Phase { round, arm, phase } if *phase != RunPhase::Measure => format!("{round:?} {arm} {phase:?}"),
+            Event::Phase { round, arm, phase } if !matches!(phase, RunPhase::Measure(_)) => {
+                format!("{round:?} {arm} {phase:?}")
+            }
             Event::Slice { arm, done, calls, .. } => format!("slice of {arm}: {done} of {calls}"),
-            Event::Round(round) => format!("round {}", round.index),
+            Event::Round(round) => format!("round {round}"),
             _ => return,
         };
         self.0.borrow_mut().push(note);
@@ -122,8 +125,8 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    async fn round(&self, window: Window) -> Result<(RoundRecord, Vec<String>), RunError> {
-        self.with(async |experiment| experiment.round(0, window).await).await
+    async fn round(&self, window: RoundPlan) -> Result<(RoundRecord, Vec<String>), RunError> {
+        self.with(async |experiment| experiment.round(0, window).await.map(|round| round.single().unwrap())).await
     }
 
     async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, Scripted, Scripted>) -> R) -> R {
@@ -131,7 +134,7 @@ impl Run<'_> {
         let timeout = self.timeout.as_secs_f64();
         let experiment = Experiment {
             plan: plan(),
-            settings: RunSettings { timeout, ..harness::settings(self.clients, 2) },
+            settings: RunSettings { timeout, load: LOAD, ..harness::settings(self.clients, 2) },
             id: "t".to_owned(),
             keep: false,
             servers: Servers::Shared { target: &**self.server, load_threads: &load_threads },
@@ -151,34 +154,29 @@ fn refused(kind: FailureKind) -> Option<Failure> {
     Some(Failure { kind, message: "scripted".into(), labels: Vec::new() })
 }
 
-const WINDOW: Window = Window::Calls { calls: 100, warmup: 10, seconds: None };
+/// The common rate.
+const LOAD: LoadModel = LoadModel::Open { rate: 100.0, arrivals: Arrivals::Poisson };
+
+const WINDOW: RoundPlan = RoundPlan::saturation(100, 10);
 
 #[tokio::test(start_paused = true)]
 async fn phases_come_in_order_and_databases_go() {
     let (server, notes) = (Scripted::sound(), Notes::default());
     run(&server, &notes, 1).round(WINDOW).await.unwrap();
-    let notes = notes.0.into_inner();
-    assert_eq!(
-        notes[..4],
-        ["Some(0) one Load", "Some(0) two Load", "Some(0) one WarmUp", "Some(0) two WarmUp"].map(String::from)
-    );
-    let mut slices: Vec<&str> = notes[4..8].iter().map(String::as_str).collect();
-    // Slice j of both arms comes before slice j+1 of any; within a slice the order is drawn.
-    slices[..2].sort_unstable();
-    slices[2..].sort_unstable();
-    assert_eq!(
-        slices,
-        ["slice of one: 50 of 100", "slice of two: 50 of 100", "slice of one: 100 of 100", "slice of two: 100 of 100"]
-    );
-    assert_eq!(notes[8..], ["Some(0) one Inspect", "Some(0) two Inspect", "round 0"].map(String::from));
+    let mut notes = notes.0.into_inner();
+    // In every phase the order of the arms is drawn. Slice j of both comes before slice j+1 of any.
+    notes.chunks_mut(2).for_each(<[String]>::sort_unstable);
+    let of_both = |phase: &str| [format!("Some(0) one {phase}"), format!("Some(0) two {phase}")];
+    let slices = |done: u64| [format!("slice of one: {done} of 100"), format!("slice of two: {done} of 100")];
+    let phases = [of_both("Load"), of_both("Inspect"), of_both("WarmUp"), slices(50), slices(100), of_both("Inspect")];
+    assert_eq!(notes[..12], phases.concat());
+    assert_eq!(notes[12..], ["round 0"]);
     let log = server.log.take();
     let count = |what: &str| log.iter().filter(|line| line.starts_with(what)).count();
     assert_eq!((count("create "), count("dropDatabase")), (2, 2));
     assert!(log.last().unwrap().starts_with("dropDatabase"));
-    // Nothing is measured before everything is on disk, and sizes are read after that too.
-    let flushes: Vec<usize> =
-        log.iter().enumerate().filter(|(_, line)| line.starts_with("fsync")).map(|(i, _)| i).collect();
-    assert_eq!(flushes.len(), 2);
+    // After loading and before the slices once, as the arms share the server; after them and before sizes for each arm.
+    assert_eq!(count("fsync"), 2 + 4);
 }
 
 #[tokio::test(start_paused = true)]
@@ -226,15 +224,26 @@ async fn clients_share_the_calls_and_those_in_flight_are_awaited() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn timed_windows_end_in_time_and_record_what_was_in_flight() {
+async fn a_round_has_three_parts_with_calls_of_their_own() {
     let (server, notes) = (Scripted::sound(), Notes::default());
-    let window = Window::Timed { seconds: 1.0, warmup: 0.1 };
-    let (round, _) = run(&server, &notes, 4).round(window).await.unwrap();
-    for cell in &round.cells {
-        // Two slices of half a second; each may end as late as its last call.
-        assert!((1.0..1.02).contains(&cell.seconds), "{}", cell.seconds);
+    let plan = RoundPlan {
+        own: Some(OwnCalls { stretch: 200, measured: 12 }),
+        rate: Some(PartCalls { calls: 60, seconds: None }),
+        ..WINDOW
+    };
+    let made = run(&server, &notes, 4).with(async |experiment| experiment.round(0, plan).await.unwrap()).await;
+    assert_eq!(made.parts.keys().copied().collect::<Vec<_>>(), Part::ALL);
+    for (place, own) in made.parts[&Part::Own].cells.iter().enumerate() {
+        assert_eq!(own.operations.iter().map(|one| one.calls).collect::<Vec<_>>(), [12, 12]);
+        // One client: no other call makes it wait.
+        let read = own.operations[0].outcomes[0].sum as f64 / 12.0;
+        assert!((read / (READ * (place as u32 + 1)).as_nanos() as f64 - 1.0).abs() < 0.001, "{read}");
+        assert_eq!(own.slices.len(), 6, "three slices of each operation");
     }
-    assert!(round.cells[0].calls > round.cells[1].calls, "the faster arm makes more calls in the same time");
+    assert!(made.parts[&Part::Rate].cells.iter().all(|cell| cell.calls == 60 && cell.open.is_some()));
+    assert!(made.parts[&Part::Saturation].cells.iter().all(|cell| cell.calls == 100 && cell.open.is_none()));
+    let sizes = |part: Part| made.parts[&part].cells.iter().filter(|cell| !cell.after.is_empty()).count();
+    assert_eq!(Part::ALL.map(sizes), [0, 0, 2], "sizes and audits are in the last part");
 }
 
 #[tokio::test(start_paused = true)]

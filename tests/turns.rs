@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, LoadThreads, RunError, Servers, StopFlag, StrategyServer, Window};
+use docshape::engine::{Experiment, LoadThreads, RoundPlan, RunError, Servers, StopFlag, StrategyServer};
 use docshape::server::turns::{EndedServer, Turns};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use futures_util::future::{FutureExt, LocalBoxFuture};
@@ -99,11 +99,11 @@ async fn run(dead: Option<usize>) -> (Rc<Table>, Result<Vec<String>, RunError>) 
         stop: StopFlag::default(),
         started: Instant::now(),
     };
-    let window = Window::Calls { calls: 40, warmup: 8, seconds: None };
+    let window = RoundPlan::saturation(40, 8);
     let work = async {
         experiment.drop_left(0).await?;
-        experiment.own_costs(5).await?;
-        experiment.round(0, window).await.map(|(_, warnings)| warnings)
+        experiment.query_plans().await?;
+        experiment.round(0, window).await.map(|round| round.warnings)
     };
     let result = work.await;
     drop(experiment);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docshape::compile::Choice;
-use docshape::engine::{StopFlag, Window};
+use docshape::engine::{RoundPlan, StopFlag};
 use docshape::plan::Plan;
 use docshape::report::{Renderer, Report, Terminal};
 use docshape::results::verification::{StrategyFindings, Verification, VerifyPhase};
@@ -147,8 +147,8 @@ async fn sixteen_writers_leave_full_pages_without_gap_or_twin() {
     let set = [("posts", "2"), ("bucket_size", "50")];
     let choice = Choice { mix: Some("only-adds".into()), strategies: vec!["bucketed".into()], ..choice(&set) };
     let plan = plan(&text, &choice);
-    let window = Window::Calls { calls: 960, warmup: 0, seconds: None };
-    let (round, _) = bench.experiment(&plan, (16, 1), "pages", &()).round(0, window).await.unwrap();
+    let window = RoundPlan::saturation(960, 0);
+    let (round, _) = bench.experiment(&plan, (16, 1), "pages", &()).round(0, window).await.unwrap().single().unwrap();
     assert!(round.cells[0].audits.iter().all(|audit| audit.anomalies() == 0), "{:?}", round.cells[0].audits);
     let database = database_name(&plan.name, "bucketed", "pagesr0");
     let find =

@@ -41,6 +41,12 @@ pub struct Mix {
 }
 
 impl Mix {
+    /// The share (0 to 1) of the rarest operation that is called.
+    pub fn least_share(&self) -> f64 {
+        let called = self.weights.iter().copied().filter(|weight| *weight > 0.0);
+        called.fold(f64::INFINITY, f64::min) / self.weights.iter().sum::<f64>()
+    }
+
     /// The operation of call `index`.
     pub fn draw(&self, seed: Seed, index: u64) -> usize {
         const LABEL: Label = Label::new("mix");
@@ -106,8 +112,8 @@ impl EarlierCalls {
 
     fn before(&self, frame: &Frame, stream: &mut Stream) -> Option<u64> {
         let present = frame.ordinal;
-        if let Some(number) = call_id::own_cost_number(present) {
-            return Some(call_id::own_cost(self.operation, stream.below(number + 1)));
+        if let Some(number) = call_id::sample_number(present) {
+            return Some(call_id::sample(self.operation, stream.below(number + 1)));
         }
         let share = self.mix.weights[self.operation] / self.mix.weights.iter().sum::<f64>();
         if share == 0.0 || present == 0 {
@@ -178,8 +184,8 @@ strategies:
     fn own_cost_calls_look_back_on_own_cost_calls() {
         let plan = chosen(TEXT, &Choice::default());
         for number in 0..50 {
-            let earlier = used(&plan, call_id::own_cost(1, number));
-            assert!((call_id::own_cost(0, 0)..=call_id::own_cost(0, number)).contains(&earlier), "{earlier}");
+            let earlier = used(&plan, call_id::sample(1, number));
+            assert!((call_id::sample(0, 0)..=call_id::sample(0, number)).contains(&earlier), "{earlier}");
         }
     }
 }

@@ -5,6 +5,7 @@ mod histogram;
 mod interval;
 mod metric;
 mod outcome;
+mod part;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
 pub use metric::{Metric, MetricUse, Relation, TimeMetric};
 pub use outcome::CallOutcome;
+pub use part::Part;
 
 /// One finished call.
 #[derive(Debug)]

@@ -27,14 +27,6 @@ pub enum CallOutcome {
 const REJECTED: &str = "rejected: ";
 
 impl CallOutcome {
-    /// Whether the application got an answer that its times may be judged by.
-    pub fn is_success(&self) -> bool {
-        match self {
-            CallOutcome::Ok | CallOutcome::Same | CallOutcome::NotFound => true,
-            CallOutcome::Rejected(_) | CallOutcome::Failed | CallOutcome::Skipped => false,
-        }
-    }
-
     /// Whether there was no answer.
     pub fn is_failure(&self) -> bool {
         matches!(self, CallOutcome::Failed | CallOutcome::Skipped)

@@ -1,7 +1,7 @@
-//! The arms of a run compared with each other, for every operation and for the mix.
+//! The arms of a part compared with each other.
 
-use crate::results::RunRecord;
-use crate::stats::{self, ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, Ranking};
+use crate::results::{Part, RunRecord};
+use crate::stats::{self, ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, Ranking, Role};
 
 /// Comparisons that are judged together.
 #[derive(Debug)]
@@ -17,24 +17,55 @@ pub struct ComparisonFamily {
 pub struct ArmComparison {
     /// The operation; `None` for the mix.
     pub operation: Option<usize>,
+    /// The number that is compared.
+    pub metric: ComparedMetric,
     /// The comparisons.
     pub compared: ComparedArms,
 }
 
-impl ComparisonFamily {
-    fn of(
-        name: &'static str,
-        quantity: Quantity,
-        questions: Vec<(Option<usize>, Vec<ArmTimes>)>,
-        limits: Limits,
-    ) -> ComparisonFamily {
-        let (operations, arms): (Vec<_>, Vec<_>) = questions.into_iter().unzip();
-        let compared = stats::compare(arms.into_iter().map(|arms| Question { quantity, arms }).collect(), limits);
-        let questions = operations.into_iter().zip(compared);
-        let questions = questions.map(|(operation, compared)| ArmComparison { operation, compared });
-        ComparisonFamily { name, questions: questions.collect() }
-    }
+/// A number that arms are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComparedMetric {
+    /// The mean time.
+    Mean,
+    /// The 99th percentile of the times.
+    P99,
+    /// Calls per second.
+    Throughput,
+}
 
+impl ComparedMetric {
+    fn quantity(self) -> Quantity {
+        match self {
+            ComparedMetric::Mean | ComparedMetric::P99 => Quantity::Time,
+            ComparedMetric::Throughput => Quantity::Throughput,
+        }
+    }
+}
+
+/// What is asked of every arm.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    operation: Option<usize>,
+    metric: ComparedMetric,
+}
+
+impl Asked {
+    /// An arm by the number that is asked for.
+    fn arm(self, record: &RunRecord, strategy: usize) -> ArmTimes {
+        let arm = ArmTimes::of(record, strategy, self.operation);
+        match self.metric {
+            ComparedMetric::Mean => arm,
+            ComparedMetric::P99 => ArmTimes { means: stats::quantiles(record, strategy, self.operation, 0.99), ..arm },
+            ComparedMetric::Throughput => {
+                let excluded = arm.excluded.or(stats::too_few_in_flight(record, strategy));
+                ArmTimes { means: stats::round_rates(record, strategy), excluded, ..arm }
+            }
+        }
+    }
+}
+
+impl ComparisonFamily {
     /// The comparisons that are tested.
     pub fn tested(&self) -> impl Iterator<Item = &Comparison> {
         self.questions.iter().flat_map(|question| question.compared.tested())
@@ -63,16 +94,67 @@ impl ArmComparison {
     }
 }
 
-/// Compares all arms in these operations, which are one family of comparisons, and in the mix, which is another.
-pub fn compared(record: &RunRecord, operations: &[usize]) -> Vec<ComparisonFamily> {
-    let limits = Limits::of(&record.settings);
-    let arms = |operation: Option<usize>| -> (Option<usize>, Vec<ArmTimes>) {
-        let arms = (0..record.strategies.len()).map(|strategy| ArmTimes::of(record, strategy, operation));
-        (operation, arms.collect())
+/// The questions of a part.
+#[derive(Debug)]
+pub struct PartQuestions {
+    /// The families whose comparisons are tested.
+    pub families: Vec<ComparisonFamily>,
+    /// Operations, and the mix where no family asks for its mean, with ratios and without verdicts: what an operation takes
+    /// under load is charged for the others.
+    pub described: Vec<ArmComparison>,
+}
+
+/// Asks the questions of a part: own times of operations, mean and 99th percentile of the mix at the common rate, calls per
+/// second at saturation. `mix` is a part with the whole mix, by which the context of own costs is judged.
+pub fn ask(record: &RunRecord, operations: &[usize], mix: Option<&RunRecord>) -> PartQuestions {
+    let of_operations =
+        || operations.iter().map(|operation| Asked { operation: Some(*operation), metric: ComparedMetric::Mean });
+    let family = |name, questions: Vec<Asked>| {
+        let arms = |asked: &Asked| -> Vec<ArmTimes> {
+            let arm = |strategy| asked.arm(record, strategy).in_context(record, mix, asked.operation);
+            (0..record.strategies.len()).map(arm).collect()
+        };
+        ComparisonFamily { name, questions: compared(record, &questions, &arms) }
     };
-    let of_operations = operations.iter().map(|operation| arms(Some(*operation))).collect();
-    vec![
-        ComparisonFamily::of("operations", Quantity::Time, of_operations, limits),
-        ComparisonFamily::of("the mix", Quantity::Time, vec![arms(None)], limits),
-    ]
+    let described = |questions: Vec<Asked>| {
+        let arms = |asked: &Asked| -> Vec<ArmTimes> {
+            let arm = |strategy: usize| {
+                let arm = asked.arm(record, strategy);
+                let is_shown = strategy > 0 && arm.role == Role::Judged;
+                if is_shown { ArmTimes { role: Role::Described, ..arm } } else { arm }
+            };
+            (0..record.strategies.len()).map(arm).collect()
+        };
+        compared(record, &questions, &arms)
+    };
+    let mix_of = |metrics: &[ComparedMetric]| -> Vec<Asked> {
+        metrics.iter().map(|metric| Asked { operation: None, metric: *metric }).collect()
+    };
+    match record.part {
+        Some(Part::Own) => PartQuestions {
+            families: vec![family("own times of operations", of_operations().collect())],
+            described: Vec::new(),
+        },
+        Some(Part::Rate) => PartQuestions {
+            families: vec![family("the mix at the common rate", mix_of(&[ComparedMetric::Mean, ComparedMetric::P99]))],
+            described: described(of_operations().collect()),
+        },
+        Some(Part::Saturation) | None => PartQuestions {
+            families: vec![family("the mix at saturation", mix_of(&[ComparedMetric::Throughput]))],
+            described: described(of_operations().chain(mix_of(&[ComparedMetric::Mean])).collect()),
+        },
+    }
+}
+
+/// Compares the arms of some questions, which are one family.
+fn compared(record: &RunRecord, questions: &[Asked], arms: &dyn Fn(&Asked) -> Vec<ArmTimes>) -> Vec<ArmComparison> {
+    let question = |asked: &Asked| Question { quantity: asked.metric.quantity(), arms: arms(asked) };
+    let compared = stats::compare(questions.iter().map(question).collect(), Limits::of(&record.settings));
+    let questions = questions.iter().zip(compared);
+    let of = |(asked, compared): (&Asked, ComparedArms)| ArmComparison {
+        operation: asked.operation,
+        metric: asked.metric,
+        compared,
+    };
+    questions.map(of).collect()
 }

@@ -1,7 +1,7 @@
 //! What a call costs the server, as a report shows it.
 
 use crate::record::{COUNTERS, Counter, ROUND_TRIPS, Shown, Unit};
-use crate::results::RunRecord;
+use crate::results::{Part, RunRecord};
 use crate::stats::{self, Cost};
 
 use super::evaluation::Evaluation;
@@ -14,7 +14,7 @@ pub struct Costs {
     pub mix: Vec<MixCost>,
     /// The labels of counters that it does not report.
     pub missing: Vec<&'static str>,
-    /// The own cost of each operation.
+    /// The own cost of each operation, in the part that measures it.
     pub operations: Vec<OperationCost>,
     /// Operations that wrote more than once in one call.
     pub inconsistency: Vec<Inconsistency>,
@@ -56,9 +56,9 @@ pub(super) const SILENT: &str =
     "This server reports no counters: that requires the role clusterMonitor and an oplog that the user may read.";
 
 impl Costs {
-    /// Whether costs were measured, and the server reported no counter for the mix.
+    /// Whether the server reported no counter for the mix.
     pub(super) fn is_silent(&self) -> bool {
-        self.mix.is_empty() && !self.operations.is_empty()
+        self.mix.is_empty()
     }
 }
 
@@ -95,26 +95,34 @@ pub(super) fn costs(record: &RunRecord) -> Costs {
     Costs {
         mix: known.into_iter().map(row).collect(),
         missing: missing.into_iter().map(|metric| metric.label).collect(),
-        operations: record.operations.iter().filter_map(|operation| single(record, operation)).collect(),
+        operations: if record.part == Some(Part::Own) { own_costs(record) } else { Vec::new() },
         inconsistency: inconsistency(record),
     }
 }
 
-fn single(record: &RunRecord, operation: &str) -> Option<OperationCost> {
-    let per_call = |strategy: &str| {
-        let cost = stats::own_cost(record, strategy, operation)?;
-        let calls = cost.calls as f64;
-        let value = |column: &'static Counter| {
-            if column.name == ROUND_TRIPS.name {
-                Some(cost.round_trips as f64 / calls)
-            } else {
-                cost.counters.get(column.name).map(|grown| grown / calls).filter(|value| value.is_finite())
-            }
+/// What a call of each operation costs by itself, from the record of the part that measures it.
+fn own_costs(record: &RunRecord) -> Vec<OperationCost> {
+    let of = |operation: usize| {
+        let per_call = |strategy: usize| {
+            let cost = stats::own_cost(record, strategy, operation)?;
+            let calls = cost.calls as f64;
+            let value = |column: &'static Counter| {
+                if column.name == ROUND_TRIPS.name {
+                    Some(cost.round_trips as f64 / calls)
+                } else {
+                    cost.counters.get(column.name).map(|grown| grown / calls).filter(|value| value.is_finite())
+                }
+            };
+            let values = Counter::own_cost_columns().into_iter().map(value).collect();
+            Some((plain(&record.strategies[strategy].name), values))
         };
-        Some((plain(strategy), Counter::own_cost_columns().into_iter().map(value).collect()))
+        let is_repeat = |strategy: &usize| record.strategies[*strategy].is_repeat;
+        let strategies: Vec<_> =
+            (0..record.strategies.len()).filter(|strategy| !is_repeat(strategy)).filter_map(per_call).collect();
+        let operation = plain(&record.operations[operation]);
+        (!strategies.is_empty()).then_some(OperationCost { operation, strategies })
     };
-    let strategies: Vec<_> = record.strategies.iter().filter_map(|strategy| per_call(&strategy.name)).collect();
-    (!strategies.is_empty()).then(|| OperationCost { operation: plain(operation), strategies })
+    (0..record.operations.len()).filter_map(of).collect()
 }
 
 fn inconsistency(record: &RunRecord) -> Vec<Inconsistency> {
@@ -133,7 +141,7 @@ fn inconsistency(record: &RunRecord) -> Vec<Inconsistency> {
     rows
 }
 
-/// Warnings where the server's counters contradict the calls by more than the error of snapshots.
+/// Warnings where the server counted more requests than docshape sent, by more than the error of snapshots.
 pub(super) fn contradictions(record: &RunRecord) -> Vec<String> {
     /// The driver's monitoring, and what happens between two commands of a snapshot.
     const ALLOWED: f64 = 0.02;
@@ -151,21 +159,6 @@ pub(super) fn contradictions(record: &RunRecord) -> Vec<String> {
             found.push(format!(
                 "While {name} was measured the server received {requests} requests, and docshape sent {trips}: something else \
                  used the server, too, and is in its counters."
-            ));
-        }
-        let documents = |sizes: &[crate::results::CollectionSizes]| -> f64 {
-            sizes.iter().map(|collection| collection.documents as f64).sum()
-        };
-        let grown: f64 =
-            stats::cells(record, strategy).map(|cell| documents(&cell.after) - documents(&cell.before)).sum();
-        let (Some(inserted), Some(deleted)) = (sum("documents_inserted"), sum("documents_deleted")) else { continue };
-        let expired = sum("documents_expired").unwrap_or(0.0);
-        // The server also counts what an aborted transaction inserted.
-        let aborts = sum("transactions_aborted").is_some_and(|aborted| aborted > 0.0);
-        if !aborts && inserted - deleted - expired > grown + (inserted + deleted) * ALLOWED + ALWAYS {
-            let (more, grown) = (three(inserted - deleted - expired), three(grown));
-            found.push(format!(
-                "While {name} was measured the server's counters say {more} new documents, and its collections have {grown}: something else used the server, or a collection is capped."
             ));
         }
     }

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use crate::results::{CellRecord, CollectionSizes, OpenRecord, OperationRecord, RunRecord, SliceRecord, TimesRecord};
+use crate::results::{
+    CellRecord, CollectionSizes, OpenRecord, OperationRecord, Part, RoundRecord, RunRecord, SliceRecord, TimesRecord,
+};
 use crate::stats::{self, Distribution};
 
 use super::format::plain;
@@ -15,10 +17,11 @@ use super::format::plain;
 pub const CSV_FILE: &str = "metrics.csv";
 
 /// The columns.
-pub const CSV_COLUMNS: [&str; 13] = [
+pub const CSV_COLUMNS: [&str; 14] = [
     "run",
     "scenario",
     "mix",
+    "part",
     "round",
     "arm",
     "strategy",
@@ -37,7 +40,7 @@ pub const CSV_COLUMNS: [&str; 13] = [
 /// When `out` cannot be written; a `String` always can.
 pub fn csv(record: &RunRecord, out: &mut dyn Write) -> fmt::Result {
     let mut table = Table { record, rows: vec![CSV_COLUMNS.map(str::to_owned)] };
-    table.fill();
+    record.parts.iter().for_each(|(part, rounds)| table.fill(*part, rounds));
     let mut writer = csv::Writer::from_writer(Vec::new());
     table.rows.iter().try_for_each(|row| writer.write_record(row)).map_err(|_| fmt::Error)?;
     let bytes = writer.into_inner().map_err(|_| fmt::Error)?;
@@ -47,6 +50,7 @@ pub fn csv(record: &RunRecord, out: &mut dyn Write) -> fmt::Result {
 /// Of what a number is; what does not apply is empty.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place<'r> {
+    part: &'static str,
     round: Option<usize>,
     arm: usize,
     operation: &'r str,
@@ -58,24 +62,27 @@ type Number<'n> = (&'n str, &'n str, &'n str, f64);
 
 struct Table<'r> {
     record: &'r RunRecord,
-    rows: Vec<[String; 13]>,
+    rows: Vec<[String; 14]>,
 }
 
 impl Table<'_> {
-    fn fill(&mut self) {
+    fn fill(&mut self, part: Part, rounds: &[RoundRecord]) {
         let record = self.record;
-        for (round, this) in record.rounds.iter().enumerate() {
+        for (round, this) in rounds.iter().enumerate() {
             for (arm, cell) in this.cells.iter().enumerate().take(record.strategies.len()) {
-                let place = Place { round: Some(round + 1), arm, ..Place::default() };
+                let place = Place { part: part.name(), round: Some(round + 1), arm, ..Place::default() };
                 self.cell(place, cell);
-                for (name, operation) in record.operations.iter().zip(&cell.operations) {
-                    self.operations(Place { operation: name, ..place }, std::slice::from_ref(operation));
+                for (place_of, (name, operation)) in record.operations.iter().zip(&cell.operations).enumerate() {
+                    let place = Place { operation: name, ..place };
+                    self.operations(place, std::slice::from_ref(operation));
+                    if let Some(grown) = cell.own_counters.get(place_of) {
+                        self.counters(place, grown, operation.calls);
+                    }
                 }
                 self.operations(place, &cell.operations);
                 self.over_calls(place, cell);
             }
         }
-        self.own_costs();
     }
 
     /// Adds a row; what is no finite number is left out.
@@ -92,6 +99,7 @@ impl Table<'_> {
             text(&record.id),
             text(&record.scenario.name),
             text(&record.mix.name),
+            place.part.to_owned(),
             place.round.map_or_else(String::new, |round| round.to_string()),
             text(arm),
             text(strategy),
@@ -137,6 +145,12 @@ impl Table<'_> {
             self.all_times(place, "check_out", &[times]);
         }
         self.counters(place, &cell.counters, cell.calls);
+        if let Some(cost) = cell.deferred {
+            self.numbers(
+                place,
+                [("deferred_time", "", "s", cost.seconds), ("deferred_bytes", "", "bytes", known(cost.bytes))],
+            );
+        }
     }
 
     /// Growth of the server's counters per call.
@@ -186,10 +200,10 @@ impl Table<'_> {
             self.numbers(place, counts.iter().map(|(item, count)| (metric, item.as_str(), unit, *count as f64)));
         }
         let outcomes = operations.iter().flat_map(|operation| &operation.outcomes);
-        let successes = || outcomes.clone().filter(|outcome| outcome.outcome.is_success());
-        let service = Distribution::merged(successes().map(|outcome| &outcome.service));
+        let answered = || outcomes.clone().filter(|outcome| !outcome.outcome.is_failure());
+        let service = Distribution::merged(answered().map(|outcome| &outcome.service));
         self.times(place, "service", &service, stats::service_mean(operations.iter()));
-        let response = successes().filter_map(|outcome| Some(&outcome.response.as_ref()?.histogram));
+        let response = answered().filter_map(|outcome| Some(&outcome.response.as_ref()?.histogram));
         self.times(place, "response", &Distribution::merged(response), stats::response_mean(operations.iter()));
         let inconsistent = operations.iter().filter_map(|one| one.inconsistency.as_ref());
         self.all_times(place, "inconsistent", &inconsistent.collect::<Vec<_>>());
@@ -258,19 +272,6 @@ impl Table<'_> {
             self.row(place, ("index_size", &format!("{name}/{index}"), "bytes", *bytes as f64));
         }
     }
-
-    /// Own costs, which belong to no round.
-    fn own_costs(&mut self) {
-        let record = self.record;
-        for cost in record.own_costs.iter().filter(|cost| cost.calls > 0) {
-            let Some(arm) = record.strategies.iter().position(|strategy| strategy.name == cost.strategy) else {
-                continue;
-            };
-            let place = Place { arm, operation: &cost.operation, ..Place::default() };
-            self.row(place, ("server_cost", "round_trips", "1/call", cost.round_trips as f64 / cost.calls as f64));
-            self.counters(place, &cost.counters, cost.calls);
-        }
-    }
 }
 
 /// A number that may be missing, as one that is not finite.
@@ -301,10 +302,13 @@ mod tests {
     /// The rows as text, in which some columns have some values.
     fn rows(record: &RunRecord, wanted: &[(&str, &str)]) -> Vec<Vec<String>> {
         let mut text = String::new();
-        csv(record, &mut text).unwrap();
+        csv(&sample::whole(record), &mut text).unwrap();
         let mut reader = ::csv::Reader::from_reader(text.as_bytes());
         let place = |name: &str| CSV_COLUMNS.iter().position(|column| *column == name).unwrap();
-        let fits = |row: &::csv::StringRecord| wanted.iter().all(|(name, value)| &row[place(name)] == *value);
+        let is_of_saturation = !wanted.iter().any(|(name, _)| *name == "part");
+        let part = is_of_saturation.then_some(("part", "saturation"));
+        let fits =
+            |row: &::csv::StringRecord| wanted.iter().chain(&part).all(|(name, value)| &row[place(name)] == *value);
         let all = reader.records().map(Result::unwrap).filter(fits);
         all.map(|row| row.iter().map(str::to_owned).collect()).collect()
     }
@@ -313,16 +317,17 @@ mod tests {
     fn value(record: &RunRecord, wanted: &[(&str, &str)]) -> f64 {
         let found = rows(record, wanted);
         assert_eq!(found.len(), 1, "{wanted:?}: {found:?}");
-        found[0][12].parse().unwrap()
+        found[0][13].parse().unwrap()
     }
 
     #[test]
     fn a_row_says_what_its_number_is() {
         let found = rows(&sample::run(2), &[("round", "2"), ("arm", "linked"), ("metric", "service_count")]);
-        let wanted = "1a2b3c4d,blog-comments,default,2,linked,linked,false,add_comment,service_count,,,calls,598";
+        let wanted =
+            "1a2b3c4d,blog-comments,default,saturation,2,linked,linked,false,add_comment,service_count,,,calls,598";
         assert_eq!(found[0].join(","), wanted);
         assert_eq!(
-            found.iter().map(|row| row[7].as_str()).collect::<Vec<_>>(),
+            found.iter().map(|row| row[8].as_str()).collect::<Vec<_>>(),
             ["add_comment", "read_post", "count", ""]
         );
     }
@@ -355,8 +360,9 @@ mod tests {
         );
         assert_eq!(size("index_size", "comments/_id_", "915"), 412_000.0);
         assert_eq!(size("followed_document", "posts/post 0", "458"), 612.0);
-        let cost = [("round", ""), ("arm", "linked"), ("operation", "read_post"), ("item", "round_trips")];
-        assert_eq!(value(&run, &cost), 2.0);
+        let own = [("part", "own"), at[0], at[1], ("operation", "read_post")];
+        assert_eq!(value(&run, &[own.as_slice(), &[("metric", "round_trips")]].concat()), 40.0);
+        assert_eq!(value(&run, &[own.as_slice(), &[("item", "bytes_out")]].concat()), 36_400.0);
     }
 
     #[test]
@@ -377,7 +383,7 @@ mod tests {
         (run.strategies[2].name, run.strategies[2].is_repeat) = ("embedded (repeat)".into(), true);
         let found = rows(&run, &[("strategy", "embedded"), ("metric", "throughput")]);
         assert_eq!(
-            found.iter().map(|row| [&row[4], &row[6]]).collect::<Vec<_>>(),
+            found.iter().map(|row| [&row[5], &row[7]]).collect::<Vec<_>>(),
             [["embedded", "false"], ["embedded (repeat)", "true"]]
         );
     }

@@ -2,11 +2,11 @@
 
 use crate::results::{LoadModel, RunRecord};
 use crate::stats::{
-    self, Anomalies, CollectionGrowth, Comparison, Distribution, FollowedGrowth, MINIMUM_ROUNDS, OpenLoad,
-    OutcomeTotals, Ranking, RoundTimes, Spread, Verdict, outcome_totals,
+    self, Anomalies, CollectionGrowth, Comparison, Deferred, Distribution, FollowedGrowth, InFlight, MINIMUM_ROUNDS,
+    OpenLoad, OutcomeTotals, Ranking, RoundTimes, Spread, Verdict, outcome_totals,
 };
 
-use super::arm_comparison::{ArmComparison, ComparisonFamily, compared};
+use super::arm_comparison::{ArmComparison, ComparedMetric, ComparisonFamily, PartQuestions, ask};
 use super::cost::{self, Costs};
 use super::format::plain;
 use super::{validity, verdict_text};
@@ -25,6 +25,8 @@ pub struct Evaluation {
     pub calls: Option<u64>,
     /// Whether the load was open: times are response times then, else service times.
     pub is_open: bool,
+    /// The load, in a few words.
+    pub load: String,
     /// Why the run is invalid, in sentences.
     pub invalid: Vec<String>,
     /// Why there is no verdict.
@@ -57,6 +59,10 @@ pub struct StrategyResults {
     pub calls_per_second: Option<f64>,
     /// Whether it kept up with the intended rate; `None` with closed load.
     pub open: Option<OpenLoad>,
+    /// The calls in flight with closed load; `None` with open load.
+    pub in_flight: Option<InFlight>,
+    /// What its calls left to write.
+    pub deferred: Option<Deferred>,
     /// The outcomes of its calls.
     pub totals: OutcomeTotals,
     /// What its audits counted.
@@ -111,35 +117,37 @@ pub struct Measured {
 }
 
 impl Evaluation {
-    /// Computes all numbers of a run.
-    pub fn new(record: &RunRecord) -> Evaluation {
+    /// Computes all numbers of a part of a run. `mix` is a part with the whole mix, by which the context of own costs is
+    /// judged.
+    pub fn new(record: &RunRecord, mix: Option<&RunRecord>) -> Evaluation {
         let strategies: Vec<StrategyResults> = (0..record.strategies.len()).map(|s| strategy(record, s)).collect();
         let called = |operation: &usize| (0..strategies.len()).any(|s| calls(record, s, *operation) > 0);
         let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
-        let families = compared(record, &operations);
-        let comparisons = || families.iter().flat_map(|family| &family.questions);
-        let rows = comparisons().map(|comparison| row(record, comparison)).collect();
+        let PartQuestions { families, described } = ask(record, &operations, mix);
+        let asked = || families.iter().flat_map(|family| &family.questions);
+        let of_means = described.iter().chain(asked().filter(|one| one.metric == ComparedMetric::Mean));
+        let rows = of_means.map(|comparison| row(record, comparison)).collect();
         let invalid = validity::invalid(record);
         let no_verdict = verdict_text::no_verdict(record, &strategies, !invalid.is_empty());
-        let of_operations = |one: &ArmComparison| one.operation.is_some() && one.ranking().is_some();
         let has_verdicts = no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
         Evaluation {
             mix: plain(&record.mix.name),
             rounds: record.rounds.len() as u64,
             calls: calls_per_cell(record),
+            load: verdict_text::load(&record.settings),
             is_open: record.settings.load != LoadModel::Closed,
             invalid,
             no_verdict,
             strategies,
             rows,
-            has_verdicts: has_verdicts && comparisons().any(of_operations),
+            has_verdicts: has_verdicts && asked().any(|one| one.ranking().is_some()),
             families,
             costs: cost::costs(record),
             noise: record.settings.noise,
         }
     }
 
-    /// The comparisons of all families.
+    /// The tested comparisons of all families.
     pub fn comparisons(&self) -> impl Iterator<Item = &ArmComparison> {
         self.families.iter().flat_map(|family| &family.questions)
     }
@@ -211,6 +219,8 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
             Some(open) => Some(open.achieved),
             None => stats::calls_per_second(record, strategy),
         },
+        in_flight: if open.is_none() { stats::in_flight(record, strategy) } else { None },
+        deferred: stats::deferred(record, strategy),
         open,
         totals: outcome_totals(stats::cells(record, strategy).flat_map(|cell| &cell.operations)),
         audits: stats::anomalies(record, strategy),
@@ -234,7 +244,7 @@ fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
         Measured {
             mean: stats::geometric_mean(&comparison.arms()[strategy].means),
             comparison: comparison.with_baseline(strategy).cloned(),
-            distribution: Distribution::of(measured()),
+            distribution: Distribution::of(measured(), record.settings.timeout()),
             totals: outcome_totals(measured()),
         }
     };

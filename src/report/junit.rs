@@ -67,7 +67,7 @@ mod tests {
         run.settings.thresholds =
             ["linked.read_post.p50<9ms", "linked.add_comment.failed<1"].map(str::to_owned).to_vec();
         let mut text = String::new();
-        Junit.render(&Report::new(&run), &mut text).unwrap();
+        Junit.render(&crate::report::tests::report(&run), &mut text).unwrap();
         let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="docshape" tests="3" failures="1" errors="0">
   <testsuite name="blog-comments" tests="3" failures="1" errors="0" skipped="0">
@@ -87,7 +87,7 @@ mod tests {
         let mut run = sample::run(2);
         run.status = Status::Failed("\"a\" <b> & 'c'\u{7}".into());
         let mut text = String::new();
-        Junit.render(&Report::new(&run), &mut text).unwrap();
+        Junit.render(&crate::report::tests::report(&run), &mut text).unwrap();
         assert!(
             text.contains("failures=\"1\"") && text.contains("&quot;a&quot; &lt;b&gt; &amp; &apos;c&apos;"),
             "{text}"

@@ -21,6 +21,7 @@ mod html;
 mod json;
 mod junit;
 mod markdown;
+mod parts;
 mod run_comparison;
 mod run_facts;
 mod section;
@@ -46,6 +47,7 @@ pub use html::{HTML_FILE, Html};
 pub use json::{JSON_FORMAT, Json};
 pub use junit::Junit;
 pub use markdown::{MARKDOWN_FILE, Markdown};
+pub use parts::PartEvaluations;
 pub use run_facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
 pub use section::thresholds::ThresholdView;
 pub use section::{Finding, Headline, Listing, Paragraph, Section};
@@ -84,8 +86,8 @@ pub struct RunDetails {
     pub thresholds: Vec<ThresholdView>,
     /// The run as data.
     pub facts: RunFacts,
-    /// The numbers.
-    pub evaluation: Arc<Evaluation>,
+    /// The numbers of every part.
+    pub parts: Arc<PartEvaluations>,
 }
 
 /// A run and the user's name for it.
@@ -100,11 +102,11 @@ pub struct NamedRun {
 impl Report {
     /// Computes the report of a run.
     pub fn new(record: &RunRecord) -> Report {
-        let evaluation = Arc::new(Evaluation::new(record));
-        let thresholds = section::thresholds::thresholds(record);
-        let facts = run_facts::facts(record, evaluation.calls);
-        let run = RunDetails { thresholds, facts, evaluation };
-        let headline = section::verdict::headline(record, &run.evaluation);
+        let parts = Arc::new(PartEvaluations::new(record));
+        let thresholds = parts.main_record().map(section::thresholds::thresholds).unwrap_or_default();
+        let facts = run_facts::facts(record, parts.main().calls);
+        let run = RunDetails { thresholds, facts, parts };
+        let headline = section::verdict::headline(record, &run.parts);
         Report { run: Some(run.clone()), ..Report::of(headline, section::all(record, &run)) }
     }
 

@@ -487,11 +487,13 @@ pub(super) mod tests {
     #[test]
     fn new_failures_are_regressions() {
         let mut after = sample::run(8);
-        after.rounds[0].cells[1].operations[1].outcomes[0].outcome = CallOutcome::Rejected("size".into());
+        after.settings.error_budget = 1.0;
+        after.rounds[0].cells[1].operations[1].outcomes[0].outcome = CallOutcome::Failed;
         let report = compared(&sample::run(8), &after, &[]);
         let verdict = &report.headline.sentences[0];
         assert!(verdict.contains("No regression beyond 5 % found") && verdict.contains("not compared"), "{verdict}");
         assert_eq!(report.headline.findings, []);
+        after.settings.error_budget = sample::run(8).settings.error_budget;
         for cell in after.rounds.iter_mut().map(|round| &mut round.cells[1]) {
             cell.operations[1].outcomes[0].outcome = CallOutcome::Failed;
         }

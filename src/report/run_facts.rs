@@ -158,7 +158,7 @@ pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
         preset: settings.preset.name(),
         seed: settings.seed,
         rounds_asked: settings.rounds,
-        rounds: record.rounds.len() as u64,
+        rounds: record.complete_rounds() as u64,
         calls,
         warm_up_calls: settings.warmup_calls,
         duration_s: settings.duration,

@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 use crate::stats::ClaimOutcome;
 
 use super::cell::{Cell, Link};
-use super::evaluation::Evaluation;
 use super::format::counted;
+use super::parts::PartEvaluations;
 use super::section::claims::{self, ClaimView};
 use super::section::{Headline, Section, method, verdict};
 use super::table::{Column, Measure, Row, Table};
 use super::{HTML_FILE, MARKDOWN_FILE, NamedRun, Report};
 
 /// The settings of the runs that are shown: once where all agree, else in a table.
-const MEASURED: [&str; 12] = [
+const MEASURED: [&str; 13] = [
     "docshape",
     "preset",
     "rounds",
     "measured",
-    "load",
+    "parts",
+    "common rate",
     "clients",
     "load threads",
     "verification",
@@ -58,14 +59,14 @@ impl Report {
 
 impl<'r> Summarised<'r> {
     fn new(run: &'r NamedRun) -> Summarised<'r> {
-        let evaluation = Evaluation::new(&run.record);
+        let parts = PartEvaluations::new(&run.record);
         // Of settings that have one name, the first is docshape's own, and the second what the server says.
         let settings = method::measured(&run.record).into_iter().rev();
         let known = |(name, value): (String, String)| Some((*MEASURED.iter().find(|known| **known == name)?, value));
         Summarised {
             folder: &run.name,
-            headline: verdict::headline(&run.record, &evaluation),
-            claims: claims::claims(&run.record, &evaluation),
+            headline: verdict::headline(&run.record, &parts),
+            claims: claims::claims(&run.record, &parts),
             settings: settings.filter_map(known).collect(),
         }
     }
@@ -164,7 +165,7 @@ pub(super) mod tests {
     use crate::report::tests::{complete, in_every_form};
 
     fn summary(runs: impl IntoIterator<Item = RunRecord>) -> Report {
-        let named = |record: RunRecord| NamedRun { name: record.scenario.name.clone(), record };
+        let named = |record: RunRecord| NamedRun { name: record.scenario.name.clone(), record: sample::whole(&record) };
         Report::of_runs(&runs.into_iter().map(named).collect::<Vec<_>>())
     }
 

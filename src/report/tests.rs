@@ -10,24 +10,29 @@ use crate::stats::sample;
 
 fn terminal(record: &RunRecord, width: usize, colour: bool) -> String {
     let mut text = String::new();
-    let report = Report::new(record).in_folder("results/blog-comments/2026-01-31T12-00-00Z-7f3a");
+    let report = self::report(record).in_folder("results/blog-comments/2026-01-31T12-00-00Z-7f3a");
     Terminal { width, colour }.render(&report, &mut text).unwrap();
     text
 }
 
 fn warnings(record: &RunRecord) -> String {
-    let report = Report::new(record);
+    let report = self::report(record);
     let section = report.sections.iter().find(|section| section.id == "warnings");
     section.map_or_else(String::new, |section| section.items.join("\n"))
 }
 
 fn evaluation(report: Report) -> Arc<Evaluation> {
-    report.run.unwrap().evaluation
+    Arc::clone(report.run.unwrap().parts.main())
+}
+
+/// The report of a whole run of which this is one part.
+pub(super) fn report(record: &RunRecord) -> Report {
+    Report::new(&sample::whole(record))
 }
 
 fn markdown(record: &RunRecord) -> String {
     let mut text = String::new();
-    Markdown.render(&Report::new(record), &mut text).unwrap();
+    Markdown.render(&report(record), &mut text).unwrap();
     text
 }
 
@@ -82,7 +87,7 @@ fn bare(text: &str) -> String {
 #[test]
 fn whatever_can_be_loaded_can_be_reported() {
     // Every number of the sample is edited in several ways and occurs in several cells: a part of them reaches each kind.
-    for run in sample::edited().iter().step_by(11) {
+    for run in sample::edited().iter().step_by(37) {
         assert!(!terminal(run, 80, false).is_empty());
         assert!(!markdown(run).is_empty());
     }
@@ -156,13 +161,19 @@ fn open_load_has_response_times() {
         (&terminal, "\nResponse time per call\n"),
         (&terminal, "\nOffered and achieved load\n"),
         (&markdown, "\n## Response time per call\n"),
-        (&markdown, "| open, 500 calls per second and strategy |"),
+        (&markdown, "| 500 calls per second and strategy |"),
         (&markdown, "--rate 500 --arrivals poisson --clients 64"),
         (&markdown, "| embedded (baseline) | 504 | 482 | 0 | 56 |"),
     ] {
         assert!(text.contains(wanted), "{wanted} is not in {text}");
     }
     assert!(!terminal.contains("Service time per call") && !markdown.contains("Service time per call"));
+}
+
+/// The sentences about the mean of the mix at the common rate.
+fn verdict(report: &Report) -> &str {
+    let sentence = &report.headline.sentences[0];
+    sentence.strip_prefix("Mean response time at 1,000 calls per second: ").unwrap_or(sentence)
 }
 
 #[test]
@@ -211,15 +222,15 @@ fn an_arm_that_fails_is_not_ranked() {
             .for_each(|o| o.count = 40);
     }
     assert!(
-        Report::new(&run).headline.invalid[0]
+        report(&run).headline.invalid[0]
             .starts_with("linked failed in 4.4 % of its calls, and the error budget is 1.0 %")
     );
     // With a budget for it there is a verdict again.
     run.settings.error_budget = 0.05;
-    let report = Report::new(&run);
-    assert!(report.headline.sentences[0].starts_with("linked is fastest"), "{:?}", report.headline.sentences);
+    let report = self::report(&run);
+    assert!(verdict(&report).starts_with("linked is fastest"), "{:?}", report.headline.sentences);
     run.settings.error_budget = 0.0;
-    let report = Report::new(&run);
+    let report = self::report(&run);
     assert_eq!(report.headline.sentences, ["No verdict: the run is invalid."]);
     let run = evaluation(report);
     assert!(run.rows.iter().flat_map(|row| &row.cells).all(|cell| run.difference(cell).is_none()));
@@ -232,20 +243,19 @@ fn a_failing_operation_is_not_ranked() {
         let failed = round.cells[1].operations[0].outcomes[1].clone();
         round.cells[1].operations[1].outcomes.push(OutcomeRecord { count: 5, ..failed });
     }
-    let report = Report::new(&run);
+    let report = self::report(&run);
     let without = |report: &Report| -> Vec<Finding> {
         report.headline.findings.iter().filter(|finding| !finding.is_difference).cloned().collect()
     };
     let reasons: Vec<String> = without(&report).into_iter().map(|finding| finding.name).collect();
-    assert_eq!(reasons, ["read_post", "count"]);
-    assert_eq!(without(&report)[0].text, "no verdict: linked failed in 1.7 % of its calls");
-    assert!(report.headline.sentences[0].starts_with("linked is fastest"));
+    // By themselves its calls succeed; under load the whole strategy has too many failures only together.
+    assert_eq!(reasons, ["count"]);
+    assert!(verdict(&report).starts_with("linked is fastest"));
 }
 
 #[test]
 fn warnings_follow_from_numbers() {
     let mut run = sample::run(6);
-    run.settings.duration = Some(3.0);
     run.rounds[2].cells[2].connections_created = 1;
     run.rounds[2].cells[1].machine.steal = Some(0.3);
     run.rounds.iter_mut().for_each(|round| round.cells[0].machine.load_thread_busy = Some(0.96));
@@ -254,7 +264,6 @@ fn warnings_follow_from_numbers() {
         "1 connection was made while calls of bucket_rmw were measured",
         "away in 1 of 18 cells: linked in round 3 (30 %)",
         "96.0 % of its time with embedded: throughput with closed load is a lower bound",
-        "the final states differ",
     ] {
         assert!(warnings.contains(wanted), "{wanted} is not in {warnings}");
     }
@@ -265,7 +274,7 @@ fn invalid_runs_say_so_first_and_name_no_winner() {
     let mut run = sample::run(8);
     run.rounds[2].cells[0].connections_created = 2;
     run.rounds[2].cells[1].operations[0].outcomes[0].saturated = 4;
-    let report = Report::new(&run);
+    let report = self::report(&run);
     assert_eq!(report.headline.sentences, ["No verdict: the run is invalid."]);
     assert!(report.headline.findings.is_empty());
     let (shown, text) = (terminal(&run, 100, true), markdown(&run));
@@ -305,7 +314,7 @@ fn overloaded_arms_are_named_in_the_verdict_and_not_ranked() {
                 queue_wait,
             });
         }
-        Report::new(&run).headline.sentences.join(" ")
+        verdict(&report(&run)).to_owned()
     };
     let verdict = with(2);
     assert!(verdict.starts_with("linked is fastest: "), "{verdict}");
@@ -321,24 +330,26 @@ fn overloaded_arms_are_named_in_the_verdict_and_not_ranked() {
 fn the_fastest_is_compared_with_every_other() {
     let mut run = sample::run(8);
     run.strategies[2].is_unsafe = false;
-    let verdict = Report::new(&run).headline.sentences.join(" ");
+    let first = self::report(&run);
+    let said = verdict(&first);
     assert!(
-        verdict.starts_with(
-            "bucket_rmw is fastest: 2.10x faster than embedded (95 % CI 2.10-2.10) and 1.23x faster than linked ("
+        said.starts_with(
+            "bucket_rmw is fastest: 2.06x faster than embedded (95 % CI 2.06-2.06) and 1.23x faster than linked ("
         ),
-        "{verdict}"
+        "{said}"
     );
-    assert!(verdict.contains(". linked is 1.71x faster than embedded (95 % CI "), "{verdict}");
+    assert!(said.contains(". linked is 1.68x faster than embedded (95 % CI "), "{said}");
     for (place, round) in run.rounds.iter_mut().enumerate() {
         round.cells[2] = round.cells[1].clone();
         // In some rounds better, in some worse.
         let other = if place % 2 == 0 { 0 } else { 2 };
         round.cells[2].operations[other] = round.cells[0].operations[other].clone();
     }
-    let verdict = Report::new(&run).headline.sentences.join(" ");
-    assert!(verdict.starts_with("linked is 1.71x faster than embedded (95 % CI "), "{verdict}");
+    let second = self::report(&run);
+    let said = verdict(&second);
+    assert!(said.starts_with("linked is 1.68x faster than embedded (95 % CI "), "{said}");
     for other in ["linked against bucket_rmw", "bucket_rmw against embedded"] {
-        assert!(verdict.contains(&format!("{other}: inconclusive, as rounds differ too much (minimum")), "{verdict}");
+        assert!(said.contains(&format!("{other}: inconclusive, as rounds differ too much (minimum")), "{said}");
     }
 }
 
@@ -347,23 +358,25 @@ fn a_winning_baseline_is_named_first() {
     let mut run = sample::run(8);
     run.strategies.swap(0, 1);
     run.rounds.iter_mut().for_each(|round| round.cells.swap(0, 1));
-    let verdict = Report::new(&run).headline.sentences.join(" ");
-    assert!(verdict.starts_with("linked is fastest: 1.71x faster than embedded (95 % CI 1.6"), "{verdict}");
+    let report = self::report(&run);
+    let said = verdict(&report);
+    assert!(said.starts_with("linked is fastest: 1.68x faster than embedded (95 % CI 1.6"), "{said}");
 }
 
 #[test]
 fn no_difference_has_its_minimum_detectable_effect() {
     let mut run = sample::run(8);
     run.rounds.iter_mut().for_each(|round| round.cells[1] = round.cells[0].clone());
-    assert_eq!(Report::new(&run).headline.sentences, ["embedded and linked take the same time, within 2 %."]);
-    assert!(Report::new(&run).headline.findings.iter().all(|finding| finding.text == "the same within 2 %"));
+    assert_eq!(verdict(&report(&run)), "embedded and linked take the same time, within 2 %.");
+    assert!(report(&run).headline.findings.iter().all(|finding| finding.text == "the same within 2 %"));
     let wild = sample::run(8);
     for place in [0, 3, 5, 6] {
         run.rounds[place].cells[1] = wild.rounds[place].cells[2].clone();
     }
     run.rounds[7].cells[0] = wild.rounds[7].cells[2].clone();
     run.rounds[4].cells[0] = wild.rounds[7].cells[2].clone();
-    let verdict = Report::new(&run).headline.sentences.join(" ");
+    let report = self::report(&run);
+    let verdict = verdict(&report);
     assert!(
         verdict.to_lowercase().contains("inconclusive, as rounds differ too much")
             && verdict.contains("use a longer preset"),
@@ -376,7 +389,7 @@ fn an_unsafe_baseline_has_no_verdict() {
     let mut run = sample::run(8);
     run.strategies[2].is_unsafe = false;
     run.strategies[0].is_unsafe = true;
-    let report = Report::new(&run);
+    let report = self::report(&run);
     assert_eq!(
         report.headline.sentences,
         ["No verdict: embedded is the baseline, and unsafe; name a safe strategy first."]
@@ -412,31 +425,26 @@ fn with_repeat(percent: f64) -> RunRecord {
 
 #[test]
 fn a_repeat_has_a_band_and_no_verdict() {
-    let report = Report::new(&with_repeat(1.0));
-    assert!(
-        report.headline.sentences[0].starts_with("linked is fastest") && report.headline.sentences.len() == 1,
-        "{:?}",
-        report.headline.sentences
-    );
-    assert!(
-        report.headline.notes[1].contains("Each family of comparisons (3 of operations, 1 of the mix) reports a false"),
-        "{}",
-        report.headline.notes[1]
-    );
-    assert!(report.headline.notes[1].contains("the noise that embedded (repeat) shows: 1."));
+    let report = self::report(&with_repeat(1.0));
+    assert!(verdict(&report).starts_with("linked is fastest"), "{:?}", report.headline.sentences);
+    let notes = report.headline.notes.join(" ");
+    let families = "Each family of comparisons (3 of own times of operations, 1 of the mix at the common rate, 1 of the mix at \
+                    saturation) reports a false";
+    assert!(notes.contains(families), "{notes}");
+    assert!(notes.contains("the noise that embedded (repeat) shows: 1."), "{notes}");
     let command = &report.run.as_ref().unwrap().facts.command;
     assert!(!command.contains("(repeat)"), "{command}");
     let run = evaluation(report);
     assert!(run.rows.iter().all(|row| run.difference(&row.cells[2]).is_none()));
     // Noise as large as the differences leaves none to report.
-    let report = Report::new(&with_repeat(600.0));
+    let report = self::report(&with_repeat(600.0));
     assert!(report.headline.findings.iter().all(|finding| !finding.is_difference), "{:?}", report.headline.findings);
-    assert!(Report::new(&sample::run(8)).headline.notes[1].contains("no repeat of the baseline"));
+    assert!(self::report(&sample::run(8)).headline.notes.join(" ").contains("no repeat of the baseline"));
 }
 
 #[test]
 fn unsafe_strategies_have_no_verdict() {
-    let report = Report::new(&sample::run(8));
+    let report = self::report(&sample::run(8));
     let findings = report.headline.findings.iter().filter(|finding| finding.is_difference);
     let said = report.headline.sentences.iter().chain(findings.map(|finding| &finding.text));
     said.for_each(|sentence| assert!(!sentence.contains("bucket_rmw"), "{sentence}"));
@@ -463,7 +471,7 @@ fn foreign_text_steers_neither_terminal_nor_markdown() {
     let columns = |line: &str| line.replace(r"\|", "").matches('|').count();
     let latency: Vec<usize> = outside
         .lines()
-        .skip_while(|l| *l != "## Service time per call")
+        .skip_while(|l| *l != "## Response time per call")
         .skip_while(|l| !l.starts_with('|'))
         .take(8)
         .map(columns)

@@ -1,12 +1,15 @@
 //! Why a run is invalid, and the warnings about its environment, as sentences.
 
-use crate::results::{LoadModel, RunRecord};
-use crate::stats::{self, CarryOver, EnvironmentWarning, InvalidReason, Role, WarmUp};
+use crate::results::{LoadModel, Part, RunRecord};
+use crate::stats::{self, CarryOver, EnvironmentWarning, Interference, InvalidReason, Role, WarmUp};
 
-use super::format::{bytes, count, counted, listed, percent, plain, time};
+use super::format::{bytes, count, counted, listed, percent, plain, three, time};
 
 /// Cells that a warning names.
 const NAMED_CELLS: usize = 3;
+
+/// The share of an operation's calls that do nothing above which there is a warning.
+const IDLE: f64 = 1.0 / 3.0;
 
 /// Effects of one arm on another that a warning names.
 const NAMED_EFFECTS: usize = 3;
@@ -62,7 +65,65 @@ pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
         .extend(stats::environment_warnings(record).into_iter().map(|warning| environment_warning(record, warning)));
     warnings.extend((0..record.strategies.len()).filter_map(|strategy| warm_up(record, strategy)));
     warnings.extend(carry_over(record));
+    warnings.extend(idle_operations(record));
+    warnings.extend((0..record.strategies.len()).filter_map(|strategy| few_in_flight(record, strategy)));
+    warnings.extend(interference(record));
     warnings
+}
+
+/// Operations that do nothing in many of their calls.
+fn idle_operations(record: &RunRecord) -> Vec<String> {
+    if record.part == Some(Part::Own) {
+        return Vec::new();
+    }
+    let idle = |operation: usize| {
+        let share =
+            |strategy: usize| stats::outcome_totals(stats::operations(record, strategy, operation)).idle_share();
+        let strategies = (0..record.strategies.len()).filter(|strategy| !record.strategies[*strategy].is_repeat);
+        let shares: Vec<f64> = strategies.map(share).filter(|share| *share > IDLE).collect();
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        (!shares.is_empty()).then(|| {
+            format!(
+                "Up to {} of the calls of {} did nothing (not found, rejected or unchanged): their times are mostly those of \
+                 such calls. Check what its arguments refer to.",
+                percent(most),
+                plain(&record.operations[operation])
+            )
+        })
+    };
+    (0..record.operations.len()).filter_map(idle).collect()
+}
+
+/// A strategy that left clients idle at saturation.
+fn few_in_flight(record: &RunRecord, strategy: usize) -> Option<String> {
+    let found =
+        stats::in_flight(record, strategy).filter(|found| record.part == Some(Part::Saturation) && found.is_low())?;
+    let claim =
+        if found.is_too_low() { "so its throughput is not compared" } else { "so its throughput is a little too low" };
+    Some(format!(
+        "{} had {} of {} clients busy at saturation, {claim}: its long calls leave clients idle at the end of slices; use fewer \
+         slices.",
+        name(record, strategy),
+        three(found.achieved),
+        found.clients
+    ))
+}
+
+/// Identical programs that differ by themselves: an alarm about the machine.
+fn interference(record: &RunRecord) -> Option<String> {
+    let found = if record.part == Some(Part::Own) { stats::interference(record) } else { Vec::new() };
+    let words = |one: &Interference| {
+        let (operation, strategy) = (plain(&record.operations[one.operation]), name(record, one.strategy));
+        format!("{operation} with {strategy} ({}x)", three(one.ratio))
+    };
+    let named: Vec<String> = found.iter().map(words).collect();
+    (!found.is_empty()).then(|| {
+        format!(
+            "Identical programs took different times by themselves: {}. The machine, or what a strategy keeps besides, adds \
+             this much; do not trust differences of this size.",
+            listed(&named)
+        )
+    })
 }
 
 /// A warning when the throughput did not settle.

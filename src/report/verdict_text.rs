@@ -155,6 +155,18 @@ impl VerdictText<'_> {
         let unstable = "inconclusive, as rounds differ too much";
         match reason {
             InconclusiveReason::NotJudged => "not judged".into(),
+            InconclusiveReason::Identical { baseline } => {
+                format!("the same commands as with {}", self.name(baseline))
+            }
+            InconclusiveReason::OutOfContext { strategy, alone, in_mix } => format!(
+                "not in context: {} of {}'s calls did something by themselves, and {} in the mix",
+                percent(alone),
+                self.name(strategy),
+                percent(in_mix)
+            ),
+            InconclusiveReason::FewInFlight { strategy, share } => {
+                format!("{} kept only {} of its clients busy", self.name(strategy), percent(share))
+            }
             InconclusiveReason::Failures { strategy, share } => {
                 format!("{} failed in {} of its calls", self.name(strategy), percent(share))
             }
@@ -285,24 +297,27 @@ pub(super) fn brief(ratio: &Ratio, quantity: Quantity) -> Brief {
 }
 
 /// When a difference is reported, and how often one is reported that does not exist.
-pub(super) fn criteria(record: &RunRecord, families: &[ComparisonFamily], strategies: &[StrategyResults]) -> String {
+pub(super) fn criteria<'f>(
+    record: &RunRecord,
+    families: impl Iterator<Item = &'f ComparisonFamily> + Clone,
+    strategies: &[StrategyResults],
+) -> String {
     let floor = in_percent(record.settings.noise);
-    let tested = families.iter().map(|family| (family.tested().count(), family.name));
+    let tested = families.clone().map(|family| (family.tested().count(), family.name));
     let tested: Vec<String> =
         tested.filter(|(count, _)| *count > 0).map(|(tested, name)| format!("{tested} of {name}")).collect();
     let criteria = format!(
         "A difference is reported only if its adjusted p-value is below {SIGNIFICANCE} (sign-flip test over rounds)"
     );
-    let arms = families.iter().flat_map(|family| &family.questions).flat_map(ArmComparison::arms);
-    let repeat = arms.into_iter().find(|arm| arm.role == Role::Repeat);
+    let questions = || families.clone().flat_map(|family| &family.questions);
+    let repeat = questions().flat_map(ArmComparison::arms).find(|arm| arm.role == Role::Repeat);
     let noise = match repeat.and_then(|arm| strategies.get(arm.strategy)) {
         None => format!(
             " and its 95 % CI lies beyond the noise floor ({floor} %). This run has no repeat of the baseline, which would \
              show larger noise"
         ),
         Some(repeat) => {
-            let questions = families.iter().flat_map(|family| &family.questions);
-            let mix = questions.filter(|one| one.operation.is_none()).find_map(ArmComparison::band);
+            let mix = questions().filter(|one| one.operation.is_none()).find_map(ArmComparison::band);
             let mix = mix.map_or_else(String::new, |band| format!(": {} for the mix", percent(band)));
             let repeat = &repeat.name;
             format!(
@@ -328,7 +343,7 @@ pub(super) fn load(settings: &RunSettings) -> String {
 }
 
 /// The minimum detectable effects; `None` without comparisons.
-pub(super) fn sensitivity(families: &[ComparisonFamily]) -> Option<String> {
+pub(super) fn sensitivity<'f>(families: impl Iterator<Item = &'f ComparisonFamily>) -> Option<String> {
     let of = |family: &ComparisonFamily| {
         let mut found: Vec<f64> = family.tested().filter_map(|one| one.mde).filter(|mde| mde.is_finite()).collect();
         found.sort_by(f64::total_cmp);
@@ -341,7 +356,7 @@ pub(super) fn sensitivity(families: &[ComparisonFamily]) -> Option<String> {
             format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high))
         }
     };
-    let found = families.iter().rev().filter_map(|family| Some(format!("{} for {}", range(of(family)?), family.name)));
+    let found = families.filter_map(|family| Some(format!("{} for {}", range(of(family)?), family.name)));
     let found: Vec<String> = found.collect();
     (!found.is_empty()).then(|| format!("Minimum detectable effect (80 % power): {}.", found.join(", ")))
 }
@@ -369,14 +384,14 @@ pub(super) fn no_verdict(record: &RunRecord, strategies: &[StrategyResults], is_
 
 /// What to know first of a run that did not complete.
 pub(super) fn incomplete(record: &RunRecord) -> Option<String> {
-    let rounds = match (record.rounds.len() as u64, record.settings.rounds) {
+    let rounds = match (record.complete_rounds() as u64, record.settings.rounds) {
         (0, _) => "no round is complete".to_owned(),
         (done, asked) => {
             format!("{} of {} complete; every number is about those", count(done), counted(asked, "round"))
         }
     };
     match &record.status {
-        Status::Complete if record.rounds.is_empty() => Some(format!("This run measured nothing: {rounds}.")),
+        Status::Complete if record.complete_rounds() == 0 => Some(format!("This run measured nothing: {rounds}.")),
         Status::Complete => None,
         Status::Unfinished => Some(format!("This run is still in progress, or was killed: {rounds}.")),
         Status::Interrupted => Some(format!("This run was interrupted: {rounds}.")),
@@ -398,5 +413,5 @@ pub(super) fn rejections(strategies: &[StrategyResults]) -> Option<String> {
         let rejecting = shares().filter(|(_, rejected, _)| *rejected > 0);
         listed(&rejecting.map(|(name, _, share)| format!("{share} of the calls with {name}")).collect::<Vec<_>>())
     };
-    Some(format!("The application rejected {rejected}; times are those of accepted calls."))
+    Some(format!("The application rejected {rejected}; a rejection is an answer, and its time counts."))
 }

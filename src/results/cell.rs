@@ -21,7 +21,16 @@ pub struct RoundRecord {
     pub cells: Vec<CellRecord>,
 }
 
-/// One arm in one round.
+/// What calls leave for later: the flush after them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DeferredCost {
+    /// Seconds that the flush took.
+    pub seconds: f64,
+    /// Bytes that it wrote to files; `None` where the server does not say.
+    pub bytes: Option<f64>,
+}
+
+/// One arm in one part of a round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellRecord {
     /// Documents inserted before the calls.
@@ -36,6 +45,12 @@ pub struct CellRecord {
     pub connections_created: u64,
     /// An entry per operation, in the run's order.
     pub operations: Vec<OperationRecord>,
+    /// Of the part that measures own costs: the counters of each operation's calls, an entry per operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_counters: Vec<BTreeMap<String, f64>>,
+    /// What the calls left for the server to write; `None` where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred: Option<DeferredCost>,
     /// The measured slices, in the order in which they ran.
     #[serde(default)]
     pub slices: Vec<SliceRecord>,

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use crate::record::CallOutcome;
 
-use super::{CellRecord, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord, RunRecord, SliceRecord, TimesRecord};
+use super::{
+    CellRecord, IdenticalProgramRecord, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord, RunRecord,
+    SliceRecord, TimesRecord,
+};
 
 /// Finds the first inconsistency of a record.
 pub(super) fn check(record: &RunRecord) -> Result<(), String> {
@@ -14,17 +17,19 @@ pub(super) fn check(record: &RunRecord) -> Result<(), String> {
     record.settings.duration.map_or(Ok(()), |seconds| check_seconds("settings.duration", seconds))?;
     let mut counts = CountSum::default();
     let name = |names: Option<&str>| names.unwrap_or("?").to_owned();
-    for (round, this) in record.rounds.iter().enumerate() {
-        check_shape(record, round, this)?;
-        for (cell, this) in this.cells.iter().enumerate() {
-            counts.add(this.calls)?;
-            let strategy = name(record.strategies.get(cell).map(|strategy| strategy.name.as_str()));
-            check_cell(this, &mut counts)
-                .map_err(|reason| format!("round {}, strategy {strategy}: {reason}", round + 1))?;
-            for (operation, this) in this.operations.iter().enumerate() {
-                let operation = name(record.operations.get(operation).map(String::as_str));
-                check_operation(this, &mut counts)
-                    .map_err(|reason| format!("round {}, strategy {strategy}, {operation}: {reason}", round + 1))?;
+    check_parts(record)?;
+    for (part, rounds) in &record.parts {
+        for (round, this) in rounds.iter().enumerate() {
+            check_shape(record, round, this)?;
+            for (cell, this) in this.cells.iter().enumerate() {
+                counts.add(this.calls)?;
+                let strategy = name(record.strategies.get(cell).map(|strategy| strategy.name.as_str()));
+                let place = format!("part {part}, round {}, strategy {strategy}", round + 1);
+                check_cell(this, &mut counts).map_err(|reason| format!("{place}: {reason}"))?;
+                for (operation, this) in this.operations.iter().enumerate() {
+                    let operation = name(record.operations.get(operation).map(String::as_str));
+                    check_operation(this, &mut counts).map_err(|reason| format!("{place}, {operation}: {reason}"))?;
+                }
             }
         }
     }
@@ -49,11 +54,23 @@ fn check_names(record: &RunRecord) -> Result<(), String> {
         check_known("mix.weights names the operation", &operations, operation)?;
         check_not_negative("a weight in the mix", *weight)?;
     }
-    for cost in &record.own_costs {
-        check_known("costs names the strategy", &strategies, &cost.strategy)?;
-        check_known("costs names the operation", &operations, &cost.operation)?;
-    }
     Ok(())
+}
+
+/// Every part must have the same rounds, and identical programs be those of the run.
+fn check_parts(record: &RunRecord) -> Result<(), String> {
+    let rounds = record.complete_rounds();
+    if let Some((part, found)) = record.parts.iter().find(|(_, found)| found.len() != rounds) {
+        return Err(format!("part {part} has {} rounds, and another part {rounds}", found.len()));
+    }
+    let (strategies, operations) = (record.strategies.len(), record.operations.len());
+    let is_known = |one: &IdenticalProgramRecord| one.strategy < strategies && one.operation < operations;
+    record
+        .identical
+        .iter()
+        .all(is_known)
+        .then_some(())
+        .ok_or_else(|| "identical names a program that is not there".into())
 }
 
 /// Checks that a round is in its place, and has a cell of every strategy with an entry of every operation.
@@ -190,7 +207,7 @@ mod tests {
 
     use super::*;
     use crate::record::LatencyHistogram;
-    use crate::results::sample;
+    use crate::results::{Part, sample};
 
     fn times(nanoseconds: &[u64]) -> TimesRecord {
         let mut made = LatencyHistogram::new(Duration::from_secs(10));
@@ -199,9 +216,14 @@ mod tests {
     }
 
     /// Two calls of 5 and 9 ns that were answered after 15 and 19 ns; a third was never started.
+    /// The rounds of the only part.
+    fn rounds(run: &mut RunRecord) -> &mut Vec<RoundRecord> {
+        run.parts.get_mut(&Part::Saturation).unwrap()
+    }
+
     fn open() -> RunRecord {
         let mut run = sample::run(&[5, 9]);
-        let cell = &mut run.rounds[0].cells[0];
+        let cell = &mut rounds(&mut run)[0].cells[0];
         cell.operations[0].outcomes[0].response = Some(times(&[15, 19]));
         cell.open = Some(OpenRecord {
             offered: 3,
@@ -220,7 +242,7 @@ mod tests {
         assert_eq!(check(&open()), Ok(()));
         let wrong = |change: &dyn Fn(&mut CellRecord), expected: &str| {
             let mut run = open();
-            change(&mut run.rounds[0].cells[0]);
+            change(&mut rounds(&mut run)[0].cells[0]);
             let message = check(&run).unwrap_err();
             assert!(message.contains(expected), "{message}");
         };
@@ -247,15 +269,18 @@ mod tests {
         wrong(&|run| run.strategies.push(run.strategies[0].clone()), "two strategies are named embedded");
         wrong(&|run| run.operations.push("read".into()), "two operations are named read");
         wrong(&|run| run.operations.push("write".into()), "round 1, strategy embedded: 1 of 2 operations");
-        wrong(&|run| drop(run.rounds[0].cells.pop()), "round 1 has 0 cells for 1 strategies");
-        wrong(&|run| run.rounds.push(run.rounds[0].clone()), OUT_OF_ORDER);
-        wrong(&|run| run.rounds[0].order[0][0] = 1, "round 1 runs strategy 1 in its order, and there are 1 from 0 on");
+        wrong(&|run| drop(rounds(run)[0].cells.pop()), "round 1 has 0 cells for 1 strategies");
+        wrong(&|run| rounds(run).extend_from_within(..), OUT_OF_ORDER);
+        wrong(&|run| rounds(run)[0].order[0][0] = 1, "round 1 runs strategy 1 in its order, and there are 1 from 0 on");
         let named = "mix.weights names the operation \"gone\", which is not in the list of this run";
         wrong(&|run| run.mix.weights[0].0 = "gone".into(), named);
         wrong(&|run| run.mix.weights[0].1 = -1.0, "a weight in the mix cannot be -1");
-        wrong(&|run| run.rounds[0].cells[0].seconds = -2.0, "round 1, strategy embedded: seconds cannot be -2");
-        let mean = "round 1, strategy embedded: the mean size of posts cannot be NaN";
-        wrong(&|run| run.rounds[0].cells[0].before[0].mean = f64::NAN, mean);
+        wrong(
+            &|run| rounds(run)[0].cells[0].seconds = -2.0,
+            "part saturation, round 1, strategy embedded: seconds cannot be -2",
+        );
+        let mean = "part saturation, round 1, strategy embedded: the mean size of posts cannot be NaN";
+        wrong(&|run| rounds(run)[0].cells[0].before[0].mean = f64::NAN, mean);
     }
 
     const OUT_OF_ORDER: &str = "rounds[1] has index 0: a round is missing, or they are out of order";
@@ -263,10 +288,10 @@ mod tests {
     #[test]
     fn skipped_calls_have_a_response_time_and_no_service_time() {
         let mut run = open();
-        let outcome = &mut run.rounds[0].cells[0].operations[0].outcomes[0];
+        let outcome = &mut rounds(&mut run)[0].cells[0].operations[0].outcomes[0];
         outcome.outcome = CallOutcome::Skipped;
         assert!(check(&run).unwrap_err().contains("outcome skipped has 2 calls, 0 are stated"));
-        let outcome = &mut run.rounds[0].cells[0].operations[0].outcomes[0];
+        let outcome = &mut rounds(&mut run)[0].cells[0].operations[0].outcomes[0];
         (outcome.service, outcome.sum) = (times(&[]).histogram, 0);
         assert_eq!(check(&run), Ok(()));
     }

@@ -57,7 +57,11 @@ pub enum ResultsError {
         reason: String,
     },
     /// Another version of docshape wrote it.
-    #[error("{} was written by docshape {version} in format {format}; this build reads format {readable} only", path.display())]
+    #[error(
+        "{} was written by docshape {version} in format {format}, and this build reads format {readable} only; measure \
+         again, or use docshape {version}",
+        path.display()
+    )]
     OtherFormat {
         /// The file.
         path: PathBuf,
@@ -293,17 +297,17 @@ mod tests {
         let error = error_after(|run| {
             run["format"] = json!(7);
             run["version"] = json!("9.9.0");
-            run["rounds"] = json!("in a way that is not known yet");
+            run["parts"] = json!("in a way that is not known yet");
         });
         assert!(matches!(error, ResultsError::OtherFormat { format: 7, .. }), "{error}");
         assert!(error.to_string().contains("written by docshape 9.9.0 in format 7"), "{error}");
         let old = error_after(|run| run["format"] = json!(1));
-        assert!(old.to_string().contains("in format 1; this build reads format 2 only"), "{old}");
+        assert!(old.to_string().contains("in format 1, and this build reads format 3 only"), "{old}");
     }
 
     #[test]
     fn damage_is_named() {
-        let outcome = "/rounds/0/cells/0/operations/0/outcomes/0";
+        let outcome = "/parts/saturation/0/cells/0/operations/0/outcomes/0";
         let changed = |place: &str, value: Value| {
             let error = error_after(|run| *run.pointer_mut(place).unwrap() = value);
             assert!(matches!(error, ResultsError::Damaged { .. }), "{error}");
@@ -315,15 +319,19 @@ mod tests {
             (format!("{outcome}/count"), json!(3), "the histogram of outcome ok has 2 calls, 3 are stated"),
             (format!("{outcome}/sum"), json!(9_999), "cannot have a sum of 9999 ns"),
             (format!("{outcome}/saturated"), json!(3), "3 of 2 calls"),
-            ("/rounds/0/cells/0/operations/0/calls".to_owned(), json!(7), "its outcomes have 2 calls, 7 are stated"),
+            (
+                "/parts/saturation/0/cells/0/operations/0/calls".to_owned(),
+                json!(7),
+                "its outcomes have 2 calls, 7 are stated",
+            ),
         ] {
             let message = changed(&place, value);
             assert!(message.contains(expected), "{place}: {message}");
         }
-        let error = error_after(|run| drop(run.as_object_mut().unwrap().remove("rounds")));
-        assert!(error.to_string().contains("missing field `rounds`"), "{error}");
-        let negative = changed("/rounds/0/cells/0/operations/0/retries/112", json!(-7));
-        let expected = "rounds[0].cells[0].operations[0].retries.112: invalid value: integer `-7`, expected u64";
+        let error = error_after(|run| drop(run.as_object_mut().unwrap().remove("parts")));
+        assert!(error.to_string().contains("missing field `parts`"), "{error}");
+        let negative = changed("/parts/saturation/0/cells/0/operations/0/retries/112", json!(-7));
+        let expected = "[0].cells[0].operations[0].retries.112: invalid value: integer `-7`, expected u64";
         assert!(negative.contains(expected), "{negative}");
         assert!(
             negative.contains("run.json") && negative.ends_with("restore it from a copy, or run again"),
@@ -335,11 +343,11 @@ mod tests {
     fn edited_histograms_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let mut run = saved(folder.path());
-        let service = run.pointer_mut("/rounds/0/cells/0/operations/0/outcomes/0/service").unwrap();
+        let service = run.pointer_mut("/parts/saturation/0/cells/0/operations/0/outcomes/0/service").unwrap();
         let text = service.as_str().unwrap().to_owned();
         for cut in [&text[..text.len() / 8 * 4], &text[4..], &text.replace(&text[20..24], "AAAA")] {
             let error = error_after(|run| {
-                *run.pointer_mut("/rounds/0/cells/0/operations/0/outcomes/0/service").unwrap() = json!(cut);
+                *run.pointer_mut("/parts/saturation/0/cells/0/operations/0/outcomes/0/service").unwrap() = json!(cut);
             });
             assert!(error.to_string().contains("is damaged"), "{cut}: {error}");
         }

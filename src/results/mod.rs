@@ -11,24 +11,27 @@ mod environment;
 mod file;
 mod folder;
 mod hlog;
-mod own_cost;
+mod part;
 mod preset;
+mod query_plan;
 #[cfg(test)]
 mod sample;
 pub mod saved_run;
 mod settings;
 pub mod verification;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-pub use crate::record::Relation;
+pub use crate::record::{Part, Relation};
 pub use audit::AuditRecord;
 pub use capacity::{
     BatchRecord, CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, RateRecord, SearchRecord,
     TrialRecord,
 };
 pub use cell::{
-    CellRecord, CollectionSizes, GrowthSample, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
+    CellRecord, CollectionSizes, DeferredCost, GrowthSample, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
 };
 pub use claim::{ClaimRecord, Than};
@@ -36,13 +39,13 @@ pub use environment::Environment;
 pub use file::{ResultsError, load, load_capacity, save, save_as};
 pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
-pub use own_cost::{OwnCostRecord, QueryPlanRecord};
 pub use preset::{Preset, PresetLength};
+pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 use verification::Verification;
 
 /// The version of `run.json` that this build writes.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// The name of the file with all results.
 pub const RUN_FILE: &str = "run.json";
@@ -89,16 +92,33 @@ pub struct RunRecord {
     /// What the check before the run found; `None` when it was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
-    /// The complete rounds.
+    /// The complete rounds of every part. What belongs to no part (sizes, growth, audits, loading and warm-up) is in the cells
+    /// of the last one.
+    pub parts: BTreeMap<Part, Vec<RoundRecord>>,
+    /// In the record of one part, see [`RunRecord::part`], its rounds; empty in the record of a run.
+    #[serde(skip)]
     pub rounds: Vec<RoundRecord>,
-    /// The own costs, an entry per strategy and operation.
-    #[serde(default)]
-    pub own_costs: Vec<OwnCostRecord>,
+    /// In the record of one part, which.
+    #[serde(skip)]
+    pub part: Option<Part>,
+    /// Operations that are the same program on the same collections in a strategy as in the baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub identical: Vec<IdenticalProgramRecord>,
     /// The plans of the read steps.
     #[serde(default)]
     pub query_plans: Vec<QueryPlanRecord>,
     /// Remarks for readers of the report.
     pub warnings: Vec<String>,
+}
+
+/// An operation that sends the same commands to the same collections with the same indexes in a strategy and in the baseline:
+/// a difference between them is the work of other operations, or noise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdenticalProgramRecord {
+    /// The strategy's position.
+    pub strategy: usize,
+    /// The operation's position.
+    pub operation: usize,
 }
 
 /// How a run ended.

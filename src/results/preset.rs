@@ -29,8 +29,8 @@ pub struct PresetLength {
     pub warmup_seconds: f64,
     /// Slices that a window is cut into.
     pub slices: u64,
-    /// Calls of every operation that measure its own cost.
-    pub cost_calls: u64,
+    /// Calls of every operation and round that measure its own cost.
+    pub own_calls: u64,
 }
 
 impl Preset {
@@ -49,12 +49,12 @@ impl Preset {
 
     /// Returns its rounds and calls.
     pub fn length(self) -> PresetLength {
-        let quick = PresetLength { rounds: 8, seconds: 3.0, warmup_seconds: 1.0, slices: 64, cost_calls: 200 };
+        let quick = PresetLength { rounds: 8, seconds: 1.5, warmup_seconds: 0.5, slices: 32, own_calls: 60 };
         match self {
-            Preset::Smoke => PresetLength { rounds: 1, seconds: 0.3, warmup_seconds: 0.1, cost_calls: 20, ..quick },
+            Preset::Smoke => PresetLength { rounds: 1, seconds: 0.2, warmup_seconds: 0.1, own_calls: 6, ..quick },
             Preset::Quick => quick,
-            Preset::Full => PresetLength { rounds: 12, seconds: 10.0, ..quick },
-            Preset::Publish => PresetLength { rounds: 20, seconds: 10.0, ..quick },
+            Preset::Full => PresetLength { rounds: 12, seconds: 5.0, slices: 64, own_calls: 200, ..quick },
+            Preset::Publish => PresetLength { rounds: 20, seconds: 5.0, slices: 64, own_calls: 200, ..quick },
         }
     }
 }

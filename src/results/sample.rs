@@ -7,7 +7,8 @@ use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 
 use super::{
     CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
-    Preset, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, Status, StrategyRecord,
+    Part, Preset, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, Status,
+    StrategyRecord,
 };
 
 /// One strategy, one operation, one round with these service times.
@@ -48,11 +49,17 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
         operations: vec!["read".into()],
         claims: Vec::new(),
         verification: None,
-        rounds: vec![RoundRecord { index: 0, seed: u64::MAX, order: vec![vec![0], vec![0]], cells: vec![cell(times)] }],
-        own_costs: Vec::new(),
+        parts: BTreeMap::from([(Part::Saturation, vec![round(times)])]),
+        rounds: Vec::new(),
+        part: None,
+        identical: Vec::new(),
         query_plans: Vec::new(),
         warnings: vec!["steal above 5 %".into()],
     }
+}
+
+fn round(times: &[u64]) -> RoundRecord {
+    RoundRecord { index: 0, seed: u64::MAX, order: vec![vec![0], vec![0]], cells: vec![cell(times)] }
 }
 
 fn settings() -> RunSettings {
@@ -93,6 +100,8 @@ fn cell(times: &[u64]) -> CellRecord {
         }],
         before: vec![sizes.clone()],
         after: vec![sizes],
+        own_counters: Vec::new(),
+        deferred: None,
         slices: Vec::new(),
         warm_up: Vec::new(),
         open: None,

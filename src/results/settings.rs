@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Preset;
+use super::{Part, Preset};
 
 /// The noise floor unless a run sets its own: differences below 2 % are hardly ever worth a change of schema.
 pub const NOISE: f64 = 0.02;
+
+/// Calls in flight at most at the common rate.
+const CLIENTS_AT_RATE: usize = 64;
 
 /// The error budget unless a run sets its own.
 pub const ERROR_BUDGET: f64 = 0.01;
@@ -21,13 +24,14 @@ pub struct RunSettings {
     pub preset: Preset,
     /// Decides data and calls.
     pub seed: u64,
-    /// Closed or open load.
-    #[serde(default)]
+    /// The parts that are measured, in their order.
+    pub parts: Vec<Part>,
+    /// The common rate of a run; in the record of one part, its load.
     pub load: LoadModel,
     /// Why all strategies shared an embedded server; `None` when each had its own, and on a server of the user's.
     #[serde(default)]
     pub shared_mongod: Option<String>,
-    /// Calls in flight: all the time with closed load, at most with open load.
+    /// Calls in flight at saturation.
     pub clients: usize,
     /// Load threads.
     pub threads: usize,
@@ -38,11 +42,20 @@ pub struct RunSettings {
     /// Why arms ran whole windows, one after the other; `None` when they took turns slice by slice.
     #[serde(default)]
     pub isolated: Option<String>,
-    /// Measured calls per arm and round; `None` until the pilot has set them, and in timed windows.
+    /// Whether all rounds have the same data.
+    #[serde(default)]
+    pub same_data: bool,
+    /// Measured calls per arm and round at saturation; `None` until the pilot has set them.
     pub calls: Option<u64>,
+    /// Measured calls per arm and round at the common rate; `None` until the pilot has set them.
+    #[serde(default)]
+    pub rate_calls: Option<u64>,
+    /// Calls of the mix per arm and round of which own costs measure some; `None` until they are planned.
+    #[serde(default)]
+    pub own_calls: Option<u64>,
     /// Warm-up calls per arm and round; `None` until the pilot has set them.
     pub warmup_calls: Option<u64>,
-    /// Seconds per window when windows are timed: arms then end in different states.
+    /// Seconds that the windows of the slowest arm should take, when the user says so.
     pub duration: Option<f64>,
     /// Seconds after which a call has failed.
     pub timeout: f64,
@@ -50,7 +63,7 @@ pub struct RunSettings {
     pub write_concern: String,
     /// `level` of every read.
     pub read_concern: String,
-    /// Seconds that a window should take, where calls limit it: an arm that takes three times as long is cut off.
+    /// Seconds that a window should take: an arm that takes three times as long is cut off.
     #[serde(default)]
     pub planned_seconds: Option<f64>,
     /// The parameters that were set on the command line, as written there.
@@ -133,14 +146,18 @@ impl RunSettings {
         RunSettings {
             preset,
             seed: 1,
-            load: LoadModel::Closed,
+            parts: Part::ALL.to_vec(),
+            load: LoadModel::Open { rate: 0.0, arrivals: Arrivals::Poisson },
             shared_mongod: None,
             clients: 8,
             threads: 1,
             rounds: preset.length().rounds,
             slices: preset.length().slices,
             isolated: None,
+            same_data: false,
             calls: None,
+            rate_calls: None,
+            own_calls: None,
             warmup_calls: None,
             duration: None,
             timeout: 10.0,
@@ -155,6 +172,24 @@ impl RunSettings {
         }
     }
 
+    /// Returns the most calls in flight at the common rate.
+    pub fn clients_at_rate(&self) -> usize {
+        self.clients.max(CLIENTS_AT_RATE)
+    }
+
+    /// Returns the most calls in flight in any part that is measured.
+    pub fn most_clients(&self) -> usize {
+        if self.parts.contains(&Part::Rate) { self.clients_at_rate() } else { self.clients }
+    }
+
+    /// Returns the calls per second of the common rate; `None` until it is known.
+    pub fn planned_rate(&self) -> Option<f64> {
+        match self.load {
+            LoadModel::Open { rate, .. } if rate > 0.0 => Some(rate),
+            LoadModel::Open { .. } | LoadModel::Closed => None,
+        }
+    }
+
     /// Returns the time after which a call has failed.
     pub fn timeout(&self) -> Duration {
         Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX)
@@ -165,14 +200,15 @@ impl RunSettings {
         let percent = |share: f64| format!("{} %", in_percent(share));
         let unusual = |share: f64, usual: f64| (share != usual).then(|| in_percent(share).to_string());
         let (load, rate, arrivals) = match self.load {
-            LoadModel::Closed => ("closed".to_owned(), None, None),
+            LoadModel::Closed => (None, None, None),
             LoadModel::Open { rate, arrivals } if rate > 0.0 => {
-                (format!("open, {rate} calls per second and strategy"), Some(rate.to_string()), Some(arrivals.name()))
+                (Some(format!("{rate} calls per second and strategy")), Some(rate.to_string()), Some(arrivals.name()))
             }
             LoadModel::Open { arrivals, .. } => {
-                ("open, rate not set yet".to_owned(), Some("auto".to_owned()), Some(arrivals.name()))
+                (Some("not set yet".to_owned()), Some("auto".to_owned()), Some(arrivals.name()))
             }
         };
+        let parts: Vec<&str> = self.parts.iter().map(|part| part.name()).collect();
         let isolated = self.isolated.as_ref().map(|reason| format!("one strategy after the other: {reason}"));
         let shared = self.shared_mongod.as_ref().map(|reason| format!("one mongod for all strategies: {reason}"));
         vec![
@@ -182,9 +218,15 @@ impl RunSettings {
             Setting::new("slices", "slices").takes(Some(self.slices)),
             Setting::new("duration", "window").takes(self.duration.map(|seconds| format!("{seconds}s"))),
             Setting::new("calls", "calls").takes(self.calls.filter(|_| self.duration.is_none())),
-            Setting::new("rate", "load").shows(Some(load)).takes(rate),
+            Setting::new("only", "parts")
+                .shows(Some(parts.join(", ")))
+                .takes((self.parts != Part::ALL).then(|| parts.join(","))),
+            Setting::new("rate", "common rate").shows(load).takes(rate),
             Setting::new("arrivals", "arrivals").shows(arrivals).takes(arrivals),
             Setting::new("clients", "clients").given(self.clients),
+            Setting::new("same-data", "data of the rounds")
+                .shows(Some(if self.same_data { "the same" } else { "a set per round" }))
+                .takes(self.same_data.then_some("")),
             Setting::new("threads", "load threads").given(self.threads),
             Setting::new("isolate", "isolated").takes(isolated.as_ref().map(|_| "")).shows(isolated),
             Setting::new("shared-mongod", "servers").takes(shared.as_ref().map(|_| "")).shows(shared),

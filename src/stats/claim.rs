@@ -2,19 +2,21 @@
 //!
 //! Nothing is measured for them: times come from the rounds, counts from the own costs and the sizes.
 
-use crate::record::{Metric, MetricUse, TimeMetric};
+use std::collections::BTreeMap;
+
+use crate::record::{Metric, MetricUse, Part, TimeMetric};
 use crate::results::{
-    CellRecord, ClaimRecord, CollectionSizes, LoadModel, OwnCostRecord, Preset, Relation, RoundRecord, RunRecord, Than,
+    CellRecord, ClaimRecord, CollectionSizes, LoadModel, Preset, Relation, RoundRecord, RunRecord, Than,
 };
 
 use super::compare::{
     ArmTimes, InconclusiveReason, Judge, Limits, MINIMUM_ROUNDS, Quantity, Verdict, obstacle, pooled_means,
 };
-use super::cost::own_cost;
+use super::cost::{OwnCost, own_cost};
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
 use super::latency::{Distribution, geometric_mean, mean};
-use super::{cells, collection_growth, invalid_reasons, operations, selected};
+use super::{cell_rate, cells, collection_growth, invalid_reasons, operations, selected};
 
 /// Counts are equal when they differ by at most this share (0.005 for 0.5 %): numbers in scenarios are rounded.
 const ROUNDING: f64 = 0.005;
@@ -65,8 +67,6 @@ pub enum UndecidedReason {
     NotReported,
     /// File sizes were read without a flush before.
     NotCheckpointed,
-    /// With open load the rate sets the throughput of every strategy.
-    OpenLoad,
     /// The interval of the ratio includes 1.
     IncludesOne,
     /// The difference is within the noise floor, or within the noise that the repeat shows.
@@ -94,12 +94,13 @@ enum Decision<'r> {
 
 /// Decides every claim of the run. Those on a metric that is measured over rounds are one family: fewer than the report's
 /// comparisons, and written before the run.
-pub fn claim_results(record: &RunRecord) -> Vec<ClaimResult> {
+pub fn claim_results(record: &RunRecord, parts: &BTreeMap<Part, RunRecord>) -> Vec<ClaimResult> {
     if record.claims.is_empty() {
         return Vec::new();
     }
-    let is_invalid = !invalid_reasons(record).is_empty();
-    let decisions: Vec<_> = record.claims.iter().map(|claim| decision(record, claim, is_invalid)).collect();
+    let is_invalid = parts.values().any(|part| !invalid_reasons(part).is_empty());
+    let run = MeasuredRun { record, parts, is_invalid };
+    let decisions: Vec<_> = record.claims.iter().map(|claim| run.decision(claim)).collect();
     let tested = decisions.iter().filter_map(|decision| match decision {
         Ok(Decision::Rounds(pair, _)) => pair.tested(),
         Ok(Decision::Counts(_)) | Err(_) => None,
@@ -120,56 +121,75 @@ pub fn claim_results(record: &RunRecord) -> Vec<ClaimResult> {
     results.map(|result| result.unwrap_or_else(|reason| ClaimResult::new(ClaimOutcome::Undecided(reason)))).collect()
 }
 
-fn decision<'r>(
+/// A run and its parts.
+#[derive(Clone, Copy)]
+struct MeasuredRun<'r> {
     record: &'r RunRecord,
-    claim: &'r ClaimRecord,
+    parts: &'r BTreeMap<Part, RunRecord>,
     is_invalid: bool,
-) -> Result<Decision<'r>, UndecidedReason> {
-    let strategy = |name: &str| record.strategies.iter().position(|entry| entry.name == name);
-    let mine = strategy(&claim.strategy);
-    let other = match &claim.than {
-        Than::Strategy(name) => Some((name, strategy(name))),
-        Than::Number(_) => None,
-    };
-    let operation = claim.operation.as_ref().map(|name| (name, called(record, name)));
-    let named = [Some((&claim.strategy, mine)), other, operation].into_iter().flatten();
-    let absent: Vec<String> = named.filter(|(_, place)| place.is_none()).map(|(name, _)| name.clone()).collect();
-    if !absent.is_empty() {
-        return Err(UndecidedReason::NotInRun(absent));
+}
+
+impl<'r> MeasuredRun<'r> {
+    /// The part that decides a metric: means and counts of an operation by itself, quantiles at the common rate (or under
+    /// load at all), throughput at saturation, and sizes after the last part.
+    fn part_of(self, metric: Metric) -> Option<&'r RunRecord> {
+        let find = |parts: &[Part]| parts.iter().find_map(|part| self.parts.get(part));
+        match metric {
+            Metric::Time(TimeMetric::Mean) | Metric::RoundTrips | Metric::Counter(_) => find(&[Part::Own]),
+            Metric::Time(TimeMetric::Quantile(_)) | Metric::Max | Metric::Failed => {
+                find(&[Part::Rate, Part::Saturation])
+            }
+            Metric::Throughput => find(&[Part::Saturation]),
+            Metric::StorageBytes => self.parts.values().next_back(),
+        }
     }
-    if is_invalid {
-        return Err(UndecidedReason::InvalidRun);
-    }
-    let mine = mine.ok_or(UndecidedReason::UnknownMetric)?;
-    let theirs = other.and_then(|(_, place)| place).ok_or(UndecidedReason::UnknownMetric);
-    if let Some(metric) = measured(&claim.metric) {
-        if claim.relation == Relation::Equals {
-            return Err(UndecidedReason::UnknownMetric);
+
+    fn decision(self, claim: &ClaimRecord) -> Result<Decision<'r>, UndecidedReason> {
+        let record = self.record;
+        let strategy = |name: &str| record.strategies.iter().position(|entry| entry.name == name);
+        let mine = strategy(&claim.strategy);
+        let other = match &claim.than {
+            Than::Strategy(name) => Some((name, strategy(name))),
+            Than::Number(_) => None,
+        };
+        let operation = claim.operation.as_ref().map(|name| (name, self.called(name)));
+        let named = [Some((&claim.strategy, mine)), other, operation].into_iter().flatten();
+        let absent: Vec<String> = named.filter(|(_, place)| place.is_none()).map(|(name, _)| name.clone()).collect();
+        if !absent.is_empty() {
+            return Err(UndecidedReason::NotInRun(absent));
+        }
+        if self.is_invalid {
+            return Err(UndecidedReason::InvalidRun);
+        }
+        let metric = Metric::named(&claim.metric, MetricUse::Claim).ok_or(UndecidedReason::UnknownMetric)?;
+        let part = self.part_of(metric).ok_or(UndecidedReason::NotReported)?;
+        let mine = mine.ok_or(UndecidedReason::UnknownMetric)?;
+        let theirs = other.and_then(|(_, place)| place).ok_or(UndecidedReason::UnknownMetric);
+        if metric.is_measured() {
+            if claim.relation == Relation::Equals {
+                return Err(UndecidedReason::UnknownMetric);
+            }
+            let operation = operation.and_then(|(_, place)| place);
+            let pair = StrategyPair { record: part, metric, operation, mine, theirs: theirs? };
+            return Ok(Decision::Rounds(pair, claim.relation));
         }
         let operation = operation.and_then(|(_, place)| place);
-        let pair = StrategyPair { record, metric, operation, mine, theirs: theirs? };
-        return Ok(Decision::Rounds(pair, claim.relation));
+        let value = count(part, metric, operation, mine)?;
+        let against = match claim.than {
+            Than::Number(number) => number,
+            Than::Strategy(_) => count(part, metric, operation, theirs?)?,
+        };
+        Ok(Decision::Counts(counted(value, against, claim.relation)))
     }
-    let value = count(record, claim, mine)?;
-    let against = match claim.than {
-        Than::Number(number) => number,
-        Than::Strategy(_) => count(record, claim, theirs?)?,
-    };
-    Ok(Decision::Counts(counted(value, against, claim.relation)))
-}
 
-/// A metric that is compared over rounds.
-fn measured(name: &str) -> Option<Metric> {
-    Metric::named(name, MetricUse::Claim).filter(|metric| metric.is_measured())
-}
-
-/// The place of an operation that was called in this run, if only for its own cost.
-fn called(record: &RunRecord, name: &str) -> Option<usize> {
-    let place = record.operations.iter().position(|operation| operation == name)?;
-    let measured = (0..record.strategies.len()).flat_map(|strategy| operations(record, strategy, place));
-    let is_called = measured.map(|operation| operation.calls).any(|calls| calls > 0)
-        || record.own_costs.iter().any(|cost| cost.operation == name && cost.calls > 0);
-    is_called.then_some(place)
+    /// The place of an operation that was called in this run.
+    fn called(self, name: &str) -> Option<usize> {
+        let place = self.record.operations.iter().position(|operation| operation == name)?;
+        let calls =
+            |part: &RunRecord, strategy| -> u64 { operations(part, strategy, place).map(|one| one.calls).sum() };
+        let is_called = |part: &RunRecord| (0..part.strategies.len()).any(|strategy| calls(part, strategy) > 0);
+        self.parts.values().any(is_called).then_some(place)
+    }
 }
 
 /// Two strategies, and the metric that is compared over rounds.
@@ -233,8 +253,6 @@ impl StrategyPair<'_> {
         let arm = |strategy: usize| ArmTimes::of(self.record, strategy, self.operation);
         if settings.preset == Preset::Smoke {
             Some(UndecidedReason::SmokePreset)
-        } else if self.metric == Metric::Throughput && settings.load != LoadModel::Closed {
-            Some(UndecidedReason::OpenLoad)
         } else {
             let obstacle = obstacle(&arm(self.mine), &arm(self.theirs), Limits::of(settings));
             obstacle.map(UndecidedReason::NotComparable)
@@ -261,14 +279,14 @@ impl StrategyPair<'_> {
     fn rounds(&self, strategy: usize) -> Vec<Option<f64>> {
         let quantile = |cell: &CellRecord, share: f64| {
             let operations = self.operation.map_or(&[][..], |place| selected(&cell.operations, Some(place)));
-            Distribution::of(operations.iter()).quantile(share).map(|time| time as f64)
+            Distribution::of(operations.iter(), self.record.settings.timeout()).quantile(share).map(|time| time as f64)
         };
         let in_round = |round: &RoundRecord| {
             let cell = round.cells.get(strategy)?;
             match self.metric {
                 Metric::Time(TimeMetric::Quantile(share)) => quantile(cell, share),
                 Metric::Time(TimeMetric::Mean) => mean(cell.operations.get(self.operation?)?),
-                Metric::Throughput => Some(cell.calls as f64 / cell.seconds),
+                Metric::Throughput => cell_rate(cell, &self.record.settings),
                 Metric::Max | Metric::Failed | Metric::RoundTrips | Metric::Counter(_) | Metric::StorageBytes => None,
             }
         };
@@ -295,16 +313,19 @@ impl StrategyPair<'_> {
 }
 
 /// The value of a counted metric in a strategy.
-fn count(record: &RunRecord, claim: &ClaimRecord, strategy: usize) -> Result<f64, UndecidedReason> {
-    let name = record.strategies.get(strategy).map(|entry| entry.name.as_str());
-    let cost = || own_cost(record, name?, claim.operation.as_deref()?);
-    let per_call = |cost: &OwnCostRecord, sum: f64| Some(sum / cost.calls as f64).filter(|value| value.is_finite());
-    let counter = |name: &str| cost().and_then(|cost| per_call(cost, *cost.counters.get(name)?));
-    let value = match Metric::named(&claim.metric, MetricUse::Claim) {
-        Some(Metric::RoundTrips) => cost().and_then(|cost| per_call(cost, cost.round_trips as f64)),
-        Some(Metric::Counter(known)) => counter(known.name),
-        Some(Metric::StorageBytes) => return storage(record, strategy),
-        Some(Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::Failed) | None => {
+fn count(
+    record: &RunRecord,
+    metric: Metric,
+    operation: Option<usize>,
+    strategy: usize,
+) -> Result<f64, UndecidedReason> {
+    let cost = || own_cost(record, strategy, operation?);
+    let per_call = |cost: &OwnCost, sum: f64| Some(sum / cost.calls as f64).filter(|value| value.is_finite());
+    let value = match metric {
+        Metric::RoundTrips => cost().and_then(|cost| per_call(&cost, cost.round_trips as f64)),
+        Metric::Counter(known) => cost().and_then(|cost| per_call(&cost, *cost.counters.get(known.name)?)),
+        Metric::StorageBytes => return storage(record, strategy),
+        Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::Failed => {
             return Err(UndecidedReason::UnknownMetric);
         }
     };
@@ -365,7 +386,13 @@ mod tests {
 
     fn found(mut run: RunRecord, text: &str) -> ClaimResult {
         run.claims = vec![claim(text)];
-        claim_results(&run).remove(0)
+        let run = if run.parts.is_empty() { sample::whole(&run) } else { run };
+        claim_results(&run, &run.all_parts()).remove(0)
+    }
+
+    /// The counters of embedded in the first round, per operation.
+    fn own_counters(run: &mut RunRecord) -> &mut Vec<BTreeMap<String, f64>> {
+        &mut run.parts.get_mut(&Part::Own).unwrap()[0].cells[0].own_counters
     }
 
     fn outcome(run: RunRecord, text: &str) -> ClaimOutcome {
@@ -404,7 +431,8 @@ mod tests {
         let mut run = sample::run(8);
         run.claims =
             [alone, "mean count linked below embedded", "round_trips count linked equals 1"].map(claim).to_vec();
-        let together = claim_results(&run);
+        let run = sample::whole(&run);
+        let together = claim_results(&run, &run.all_parts());
         let width = |result: &ClaimResult| result.interval.map(|interval| interval.high / interval.low).unwrap();
         assert!(width(&together[0]) > width(&one), "{one:?} {together:?}");
         let turned = found(sample::run(8), "mean read_post embedded below linked");
@@ -425,7 +453,7 @@ mod tests {
             run
         };
         assert_eq!(reason(sample::run(5), text), UndecidedReason::NotComparable(InconclusiveReason::TooFewRounds(5)));
-        assert_eq!(reason(sample::run(0), text), UndecidedReason::NotComparable(InconclusiveReason::TooFewRounds(0)));
+        assert_eq!(reason(sample::run(0), text), UndecidedReason::NotInRun(vec!["add_comment".into()]));
         assert_eq!(reason(with(&|run| run.settings.preset = Preset::Smoke), text), UndecidedReason::SmokePreset);
         assert_eq!(
             reason(with(&|run| run.rounds[0].cells[0].connections_created = 1), text),
@@ -440,11 +468,6 @@ mod tests {
         assert_eq!(reason(run(), "p99 read_post linked above embedded"), UndecidedReason::FewCalls);
         assert_eq!(reason(run(), "p50 add_comment linked equals embedded"), UndecidedReason::UnknownMetric);
         assert_eq!(reason(run(), "p50 add_comment linked below 5"), UndecidedReason::UnknownMetric);
-        let paced = LoadModel::Open { rate: 500.0, arrivals: Arrivals::Poisson };
-        assert_eq!(
-            reason(with(&|run| run.settings.load = paced), "throughput - linked above embedded"),
-            UndecidedReason::OpenLoad
-        );
         // A repeat with the times of linked makes its difference noise.
         let repeat = with(&|run| {
             (run.strategies[2].is_repeat, run.strategies[2].is_unsafe) = (true, false);
@@ -482,10 +505,10 @@ mod tests {
         ] {
             assert_eq!(outcome(run(), text), expected, "{text}");
         }
-        let mut run = run();
-        for (cost, documents) in run.own_costs.iter_mut().zip([4_200.0, 0.0, 0.0]) {
-            cost.counters.insert("documents_examined".into(), documents);
-            cost.counters.insert("oplog_bytes".into(), documents);
+        let mut run = sample::whole(&run());
+        for (grown, documents) in own_counters(&mut run).iter_mut().zip([420.0, 0.0, 0.0]) {
+            grown.insert("documents_examined".into(), documents);
+            grown.insert("oplog_bytes".into(), documents);
         }
         assert_eq!(outcome(run.clone(), "documents_examined add_comment embedded equals 21"), ClaimOutcome::Confirmed);
         assert_eq!(outcome(run.clone(), "oplog_bytes read_post embedded equals 0"), ClaimOutcome::Confirmed);

@@ -1,8 +1,8 @@
 //! What calls cost the server.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::results::{CellRecord, OwnCostRecord, RunRecord};
+use crate::results::{CellRecord, RunRecord};
 
 use super::student::t_quantile;
 use super::{Distribution, cells, operations};
@@ -46,9 +46,51 @@ fn over_rounds(record: &RunRecord, strategy: usize, counter: &str) -> Option<(f6
     mean.is_finite().then_some((mean, half_width))
 }
 
-/// The own cost of one operation of one strategy.
-pub fn own_cost<'r>(record: &'r RunRecord, strategy: &str, operation: &str) -> Option<&'r OwnCostRecord> {
-    record.own_costs.iter().find(|cost| cost.strategy == strategy && cost.operation == operation && cost.calls > 0)
+/// What calls of one operation of one strategy cost when nothing else runs, over all rounds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OwnCost {
+    /// Measured calls.
+    pub calls: u64,
+    /// Messages exchanged.
+    pub round_trips: u64,
+    /// The growth of the counters that the server reported in every round.
+    pub counters: BTreeMap<String, f64>,
+}
+
+/// The own cost of one operation of one strategy, from the record of the part that measures own costs; `None` without calls.
+pub fn own_cost(record: &RunRecord, strategy: usize, operation: usize) -> Option<OwnCost> {
+    let mut total: Option<OwnCost> = None;
+    for cell in cells(record, strategy) {
+        let Some(of) = cell.operations.get(operation).filter(|of| of.calls > 0) else { continue };
+        let grown = cell.own_counters.get(operation).cloned().unwrap_or_default();
+        match &mut total {
+            None => total = Some(OwnCost { calls: of.calls, round_trips: of.round_trips, counters: grown }),
+            Some(sum) => {
+                (sum.calls, sum.round_trips) = (sum.calls + of.calls, sum.round_trips + of.round_trips);
+                sum.counters.retain(|name, _| grown.contains_key(name));
+                sum.counters.iter_mut().for_each(|(name, sum)| *sum += grown[name]);
+            }
+        }
+    }
+    total
+}
+
+/// What calls left for the server to write after them, per 1,000 calls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Deferred {
+    /// Seconds.
+    pub seconds: f64,
+    /// Bytes; `None` where the server does not say.
+    pub bytes: Option<f64>,
+}
+
+/// The deferred cost of a strategy over all rounds; `None` where it was not measured in all of them.
+pub fn deferred(record: &RunRecord, strategy: usize) -> Option<Deferred> {
+    let thousands = cells(record, strategy).map(|cell| cell.calls as f64).sum::<f64>() / 1e3;
+    let costs: Vec<_> = cells(record, strategy).map(|cell| cell.deferred).collect::<Option<_>>()?;
+    let seconds: f64 = costs.iter().map(|cost| cost.seconds).sum();
+    let bytes: Option<f64> = costs.iter().map(|cost| cost.bytes).sum();
+    (thousands > 0.0).then(|| Deferred { seconds: seconds / thousands, bytes: bytes.map(|bytes| bytes / thousands) })
 }
 
 /// From the first write acknowledged to the last, of all calls that wrote more than once; `None` without any.

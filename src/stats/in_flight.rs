@@ -2,7 +2,7 @@
 
 use crate::results::RunRecord;
 
-use super::cells;
+use super::{InconclusiveReason, cells};
 
 /// Below this share of the clients there is a warning.
 const KEPT: f64 = 0.95;
@@ -34,6 +34,12 @@ impl InFlight {
     pub fn is_too_low(&self) -> bool {
         self.share() < ENOUGH
     }
+}
+
+/// The reason why a strategy's throughput is not compared.
+pub fn too_few_in_flight(record: &RunRecord, strategy: usize) -> Option<InconclusiveReason> {
+    let found = in_flight(record, strategy).filter(InFlight::is_too_low)?;
+    Some(InconclusiveReason::FewInFlight { strategy, share: found.share() })
 }
 
 /// The calls in flight over all rounds, by Little's law: their number is the rate times the mean service time, which is the

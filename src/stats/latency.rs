@@ -1,36 +1,39 @@
 //! Means and distributions of the times that strategies are judged by: service times, with open load response times.
 
+use std::time::Duration;
+
 use hdrhistogram::Histogram;
 
 use crate::record::StoredHistogram;
 use crate::results::{OperationRecord, OutcomeRecord, RoundRecord, RunRecord};
 
-use super::CALLS_BEYOND;
+use super::{CALLS_BEYOND, selected};
 
-pub(super) fn successes(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {
-    operation.outcomes.iter().filter(|record| record.outcome.is_success())
+/// The answered calls: ok, same, not found and rejected. A rejection is an answer that the user waits for, too.
+pub(super) fn answered(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {
+    operation.outcomes.iter().filter(|record| !record.outcome.is_failure())
 }
 
-/// The exact mean time of the successful calls in nanoseconds; `None` without any.
+/// The exact mean time of the answered calls in nanoseconds; `None` without any.
 pub fn mean(operation: &OperationRecord) -> Option<f64> {
     headline_mean(std::iter::once(operation))
 }
 
 /// [`mean`] of some operations together.
 pub(super) fn headline_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
-    exact_mean(operations.flat_map(successes).map(|outcome| (outcome.headline().sum, outcome.count)))
+    exact_mean(operations.flat_map(answered).map(|outcome| (outcome.headline().sum, outcome.count)))
 }
 
-/// The exact mean service time of the successful calls of some operations in nanoseconds, with closed and open load;
+/// The exact mean service time of the answered calls of some operations in nanoseconds, with closed and open load;
 /// `None` without any.
 pub fn service_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
-    exact_mean(operations.flat_map(successes).map(|outcome| (outcome.sum, outcome.count)))
+    exact_mean(operations.flat_map(answered).map(|outcome| (outcome.sum, outcome.count)))
 }
 
-/// The exact mean response time of the successful calls of some operations in nanoseconds; `None` without any, and with
+/// The exact mean response time of the answered calls of some operations in nanoseconds; `None` without any, and with
 /// closed load.
 pub fn response_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
-    let outcomes = operations.flat_map(successes).filter_map(|outcome| outcome.response.as_ref());
+    let outcomes = operations.flat_map(answered).filter_map(|outcome| outcome.response.as_ref());
     exact_mean(outcomes.map(|times| (times.sum, times.count)))
 }
 
@@ -48,22 +51,42 @@ pub fn means(record: &RunRecord, strategy: usize, operation: usize) -> Vec<Optio
     record.rounds.iter().map(cell).collect()
 }
 
+/// A quantile (its share from 0 to 1) of an operation, or of all calls, per round, in nanoseconds; `None` with too few calls
+/// beyond it.
+pub fn quantiles(record: &RunRecord, strategy: usize, operation: Option<usize>, share: f64) -> Vec<Option<f64>> {
+    let of_round = |round: &RoundRecord| {
+        let operations = selected(&round.cells.get(strategy)?.operations, operation);
+        let time = Distribution::of(operations.iter(), record.settings.timeout()).quantile(share)?;
+        Some(time as f64).filter(|time| *time > 0.0)
+    };
+    record.rounds.iter().map(of_round).collect()
+}
+
 /// The geometric mean of the values that are there; quotients of such means are means of quotients.
 pub fn geometric_mean(values: &[Option<f64>]) -> Option<f64> {
     let logs: Vec<f64> = values.iter().flatten().map(|value| value.ln()).collect();
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// The times of all successful calls together.
+/// The times of all calls together.
 #[derive(Debug, Clone)]
 pub struct Distribution {
     histogram: Histogram<u64>,
 }
 
 impl Distribution {
-    /// Merges the successful calls of some operations.
-    pub fn of<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Distribution {
-        Distribution::merged(operations.flat_map(successes).map(|outcome| outcome.headline().histogram))
+    /// Merges the calls of some operations. Calls without an answer count as if they had taken the timeout: leaving them out
+    /// would make a strategy look faster that fails where it is slow.
+    pub fn of<'r>(operations: impl Iterator<Item = &'r OperationRecord>, timeout: Duration) -> Distribution {
+        let (failed, answered): (Vec<_>, Vec<_>) =
+            operations.flat_map(|operation| &operation.outcomes).partition(|record| record.outcome.is_failure());
+        let mut all = Distribution::merged(answered.into_iter().map(|outcome| outcome.headline().histogram));
+        let failed: u64 = failed.into_iter().map(|outcome| outcome.count).sum();
+        let timeout = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        if failed > 0 {
+            all.histogram.record_n(timeout, failed).expect("a histogram that grows takes every value");
+        }
+        all
     }
 
     /// Merges some histograms.
@@ -120,12 +143,13 @@ impl Distribution {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::time::Duration;
 
     use proptest::prelude::*;
 
     use super::*;
     use crate::record::{CallOutcome, LatencyHistogram};
+
+    const TIMEOUT: Duration = Duration::from_secs(1);
 
     fn outcome(outcome: CallOutcome, values: &[u64]) -> OutcomeRecord {
         let mut service = LatencyHistogram::new(Duration::from_secs(10));
@@ -154,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn rejected_and_failed_calls_are_not_timed() {
+    fn rejections_are_answers_and_failures_take_the_timeout() {
         let made = operation(vec![
             outcome(CallOutcome::Ok, &[100, 200]),
             outcome(CallOutcome::Same, &[300]),
@@ -162,9 +186,10 @@ mod tests {
             outcome(CallOutcome::Rejected("size".into()), &[1]),
             outcome(CallOutcome::Failed, &[1_000_000]),
         ]);
-        assert_eq!(mean(&made), Some(250.0));
-        let all = Distribution::of([&made].into_iter());
-        assert_eq!((all.calls(), all.min(), all.max()), (4, Some(100), Some(400)));
+        assert_eq!(mean(&made), Some(1_001.0 / 5.0));
+        let all = Distribution::of([&made].into_iter(), TIMEOUT);
+        assert_eq!((all.calls(), all.min()), (6, Some(1)));
+        assert!(all.max().is_some_and(|longest| longest.abs_diff(1_000_000_000) < 1_000_000), "{:?}", all.max());
         assert_eq!(mean(&operation(vec![outcome(CallOutcome::Failed, &[5])])), None);
     }
 
@@ -182,7 +207,7 @@ mod tests {
             (service_mean([&made].into_iter()), response_mean([&made].into_iter())),
             (Some(150.0), Some(1_200.0))
         );
-        let times = Distribution::of([&made].into_iter());
+        let times = Distribution::of([&made].into_iter(), TIMEOUT);
         assert_eq!((times.calls(), times.min(), times.max()), (2, Some(1_100), Some(1_300)));
     }
 
@@ -200,9 +225,9 @@ mod tests {
         let values: Vec<u64> = (1..=1_000).collect();
         let enough = operation(vec![outcome(CallOutcome::Ok, &values)]);
         let short = operation(vec![outcome(CallOutcome::Ok, &values[..999])]);
-        assert_eq!(Distribution::of([&enough].into_iter()).quantile(0.99), Some(990));
-        assert_eq!(Distribution::of([&short].into_iter()).quantile(0.99), None);
-        assert_eq!(Distribution::of([].into_iter()).quantile(0.5), None);
+        assert_eq!(Distribution::of([&enough].into_iter(), TIMEOUT).quantile(0.99), Some(990));
+        assert_eq!(Distribution::of([&short].into_iter(), TIMEOUT).quantile(0.99), None);
+        assert_eq!(Distribution::of([].into_iter(), TIMEOUT).quantile(0.5), None);
     }
 
     #[test]
@@ -212,13 +237,13 @@ mod tests {
         slow.record(1_500_000_000_000);
         wide.service = StoredHistogram::new(&slow);
         let made = operation(vec![outcome(CallOutcome::Ok, &[5]), wide]);
-        assert_eq!(Distribution::of([&made].into_iter()).calls(), 2);
+        assert_eq!(Distribution::of([&made].into_iter(), TIMEOUT).calls(), 2);
     }
 
     proptest! {
         #[test]
         fn bins_add_up_to_the_calls(values in prop::collection::vec(1_u64..1_000_000, 0..200)) {
-            let all = Distribution::of([&operation(vec![outcome(CallOutcome::Ok, &values)])].into_iter());
+            let all = Distribution::of([&operation(vec![outcome(CallOutcome::Ok, &values)])].into_iter(), TIMEOUT);
             let bins = all.bins(&[1, 10, 1_000, 50_000, 1_002_000]);
             prop_assert_eq!(bins.iter().sum::<u64>(), values.len() as u64);
         }

@@ -1,7 +1,9 @@
 //! Numbers from a run's record: pure functions without texts and without rounding.
 //!
-//! Times are nanoseconds: service times, with open load response times. Only calls with the outcomes `ok`, `same` and
-//! `not_found` count: a rejected or failed call did not do the same work, so such calls are counted separately.
+//! Times are nanoseconds: service times, with open load response times. All answered calls count (`ok`, `same`, `not_found`
+//! and rejected); calls that failed or were skipped count as the timeout in quantiles, and are limited by the error budget.
+//!
+//! Unless it says otherwise, a function reads the record of one part of a run, see [`RunRecord::part`].
 
 mod anomalies;
 mod bound;
@@ -9,10 +11,12 @@ pub mod capacity;
 mod carry_over;
 mod claim;
 mod compare;
+mod context;
 mod cost;
 mod estimate;
 mod family;
 mod in_flight;
+mod interference;
 mod latency;
 mod mix;
 mod objective;
@@ -30,6 +34,7 @@ mod threshold;
 mod throughput;
 mod timeline;
 mod trial;
+mod turning_point;
 mod validity;
 mod warm_up;
 mod welch;
@@ -40,11 +45,13 @@ pub use carry_over::{CarryOver, carry_over};
 pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
 pub use compare::{ArmTimes, ComparedArms, Comparison, InconclusiveReason, Limits, MINIMUM_ROUNDS, Quantity, Question};
 pub use compare::{Ratio, Role, SIGNIFICANCE, UNSTABLE, Verdict, compare};
-pub use cost::{Cost, counters, inconsistency, own_cost, window_cost};
+pub use context::{OutOfContext, out_of_context};
+pub use cost::{Cost, Deferred, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use family::Family;
-pub use in_flight::{InFlight, in_flight};
-pub use latency::{Distribution, geometric_mean, mean, means, response_mean, service_mean};
+pub use in_flight::{InFlight, in_flight, too_few_in_flight};
+pub use interference::{Interference, interference};
+pub use latency::{Distribution, geometric_mean, mean, means, quantiles, response_mean, service_mean};
 pub use mix::mix_means;
 pub use objective::{Objective, calls_needed};
 pub use open_load::{OpenLoad, achieved_share, open_load};
@@ -60,6 +67,7 @@ pub use threshold::{Measurement, Threshold, ThresholdCheck};
 pub use throughput::{calls_per_second, cell_rate};
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
 pub use trial::judge;
+pub use turning_point::{MixEstimate, ShareTurn, network_turn};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
 pub use warm_up::{WarmUp, is_growing, warm_up};
 
@@ -116,7 +124,7 @@ mod tests {
         for run in runs {
             for strategy in 0..run.strategies.len() {
                 let all = || (0..run.operations.len()).flat_map(|operation| operations(run, strategy, operation));
-                let times = Distribution::of(all());
+                let times = Distribution::of(all(), run.settings.timeout());
                 let _ = (times.quantile(0.5), times.max(), times.min(), times.bins(&[1, 1_000, u64::MAX]));
                 let totals = outcome_totals(all());
                 let _ = (totals.failed_share(), totals.rejected(), totals.round_trips_per_call());
@@ -132,7 +140,7 @@ mod tests {
                 let limits = Limits::of(&run.settings);
                 let arm = |strategy| {
                     let means = mix_means(run, strategy);
-                    ArmTimes { strategy, role, means, failed_share: 0.0, overloaded: None }
+                    ArmTimes { strategy, role, means, failed_share: 0.0, overloaded: None, excluded: None }
                 };
                 let question = Question { quantity: Quantity::Time, arms: vec![arm(0), arm(strategy)] };
                 let _ = compare(vec![question], limits)[0].ranking();

@@ -55,6 +55,22 @@ impl OutcomeTotals {
         self.count(CallOutcome::is_rejected)
     }
 
+    /// Calls that found nothing.
+    pub fn not_found(&self) -> u64 {
+        self.count(|outcome| *outcome == CallOutcome::NotFound)
+    }
+
+    /// Calls that found what they would have written.
+    pub fn unchanged(&self) -> u64 {
+        self.count(|outcome| *outcome == CallOutcome::Same)
+    }
+
+    /// The share (0 to 1) of the calls that were answered without doing anything: they found nothing, were rejected, or changed
+    /// nothing.
+    pub fn idle_share(&self) -> f64 {
+        (self.not_found() + self.rejected() + self.unchanged()) as f64 / self.calls.max(1) as f64
+    }
+
     fn count(&self, is_counted: fn(&CallOutcome) -> bool) -> u64 {
         self.outcomes.iter().filter(|(outcome, _)| is_counted(outcome)).map(|(_, count)| count).sum()
     }

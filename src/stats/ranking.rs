@@ -60,7 +60,7 @@ mod tests {
 
     fn arm(strategy: usize, means: &[f64]) -> ArmTimes {
         let means = means.iter().copied().map(Some).collect();
-        ArmTimes { strategy, role: Role::Judged, means, failed_share: 0.0, overloaded: None }
+        ArmTimes { strategy, role: Role::Judged, means, failed_share: 0.0, overloaded: None, excluded: None }
     }
 
     fn rank(quantity: Quantity, arms: &[ArmTimes]) -> Option<Ranking> {

@@ -3,11 +3,11 @@
 //! Rounds of two runs share no round effect, so nothing pairs them: they are two independent samples. The logarithms of a
 //! number's values per round are compared with Welch's interval, which does not require equal spreads.
 
-use crate::results::{CellRecord, LoadModel, NOISE, RoundRecord, RunRecord};
+use crate::results::{CellRecord, LoadModel, NOISE, RunRecord};
 
 use super::compare::{ArmTimes, MINIMUM_ROUNDS, Role};
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
-use super::latency::{Distribution, geometric_mean};
+use super::latency::{geometric_mean, quantiles};
 use super::mix::times;
 use super::welch::Shift;
 use super::{
@@ -266,20 +266,16 @@ fn operation_samples(runs: RunPair, shared: SharedStrategy) -> Vec<OperationSamp
             incomparable,
             is_described: judged_role(runs, shared) != Role::Judged,
         };
-        OperationSamples { operation, mean: metric_samples(&times), p99: metric_samples(&quantiles) }
+        OperationSamples { operation, mean: metric_samples(&times), p99: metric_samples(&p99s) }
     };
     called.chain([None]).map(samples).collect()
 }
 
 type PerRound = dyn Fn(&RunRecord, usize, Option<usize>) -> Vec<Option<f64>>;
 
-fn quantiles(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
-    let of_round = |round: &RoundRecord| {
-        let operations = selected(&round.cells.get(strategy)?.operations, operation);
-        let time = Distribution::of(operations.iter()).quantile(QUANTILE)?;
-        Some(time as f64).filter(|time| *time > 0.0)
-    };
-    record.rounds.iter().map(of_round).collect()
+/// The 99th percentile per round.
+fn p99s(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
+    quantiles(record, strategy, operation, QUANTILE)
 }
 
 /// How far the repeat of a run shows that noise alone moves this number; 0 without a repeat.
@@ -537,10 +533,6 @@ mod tests {
 
     #[test]
     fn incomparable_times_are_regressions_where_they_are_new() {
-        let mut rejecting = sample::run(8);
-        for (_, operation) in operations_of(&mut rejecting, 1).filter(|(place, _)| *place == 1).take(1) {
-            operation.outcomes[0].outcome = CallOutcome::Rejected("size".into());
-        }
         let verdict = |before: &RunRecord, after: &RunRecord| {
             let verdict = row(&compared(before, after), 1, Some("read_post")).mean.verdict;
             (verdict, verdict.is_regression())
@@ -549,7 +541,12 @@ mod tests {
         let incomparable =
             |before, after| ChangeVerdict::Incomparable(Incomparable { before: none(before), after: none(after) });
         let well = sample::run(8);
-        // Rejections are results: without times there is nothing to compare.
+        let mut rejecting = well.clone();
+        rejecting.settings.error_budget = 1.0;
+        for (_, operation) in operations_of(&mut rejecting, 1).filter(|(place, _)| *place == 1).take(1) {
+            operation.outcomes[0].outcome = CallOutcome::Failed;
+        }
+        // Without answers there are no times to compare.
         assert_eq!(verdict(&well, &rejecting), (incomparable(false, true), false));
         assert_eq!(verdict(&rejecting, &well), (incomparable(true, false), false));
         assert_eq!(verdict(&rejecting, &rejecting), (incomparable(true, true), false));

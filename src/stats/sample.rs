@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 use crate::results::verification::Verification;
 use crate::results::{
-    CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
-    OwnCostRecord, Preset, RUN_FILE, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing,
-    Status, StrategyRecord, TimesRecord, load,
+    Arrivals, CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, LoadModel, MixRecord, OpenRecord,
+    OperationRecord, OutcomeRecord, Part, Preset, RUN_FILE, RoundRecord, RunRecord, RunSettings, ScenarioRecord,
+    ServerRecord, ServerSharing, Status, StrategyRecord, TimesRecord, load,
 };
 
 /// Typical times in nanoseconds: a row per strategy, a column per operation.
@@ -76,8 +76,10 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             not_covered: Vec::new(),
             strategies: Vec::new(),
         }),
+        parts: BTreeMap::new(),
         rounds: (0..rounds).map(round).collect(),
-        own_costs: (0..3).flat_map(|s| (0..3).map(move |o| own_cost(s, o))).collect(),
+        part: Some(Part::Saturation),
+        identical: Vec::new(),
         query_plans: Vec::new(),
         warnings: vec!["read_post of linked scans `comments`\n\u{1b}[31mwhole".into()],
     }
@@ -85,7 +87,9 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
 
 fn settings(rounds: u64) -> RunSettings {
     let calls = Some(CALLS.iter().sum());
-    RunSettings { seed: 42, rounds, calls, warmup_calls: Some(200), ..RunSettings::of(Preset::Quick) }
+    let usual = RunSettings::of(Preset::Quick);
+    // Their calls take as long as seven clients keep seven in flight.
+    RunSettings { seed: 42, rounds, calls, warmup_calls: Some(200), load: LoadModel::Closed, clients: 7, ..usual }
 }
 
 fn strategy(name: &str, about: &str, is_unsafe: bool) -> StrategyRecord {
@@ -118,6 +122,8 @@ fn cell(strategy: usize, round: u64) -> CellRecord {
         operations: (0..3).map(|operation| operation_record(strategy, operation, round)).collect(),
         before: collections(strategy, 20_000, 1.0),
         after: collections(strategy, 20_600, grown),
+        own_counters: Vec::new(),
+        deferred: None,
         slices: Vec::new(),
         warm_up: Vec::new(),
         open: None,
@@ -143,16 +149,71 @@ fn counters(strategy: usize, round: u64) -> BTreeMap<String, f64> {
     grown.map(|(name, per_call)| (name.to_owned(), per_call * calls)).into()
 }
 
-fn own_cost(strategy: usize, operation: usize) -> OwnCostRecord {
-    let run = ["embedded", "linked", "bucket_rmw"];
-    let grown = [("keys_examined", 200.0), ("bytes_out", 7_280_000.0), ("cpu_us", 31_250.0)];
-    OwnCostRecord {
-        strategy: run[strategy].into(),
-        operation: ["add_comment", "read_post", "count"][operation].into(),
-        calls: 200,
-        round_trips: if strategy == 1 && operation == 1 { 400 } else { 200 },
-        counters: grown.map(|(name, sum)| (name.to_owned(), sum)).into(),
+/// A run of three parts of which this record is one: that at the common rate if its load is open, else saturation. The other
+/// of the two has the same times. By themselves calls take half as long; of each operation there are 20 per round.
+pub(crate) fn whole(part: &RunRecord) -> RunRecord {
+    if !part.parts.is_empty() {
+        return part.clone();
     }
+    let rounds = |change: &dyn Fn(usize, &mut CellRecord)| -> Vec<RoundRecord> {
+        let mut rounds = part.rounds.clone();
+        for (strategy, cell) in rounds.iter_mut().flat_map(|round| round.cells.iter_mut().enumerate()) {
+            change(strategy, cell);
+        }
+        rounds
+    };
+    let (rate, saturation, load) = match part.settings.load {
+        LoadModel::Closed => {
+            let load = LoadModel::Open { rate: 1_000.0, arrivals: Arrivals::Poisson };
+            (rounds(&|_, cell| at_rate(cell)), rounds(&|_, cell| at_saturation(cell)), load)
+        }
+        open @ LoadModel::Open { .. } => (part.rounds.clone(), rounds(&|_, cell| at_saturation(cell)), open),
+    };
+    let parts = [(Part::Own, rounds(&own_cell)), (Part::Rate, rate), (Part::Saturation, saturation)];
+    let parts = parts.into_iter().filter(|(_, rounds)| !rounds.is_empty()).collect();
+    let settings = RunSettings { load, ..part.settings.clone() };
+    RunRecord { parts, rounds: Vec::new(), part: None, settings, ..part.clone() }
+}
+
+fn at_saturation(cell: &mut CellRecord) {
+    cell.open = None;
+    cell.operations.iter_mut().flat_map(|one| &mut one.outcomes).for_each(|outcome| outcome.response = None);
+}
+
+fn own_cell(strategy: usize, cell: &mut CellRecord) {
+    const OWN_CALLS: u64 = 20;
+    let grown = [("keys_examined", 20.0), ("bytes_out", 728_000.0), ("cpu_us", 3_125.0)];
+    for (operation, of) in cell.operations.iter_mut().enumerate() {
+        let answered = of.outcomes.iter().filter(|one| !one.outcome.is_failure()).map(|one| one.headline().sum);
+        let mean = answered.sum::<u64>() as f64 / of.calls.max(1) as f64;
+        let trips = if strategy == 1 && operation == 1 { 2 } else { 1 };
+        (of.calls, of.round_trips) = (OWN_CALLS, OWN_CALLS * trips);
+        of.outcomes = vec![outcome(CallOutcome::Ok, OWN_CALLS, mean / 2.0)];
+        (of.errors, of.messages, of.retries, of.inconsistency) = Default::default();
+        cell.own_counters.push(grown.map(|(name, sum)| (name.to_owned(), sum)).into());
+    }
+    (cell.calls, cell.seconds) = (OWN_CALLS * cell.operations.len() as u64, 0.05);
+    (cell.open, cell.slices) = Default::default();
+    cell.counters.clear();
+}
+
+fn at_rate(cell: &mut CellRecord) {
+    for outcome in cell.operations.iter_mut().flat_map(|operation| &mut operation.outcomes) {
+        let OutcomeRecord { count, saturated, sum, service, .. } = outcome.clone();
+        outcome.response = Some(TimesRecord { count, saturated, sum, histogram: service });
+    }
+    let none = TimesRecord::new(&LatencyHistogram::new(Duration::from_secs(10)));
+    cell.seconds = cell.calls as f64 / 1_000.0;
+    let open = cell.open.take();
+    cell.open = open.or(Some(OpenRecord {
+        offered: cell.calls,
+        seconds: cell.seconds,
+        waiting: 0,
+        skipped: 0,
+        never_started: 0,
+        pacer_lag: none.clone(),
+        queue_wait: none,
+    }));
 }
 
 fn collections(strategy: usize, comments: u64, grown: f64) -> Vec<CollectionSizes> {
@@ -221,7 +282,7 @@ fn outcome(outcome: CallOutcome, count: u64, typical: f64) -> OutcomeRecord {
     OutcomeRecord { outcome, count, saturated, sum, service: StoredHistogram::new(&service), response: None }
 }
 
-/// Runs of one round as somebody may have edited them: one number of the file is another, or one list is empty. Only
+/// Whole runs of one round as somebody may have edited them: one number of the file is another, or one list is empty. Only
 /// those that can be loaded. Made once for all tests: it takes seconds.
 pub(crate) fn edited() -> &'static [RunRecord] {
     static EDITED: LazyLock<Vec<RunRecord>> = LazyLock::new(edit);
@@ -230,7 +291,7 @@ pub(crate) fn edited() -> &'static [RunRecord] {
 
 fn edit() -> Vec<RunRecord> {
     let folder = tempfile::tempdir().unwrap();
-    let run = serde_json::to_value(run(1)).unwrap();
+    let run = serde_json::to_value(whole(&run(1))).unwrap();
     let mut places = Vec::new();
     collect(&run, String::new(), &mut places);
     let mut loaded = Vec::new();

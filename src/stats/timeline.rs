@@ -64,7 +64,7 @@ pub struct RoundTimes {
 pub fn round_times(record: &RunRecord, strategy: usize) -> Vec<RoundTimes> {
     let times_of = |round: &crate::results::RoundRecord| {
         let cells = round.cells.get(strategy).into_iter();
-        let times = Distribution::of(cells.flat_map(|cell| &cell.operations));
+        let times = Distribution::of(cells.flat_map(|cell| &cell.operations), record.settings.timeout());
         RoundTimes { median: times.quantile(0.5), p99: times.quantile(0.99) }
     };
     record.rounds.iter().map(times_of).collect()
@@ -106,7 +106,7 @@ mod tests {
         let mut run = sample::run(2);
         run.rounds[1].cells[0].operations.clear();
         let times = round_times(&run, 0);
-        let all = Distribution::of(run.rounds[0].cells[0].operations.iter());
+        let all = Distribution::of(run.rounds[0].cells[0].operations.iter(), run.settings.timeout());
         assert_eq!(times[0], RoundTimes { median: all.quantile(0.5), p99: all.quantile(0.99) });
         assert!(times[0].median.is_some());
         assert_eq!(times[1], RoundTimes { median: None, p99: None });

@@ -1,9 +1,11 @@
 //! Whether a rate keeps an objective.
 
+use std::time::Duration;
+
 use crate::record::TimeMetric;
 use crate::results::{BatchRecord, ERROR_BUDGET, RateRecord, TrialRecord};
 
-use super::latency::{headline_mean, successes};
+use super::latency::{answered, headline_mean};
 use super::objective::Objective;
 use super::open_load::achieved_share;
 use super::validity::ACHIEVED;
@@ -14,11 +16,17 @@ const SLOPE_ERRORS: f64 = 2.0;
 
 /// Whether a trial of a rate keeps an objective. `operation` is the position of the objective's operation, `None` for an
 /// objective on all calls.
-pub fn judge(rate: f64, tried: &RateRecord, objective: &Objective, operation: Option<usize>) -> TrialRecord {
+pub fn judge(
+    rate: f64,
+    tried: &RateRecord,
+    objective: &Objective,
+    operation: Option<usize>,
+    timeout: Duration,
+) -> TrialRecord {
     let overloaded = achieved_share(&tried.open) < ACHIEVED || backlog_grows(&tried.batches);
     let is_kept = margin(tried, objective, operation).is_some_and(|margin| margin >= 0.0);
     let operations = || selected(&tried.operations, operation).iter();
-    let done: u64 = operations().flat_map(successes).map(|outcome| outcome.count).sum();
+    let done: u64 = operations().flat_map(answered).map(|outcome| outcome.count).sum();
     let offered = due(tried, operation);
     let failed = offered.saturating_sub(done);
     TrialRecord {
@@ -27,7 +35,9 @@ pub fn judge(rate: f64, tried: &RateRecord, objective: &Objective, operation: Op
         failed,
         measured: match objective.metric {
             TimeMetric::Mean => headline_mean(operations()),
-            TimeMetric::Quantile(share) => Distribution::of(operations()).quantile(share).map(|time| time as f64),
+            TimeMetric::Quantile(share) => {
+                Distribution::of(operations(), timeout).quantile(share).map(|time| time as f64)
+            }
         },
         overloaded,
         passed: is_kept && failed as f64 <= offered as f64 * ERROR_BUDGET && !overloaded,
@@ -71,7 +81,7 @@ fn margin(tried: &RateRecord, objective: &Objective, operation: Option<usize>) -
     match objective.metric {
         TimeMetric::Mean => Some(1.0 - headline_mean(operations.iter())? / limit as f64),
         TimeMetric::Quantile(share) => {
-            let outcomes = operations.iter().flat_map(successes);
+            let outcomes = operations.iter().flat_map(answered);
             let within: u64 = outcomes.map(|outcome| outcome.headline().histogram.open().count_up_to(limit)).sum();
             let due = due(tried, operation);
             (due > 0).then(|| within as f64 / due as f64 - share)
@@ -83,5 +93,5 @@ fn margin(tried: &RateRecord, objective: &Objective, operation: Option<usize>) -
 /// operation, and counts for each.
 fn due(tried: &RateRecord, operation: Option<usize>) -> u64 {
     let totals = outcome_totals(selected(&tried.operations, operation).iter());
-    totals.calls - totals.rejected() + tried.open.never_started
+    totals.calls + tried.open.never_started
 }

@@ -128,7 +128,7 @@ fn pacer_lag(record: &RunRecord, strategy: usize) -> Option<InvalidReason> {
     let service = median(cells(record, strategy).filter_map(|cell| {
         // Not the headline: a response time contains the lag that is judged here.
         let outcomes = cell.operations.iter().flat_map(|operation| &operation.outcomes);
-        let times = Distribution::merged(outcomes.filter(|one| one.outcome.is_success()).map(|one| &one.service));
+        let times = Distribution::merged(outcomes.filter(|one| !one.outcome.is_failure()).map(|one| &one.service));
         times.quantile(0.99).or(times.max()).map(|time| time as f64)
     }));
     let allowed = service.unwrap_or(0.0).max(PACER_LAG);

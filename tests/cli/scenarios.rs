@@ -227,7 +227,9 @@ fn record() -> RunRecord {
         }],
         operations: vec!["read".into()],
         rounds: Vec::new(),
-        own_costs: Vec::new(),
+        parts: Default::default(),
+        part: None,
+        identical: Vec::new(),
         query_plans: Vec::new(),
         warnings: Vec::new(),
     }

@@ -139,7 +139,8 @@ impl<T: Target, G: Target + 'static> Trials<'_, '_, T, G> {
         self.experiment.settings.load = LoadModel::Open { rate, arrivals: self.goal.arrivals };
         self.number += 1;
         let tried = self.experiment.trial(trial).await?;
-        Ok(tried.map(|tried| judge(rate, &tried, &self.goal.objective, self.goal.operation)))
+        let timeout = self.experiment.settings.timeout();
+        Ok(tried.map(|tried| judge(rate, &tried, &self.goal.objective, self.goal.operation, timeout)))
     }
 
     /// Lets the next trial have the data of its round.

@@ -188,7 +188,7 @@ mod tests {
         one(|run| run.parameters[0].1 = 300.into(), &["posts (200 and 300)", "--set"]);
         one(|run| run.parameters.truncate(1), &["word (\"it's\" and nothing)"]);
         one(|run| run.settings.seed = 1, &["seeds 42 and 1", "--seed"]);
-        one(|run| run.settings.clients = 9, &["8 and 9", "--clients 8"]);
+        one(|run| run.settings.clients = 9, &["7 and 9", "--clients 7"]);
         one(|run| run.settings.duration = Some(3.0), &["--duration"]);
         let longer = |run: &mut RunRecord| (run.settings.preset, run.settings.calls) = (Preset::Full, Some(3_000));
         one(longer, &["presets quick and full", "--preset"]);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::engine::{Event, Observer, RunPhase};
+use crate::engine::{Event, Observer, RoundPlan, RunPhase};
 use crate::report::{count, counted};
 
 use super::output;
@@ -109,7 +109,7 @@ impl State {
             }
             Event::Phase { round, arm, phase } => {
                 // The detail of the last slice stays until the next one ends.
-                if (self.round, self.phase) != (*round, Some(RunPhase::Measure)) || *phase != RunPhase::Measure {
+                if (self.round, self.phase) != (*round, Some(*phase)) || !matches!(phase, RunPhase::Measure(_)) {
                     self.detail.clear();
                 }
                 self.enter(*round, *phase, arm, elapsed);
@@ -118,16 +118,16 @@ impl State {
                 self.arm = (*arm).to_owned();
                 self.detail = format!("{} documents", count(*documents));
             }
-            Event::Slice { round, arm, done, calls, failed, seconds } => {
-                self.enter(Some(*round), RunPhase::Measure, arm, elapsed);
-                // The number of calls of a timed window is unknown before its end.
+            Event::Slice { round, part, arm, done, calls, failed, seconds } => {
+                self.enter(Some(*round), RunPhase::Measure(*part), arm, elapsed);
+                // The number of calls that measure own costs is unknown before their end.
                 let planned = if done < calls { format!(" of {}", count(*calls)) } else { String::new() };
                 self.detail = format!("{}{planned} calls", count(*done));
                 self.strategy(arm).into_iter().for_each(|strategy| strategy.slice(*done, *seconds, *failed));
             }
             Event::Round(round) => {
                 self.finished += 1;
-                self.next = round.index + 1;
+                self.next = round + 1;
                 self.ended = elapsed;
                 self.strategies.iter_mut().for_each(StrategyProgress::end_round);
             }
@@ -181,12 +181,7 @@ impl State {
     fn new_lines(&mut self, event: &Event<'_>, elapsed: Duration) -> Vec<String> {
         match event {
             Event::Started { rounds, arms } => vec![format!("{} of {}", counted(*rounds, "round"), arms.join(", "))],
-            Event::Planned { calls, warmup, rate } => vec![format!(
-                "{} calls per strategy and round{}, after {} warm-up calls",
-                count(*calls),
-                rate.map_or(String::new(), |rate| format!(" at {rate} calls/s")),
-                count(*warmup)
-            )],
+            Event::Planned { plan, rate } => vec![planned(plan, *rate)],
             Event::Phase { .. } | Event::Slice { .. } => {
                 let Some(phase) = self.phase else { return Vec::new() };
                 if self.written.0 != self.round {
@@ -200,7 +195,7 @@ impl State {
             }
             Event::Round(round) => {
                 let left = self.time_left(elapsed).map(|left| format!(", {left}")).unwrap_or_default();
-                let done = format!("{}: done{left}", self.place(Some(round.index), None));
+                let done = format!("{}: done{left}", self.place(Some(*round), None));
                 std::iter::once(done).chain(self.rows()).collect()
             }
             Event::Loaded { .. } | Event::Interval { .. } => Vec::new(),
@@ -211,7 +206,7 @@ impl State {
         let digits = self.rounds.to_string().len();
         match (round, phase) {
             (Some(round), _) => format!("round {:>digits$} of {}", round + 1, self.rounds),
-            (None, Some(RunPhase::OwnCost)) => "own cost".to_owned(),
+            (None, Some(RunPhase::Explain)) => "query plans".to_owned(),
             (None, _) => "pilot".to_owned(),
         }
     }
@@ -229,6 +224,16 @@ impl State {
         let expected = self.ended.saturating_sub(started) / finished * to_come;
         Some(expected.saturating_sub(elapsed.saturating_sub(self.ended)))
     }
+}
+
+/// What every strategy does in every round.
+fn planned(plan: &RoundPlan, rate: Option<f64>) -> String {
+    let warm_up = format!("{} warm-up calls", count(plan.warmup));
+    let own = plan.own.map(|own| format!("own costs in {} calls", count(own.stretch)));
+    let at_rate = plan.rate.zip(rate).map(|(part, rate)| format!("{} calls at {rate} calls/s", count(part.calls)));
+    let saturation = plan.saturation.map(|part| format!("{} calls at saturation", count(part.calls)));
+    let parts: Vec<String> = [Some(warm_up), own, at_rate, saturation].into_iter().flatten().collect();
+    format!("per strategy and round: {}", parts.join(", "))
 }
 
 /// The size of a terminal in characters.
@@ -259,22 +264,18 @@ fn format_duration(time: Duration) -> String {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use crate::results::RoundRecord;
+    use crate::results::Part;
 
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
-
-    fn round(index: u64) -> RoundRecord {
-        RoundRecord { index, seed: 1, order: Vec::new(), cells: Vec::new() }
-    }
 
     fn phase(round: Option<u64>, arm: &str, phase: RunPhase) -> Event<'_> {
         Event::Phase { round, arm, phase }
     }
 
     fn slice(arm: &str, done: u64) -> Event<'_> {
-        Event::Slice { round: 0, arm, done, calls: 60_000, failed: 0, seconds: 0.5 }
+        Event::Slice { round: 0, part: Part::Saturation, arm, done, calls: 60_000, failed: 0, seconds: 0.5 }
     }
 
     #[test]
@@ -286,9 +287,9 @@ mod tests {
         progress.event(&Event::Started { rounds: 1, arms: &arms });
         for arm in ["embedded", "linked"] {
             progress.event(&phase(None, arm, RunPhase::Load));
-            progress.event(&phase(None, arm, RunPhase::Measure));
+            progress.event(&phase(None, arm, RunPhase::Measure(Part::Saturation)));
         }
-        progress.event(&Event::Planned { calls: 60_000, warmup: 20_000, rate: None });
+        progress.event(&Event::Planned { plan: RoundPlan::saturation(60_000, 20_000), rate: None });
         for arm in ["embedded", "linked"] {
             progress.event(&phase(Some(0), arm, RunPhase::Load));
             progress.event(&Event::Loaded { arm, documents: 1_000 });
@@ -297,7 +298,7 @@ mod tests {
             progress.event(&slice("embedded", done));
             progress.event(&slice("linked", done));
         }
-        progress.event(&Event::Round(&round(0)));
+        progress.event(&Event::Round(0));
         let lines = lines.lock().unwrap();
         assert!(lines.iter().all(|line| line.starts_with("[    0.0 s] ") && line.ends_with('\n')), "{lines:?}");
         let texts: Vec<&str> = lines.iter().map(|line| line[12..].trim_end()).collect();
@@ -306,10 +307,10 @@ mod tests {
             [
                 "1 round of embedded, linked",
                 "pilot: load",
-                "pilot: measure",
-                "60,000 calls per strategy and round, after 20,000 warm-up calls",
+                "pilot: saturation",
+                "per strategy and round: 20,000 warm-up calls, 60,000 calls at saturation",
                 "round 1 of 1: load",
-                "round 1 of 1: measure",
+                "round 1 of 1: saturation",
                 "round 1 of 1: done",
                 "  embedded       400/s",
                 "  linked         400/s",
@@ -326,10 +327,10 @@ mod tests {
         assert_eq!(state.lines(SECOND, TERMINAL), "pilot  load     linked    ");
         state.take(&slice("linked", 1_200), SECOND);
         let lines =
-            ["round  1 of 12  measure  linked    1,200 of 60,000 calls", "  embedded", "  linked       2,400/s"];
+            ["round  1 of 12  saturation  linked    1,200 of 60,000 calls", "  embedded", "  linked       2,400/s"];
         assert_eq!(state.lines(SECOND, TERMINAL), lines.join("\n"));
         state.take(&slice("embedded", 1_200), SECOND);
-        let lines = ["round  1 of 12  measure  em", "  embedded     2,400/s", "  linked       2,400/s"];
+        let lines = ["round  1 of 12  saturation ", "  embedded     2,400/s", "  linked       2,400/s"];
         assert_eq!(state.lines(SECOND, TerminalSize { columns: 28, rows: 4 }), lines.join("\n"));
         assert_eq!(state.lines(SECOND, TerminalSize { columns: 28, rows: 3 }), lines[0], "no room for the strategies");
     }
@@ -339,11 +340,11 @@ mod tests {
         let mut state = State::default();
         let arms = ["linked".to_owned()];
         state.take(&Event::Started { rounds: 12, arms: &arms }, Duration::ZERO);
-        state.take(&Event::Planned { calls: 60_000, warmup: 1, rate: Some(512.5) }, SECOND);
+        state.take(&Event::Planned { plan: RoundPlan::rate(60_000, 1), rate: Some(512.5) }, SECOND);
         state.take(&slice("linked", 255), SECOND);
         assert_eq!(
             state.lines(SECOND, TERMINAL),
-            "round  1 of 12  measure  linked  255 of 60,000 calls\n  linked          510 of 513/s"
+            "round  1 of 12  saturation  linked  255 of 60,000 calls\n  linked          510 of 513/s"
         );
     }
 
@@ -353,10 +354,10 @@ mod tests {
         state.take(&phase(None, "a", RunPhase::Load), SECOND);
         state.take(&phase(Some(0), "a", RunPhase::Load), SECOND * 10);
         assert_eq!(state.remaining(SECOND * 12), None);
-        state.take(&Event::Round(&round(0)), SECOND * 30);
+        state.take(&Event::Round(0), SECOND * 30);
         assert_eq!(state.remaining(SECOND * 30), Some(SECOND * 80));
         assert_eq!(state.remaining(SECOND * 45), Some(SECOND * 65));
-        state.take(&Event::Round(&round(1)), SECOND * 40);
+        state.take(&Event::Round(1), SECOND * 40);
         assert_eq!(state.remaining(SECOND * 40), Some(SECOND * 45));
         assert_eq!(state.remaining(SECOND * 400), Some(Duration::ZERO));
     }
@@ -365,9 +366,9 @@ mod tests {
     fn remaining_time_of_a_resumed_run() {
         let mut state = State { rounds: 8, ..State::default() };
         state.take(&phase(Some(6), "a", RunPhase::Load), SECOND * 10);
-        state.take(&Event::Round(&round(6)), SECOND * 30);
+        state.take(&Event::Round(6), SECOND * 30);
         assert_eq!(state.remaining(SECOND * 30), Some(SECOND * 20));
-        state.take(&Event::Round(&round(7)), SECOND * 50);
+        state.take(&Event::Round(7), SECOND * 50);
         assert_eq!(state.remaining(SECOND * 50), Some(Duration::ZERO));
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::compile::DEFAULT_SEED;
-use crate::results::{Arrivals, LoadModel, Preset, RunSettings};
+use crate::results::{Arrivals, LoadModel, Part, Preset, RunSettings};
 use crate::stats::Threshold;
 
 use super::super::argument::{ServerArguments, SubjectArguments};
@@ -71,27 +71,34 @@ pub struct MeasurementArguments {
     /// Strategies then share its cache, dirty pages and checkpoints. Use it where memory is scarce.
     #[arg(long, conflicts_with = "uri")]
     pub shared_mongod: bool,
-    /// Measured calls per strategy and round, 1 to 100000000 [default: from the preset's time]
+    /// Measure only these parts, separated by commas [default: all]
+    #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
+    pub only: Vec<Part>,
+    /// Use the same data in all rounds [default: another data set in every round]
+    ///
+    /// Intervals then say nothing about other data of the same kind.
+    #[arg(long)]
+    pub same_data: bool,
+    /// Calls per strategy and round, each at the common rate and at saturation, 1 to 100000000 [default: from the preset's time]
     #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
-    /// Measured time per strategy and round, such as 3s or 2m [default: equal numbers of calls]
+    /// Time per strategy and round, each at the common rate and at saturation, such as 3s or 2m [default: the preset's]
     ///
-    /// Without --rate, faster strategies then make more calls, so the strategies end with different data.
+    /// At saturation, all strategies make as many calls as the slowest one makes in this time.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
-    /// Open load: start R calls per second on each strategy, or `auto` [default: closed load]
+    /// Calls per second of the common rate, or `auto` [default: auto]
     ///
-    /// R is from 0.001 to 1000000. `auto` is half of the slowest strategy's throughput with closed load. Open load starts each
-    /// call when it is due, without waiting for earlier calls; once --clients calls are in flight, due calls queue. With
-    /// closed load, each client sends its next call when its previous one has ended.
+    /// R is from 0.001 to 1000000. `auto` is half of the slowest strategy's throughput at saturation. Each call starts when it
+    /// is due, without waiting for earlier calls; once 64 calls are in flight (or --clients, if more), due calls queue.
     #[arg(long, value_name = "R", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
-    /// Distribution of the intended start times; requires --rate [default: poisson]
-    #[arg(long, value_enum, value_name = "NAME", requires = "rate")]
+    /// Distribution of the intended start times at the common rate [default: poisson]
+    #[arg(long, value_enum, value_name = "NAME")]
     pub arrivals: Option<Arrivals>,
-    /// Concurrent clients, 1 to 10000 [default: 8, with --rate 64]
+    /// Clients at saturation, 1 to 10000 [default: 8]
     ///
-    /// With --rate, at most this many calls are in flight.
+    /// Each client sends its next call when its previous one has ended.
     #[arg(long, alias = "workers", value_name = "N", value_parser = whole::<1, 10_000>, allow_hyphen_values = true)]
     pub clients: Option<u64>,
     /// Load threads, 1 to 256, at most one per client
@@ -120,29 +127,26 @@ pub struct MeasurementArguments {
     pub out: Option<PathBuf>,
 }
 
-/// Calls in flight at most with a rate, unless the user says otherwise.
-const CLIENTS_AT_A_RATE: usize = 64;
-
 impl RunArguments {
     /// Makes the settings of a new run.
     pub fn settings(&self) -> RunSettings {
         let given = &self.measurement;
         let usual = RunSettings::of(given.preset);
-        let is_open = given.rate.is_some();
         let seconds = given.duration.map(|duration| duration.as_secs_f64());
         RunSettings {
             seed: given.seed,
             load: given.load(),
-            clients: given.clients.map_or(if is_open { CLIENTS_AT_A_RATE } else { usual.clients }, |n| n as usize),
+            parts: given.parts(),
+            clients: given.clients.map_or(usual.clients, |n| n as usize),
             threads: given.threads as usize,
             rounds: given.rounds.unwrap_or(usual.rounds),
             slices: given.slices.unwrap_or(usual.slices),
             isolated: given.isolate.then(|| "requested with --isolate".to_owned()),
             shared_mongod: given.shared_mongod.then(|| "requested with --shared-mongod".to_owned()),
+            same_data: given.same_data,
             calls: given.calls,
-            // At a rate, all arms make the same number of calls in this time.
-            duration: seconds.filter(|_| !is_open),
-            planned_seconds: seconds.filter(|_| is_open),
+            rate_calls: given.calls,
+            duration: seconds,
             timeout: given.timeout.as_secs_f64(),
             set: self.subject.set.clone(),
             cache_gb: Some(self.server.embedded.cache_gb()),
@@ -155,14 +159,33 @@ impl RunArguments {
 }
 
 impl MeasurementArguments {
-    /// Returns when calls begin. A rate of `auto` is 0 until the pilot has set it.
+    /// Returns the common rate. A rate of `auto` is 0 until the pilot has set it.
     fn load(&self) -> LoadModel {
-        let arrivals = self.arrivals.unwrap_or_default();
-        match self.rate {
-            None => LoadModel::Closed,
-            Some(Rate::PerSecond(rate)) => LoadModel::Open { rate, arrivals },
-            Some(Rate::Auto) => LoadModel::Open { rate: 0.0, arrivals },
-        }
+        let rate = match self.rate {
+            None | Some(Rate::Auto) => 0.0,
+            Some(Rate::PerSecond(rate)) => rate,
+        };
+        LoadModel::Open { rate, arrivals: self.arrivals.unwrap_or_default() }
+    }
+
+    /// Returns the parts to measure, in their order.
+    fn parts(&self) -> Vec<Part> {
+        Part::ALL.into_iter().filter(|part| self.only.is_empty() || self.only.contains(part)).collect()
+    }
+}
+
+impl ValueEnum for Part {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Part::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let help = match self {
+            Part::Own => "every operation by itself, one client",
+            Part::Rate => "the same calls per second for all strategies",
+            Part::Saturation => "as many calls as --clients clients get through",
+        };
+        Some(clap::builder::PossibleValue::new(self.name()).help(help))
     }
 }
 
@@ -198,7 +221,7 @@ mod tests {
     fn plain_arguments_make_the_usual_settings() {
         assert_eq!(parse(&["x"]).unwrap().settings(), RunSettings::of(Preset::Quick));
         let at_a_rate = parse(&["x", "--rate", "auto", "--duration", "2s"]).unwrap().settings();
-        assert_eq!((at_a_rate.clients, at_a_rate.duration, at_a_rate.planned_seconds), (64, None, Some(2.0)));
+        assert_eq!((at_a_rate.clients_at_rate(), at_a_rate.duration), (64, Some(2.0)));
         assert_eq!(at_a_rate.load, LoadModel::Open { rate: 0.0, arrivals: Arrivals::Poisson });
     }
 
@@ -207,6 +230,7 @@ mod tests {
         option.get_action().takes_values().then_some(match option.get_id().as_str() {
             "preset" => "full",
             "arrivals" => "uniform",
+            "only" => "rate",
             "duration" | "timeout" => "3s",
             "threshold" => "a.b.p99<5ms",
             _ => "5",
@@ -258,7 +282,21 @@ mod tests {
                 "--seed",
                 "9",
             ],
-            &["--rate", "12.5", "--arrivals", "uniform", "--clients", "5", "--threads", "2", "--slices", "3"],
+            &[
+                "--only",
+                "rate,own",
+                "--same-data",
+                "--rate",
+                "12.5",
+                "--arrivals",
+                "uniform",
+                "--clients",
+                "5",
+                "--threads",
+                "2",
+                "--slices",
+                "3",
+            ],
             &[
                 "--duration",
                 "1.5s",

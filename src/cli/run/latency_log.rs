@@ -29,7 +29,7 @@ impl LogWriter {
     pub fn open(folder: &Path, record: &RunRecord, now: Duration) -> Result<LogWriter, CliError> {
         let path = folder.join(HLOG_FILE);
         let started = started(record);
-        let log = IntervalLog::resume(&path, started.as_secs_f64(), record.settings.load, record.rounds.len());
+        let log = IntervalLog::resume(&path, started.as_secs_f64(), record.settings.load, record.complete_rounds());
         let log = RefCell::new(log.map_err(|error| write_error(&path, &error))?);
         let offset = now.saturating_sub(started).as_secs_f64();
         Ok(LogWriter { path, log, first_error: RefCell::default(), offset })
@@ -49,8 +49,8 @@ impl LogWriter {
 
 impl Observer for LogWriter {
     fn event(&self, event: &Event<'_>) {
-        if let Event::Interval { round, arm, operation, start, interval } = event {
-            let tag = format!("{arm}/{operation}/{}", round + 1);
+        if let Event::Interval { round, part, arm, operation, start, interval } = event {
+            let tag = format!("{arm}/{operation}/{part}/{}", round + 1);
             let (start, length) = (self.offset + start.as_secs_f64(), interval.length.as_secs_f64());
             if let Err(error) = self.log.borrow_mut().append(&tag, start, length, &interval.histogram) {
                 self.first_error.borrow_mut().get_or_insert(error);

@@ -92,7 +92,8 @@ fn complete(folder: &Path, arguments: &RunArguments) -> Result<Exit, CliError> {
     }
     output::message(&format!("the run in {shown} is complete: nothing to resume\n"));
     let record = results::load(folder)?;
-    Ok(if stats::invalid_reasons(&record).is_empty() { Exit::Success } else { Exit::Invalid })
+    let is_valid = record.all_parts().values().all(|part| stats::invalid_reasons(part).is_empty());
+    Ok(if is_valid { Exit::Success } else { Exit::Invalid })
 }
 
 /// Rejects settings with more load threads than clients.
@@ -142,7 +143,7 @@ impl Run {
         let settings = self.resumed.as_mut().map_or(&mut self.settings, |record| &mut record.settings);
         let (placement, warning) = Placement::of(choice, arms, settings);
         warning.iter().for_each(|warning| output::message(&format!("{warning}\n")));
-        let (clients, threads) = (self.settings.clients as u64, self.settings.threads as u64);
+        let (clients, threads) = (self.settings.most_clients() as u64, self.settings.threads as u64);
         match placement {
             Placement::Shared(choice) => {
                 let measure = async |session: Session| {
@@ -220,9 +221,9 @@ impl Run {
             stop,
             started: Instant::now(),
         };
-        let rounds = Rounds::new(&folder, arguments.junit.as_deref(), record.rounds.len());
+        let rounds = Rounds::new(&folder, arguments.junit.as_deref(), record.complete_rounds());
         if is_resumed {
-            experiment.drop_left(record.rounds.len() as u64).await?;
+            experiment.drop_left(record.complete_rounds() as u64).await?;
         }
         let result = rounds.run(&mut experiment, &observer.1, &mut record).await;
         drop(experiment);

@@ -20,7 +20,7 @@ impl ValueEnum for Preset {
         };
         let length = self.length();
         let (rounds, seconds, warmup) = (counted(length.rounds, "round"), length.seconds, length.warmup_seconds);
-        let help = format!("{purpose}; {rounds} of {seconds} s per strategy after {warmup} s of warm-up");
+        let help = format!("{purpose}; {rounds}, {seconds} s per strategy and part after {warmup} s of warm-up");
         Some(PossibleValue::new(self.name()).help(help))
     }
 }
@@ -35,7 +35,7 @@ mod tests {
             assert_eq!(Preset::from_str(preset.name(), false), Ok(preset));
         }
         let smoke = Preset::Smoke.to_possible_value().unwrap();
-        let help = "a check that it runs; 1 round of 0.3 s per strategy after 0.1 s of warm-up";
+        let help = "a check that it runs; 1 round, 0.2 s per strategy and part after 0.1 s of warm-up";
         assert_eq!(smoke.get_help().unwrap().to_string(), help);
     }
 }

@@ -1,5 +1,6 @@
 //! The record of a run before its first call.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -7,8 +8,8 @@ use sha2::{Digest, Sha256};
 use crate::engine::indexes;
 use crate::plan::{Arm, Plan, Raw, Value, written};
 use crate::results::{
-    ClaimRecord, CollectionRecord, Environment, FORMAT_VERSION, MixRecord, RunRecord, RunSettings, ScenarioRecord,
-    ServerRecord, Status, StrategyRecord, Than,
+    ClaimRecord, CollectionRecord, Environment, FORMAT_VERSION, IdenticalProgramRecord, MixRecord, RunRecord,
+    RunSettings, ScenarioRecord, ServerRecord, Status, StrategyRecord, Than,
 };
 use crate::scenario::{self, Scenario, Source};
 
@@ -41,8 +42,10 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
         claims: claims(&ready.scenario),
         verification: None,
+        parts: BTreeMap::new(),
         rounds: Vec::new(),
-        own_costs: Vec::new(),
+        part: None,
+        identical: identical(plan),
         query_plans: Vec::new(),
         warnings: Vec::new(),
     }
@@ -63,6 +66,11 @@ fn claims(scenario: &Scenario) -> Vec<ClaimRecord> {
         },
     };
     scenario.claims.iter().map(claim).collect()
+}
+
+fn identical(plan: &Plan) -> Vec<IdenticalProgramRecord> {
+    let programs = plan.identical_programs().into_iter();
+    programs.map(|same| IdenticalProgramRecord { strategy: same.arm, operation: same.operation }).collect()
 }
 
 /// Returns when a run started, since the Unix epoch; the epoch itself when its record has no valid time.

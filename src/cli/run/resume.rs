@@ -100,7 +100,7 @@ pub fn continue_record(mut record: RunRecord, head: &RunRecord) -> Result<RunRec
              changed, or another build of docshape wrote it; start a new run",
         ));
     }
-    let finished = record.rounds.len();
+    let finished = record.complete_rounds();
     let mut notes = vec![format!("The run was resumed after round {finished}, on {}.", head.started)];
     if record.git != head.git {
         let commit = |record: &RunRecord| record.git.clone().unwrap_or_else(|| "(unknown)".into());

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use crate::engine::{Experiment, RunError};
+use crate::engine::{Experiment, MeasuredRound, RunError};
 use crate::report::{Junit, Report};
 use crate::results::{self, RunRecord, Status};
 use crate::server::Target;
@@ -47,18 +47,17 @@ impl<'r> Rounds<'r> {
         record: &mut RunRecord,
     ) -> Result<(), EarlyEnd> {
         self.save(record)?;
-        let window = window::plan(experiment, record).await.map_err(EarlyEnd::Engine)?;
-        if record.own_costs.is_empty() {
-            let costs =
-                experiment.own_costs(record.settings.preset.length().cost_calls).await.map_err(EarlyEnd::Engine)?;
-            (record.own_costs, record.query_plans) = (costs.costs, costs.query_plans);
-            record.warnings.extend(costs.warnings);
+        let plan = window::plan(experiment, record).await.map_err(EarlyEnd::Engine)?;
+        if record.query_plans.is_empty() {
+            let plans = experiment.query_plans().await.map_err(EarlyEnd::Engine)?;
+            record.query_plans = plans.plans;
+            record.warnings.extend(plans.warnings);
             self.save(record)?;
         }
         experiment.settings.clone_from(&record.settings);
-        for round in record.rounds.len() as u64..record.settings.rounds {
-            let (finished, warnings) = experiment.round(round, window).await.map_err(EarlyEnd::Engine)?;
-            record.rounds.push(finished);
+        for round in record.complete_rounds() as u64..record.settings.rounds {
+            let MeasuredRound { parts, warnings } = experiment.round(round, plan).await.map_err(EarlyEnd::Engine)?;
+            record.add_round(parts);
             record.warnings.extend(warnings);
             self.save(record)?;
             log.check().map_err(EarlyEnd::Write)?;
@@ -68,7 +67,7 @@ impl<'r> Rounds<'r> {
 
     fn save(&self, record: &RunRecord) -> Result<(), EarlyEnd> {
         results::save(record, self.folder).map_err(|error| EarlyEnd::Write(error.into()))?;
-        self.saved.set(record.rounds.len());
+        self.saved.set(record.complete_rounds());
         Ok(())
     }
 

@@ -1,7 +1,7 @@
-//! The length of every window: from the settings, else from a pilot.
+//! What the rounds of a run measure: from the settings, else from a pilot.
 
-use crate::engine::{Event, Experiment, RunError, Window};
-use crate::results::{Arrivals, LoadModel, RunRecord, ServerSharing};
+use crate::engine::{Event, Experiment, OwnCalls, PartCalls, Pilot, RoundPlan, RunError};
+use crate::results::{LoadModel, Part, RunRecord};
 use crate::server::Target;
 
 use super::super::output;
@@ -9,80 +9,89 @@ use super::super::output;
 /// The longest pilot per strategy, in seconds.
 const PILOT_SECONDS: f64 = 1.0;
 
-/// Plans the windows of a run, and writes the plan into its record.
+/// How much longer a stretch is than the rarest operation needs on average: chance may draw it less often.
+const STRETCH: f64 = 1.2;
+
+/// Calls of which a little more than 10 are beyond the 99th percentile.
+const CALLS_FOR_P99: f64 = 1_100.0;
+
+/// How much longer than planned the calls at the common rate may take, to be enough for a 99th percentile.
+const LONGER: f64 = 2.0;
+
+/// The share of a slice that the longest calls of the slowest strategy (99.9th percentile) may take.
+const TAIL_SHARE: f64 = 0.02;
+
+/// Plans the parts of a run's rounds, and writes the plan into its record.
 ///
 /// # Errors
 /// When the pilot fails.
 pub async fn plan<T: Target, G: Target + 'static>(
     experiment: &Experiment<'_, T, G>,
     record: &mut RunRecord,
-) -> Result<Window, RunError> {
-    let window = match (record.settings.load, record.settings.duration) {
-        (LoadModel::Open { rate, arrivals }, _) => open_window(experiment, record, rate, arrivals).await?,
-        (LoadModel::Closed, None) => closed_window(experiment, record).await?,
-        (LoadModel::Closed, Some(seconds)) => {
-            return Ok(Window::Timed { seconds, warmup: record.settings.preset.length().warmup_seconds });
-        }
-    };
-    if let Window::Calls { calls, warmup, .. } = window {
-        (record.settings.calls, record.settings.warmup_calls) = (Some(calls), Some(warmup));
-        let rate = match record.settings.load {
-            LoadModel::Open { rate, .. } => Some(rate),
-            LoadModel::Closed => None,
-        };
-        experiment.observer.event(&Event::Planned { calls, warmup, rate });
+) -> Result<RoundPlan, RunError> {
+    let is_planned = record.settings.calls.is_some() && record.settings.planned_rate().is_some();
+    let pilot = if is_planned { None } else { Some(pilot(experiment, record).await?) };
+    let settings = &mut record.settings;
+    let preset = settings.preset.length();
+    let seconds = settings.duration.unwrap_or(preset.seconds);
+    let slowest = pilot.map(|pilot| pilot.rate);
+    if let (LoadModel::Open { rate: 0.0, arrivals }, Some(slowest)) = (settings.load, slowest) {
+        settings.load = LoadModel::Open { rate: three_digits(slowest / 2.0), arrivals };
     }
-    Ok(window)
-}
-
-/// Plans closed load: as many calls as the slowest strategy makes in the preset's seconds.
-async fn closed_window<T: Target, G: Target + 'static>(
-    experiment: &Experiment<'_, T, G>,
-    record: &mut RunRecord,
-) -> Result<Window, RunError> {
-    let preset = record.settings.preset.length();
-    let calls = match record.settings.calls {
-        Some(calls) => calls,
-        None => {
-            let rate = pilot(experiment, record).await?;
-            record.settings.planned_seconds = Some(preset.seconds);
-            (rate * preset.seconds).ceil() as u64
-        }
+    if slowest.is_some() && settings.planned_seconds.is_none() {
+        settings.planned_seconds = Some(seconds);
+    }
+    let rate = settings.planned_rate().unwrap_or(1.0);
+    // One of the two is known: without a number of calls there was a pilot.
+    let calls = settings.calls.or(slowest.map(|slowest| (slowest * seconds).ceil() as u64)).unwrap_or(1);
+    let at_rate = settings.rate_calls.unwrap_or(calls_at_rate(rate, seconds));
+    let warmup = settings.warmup_calls.unwrap_or_else(|| preset.warmup_calls(calls));
+    let stretch =
+        settings.own_calls.unwrap_or_else(|| stretch(experiment.plan.mix.least_share(), preset.own_calls).min(calls));
+    (settings.calls, settings.rate_calls, settings.own_calls, settings.warmup_calls) =
+        (Some(calls), Some(at_rate), Some(stretch), Some(warmup));
+    if let Some(pilot) = pilot {
+        settings.slices = settings.slices.min(slices_for_tail(seconds, pilot.tail));
+    }
+    let is_measured = |part: Part| settings.parts.contains(&part);
+    let rate_seconds = at_rate as f64 / rate;
+    let plan = RoundPlan {
+        warmup,
+        own: is_measured(Part::Own).then_some(OwnCalls { stretch, measured: preset.own_calls }),
+        rate: is_measured(Part::Rate).then_some(PartCalls { calls: at_rate, seconds: Some(rate_seconds) }),
+        saturation: is_measured(Part::Saturation).then_some(PartCalls { calls, seconds: settings.planned_seconds }),
     };
-    let warmup = record.settings.warmup_calls.unwrap_or_else(|| preset.warmup_calls(calls));
-    Ok(Window::Calls { calls, warmup, seconds: record.settings.planned_seconds })
+    let rate = plan.rate.map(|_| rate);
+    experiment.observer.event(&Event::Planned { plan, rate });
+    Ok(plan)
 }
 
-/// Plans open load: at the given rate, or for a rate of 0 at half of what the slowest strategy can do.
-async fn open_window<T: Target, G: Target + 'static>(
-    experiment: &Experiment<'_, T, G>,
-    record: &mut RunRecord,
-    given: f64,
-    arrivals: Arrivals,
-) -> Result<Window, RunError> {
-    let preset = record.settings.preset.length();
-    let rate = if given > 0.0 { given } else { three_digits(pilot(experiment, record).await? / 2.0) };
-    record.settings.load = LoadModel::Open { rate, arrivals };
-    let seconds = record.settings.planned_seconds.unwrap_or(preset.seconds);
-    let calls = record.settings.calls.unwrap_or((rate * seconds).ceil() as u64);
-    let warmup = record.settings.warmup_calls.unwrap_or((rate * preset.warmup_seconds).ceil() as u64);
-    record.settings.planned_seconds = Some(calls as f64 / rate);
-    Ok(Window::Calls { calls, warmup, seconds: record.settings.planned_seconds })
+/// The calls at the common rate: enough for a 99th percentile per round, unless they took too long.
+fn calls_at_rate(rate: f64, seconds: f64) -> u64 {
+    (rate * seconds).max(CALLS_FOR_P99.min(rate * seconds * LONGER)).ceil() as u64
 }
 
-/// Returns the calls per second of the slowest strategy. Isolates the strategies if their data do not fit into the cache
-/// together.
+/// The calls of the mix in which the rarest operation has about this many.
+fn stretch(least_share: f64, own_calls: u64) -> u64 {
+    (own_calls as f64 / least_share * STRETCH).ceil() as u64
+}
+
+/// The most slices of a window for which the longest calls, which are awaited at the end of each, stay a small part.
+fn slices_for_tail(seconds: f64, tail: f64) -> u64 {
+    if tail > 0.0 { ((seconds * TAIL_SHARE / tail) as u64).max(1) } else { u64::MAX }
+}
+
+/// Runs the pilot. Isolates strategies that share a server if their data do not fit into its cache together.
 async fn pilot<T: Target, G: Target + 'static>(
     experiment: &Experiment<'_, T, G>,
     record: &mut RunRecord,
-) -> Result<f64, RunError> {
+) -> Result<Pilot, RunError> {
     let pilot = experiment.pilot(record.settings.preset.length().seconds.min(PILOT_SECONDS)).await?;
-    let is_shared = record.server.servers == ServerSharing::Shared;
-    if is_shared && record.settings.isolated.is_none() && experiment.plan.arms.len() > 1 {
+    if record.settings.isolated.is_none() && experiment.plan.arms.len() > 1 && experiment.servers.are_shared() {
         record.settings.isolated = cache_pressure(pilot.bytes, record.server.cache_bytes);
         record.settings.isolated.iter().for_each(|reason| output::message(&format!("isolated: {reason}\n")));
     }
-    Ok(pilot.rate)
+    Ok(pilot)
 }
 
 /// Returns why arms must be isolated: together they would evict each other from the server's cache.

@@ -7,11 +7,11 @@ use std::time::Duration;
 use bson::rawdoc;
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, Load, LoadThread, Loader, Servers, Slice, StopFlag, Window};
+use crate::engine::{Experiment, Load, LoadThread, Loader, RoundPlan, Servers, Slice, StopFlag};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
 use crate::report::Evaluation;
-use crate::results::{Preset, RunSettings, Status};
+use crate::results::{Part, Preset, RunSettings, Status};
 use crate::server::client::MongoTarget;
 use crate::server::meter::{Meter, Usage};
 use crate::server::{ReplyKind, Target, namespace};
@@ -168,14 +168,14 @@ pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineC
     };
     let pilot = experiment.pilot(WINDOW_SECONDS / 2.0).await?;
     let calls = (pilot.rate * WINDOW_SECONDS) as u64;
-    let window = Window::Calls { calls, warmup: calls / 4, seconds: Some(WINDOW_SECONDS) };
+    let plan = RoundPlan::saturation(calls, calls / 4);
     record.settings.calls = Some(calls);
     for round in 0..rounds {
         output::message(&format!("identical strategies: round {} of {rounds}\n", round + 1));
-        record.rounds.push(experiment.round(round, window).await?.0);
+        record.add_round(experiment.round(round, plan).await?.parts);
     }
     record.status = Status::Complete;
-    let run = Evaluation::new(&record);
+    let run = Evaluation::new(&record.part(Part::Saturation).unwrap_or(record), None);
     let cells = || run.rows.iter().flat_map(|row| &row.cells);
     let claims = cells().filter(|cell| run.difference(cell).is_some()).count();
     let compared = cells().filter(|cell| cell.comparison.as_ref().is_some_and(|one| one.p.is_some())).count();

@@ -185,7 +185,7 @@ impl Showing<'_> {
         filled: Option<&Filled<'_>>,
     ) -> Result<String, EvalError> {
         // Numbers of their own, so that two operations that make a new record do not make the same one.
-        let number = call_id::own_cost(operation, self.call);
+        let number = call_id::sample(operation, self.call);
         let frame = self.plan.arguments(operation, self.plan.round_seed(0), number, program.slots)?;
         let operation = &self.plan.operations[operation];
         let arguments = operation.arguments.iter().map(|argument| {

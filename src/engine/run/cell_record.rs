@@ -1,9 +1,11 @@
 //! What is kept of a cell: histograms as text, the measurements of all load threads as one.
 
-use crate::record::{CallOutcome, LatencyHistogram, LoadMeasures, OperationMeasures, Paced, Recorder, StoredHistogram};
-use crate::results::{
-    AuditRecord, CellRecord, CollectionSizes, OpenRecord, OperationRecord, OutcomeRecord, RateRecord, TimesRecord,
+use std::collections::BTreeMap;
+
+use crate::record::{
+    CallOutcome, LatencyHistogram, LoadMeasures, OperationMeasures, Paced, Part, Recorder, StoredHistogram,
 };
+use crate::results::{CellRecord, OpenRecord, OperationRecord, OutcomeRecord, RateRecord, TimesRecord};
 use crate::server::meter::Meter;
 
 use super::cell::ArmRound;
@@ -39,16 +41,16 @@ impl ArmRound {
         Some(RateRecord { open: open?, operations, batches: Vec::new() })
     }
 
-    /// The record of a cell whose data were inspected after the last slice.
-    pub(super) fn into_record(
-        mut self,
-        after: Vec<CollectionSizes>,
-        audits: Vec<AuditRecord>,
-        meter: &Meter,
-    ) -> CellRecord {
+    /// The record of a part after its last slice.
+    pub(super) fn take_record(&mut self, part: Part, meter: &Meter) -> CellRecord {
         let Recorded { operations, open, check_out } = self.recorded();
-        let (counters, machine) = (meter.cost(&self.usage), self.machine.into_record());
-        CellRecord { operations, after, audits, open, check_out, counters, machine, ..self.record }
+        let machine = std::mem::take(&mut self.machine).into_record();
+        let (counters, own_counters) = match part {
+            Part::Own => (BTreeMap::new(), self.own_usage.iter().map(|usage| meter.cost(usage)).collect()),
+            Part::Rate | Part::Saturation => (meter.cost(&self.usage), Vec::new()),
+        };
+        let record = std::mem::take(&mut self.record);
+        CellRecord { operations, open, check_out, counters, own_counters, machine, ..record }
     }
 }
 

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::engine::load::slice::Interval;
-use crate::results::RoundRecord;
+use crate::record::Part;
+
+use super::round_plan::RoundPlan;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -31,19 +33,19 @@ pub enum Event<'e> {
         /// Documents of this collection so far.
         documents: u64,
     },
-    /// The number of calls of every window is known.
+    /// It is known what every round measures.
     Planned {
-        /// Measured calls per arm and round.
-        calls: u64,
-        /// Calls before them that are not measured.
-        warmup: u64,
-        /// Calls per second of open load.
+        /// What every round measures.
+        plan: RoundPlan,
+        /// Calls per second of the common rate; `None` when that part is not measured.
         rate: Option<f64>,
     },
     /// A slice of measured calls is over.
     Slice {
         /// The round, from 0.
         round: u64,
+        /// The part.
+        part: Part,
         /// The strategy.
         arm: &'e str,
         /// Measured calls of the strategy in this round so far.
@@ -61,6 +63,8 @@ pub enum Event<'e> {
         round: u64,
         /// The strategy.
         arm: &'e str,
+        /// The part.
+        part: Part,
         /// The operation.
         operation: &'e str,
         /// The start of the interval since the start of the run.
@@ -68,8 +72,8 @@ pub enum Event<'e> {
         /// The times. With open load they are response times.
         interval: &'e Interval,
     },
-    /// A round is complete.
-    Round(&'e RoundRecord),
+    /// This round is complete, from 0.
+    Round(u64),
 }
 
 /// A phase of a run.
@@ -77,12 +81,12 @@ pub enum Event<'e> {
 pub enum RunPhase {
     /// Databases, collections, indexes and documents are created.
     Load,
-    /// Own costs are measured.
-    OwnCost,
+    /// The server is asked how it finds documents.
+    Explain,
     /// Calls that are not recorded.
     WarmUp,
-    /// Recorded calls.
-    Measure,
+    /// Recorded calls of a part.
+    Measure(Part),
     /// Sizes are read and databases dropped.
     Inspect,
 }
@@ -92,9 +96,9 @@ impl RunPhase {
     pub fn name(self) -> &'static str {
         match self {
             RunPhase::Load => "load",
-            RunPhase::OwnCost => "single calls",
+            RunPhase::Explain => "explain",
             RunPhase::WarmUp => "warm up",
-            RunPhase::Measure => "measure",
+            RunPhase::Measure(part) => part.label(),
             RunPhase::Inspect => "inspect",
         }
     }

@@ -69,6 +69,12 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         Ok(self.servers.turn(arm).await.map_err(lost)?)
     }
 
+    /// The same run, for another plan or observer.
+    pub(super) fn share(&self) -> Self {
+        let (plan, settings) = (Arc::clone(&self.plan), self.settings.clone());
+        Experiment { plan, settings, id: self.id.clone(), stop: self.stop.clone(), ..*self }
+    }
+
     pub(super) fn phase(&self, round: Option<u64>, arm: usize, phase: RunPhase) {
         self.observer.event(&Event::Phase { round, arm: &self.plan.arms[arm].name, phase });
     }

@@ -1,4 +1,4 @@
-//! A run: rounds on fresh databases, the pilot and the own costs before them, and trials of a search for capacity.
+//! A run: rounds on fresh databases, the pilot and the query plans before them, and trials of a search for capacity.
 
 pub(crate) mod audit;
 mod cell;
@@ -11,11 +11,13 @@ mod inspect;
 pub(crate) mod loader;
 mod machine;
 mod meters;
-pub(crate) mod own_cost;
+mod own_cost;
 pub(crate) mod pilot;
 mod provision;
+pub(crate) mod query_plans;
 mod round;
-pub(crate) mod schedule;
+pub(crate) mod round_plan;
+mod schedule;
 pub(crate) mod servers;
 mod slice_spec;
 pub(crate) mod state;

@@ -1,151 +1,141 @@
-//! Own costs: what one call of each operation costs the server when nothing else runs.
+//! Own costs: what calls of one operation cost when nothing else runs.
+//!
+//! A stretch of the mix is regrouped by operation, in the order in which the scenario defines them. So operations that depend
+//! on earlier calls find the data as in the mix: what they refer to was made in the stretch, or before it.
 
-use crate::engine::load::clients::no_reply_within;
-use crate::engine::load::slice::{FatalError, is_alive};
-use crate::engine::step::explain::ExplainTarget;
-use crate::engine::step::interpreter::{Interpreter, StepError};
-use crate::plan::call_id;
-use crate::results::{OwnCostRecord, QueryPlanRecord};
-use crate::server::meter::{Meter, Usage};
-use crate::server::{FailureKind, Target};
+use std::sync::Arc;
+
+use crate::engine::load::slice::{INTERVAL, SliceEnd};
+use crate::generate::{Label, Seed};
+use crate::record::Part;
+use crate::server::Target;
 
 use super::cell::ArmRound;
 use super::error::RunError;
+use super::event::RunPhase;
 use super::experiment::Experiment;
-use super::provision::Purpose;
+use super::meters::Meters;
+use super::round::Round;
+use super::round_plan::OwnCalls;
+use super::schedule::{end_of_part, shuffled};
+use super::slice_spec::SliceSpec;
 
-/// Calls before the counted ones: they fill caches, and their commands are explained.
-const UNCOUNTED: u64 = 5;
+/// Slices of each operation's measured calls.
+const SLICES: u64 = 3;
 
-/// The own costs of all strategies.
-#[derive(Debug, Default)]
-pub struct OwnCosts {
-    /// An entry per strategy and operation of the mix.
-    pub costs: Vec<OwnCostRecord>,
-    /// How the server finds the documents of their commands.
-    pub query_plans: Vec<QueryPlanRecord>,
-    /// Problems of the query plans.
-    pub warnings: Vec<String>,
+/// Calls of the operation before each slice that are not measured: the server, stopped until then, fills its caches.
+const UNMEASURED: usize = 2;
+
+/// Labels the order of the arms.
+const ORDER: Label = Label::new("order, own");
+
+/// The calls of one operation in a stretch of the mix.
+struct OperationCalls {
+    operation: usize,
+    /// Calls that only bring the data into their state.
+    before: Arc<[u64]>,
+    /// Per slice, the calls that come first and are not measured, and the measured ones.
+    slices: Vec<OwnSlice>,
 }
 
-/// The result of one call.
-struct OwnCall {
-    round_trips: u64,
-    /// The message when the server failed it.
-    server_error: Option<String>,
+struct OwnSlice {
+    first: Arc<[u64]>,
+    measured: Arc<[u64]>,
+}
+
+impl OperationCalls {
+    fn new(operation: usize, indexes: &[u64], measured: u64) -> OperationCalls {
+        let measured = measured + SLICES * UNMEASURED as u64;
+        let (before, rest) = indexes.split_at(indexes.len().saturating_sub(measured as usize));
+        let end = |slice: u64| end_of_part(rest.len() as u64, slice, SLICES) as usize;
+        let slice = |slice: u64| {
+            let calls = &rest[slice.checked_sub(1).map_or(0, end)..end(slice)];
+            let (first, measured) = calls.split_at(UNMEASURED.min(calls.len() / 2));
+            OwnSlice { first: first.into(), measured: measured.into() }
+        };
+        OperationCalls { operation, before: before.into(), slices: (0..SLICES).map(slice).collect() }
+    }
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
-    /// Makes `calls` calls of every operation of the mix, one after the other, for every strategy on fresh databases. All
-    /// strategies get the same calls.
-    ///
-    /// # Errors
-    /// As [`RunError`] says. The databases are dropped in any case.
-    pub async fn own_costs(&self, calls: u64) -> Result<OwnCosts, RunError> {
-        let mut costs = OwnCosts::default();
-        for (arm, _) in self.plan.arms.iter().enumerate().filter(|(_, arm)| !arm.is_repeat) {
-            self.on_databases(false, async |databases| {
-                let cell = self.provision(Purpose::OwnCost, arm, databases).await?;
-                self.flush(&[arm]).await?;
-                let mut meter = Meter::new(self.target(arm)).await;
-                for (operation, _) in self.plan.mix.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-                    self.explain(&cell, operation, &mut costs).await?;
-                    meter.invalidate();
-                    costs.costs.push(self.own_cost(&cell, operation, calls, &mut meter).await?);
+    /// Measures the calls of every operation, of which slices alternate over the arms. Returns their order.
+    pub(super) async fn run_own_calls(
+        &self,
+        round: &Round,
+        cells: &mut [ArmRound],
+        meters: &mut Meters,
+    ) -> Result<Vec<Vec<usize>>, RunError> {
+        let Some(own) = round.plan.own else { return Ok(Vec::new()) };
+        let (mut orders, mut number) = (Vec::new(), 0);
+        for calls in self.regrouped(round, own) {
+            for (place, slice) in calls.slices.iter().enumerate() {
+                let order = shuffled(cells.len(), round.seed, ORDER, number);
+                number += 1;
+                for &arm in &order {
+                    let cell = &mut cells[arm];
+                    self.phase(cell.round, cell.arm, RunPhase::Measure(Part::Own));
+                    self.turn(cell.arm).await?;
+                    if place == 0 {
+                        self.run_unmeasured(cell, round.seed, &calls.before, self.settings.clients).await?;
+                    }
+                    self.run_unmeasured(cell, round.seed, &slice.first, 1).await?;
+                    self.run_own_slice(cell, round.seed, calls.operation, slice, meters).await?;
+                    self.report_slice(cell, Part::Own, cell.record.calls);
                 }
-                Ok(())
-            })
-            .await?;
+                orders.push(order.into_iter().map(|place| cells[place].arm).collect());
+            }
         }
-        Ok(costs)
+        let first = round.plan.warmup + own.stretch;
+        cells.iter().for_each(|cell| cell.next.store(first, std::sync::atomic::Ordering::Relaxed));
+        cells.iter().try_for_each(|cell| self.check_success(cell))?;
+        Ok(orders)
     }
 
-    /// Makes the uncounted calls and explains every distinct command of theirs.
-    async fn explain(&self, cell: &ArmRound, operation: usize, costs: &mut OwnCosts) -> Result<(), RunError> {
-        let target = ExplainTarget::new(self.target(cell.arm));
-        for number in 0..UNCOUNTED {
-            self.stop.check()?;
-            self.own_call(&target, cell, operation, number).await?;
+    /// The calls of the stretch by operation.
+    fn regrouped(&self, round: &Round, own: OwnCalls) -> Vec<OperationCalls> {
+        let mut indexes = vec![Vec::new(); self.plan.operations.len()];
+        for index in round.plan.warmup..round.plan.warmup + own.stretch {
+            indexes[self.plan.mix.draw(round.seed, index)].push(index);
         }
-        let (strategy, operation) = (&self.plan.arms[cell.arm].name, &self.plan.operations[operation].name);
-        for plan in target.into_plans() {
-            let problem = |problem| {
-                format!("Strategy {strategy}, operation {operation}: `{}` {problem}; is an index missing?", plan.step)
-            };
-            costs.warnings.extend(plan.problems().map(problem));
-            costs.query_plans.push(QueryPlanRecord {
-                strategy: strategy.clone(),
-                operation: operation.to_string(),
-                step: plan.step.clone(),
-                stages: plan.stages.clone(),
-                indexes: plan.indexes.clone(),
-            });
-        }
-        Ok(())
+        let called = indexes.iter().enumerate().filter(|(_, indexes)| !indexes.is_empty());
+        called.map(|(operation, indexes)| OperationCalls::new(operation, indexes, own.measured)).collect()
     }
 
-    /// Makes the counted calls.
-    async fn own_cost(
+    async fn run_own_slice(
         &self,
-        cell: &ArmRound,
+        cell: &mut ArmRound,
+        seed: Seed,
         operation: usize,
-        calls: u64,
-        meter: &mut Meter,
-    ) -> Result<OwnCostRecord, RunError> {
-        let (mut round_trips, mut failed, mut first_error) = (0, 0, None);
-        let mut usage = Usage::default();
-        meter.begin(self.target(cell.arm)).await;
-        for number in UNCOUNTED..UNCOUNTED + calls {
-            self.stop.check()?;
-            let call = self.own_call(self.target(cell.arm), cell, operation, number).await?;
-            round_trips += call.round_trips;
-            failed += u64::from(call.server_error.is_some());
-            first_error = first_error.or(call.server_error);
-        }
-        meter.end(self.target(cell.arm), &cell.database, &mut usage).await;
-        let strategy = self.plan.arms[cell.arm].name.clone();
-        let operation = self.plan.operations[operation].name.to_string();
-        match first_error {
-            Some(message) if failed == calls => Err(RunError::AlwaysFails { strategy, operation, calls, message }),
-            _ => Ok(OwnCostRecord { strategy, operation, calls, round_trips, counters: meter.cost(&usage) }),
-        }
+        slice: &OwnSlice,
+        meters: &mut Meters,
+    ) -> Result<(), RunError> {
+        let usage = std::mem::replace(&mut cell.usage, std::mem::take(&mut cell.own_usage[operation]));
+        meters.of(self.servers.position(cell.arm)).invalidate();
+        let measured = self.measure_slice(cell, self.listed(seed, &slice.measured, 1), meters).await;
+        cell.own_usage[operation] = std::mem::replace(&mut cell.usage, usage);
+        measured
     }
 
-    /// Makes one call of one operation.
-    async fn own_call(
+    /// Makes calls that are not measured; audits count them.
+    async fn run_unmeasured(
         &self,
-        target: &impl Target,
-        cell: &ArmRound,
-        operation: usize,
-        number: u64,
-    ) -> Result<OwnCall, RunError> {
-        let (plan, arm) = (&self.plan, &self.plan.arms[cell.arm]);
-        let mistake = |message: String| FatalError::Scenario {
-            strategy: arm.name.clone(),
-            operation: plan.operations[operation].name.to_string(),
-            message,
-        };
-        let program = &arm.operations[operation];
-        let index = call_id::own_cost(operation, number);
-        let drawn = plan.arguments(operation, plan.round_seed(0), index, program.slots);
-        let mut frame = drawn.map_err(|error| mistake(error.to_string()))?;
-        let mut interpreter = Interpreter::new(target, &cell.database);
-        let timeout = self.settings.timeout();
-        let result = tokio::time::timeout(timeout, interpreter.run(program, &mut frame)).await;
-        let round_trips = interpreter.trace.round_trips;
-        let (server_error, lost) = match result {
-            Ok(Ok(_) | Err(StepError::LimitReached { .. })) => (None, None),
-            Ok(Err(error @ StepError::Invalid { .. })) => return Err(mistake(error.to_string()).into()),
-            Ok(Err(StepError::Failed { label, failure })) => match failure.kind {
-                FailureKind::Server(_) => (Some(format!("{label}: {}", failure.message)), None),
-                FailureKind::Network => (None, Some(failure.message)),
-                FailureKind::TooLarge | FailureKind::Timeout | FailureKind::Driver => (None, None),
-            },
-            Err(_) => (None, Some(no_reply_within(timeout))),
-        };
-        match lost {
-            Some(message) if !is_alive(self.target(cell.arm)).await => Err(FatalError::ServerLost(message).into()),
-            _ => Ok(OwnCall { round_trips, server_error }),
+        cell: &mut ArmRound,
+        seed: Seed,
+        calls: &Arc<[u64]>,
+        clients: usize,
+    ) -> Result<(), RunError> {
+        if calls.is_empty() {
+            return Ok(());
         }
+        let measured = cell.put_aside(self.recorders(cell.arm, self.load_of(Part::Own)));
+        let result = self.run_slice(cell, self.listed(seed, calls, clients)).await;
+        cell.take_back(measured);
+        self.stop.check()?;
+        result.map(drop)
+    }
+
+    fn listed(&self, seed: Seed, calls: &Arc<[u64]>, clients: usize) -> SliceSpec {
+        let (end, listed) = (SliceEnd::AtCall(calls.len() as u64), Some(Arc::clone(calls)));
+        SliceSpec { seed, every: INTERVAL, clients, end, listed, open: None, logged: None }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::engine::load::slice::SliceEnd;
 use crate::plan::call_id;
+use crate::record::Part;
 use crate::server::{Db, Target};
 
 use super::cell::ArmRound;
@@ -14,7 +15,6 @@ use super::event::RunPhase;
 use super::experiment::Experiment;
 use super::inspect;
 use super::provision::Purpose;
-use super::slice_spec::SliceSpec;
 
 /// An operation fails always when at least this many calls were made and all failed.
 const ENOUGH_CALLS: u64 = 3;
@@ -26,6 +26,8 @@ pub struct Pilot {
     pub rate: f64,
     /// Data and indexes of all arms together, in bytes.
     pub bytes: u64,
+    /// The time in seconds that all but one of 1,000 calls of the slowest arm do not exceed.
+    pub tail: f64,
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
@@ -35,19 +37,20 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// As [`RunError`] says. The pilot's databases are dropped in any case.
     pub async fn pilot(&self, seconds: f64) -> Result<Pilot, RunError> {
         self.on_databases(false, async |databases| {
-            let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0 };
+            let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0, tail: 0.0 };
             for (arm, strategy) in self.plan.arms.iter().enumerate() {
                 let mut cell = self.provision(Purpose::Pilot, arm, databases).await?;
-                self.phase(None, arm, RunPhase::Measure);
+                self.phase(None, arm, RunPhase::Measure(Part::Saturation));
                 cell.next = Arc::new(AtomicU64::new(call_id::PILOT.start));
                 let end = SliceEnd::After(Duration::from_secs_f64(seconds));
-                let slice = self.run_slice(&mut cell, SliceSpec::unlogged(self.plan.round_seed(0), end)).await?;
+                let slice = self.run_slice(&mut cell, self.unlogged(self.plan.round_seed(0), end)).await?;
                 self.stop.check()?;
                 self.check_success(&cell)?;
                 if slice.calls == 0 || slice.seconds == 0.0 {
                     return Err(RunError::NoCalls { strategy: strategy.name.clone(), seconds });
                 }
                 pilot.rate = pilot.rate.min(slice.calls as f64 / slice.seconds);
+                pilot.tail = pilot.tail.max(tail(&cell));
                 let db = Db { target: self.target(arm), name: &cell.database };
                 let bytes = inspect::footprint(&db, strategy).await.map_err(self.inspect_error(arm))?;
                 pilot.bytes = pilot.bytes.saturating_add(bytes);
@@ -76,4 +79,21 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         }
         Ok(())
     }
+}
+
+/// The 99.9th percentile of all calls so far, in seconds; the open intervals are left out.
+fn tail(cell: &ArmRound) -> f64 {
+    let mut recorders = cell.recorders.iter().map(|(recorder, _)| recorder.clone());
+    let Some(first) = recorders.next() else { return 0.0 };
+    let all = recorders.fold(first, |mut all, recorder| {
+        all.merge(recorder);
+        all
+    });
+    let operations = all.finish();
+    let times = operations.iter().flat_map(|operation| &operation.outcomes).map(|(_, times)| times);
+    let total = times.cloned().reduce(|mut total, times| {
+        total.merge(&times);
+        total
+    });
+    total.map_or(0.0, |total| total.quantile(0.999) as f64 / 1e9)
 }

@@ -1,5 +1,6 @@
 //! Databases: named, created, loaded, and dropped when an earlier part of the run has left them behind.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -21,7 +22,7 @@ use super::machine::MachineSampler;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     Pilot,
-    OwnCost,
+    Explain,
     /// A round, from 0.
     Round(u64),
 }
@@ -34,7 +35,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub async fn drop_left(&self, round: u64) -> Result<(), RunError> {
         for arm in 0..self.plan.arms.len() {
             self.turn(arm).await?;
-            for purpose in [Purpose::Pilot, Purpose::OwnCost, Purpose::Round(round)] {
+            for purpose in [Purpose::Pilot, Purpose::Explain, Purpose::Round(round)] {
                 namespace::drop_of_run(self.target(arm), &self.database(purpose, arm), &self.id).await?;
             }
         }
@@ -45,7 +46,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     fn database(&self, purpose: Purpose, arm: usize) -> String {
         let mark = match purpose {
             Purpose::Pilot => "p".to_owned(),
-            Purpose::OwnCost => "c".to_owned(),
+            Purpose::Explain => "e".to_owned(),
             Purpose::Round(round) => format!("r{round}"),
         };
         let id = format!("{}{mark}", self.id);
@@ -62,7 +63,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.stop.check()?;
         let (round, phase) = match purpose {
             Purpose::Pilot => (None, RunPhase::Load),
-            Purpose::OwnCost => (None, RunPhase::OwnCost),
+            Purpose::Explain => (None, RunPhase::Explain),
             Purpose::Round(round) => (Some(round), RunPhase::Load),
         };
         self.phase(round, arm, phase);
@@ -85,23 +86,29 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             arm,
             round,
             database,
+            loaded,
+            load_seconds: started.elapsed().as_secs_f64(),
+            warm_up: Vec::new(),
+            before: Vec::new(),
             next: Arc::default(),
             pacing: None,
-            recorders: self.recorders(arm, round.is_some()),
+            recorders: self.recorders(arm, LoadModel::Closed),
             machine: MachineSampler::default(),
             usage: Usage::default(),
+            own_usage: Vec::new(),
             earlier: CallCounts::new(self.plan.operations.len()),
             is_dropped: false,
-            record: CellRecord { loaded, load_seconds: started.elapsed().as_secs_f64(), ..CellRecord::default() },
+            record: CellRecord::default(),
+            parts: BTreeMap::new(),
         })
     }
 
-    /// An empty recorder for every load thread of an arm; outside the rounds load is closed.
-    pub(super) fn recorders(&self, arm: usize, in_round: bool) -> Vec<(Recorder, Option<Instant>)> {
+    /// An empty recorder for every load thread of an arm.
+    pub(super) fn recorders(&self, arm: usize, load: LoadModel) -> Vec<(Recorder, Option<Instant>)> {
         let (operations, timeout) = (self.plan.operations.len(), self.settings.timeout());
-        let recorder = match self.settings.load {
-            LoadModel::Open { .. } if in_round => Recorder::open(operations, timeout),
-            LoadModel::Open { .. } | LoadModel::Closed => Recorder::new(operations, timeout),
+        let recorder = match load {
+            LoadModel::Open { .. } => Recorder::open(operations, timeout),
+            LoadModel::Closed => Recorder::new(operations, timeout),
         };
         vec![(recorder, None); self.load_threads(arm).count()]
     }

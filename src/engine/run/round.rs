@@ -1,9 +1,13 @@
-//! One round: every arm is loaded, warmed up, measured in slices, and inspected.
+//! One round: every arm is loaded, warmed up, measured in parts, and inspected.
 
-use crate::engine::load::slice::{FatalError, INTERVAL};
-use crate::generate::Seed;
-use crate::results::{CellRecord, CollectionSizes, RoundRecord};
-use crate::server::meter::Meter;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::engine::load::slice::{FatalError, INTERVAL, SliceEnd};
+use crate::generate::{Label, Seed};
+use crate::plan::{EvalError, Plan};
+use crate::record::Part;
+use crate::results::{CellRecord, CollectionSizes, DeferredCost, LoadModel, RoundRecord};
 use crate::server::{Db, Target};
 
 use super::audit::audits;
@@ -12,29 +16,38 @@ use super::error::RunError;
 use super::event::{Event, RunPhase};
 use super::experiment::{Experiment, RunDatabase};
 use super::inspect;
-use super::machine::MachineSampler;
 use super::meters::Meters;
 use super::provision::Purpose;
-use super::schedule::{Window, is_sampled, shuffled};
-use super::slice_spec::{MEASURED_ARRIVALS, SliceSpec, WARM_UP_ARRIVALS};
+use super::round_plan::{MeasuredRound, RoundPlan};
+use super::schedule::{Window, end_of_part, is_sampled, shuffled};
+use super::slice_spec::{ARRIVALS, SliceSpec, WARM_UP_ARRIVALS};
 
 /// The pieces of a warm-up.
 const WARM_UP_PIECES: u64 = 8;
+
+/// The seconds of a block on a shared server.
+const BLOCK_SECONDS: f64 = 1.5;
+
+/// Labels the order of the arms in loading, warm-up and inspection.
+const PHASES: Label = Label::new("order of phases");
+
+/// Labels the order of the arms in the slices of each part.
+const SLICES: [Label; 3] = [Label::new("order, own"), Label::new("order, rate"), Label::new("order, saturation")];
 
 /// A round while it runs.
 pub(super) struct Round {
     pub(super) index: u64,
     pub(super) seed: Seed,
-    window: Window,
-    /// Per slice, the arms in the order in which they ran.
-    order: Vec<Vec<usize>>,
+    pub(super) plan: RoundPlan,
+    /// Per part and slice, the arms in the order in which they ran.
+    pub(super) order: BTreeMap<Part, Vec<Vec<usize>>>,
     warnings: Vec<String>,
 }
 
 impl Round {
     /// Creates a round before its first slice.
-    pub(super) fn new(index: u64, seed: Seed, window: Window) -> Round {
-        Round { index, seed, window, order: Vec::new(), warnings: Vec::new() }
+    pub(super) fn new(index: u64, seed: Seed, plan: RoundPlan) -> Round {
+        Round { index, seed, plan, order: BTreeMap::new(), warnings: Vec::new() }
     }
 }
 
@@ -43,154 +56,259 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     ///
     /// # Errors
     /// As [`RunError`] says. The round's databases are dropped in any case, unless they are to be kept.
-    pub async fn round(&self, index: u64, window: Window) -> Result<(RoundRecord, Vec<String>), RunError> {
-        let mut round = Round::new(index, self.plan.round_seed(index), window.under(self.settings.load));
-        let arms = self.plan.arms.len();
+    pub async fn round(&self, index: u64, plan: RoundPlan) -> Result<MeasuredRound, RunError> {
+        let this = Experiment { plan: self.plan_of_round(index)?, ..self.share() };
+        let mut round = Round::new(index, this.plan.round_seed(index), plan);
+        let arms = this.plan.arms.len();
         // Isolated arms are groups of one, each alone on the server.
-        let is_isolated = self.settings.isolated.is_some();
-        let group = if is_isolated { 1 } else { arms };
-        let order = if is_isolated { shuffled(arms, round.seed, 0) } else { (0..arms).collect() };
+        let group = if this.settings.isolated.is_some() { 1 } else { arms };
         let work = async |databases: &mut Vec<RunDatabase>| {
             let mut cells = Vec::new();
-            for arms in order.chunks(group.max(1)) {
-                cells.extend(self.run_interleaved(&mut round, arms, databases).await?);
-                if !self.keep {
-                    self.finish(Ok(()), &std::mem::take(databases), false).await?;
+            for arms in shuffled(arms, round.seed, PHASES, 0).chunks(group.max(1)) {
+                cells.extend(this.run_interleaved(&mut round, arms, databases).await?);
+                if !this.keep {
+                    this.finish(Ok(()), &std::mem::take(databases), false).await?;
                 }
             }
             Ok(cells)
         };
-        let mut cells = self.on_databases(self.keep, work).await?;
-        cells.sort_by_key(|(arm, _)| *arm);
-        let cells = cells.into_iter().map(|(_, cell)| cell).collect();
-        let record = RoundRecord { index, seed: round.seed.value(), order: round.order, cells };
-        self.observer.event(&Event::Round(&record));
-        Ok((record, round.warnings))
+        let mut cells = this.on_databases(this.keep, work).await?;
+        cells.sort_by_key(|cell| cell.arm);
+        let mut parts = BTreeMap::new();
+        for part in round.plan.parts() {
+            let order = round.order.remove(&part).unwrap_or_default();
+            let cells = cells.iter_mut().filter_map(|cell| cell.parts.remove(&part)).collect();
+            let record = RoundRecord { index, seed: round.seed.value(), order, cells };
+            parts.insert(part, record);
+        }
+        self.observer.event(&Event::Round(index));
+        Ok(MeasuredRound { parts, warnings: round.warnings })
     }
 
-    /// Runs some arms of a round, which take turns slice by slice, and returns the records of their cells by arm.
+    /// The scenario with the data of a round.
+    fn plan_of_round(&self, index: u64) -> Result<Arc<Plan>, RunError> {
+        if self.settings.same_data {
+            return Ok(Arc::clone(&self.plan));
+        }
+        let mistake = |error: EvalError| FatalError::Scenario {
+            strategy: "(all)".to_owned(),
+            operation: format!("data of round {}", index + 1),
+            message: error.to_string(),
+        };
+        Ok(Arc::new(self.plan.of_round(index).map_err(mistake)?))
+    }
+
+    /// Runs some arms of a round, which take turns in every phase, and returns them with the records of their parts.
     async fn run_interleaved(
         &self,
         round: &mut Round,
         arms: &[usize],
         databases: &mut Vec<RunDatabase>,
-    ) -> Result<Vec<(usize, CellRecord)>, RunError> {
+    ) -> Result<Vec<ArmRound>, RunError> {
         let mut cells = Vec::new();
         for &arm in arms {
             cells.push(self.provision(Purpose::Round(round.index), arm, databases).await?);
         }
-        for cell in &mut cells {
-            self.phase(Some(round.index), cell.arm, RunPhase::WarmUp);
-            self.warm_up(cell, round).await?;
+        // Before any call: reading all documents fills the cache, which the warm-up then brings into its own state.
+        let checkpointed = self.flush(arms).await?;
+        for place in shuffled(arms.len(), round.seed, PHASES, 1) {
+            let cell = &mut cells[place];
+            self.phase(Some(round.index), cell.arm, RunPhase::Inspect);
+            cell.before = self.sizes(cell, checkpointed).await?;
+        }
+        for place in shuffled(arms.len(), round.seed, PHASES, 2) {
+            self.phase(Some(round.index), cells[place].arm, RunPhase::WarmUp);
+            self.warm_up(&mut cells[place], round.seed, round.plan.warmup, LoadModel::Closed).await?;
             self.stop.check()?;
         }
-        let checkpointed = self.flush(arms).await?;
-        for cell in &mut cells {
-            cell.record.before = self.sizes(cell, checkpointed).await?;
-            self.sample_growth(cell).await?;
-        }
         let mut meters = self.meters(arms).await?;
-        self.run_slices(round, &mut cells, &mut meters).await?;
-        let checkpointed = self.flush(arms).await?;
-        let mut records = Vec::new();
-        for cell in cells {
-            let arm = cell.arm;
-            self.phase(Some(round.index), arm, RunPhase::Inspect);
-            let after = self.sizes(&cell, checkpointed).await?;
-            let db = Db { target: self.target(arm), name: &cell.database };
-            let audits = match audits(&db, &self.plan, arm, &cell.outcomes()).await {
-                // The audits of an unsafe strategy may meet data that it has corrupted.
-                Err(RunError::Fatal(fatal @ FatalError::Scenario { .. })) if self.plan.arms[arm].is_unsafe => {
-                    round.warnings.push(format!("round {}: {fatal}", round.index + 1));
-                    Vec::new()
-                }
-                audits => audits?,
-            };
-            records.push((arm, cell.into_record(after, audits, meters.of(self.servers.position(arm)))));
+        for part in round.plan.parts() {
+            self.run_part(part, round, &mut cells, &mut meters).await?;
         }
-        Ok(records)
+        let last = round.plan.parts().last();
+        for place in shuffled(arms.len(), round.seed, PHASES, 3) {
+            self.inspect(&mut cells[place], last, round).await?;
+        }
+        Ok(cells)
+    }
+
+    /// Measures one part.
+    async fn run_part(
+        &self,
+        part: Part,
+        round: &mut Round,
+        cells: &mut [ArmRound],
+        meters: &mut Meters,
+    ) -> Result<(), RunError> {
+        let arms: Vec<usize> = cells.iter().map(|cell| cell.arm).collect();
+        // What earlier calls left to write is not a cost of this part.
+        self.flush(&arms).await?;
+        for cell in &mut *cells {
+            cell.begin(self.recorders(cell.arm, self.load_of(part)), self.plan.operations.len());
+            meters.of(self.servers.position(cell.arm)).invalidate();
+        }
+        let order = match round.plan.window(part) {
+            Some(window) => self.run_slices(part, window, round, cells, meters).await?,
+            None => self.run_own_calls(round, cells, meters).await?,
+        };
+        round.order.insert(part, order);
+        for place in shuffled(cells.len(), round.seed, PHASES, 4) {
+            let cell = &mut cells[place];
+            self.close_intervals(cell, part);
+            self.flush_and_charge(cell).await?;
+            cell.end(part, meters.of(self.servers.position(cell.arm)));
+        }
+        Ok(())
+    }
+
+    /// Reads what an arm's calls have left, into the record of the last part.
+    async fn inspect(&self, cell: &mut ArmRound, last: Option<Part>, round: &mut Round) -> Result<(), RunError> {
+        let arm = cell.arm;
+        self.phase(Some(round.index), arm, RunPhase::Inspect);
+        let checkpointed = self.flush(&[arm]).await?;
+        let after = self.sizes(cell, checkpointed).await?;
+        let db = Db { target: self.target(arm), name: &cell.database };
+        let audits = match audits(&db, &self.plan, arm, &cell.earlier).await {
+            // The audits of an unsafe strategy may meet data that it has corrupted.
+            Err(RunError::Fatal(fatal @ FatalError::Scenario { .. })) if self.plan.arms[arm].is_unsafe => {
+                round.warnings.push(format!("round {}: {fatal}", round.index + 1));
+                Vec::new()
+            }
+            audits => audits?,
+        };
+        let (before, warm_up) = (std::mem::take(&mut cell.before), std::mem::take(&mut cell.warm_up));
+        let (loaded, load_seconds) = (cell.loaded, cell.load_seconds);
+        if let Some(record) = last.and_then(|part| cell.parts.get_mut(&part)) {
+            let measured = std::mem::take(record);
+            *record = CellRecord { loaded, load_seconds, warm_up, before, after, audits, ..measured };
+        }
+        Ok(())
     }
 
     /// Warms an arm up in pieces, so that the report can show whether it was warm at the end.
-    pub(super) async fn warm_up(&self, cell: &mut ArmRound, round: &Round) -> Result<(), RunError> {
+    pub(super) async fn warm_up(
+        &self,
+        cell: &mut ArmRound,
+        seed: Seed,
+        calls: u64,
+        load: LoadModel,
+    ) -> Result<(), RunError> {
+        cell.begin(self.recorders(cell.arm, load), self.plan.operations.len());
         for piece in 0..WARM_UP_PIECES {
-            let end = round.window.warm_up(piece, WARM_UP_PIECES);
-            let last = round.window.warm_up(WARM_UP_PIECES - 1, WARM_UP_PIECES);
-            let open = self.open_load(cell, round.seed, WARM_UP_ARRIVALS, last);
-            let slice = self.run_slice(cell, SliceSpec { open, ..SliceSpec::unlogged(round.seed, end) }).await?;
-            cell.record.warm_up.push(slice);
+            let end = SliceEnd::AtCall(end_of_part(calls, piece, WARM_UP_PIECES));
+            let open = self.open_load(cell, load, seed, WARM_UP_ARRIVALS, SliceEnd::AtCall(calls));
+            let slice = self.run_slice(cell, SliceSpec { open, ..self.unlogged(seed, end) }).await?;
+            cell.warm_up.push(slice);
             self.stop.check()?;
         }
         self.check_success(cell)?;
         // What was recorded is not kept, but audits count all calls.
-        cell.earlier = cell.outcomes();
-        cell.recorders = self.recorders(cell.arm, true);
-        cell.machine = MachineSampler::default();
-        (cell.record.calls, cell.record.seconds, cell.record.connections_created) = (0, 0.0, 0);
+        cell.discard();
         Ok(())
     }
 
     /// Runs all slices of some arms. Slice j of all of them precedes slice j+1 of any, so that slow changes of the machine
-    /// affect all arms alike.
-    async fn run_slices(&self, round: &mut Round, cells: &mut [ArmRound], meters: &mut Meters) -> Result<(), RunError> {
-        let window = round.window;
-        let slices = window.slices(self.settings.slices, self.settings.clients, self.settings.load);
+    /// affect all arms alike. Returns the order in which they ran.
+    async fn run_slices(
+        &self,
+        part: Part,
+        window: Window,
+        round: &mut Round,
+        cells: &mut [ArmRound],
+        meters: &mut Meters,
+    ) -> Result<Vec<Vec<usize>>, RunError> {
+        let load = self.load_of(part);
+        let blocks = self.blocks(window);
+        let most = blocks.unwrap_or(u64::MAX).min(self.settings.slices);
+        let slices = window.slices(most, self.clients_of(part), load);
+        let is_last = round.plan.parts().last() == Some(part);
+        let mut orders = Vec::new();
         for slice in 0..slices {
             let mut order = Vec::new();
-            for place in shuffled(cells.len(), round.seed, slice) {
+            for place in shuffled(cells.len(), round.seed, SLICES[part as usize], slice) {
                 let cell = &mut cells[place];
                 if window.is_over(cell.record.seconds) {
                     cell.is_dropped = true;
                     continue;
                 }
                 order.push(cell.arm);
+                if is_last && slice == 0 {
+                    self.sample_growth(cell).await?;
+                }
+                let open = self.open_load(cell, load, round.seed, ARRIVALS, window.end(slices - 1, slices));
+                self.phase(cell.round, cell.arm, RunPhase::Measure(part));
+                let clients = self.clients_of(part);
                 let end = window.end(slice, slices);
-                let open = self.open_load(cell, round.seed, MEASURED_ARRIVALS, window.end(slices - 1, slices));
-                let spec = SliceSpec { seed: round.seed, every: INTERVAL, end, listed: None, open, is_logged: true };
-                let meter = meters.of(self.servers.position(cell.arm));
-                self.measure_slice(cell, spec, round, meter).await?;
-                if is_sampled(slice, slices) {
-                    meter.invalidate();
+                let spec = SliceSpec {
+                    seed: round.seed,
+                    every: INTERVAL,
+                    clients,
+                    end,
+                    listed: None,
+                    open,
+                    logged: Some(part),
+                };
+                self.measure_slice(cell, spec, meters).await?;
+                self.report_slice(cell, part, window.calls);
+                if blocks.is_some() {
+                    self.flush_and_charge(cell).await?;
+                    meters.of(self.servers.position(cell.arm)).invalidate();
+                }
+                if is_last && is_sampled(slice, slices) {
+                    meters.of(self.servers.position(cell.arm)).invalidate();
                     self.sample_growth(cell).await?;
                 }
             }
-            round.order.push(order);
+            orders.push(order);
         }
-        for cell in cells {
-            cell.machine.end();
-            self.close_intervals(cell);
-            if cell.is_dropped {
-                round.warnings.push(format!(
-                    "round {}: strategy {} was too slow to make all calls in time; its state differs",
-                    round.index + 1,
-                    self.plan.arms[cell.arm].name
-                ));
-            }
+        for cell in cells.iter_mut().filter(|cell| cell.is_dropped) {
+            cell.is_dropped = false;
+            round.warnings.push(format!(
+                "round {}: strategy {} was too slow to make all calls in time; its state differs",
+                round.index + 1,
+                self.plan.arms[cell.arm].name
+            ));
         }
-        Ok(())
+        Ok(orders)
     }
 
-    async fn measure_slice(
+    /// The blocks of a window on a shared server, with a flush after each, so that what an arm leaves to write is done in its
+    /// own time. `None` where every arm has its own server, and where the length of the window is unknown.
+    fn blocks(&self, window: Window) -> Option<u64> {
+        let seconds = window.seconds.filter(|_| self.servers.are_shared())?;
+        Some(((seconds / BLOCK_SECONDS).ceil() as u64).max(1))
+    }
+
+    /// Runs a slice of measured calls.
+    pub(super) async fn measure_slice(
         &self,
         cell: &mut ArmRound,
         spec: SliceSpec,
-        round: &Round,
-        meter: &mut Meter,
+        meters: &mut Meters,
     ) -> Result<(), RunError> {
-        self.phase(cell.round, cell.arm, RunPhase::Measure);
+        let meter = meters.of(self.servers.position(cell.arm));
         self.turn(cell.arm).await?;
         meter.begin(self.target(cell.arm)).await;
         let slice = self.run_slice(cell, spec).await?;
         cell.record.slices.push(slice);
         self.stop.check()?;
         meter.end(self.target(cell.arm), &cell.database, &mut cell.usage).await;
+        Ok(())
+    }
+
+    pub(super) fn report_slice(&self, cell: &ArmRound, part: Part, calls: u64) {
+        let Some(round) = cell.round else { return };
         let (arm, done) = (&self.plan.arms[cell.arm].name, cell.record.calls);
-        let calls = match round.window {
-            Window::Calls { calls, .. } => calls,
-            Window::Timed { .. } => done,
-        };
         let (failed, seconds) = (cell.failed(), cell.record.seconds);
-        self.observer.event(&Event::Slice { round: round.index, arm, done, calls, failed, seconds });
+        self.observer.event(&Event::Slice { round, part, arm, done, calls, failed, seconds });
+    }
+
+    /// Flushes an arm's server, and charges the arm for it.
+    async fn flush_and_charge(&self, cell: &mut ArmRound) -> Result<(), RunError> {
+        let cost = self.flush_cost(cell.arm).await?;
+        cell.charge(
+            cost.map(|cost| DeferredCost { seconds: cost.seconds, bytes: cost.bytes.map(|bytes| bytes as f64) }),
+        );
         Ok(())
     }
 

@@ -73,6 +73,11 @@ impl<'e, T, G> Servers<'e, T, G> {
         }
     }
 
+    /// Whether several arms may share a server.
+    pub fn are_shared(self) -> bool {
+        matches!(self, Servers::Shared { .. })
+    }
+
     /// The server that works.
     pub(super) fn on_turn(self) -> &'e T {
         match self {

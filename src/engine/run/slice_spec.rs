@@ -12,6 +12,7 @@ use crate::engine::load::load_threads::{Job, split_clients};
 use crate::engine::load::pacer::Pacing;
 use crate::engine::load::slice::{INTERVAL, Interval, Load, SaturatedPart, Slice, SliceEnd, close_interval};
 use crate::generate::{Label, Seed};
+use crate::record::Part;
 use crate::results::{LoadModel, SliceRecord};
 use crate::server::Target;
 
@@ -22,7 +23,7 @@ use super::experiment::Experiment;
 use super::machine::CpuTicks;
 
 /// Labels the intended starts of measured slices.
-pub(super) const MEASURED_ARRIVALS: Label = Label::new("arrivals");
+pub(super) const ARRIVALS: Label = Label::new("arrivals");
 
 /// Labels the intended starts of the pieces of a warm-up.
 pub(super) const WARM_UP_ARRIVALS: Label = Label::new("warm-up arrivals");
@@ -33,27 +34,52 @@ pub(super) struct SliceSpec {
     pub(super) seed: Seed,
     /// The length of the intervals of the latency log.
     pub(super) every: Duration,
+    /// The calls in flight.
+    pub(super) clients: usize,
     /// When it ends; of listed calls, the position in the list.
     pub(super) end: SliceEnd,
     /// The indexes of the calls of closed load, when they are not the next ones of the cell.
     pub(super) listed: Option<Arc<[u64]>>,
     /// The window of open load.
     pub(super) open: Option<Pacing>,
-    /// Whether its intervals are logged.
-    pub(super) is_logged: bool,
-}
-
-impl SliceSpec {
-    /// A slice of closed load that is not logged.
-    pub(super) fn unlogged(seed: Seed, end: SliceEnd) -> SliceSpec {
-        SliceSpec { seed, every: INTERVAL, end, listed: None, open: None, is_logged: false }
-    }
+    /// The part under which its intervals are logged.
+    pub(super) logged: Option<Part>,
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
+    /// A slice of closed load that is not logged.
+    pub(super) fn unlogged(&self, seed: Seed, end: SliceEnd) -> SliceSpec {
+        let clients = self.settings.clients;
+        SliceSpec { seed, every: INTERVAL, clients, end, listed: None, open: None, logged: None }
+    }
+
+    /// The load of a part.
+    pub(super) fn load_of(&self, part: Part) -> LoadModel {
+        match part {
+            Part::Rate => self.settings.load,
+            Part::Own | Part::Saturation => LoadModel::Closed,
+        }
+    }
+
+    /// The most calls in flight in a part.
+    pub(super) fn clients_of(&self, part: Part) -> usize {
+        match part {
+            Part::Own => 1,
+            Part::Rate => self.settings.clients_at_rate(),
+            Part::Saturation => self.settings.clients,
+        }
+    }
+
     /// The calls of a window of open load, up to its end, as far as they are not yet released; `None` with closed load.
-    pub(super) fn open_load(&self, cell: &mut ArmRound, seed: Seed, label: Label, last: SliceEnd) -> Option<Pacing> {
-        let (LoadModel::Open { rate, arrivals }, SliceEnd::AtCall(end)) = (self.settings.load, last) else {
+    pub(super) fn open_load(
+        &self,
+        cell: &mut ArmRound,
+        load: LoadModel,
+        seed: Seed,
+        label: Label,
+        last: SliceEnd,
+    ) -> Option<Pacing> {
+        let (LoadModel::Open { rate, arrivals }, SliceEnd::AtCall(end)) = (load, last) else {
             return None;
         };
         cell.pacing.take().or_else(|| {
@@ -65,7 +91,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     /// Runs one slice of a cell on all load threads.
     pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord, RunError> {
-        let SliceSpec { seed, every, end, listed, open, is_logged } = spec;
+        let SliceSpec { seed, every, clients, end, listed, open, logged } = spec;
         self.turn(cell.arm).await?;
         let (load_threads, timeout) = (self.load_threads(cell.arm), self.settings.timeout());
         let mut pacing = open;
@@ -84,7 +110,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         };
         let (sender, mut intervals) = mpsc::unbounded_channel();
         let recorders = std::mem::take(&mut cell.recorders).into_iter();
-        let clients = split_clients(self.settings.clients, load_threads.count());
+        let clients = split_clients(clients, load_threads.count());
         let jobs = recorders.zip(clients).map(|((recorder, interval), clients)| Job {
             slice: Slice {
                 plan: Arc::clone(&self.plan),
@@ -106,8 +132,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         drop(sender);
         let logging = async {
             while let Some(interval) = intervals.recv().await {
-                if is_logged {
-                    self.log(cell, &interval);
+                if let Some(part) = logged {
+                    self.log(cell, part, &interval);
                 }
             }
         };
@@ -145,20 +171,20 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Logs what the open intervals contain, when no slice follows.
-    pub(super) fn close_intervals(&self, cell: &mut ArmRound) {
+    pub(super) fn close_intervals(&self, cell: &mut ArmRound, part: Part) {
         let mut recorders = std::mem::take(&mut cell.recorders);
         for (recorder, start) in &mut recorders {
             if let Some(start) = start.take() {
-                close_interval(recorder, start, &|interval| self.log(cell, &interval));
+                close_interval(recorder, start, &|interval| self.log(cell, part, &interval));
             }
         }
         cell.recorders = recorders;
     }
 
-    fn log(&self, cell: &ArmRound, interval: &Interval) {
+    fn log(&self, cell: &ArmRound, part: Part, interval: &Interval) {
         let Some(round) = cell.round else { return };
         let (arm, operation) = (&self.plan.arms[cell.arm].name, &self.plan.operations[interval.operation].name);
         let start = interval.start - self.started;
-        self.observer.event(&Event::Interval { round, arm, operation, start, interval });
+        self.observer.event(&Event::Interval { round, part, arm, operation, start, interval });
     }
 }

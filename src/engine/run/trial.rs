@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::load::slice::{Interval, SliceEnd};
 use crate::record::LatencyHistogram;
+use crate::record::Part;
 use crate::results::{BatchRecord, RateRecord};
 use crate::server::Target;
 
@@ -14,9 +14,7 @@ use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
 use super::experiment::{Experiment, RunDatabase};
 use super::provision::Purpose;
-use super::round::Round;
-use super::schedule::Window;
-use super::slice_spec::{MEASURED_ARRIVALS, SliceSpec};
+use super::slice_spec::{ARRIVALS, SliceSpec};
 
 /// What is tried. The rate is that of the experiment's settings, which must be those of open load.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,34 +40,28 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// As [`RunError`] says. The database is dropped in any case.
     pub async fn trial(&self, trial: Trial) -> Result<Option<RateRecord>, RunError> {
         let batches = Batches { observer: self.observer, batch: trial.batch, times: RefCell::default() };
-        let batched = Experiment {
-            plan: Arc::clone(&self.plan),
-            settings: self.settings.clone(),
-            id: self.id.clone(),
-            observer: &batches,
-            stop: self.stop.clone(),
-            ..*self
-        };
+        let batched = Experiment { observer: &batches, ..self.share() };
         let tried = batched.on_databases(false, async |databases| batched.run_trial(trial, databases).await).await?;
         Ok(tried.map(|tried| RateRecord { batches: batches.finish(), ..tried }))
     }
 
     async fn run_trial(&self, trial: Trial, databases: &mut Vec<RunDatabase>) -> Result<Option<RateRecord>, RunError> {
         let Trial { arm, round, number, calls, warmup, batch } = trial;
-        let window = Window::Calls { calls, warmup, seconds: None };
-        let round = Round::new(round, self.plan.round_seed(round), window);
+        let (seed, load) = (self.plan.round_seed(round), self.settings.load);
         let mut cell = self.provision(Purpose::Round(number), arm, databases).await?;
-        cell.round = Some(round.index);
-        self.phase(Some(round.index), arm, RunPhase::WarmUp);
-        self.warm_up(&mut cell, &round).await?;
+        cell.round = Some(round);
+        self.phase(Some(round), arm, RunPhase::WarmUp);
+        self.warm_up(&mut cell, seed, warmup, load).await?;
         self.flush(&[arm]).await?;
-        self.phase(Some(round.index), arm, RunPhase::Measure);
+        self.phase(Some(round), arm, RunPhase::Measure(Part::Rate));
+        cell.begin(self.recorders(arm, load), self.plan.operations.len());
         let end = SliceEnd::AtCall(warmup + calls);
-        let open = self.open_load(&mut cell, round.seed, MEASURED_ARRIVALS, end);
-        let spec = SliceSpec { seed: round.seed, every: batch, end, listed: None, open, is_logged: true };
+        let open = self.open_load(&mut cell, load, seed, ARRIVALS, end);
+        let clients = self.settings.clients;
+        let spec = SliceSpec { seed, every: batch, clients, end, listed: None, open, logged: Some(Part::Rate) };
         self.run_slice(&mut cell, spec).await?;
         self.stop.check()?;
-        self.close_intervals(&mut cell);
+        self.close_intervals(&mut cell, Part::Rate);
         Ok(cell.into_rate())
     }
 }

@@ -38,7 +38,7 @@ pub struct Html;
 
 impl Renderer for Html {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
-        let series = report.run.as_ref().map_or_else(Vec::new, |run| Series::all(&run.evaluation));
+        let series = report.run.as_ref().map_or_else(Vec::new, |run| Series::all(run.parts.main()));
         let page = Page::new(report, &series);
         // Askama's errors are those of the writer: nothing that is filled in can fail.
         writeln!(out, "{}", page.render().map_err(|_| fmt::Error)?)

@@ -2,17 +2,16 @@
 
 use super::markup::{self, Element};
 use super::*;
-use crate::record::{CallOutcome, LatencyHistogram};
-use crate::report::{Evaluation, Picture, format};
+use crate::record::{CallOutcome, LatencyHistogram, Part};
+use crate::report::{Picture, format};
 use crate::results::{
-    AuditRecord, ClaimRecord, OutcomeRecord, OwnCostRecord, Relation, RunRecord, SliceRecord, Status, StrategyRecord,
-    Than,
+    AuditRecord, ClaimRecord, OutcomeRecord, Relation, RunRecord, SliceRecord, Status, StrategyRecord, Than,
 };
 use crate::stats::{self, sample};
 
 fn page(record: &RunRecord) -> String {
     let mut text = String::new();
-    Html.render(&Report::new(record), &mut text).unwrap();
+    Html.render(&crate::report::tests::report(record), &mut text).unwrap();
     text
 }
 
@@ -44,7 +43,7 @@ fn pages_are_well_formed() {
     }
     for run in [&whole(8), &whole(2), &whole(1), &sample::run(0)] {
         markup::read(&page(run));
-        Picture::all(&Report::new(run)).iter().for_each(|picture| drop(markup::read(&picture.text)));
+        Picture::all(&crate::report::tests::report(run)).iter().for_each(|picture| drop(markup::read(&picture.text)));
     }
 }
 
@@ -55,8 +54,11 @@ fn sections_and_charts_are_there_once() {
     let wanted = [
         "verdict",
         "strategies",
+        "mix",
         "ratios",
         "latency",
+        "open-load",
+        "saturation",
         "throughput",
         "sizes",
         "growth",
@@ -88,7 +90,8 @@ fn sections_and_charts_are_there_once() {
     ] {
         assert!(!attribute(&root, "svg", "id", chart).get("aria-label").is_empty());
     }
-    let files: Vec<&str> = Picture::all(&Report::new(&whole(8))).iter().map(|picture| picture.file).collect();
+    let files: Vec<&str> =
+        Picture::all(&crate::report::tests::report(&whole(8))).iter().map(|picture| picture.file).collect();
     assert_eq!(files, ["forest.svg", "percentiles.svg", "throughput.svg", "sizes.svg", "growth.svg", "cost.svg"]);
 }
 
@@ -146,8 +149,6 @@ fn foreign_text_stays_text() {
     run.warnings = vec![hostile()];
     run.status = Status::Failed(hostile());
     run.server.facts.push((hostile(), hostile()));
-    run.own_costs.iter_mut().filter(|cost| cost.operation == "add_comment").for_each(|cost| cost.operation = hostile());
-    run.own_costs.iter_mut().filter(|cost| cost.strategy == "linked").for_each(|cost| cost.strategy = hostile());
     for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
         cell.audits[0].audit = hostile();
         cell.before[0].name = hostile();
@@ -160,7 +161,7 @@ fn foreign_text_stays_text() {
         operation.retries.insert(hostile(), 1);
     }
     let text = page(&run);
-    let pictures = Picture::all(&Report::new(&run));
+    let pictures = Picture::all(&crate::report::tests::report(&run));
     for text in pictures.iter().map(|picture| &picture.text).chain([&text]) {
         let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!text.contains(steers), "{:?}", text.split(steers).next().map(|before| before.len()));
@@ -215,16 +216,6 @@ fn large() -> RunRecord {
         let cells = round.cells.clone();
         round.cells = cells.into_iter().cycle().take(8).collect();
     }
-    let cost = run.own_costs[0].clone();
-    let all =
-        run.strategies.iter().flat_map(|strategy| run.operations.iter().map(move |operation| (strategy, operation)));
-    run.own_costs = all
-        .map(|(strategy, operation)| OwnCostRecord {
-            strategy: strategy.name.clone(),
-            operation: operation.clone(),
-            ..cost.clone()
-        })
-        .collect();
     run.scenario.text = format!("strategies:\n{}", "  a: { b: <c>, d: \"e\" }\n".repeat(2_000));
     run
 }
@@ -238,13 +229,15 @@ fn a_large_run_is_a_small_file() {
         markup::read(&text).all("svg").iter().filter(|svg| svg.get("id").starts_with("percentiles-")).count(),
         10
     );
-    assert!(Picture::all(&Report::new(&run)).iter().all(|picture| picture.text.len() < 500_000));
+    assert!(Picture::all(&crate::report::tests::report(&run)).iter().all(|picture| picture.text.len() < 500_000));
 }
 
 #[test]
 fn numbers_are_those_of_the_record() {
-    let run = whole(8);
-    let root = markup::read(&page(&run));
+    let whole = sample::whole(&whole(8));
+    let root = markup::read(&page(&whole));
+    let parts = whole.all_parts();
+    let (own, run) = (&parts[&Part::Own], &parts[&Part::Rate]);
     let words: Vec<String> = root.all("title").iter().map(|title| title.text.clone()).collect();
     let says =
         |wanted: &str| assert!(words.iter().any(|words| words.contains(wanted)), "{wanted} is not in {words:#?}");
@@ -253,20 +246,22 @@ fn numbers_are_those_of_the_record() {
     for (operation, name) in run.operations.iter().enumerate() {
         let head =
             rows.iter().position(|row| row.get("class") == "group" && row.text.starts_with(name.as_str())).unwrap();
-        let reference = stats::means(&run, 0, operation);
+        let reference = stats::means(run, 0, operation);
         for (strategy, entry) in run.strategies.iter().enumerate() {
-            let means = stats::means(&run, strategy, operation);
+            let means = stats::means(run, strategy, operation);
             let cells: Vec<&str> = rows[head + 1 + strategy].all("td").iter().map(|cell| cell.text.as_str()).collect();
             assert_eq!(cells[0], format::time(stats::geometric_mean(&means).unwrap()));
-            let times = stats::Distribution::of(stats::operations(&run, strategy, operation));
+            let times = stats::Distribution::of(stats::operations(run, strategy, operation), run.settings.timeout());
             let half = format::time(times.quantile(0.5).unwrap() as f64);
             assert_eq!((cells[3], cells[9]), (half.as_str(), format::count(times.calls()).as_str()));
-            says(&format!("{}, {name}: p50 of the service times is {half}", entry.name));
+            says(&format!("{}, {name}: p50 of the response times is {half}", entry.name));
             if strategy > 0 {
                 let logs = means.iter().zip(&reference).map(|(mine, theirs)| (mine.unwrap() / theirs.unwrap()).ln());
                 let ratio = format::three((logs.sum::<f64>() / 8.0).exp());
                 assert!(cells[1].ends_with(&ratio), "{} is not {ratio}", cells[1]);
-                says(&format!("{name}: × {ratio} ("));
+                let means = |strategy| stats::means(own, strategy, operation);
+                let own_ratio = stats::Estimate::of(&stats::log_ratios(&means(strategy), &means(0))).unwrap().ratio();
+                says(&format!("{name}: × {} (", format::three(own_ratio)));
             }
         }
     }
@@ -328,8 +323,10 @@ fn claims_link_to_their_rows() {
 
 #[test]
 fn overview_has_differences_and_intervals() {
-    let evaluation = Evaluation::new(&sample::run(8));
-    let root = markup::read(&page(&sample::run(8)));
+    let run = sample::whole(&sample::run(8));
+    let parts = crate::report::parts::PartEvaluations::new(&run);
+    let evaluation = parts.main();
+    let root = markup::read(&page(&run));
     let score = attribute(&root, "div", "class", "score");
     let rows = score.all("tr");
     // A row per operation and the mix below the names; the baseline has its time, the others a difference.

@@ -9,6 +9,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::record::Part;
 use crate::report::tests::complete;
 use crate::report::{Column, Kind, Table, capacity, run_comparison, verification};
 use crate::stats::sample;
@@ -31,7 +32,7 @@ pub(in crate::report) fn faults(text: &str) -> Vec<String> {
 
 fn rendered(record: &crate::results::RunRecord) -> String {
     let mut text = String::new();
-    Json.render(&Report::new(record), &mut text).unwrap();
+    Json.render(&crate::report::tests::report(record), &mut text).unwrap();
     text
 }
 
@@ -74,7 +75,7 @@ fn records(table: &Table) -> Value {
 fn all() -> [Report; 5] {
     let several = crate::report::summary::tests::several();
     let (changes, capacity) = (run_comparison::tests::complete(), capacity::tests::complete());
-    [Report::new(&complete()), changes, capacity, verification::tests::complete(), several]
+    [crate::report::tests::report(&complete()), changes, capacity, verification::tests::complete(), several]
 }
 
 /// The schema of the types of the view, and of every table of the reports that have all of them. Objects have the fields named
@@ -168,22 +169,23 @@ fn found<'v>(view: &'v Value, table: &str, wanted: &[(&str, &str)]) -> &'v Value
 #[test]
 fn numbers_are_those_of_the_evaluation() {
     let run = sample::run(8);
-    let (view, report) = (rendered(&run), Report::new(&run));
+    let (view, report) = (rendered(&run), crate::report::tests::report(&run));
     let names = ["format", "scenario", "verdict", "sections", "tables", "run"];
     let places = names.map(|name| view.find(&format!("\n  \"{name}\":")).unwrap());
     assert!(places.is_sorted(), "{places:?}");
     let view: Value = serde_json::from_str(&view).unwrap();
     assert_eq!(
         (&view["format"], &view["valid"], &view["scenario"]),
-        (&json!(2), &json!(true), &json!("blog-comments"))
+        (&json!(3), &json!(true), &json!("blog-comments"))
     );
     assert_eq!(view["verdict"]["sentences"], json!(report.headline.sentences));
     let linked = [("operation", "add_comment"), ("strategy", "linked")];
     let details = report.run.as_ref().unwrap();
-    let cell = &details.evaluation.rows[0].cells[1];
-    let ratio = cell.comparison.as_ref().unwrap().ratio.unwrap();
+    let cell = &details.parts.main().rows[0].cells[1];
     let times = found(&view, "times", &linked);
     assert_eq!((&times["mean_ns"], &times["p90_ns"]), (&json!(cell.mean), &json!(cell.distribution.quantile(0.9))));
+    let own = details.parts.get(Part::Own).unwrap();
+    let ratio = own.rows[0].cells[1].comparison.as_ref().unwrap().ratio.unwrap();
     let difference = found(&view, "differences", &linked);
     assert_eq!((&difference["ratio"], &difference["rounds"]), (&json!(ratio.mean), &json!(8)));
     assert_eq!(

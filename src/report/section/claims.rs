@@ -2,12 +2,13 @@
 
 use crate::record::{Metric, MetricUse};
 use crate::report::cell::{Cell, Link, Tone};
-use crate::report::evaluation::{Evaluation, OperationResults};
+use crate::report::evaluation::OperationResults;
 use crate::report::format::{bytes, count, interval, listed, percent, plain, three, time};
+use crate::report::parts::PartEvaluations;
 use crate::report::section::{Section, cost_id, sizes_id, strategy_id, times_id};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::verdict_text::VerdictText;
-use crate::results::{ClaimRecord, Relation, RunRecord, Than};
+use crate::results::{ClaimRecord, Part, Relation, RunRecord, Than};
 use crate::stats::{self, ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason};
 
 type ClaimMeasure<'r> = Measure<&'r ClaimView<'r>>;
@@ -31,14 +32,14 @@ pub(in crate::report) struct ClaimView<'r> {
 }
 
 /// The result of each claim.
-pub(in crate::report) fn claims<'r>(record: &'r RunRecord, run: &Evaluation) -> Vec<ClaimView<'r>> {
-    let text = &VerdictText { strategies: &run.strategies };
-    let results = stats::claim_results(record);
+pub(in crate::report) fn claims<'r>(record: &'r RunRecord, parts: &PartEvaluations) -> Vec<ClaimView<'r>> {
+    let text = &VerdictText { strategies: &parts.main().strategies };
+    let results = stats::claim_results(record, parts.all_records());
     let view = |(claim, result): (&'r ClaimRecord, ClaimResult)| ClaimView {
         claim,
         found: found(record, claim, &result, text),
         outcome: result.outcome,
-        link: row_of(run, claim).map(Link::Row),
+        link: row_of(parts, claim).map(Link::Row),
     };
     record.claims.iter().zip(results).map(view).collect()
 }
@@ -114,7 +115,8 @@ fn verdict(outcome: &ClaimOutcome) -> Cell {
 }
 
 /// The row with the number that decides a claim; `None` where there is no such row.
-fn row_of(run: &Evaluation, claim: &ClaimRecord) -> Option<String> {
+fn row_of(parts: &PartEvaluations, claim: &ClaimRecord) -> Option<String> {
+    let run = parts.main();
     let (name, called) = (plain(&claim.strategy), claim.operation.as_deref().map(plain));
     let strategy = run.strategies.iter().position(|strategy| strategy.name == name)?;
     if run.rounds == 0 {
@@ -131,7 +133,7 @@ fn row_of(run: &Evaluation, claim: &ClaimRecord) -> Option<String> {
             run.mix_first().position(is_meant).map(|operation| times_id(operation, strategy))
         }
         _ => {
-            let operations = &run.costs.operations;
+            let operations = &parts.get(Part::Own)?.costs.operations;
             let operation = operations.iter().position(|cost| Some(&cost.operation) == called.as_ref())?;
             let is_measured = operations[operation].strategies.iter().any(|(other, _)| *other == name);
             is_measured.then(|| cost_id(operation, strategy))
@@ -202,7 +204,6 @@ fn why(record: &RunRecord, doubt: &UndecidedReason, text: &VerdictText) -> Strin
         UndecidedReason::FewCalls => "too few calls per round exceed the percentile".into(),
         UndecidedReason::NotReported => "this run has no such number".into(),
         UndecidedReason::NotCheckpointed => "files were read without a checkpoint and lag behind".into(),
-        UndecidedReason::OpenLoad => "with open load the rate is the throughput of every strategy".into(),
         UndecidedReason::IncludesOne => "its 95 % CI includes 1".into(),
         UndecidedReason::WithinNoise => {
             format!("within noise ({}, or what the repeat shows)", percent(record.settings.noise))
@@ -243,8 +244,8 @@ mod tests {
 
     /// The result of each claim in a word, and what was found.
     fn results(run: &RunRecord) -> Vec<(&'static str, String)> {
-        let evaluation = Evaluation::new(run);
-        claims(run, &evaluation).into_iter().map(|claim| (word(&claim.outcome), claim.found)).collect()
+        let run = sample::whole(run);
+        claims(&run, &PartEvaluations::new(&run)).into_iter().map(|claim| (word(&claim.outcome), claim.found)).collect()
     }
 
     #[test]
@@ -262,6 +263,6 @@ mod tests {
         assert_eq!(verdicts(&run), ["undecided", "refuted", "undecided", "undecided", "undecided", "refuted"]);
         run.rounds[0].cells[0].connections_created = 1;
         assert_eq!(verdicts(&run), ["undecided"; 6]);
-        assert_eq!(verdicts(&claimed(0))[1], "refuted", "own costs are measured before the first round");
+        assert_eq!(verdicts(&claimed(0))[1], "undecided");
     }
 }

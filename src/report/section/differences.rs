@@ -168,6 +168,9 @@ fn reason(verdict: Verdict) -> &'static str {
         Verdict::NoDifference { within_noise: true, .. } => "within_noise",
         Verdict::Inconclusive(reason) => match reason {
             InconclusiveReason::NotJudged => "not_judged",
+            InconclusiveReason::Identical { .. } => "identical",
+            InconclusiveReason::OutOfContext { .. } => "not_in_context",
+            InconclusiveReason::FewInFlight { .. } => "few_in_flight",
             InconclusiveReason::Failures { .. } => "failures",
             InconclusiveReason::Overloaded { .. } => "overloaded",
             InconclusiveReason::NoSuccess { .. } => "no_success",

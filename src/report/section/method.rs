@@ -4,10 +4,11 @@ use std::fmt::Display;
 
 use crate::report::cell::Cell;
 use crate::report::format::{bytes, counted, listed, plain};
+use crate::report::parts::PartEvaluations;
 use crate::report::section::{Listing, Section};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::{cost, validity};
-use crate::results::{RunRecord, ServerSharing, Setting};
+use crate::results::{CellRecord, Part, RunRecord, ServerSharing, Setting};
 
 /// The settings and the command that measures the run again.
 pub(super) fn section(record: &RunRecord, command: &str) -> Section {
@@ -35,10 +36,19 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
     let parameters: Vec<String> =
         record.parameters.iter().map(|(name, value)| format!("{name} = {}", bare(value))).collect();
     let slices = counted(slices(record), "slice");
-    let window = match (settings.duration, settings.calls) {
-        (Some(seconds), _) => format!("{seconds} s per strategy and round, in {slices}"),
-        (None, Some(calls)) => format!("{} per strategy and round, in {slices}", counted(calls, "call")),
-        (None, None) => "unknown: the run ended before its pilot did".into(),
+    let is_measured = |part: Part| settings.parts.contains(&part);
+    let calls = |part: Part, calls: Option<u64>, what: &str| {
+        calls.filter(|_| is_measured(part)).map(|calls| format!("{}{what}", counted(calls, "call")))
+    };
+    let parts = [
+        calls(Part::Own, settings.own_calls, " regrouped by operation for own costs"),
+        calls(Part::Rate, settings.rate_calls, " at the common rate"),
+        calls(Part::Saturation, settings.calls, " at saturation"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let window = match parts.as_slice() {
+        [] => "unknown: the run ended before its pilot did".into(),
+        parts => format!("{} per strategy and round, each in at most {slices}", listed(parts)),
     };
     let docshape = match &record.git {
         Some(commit) => format!("{}, built from commit {commit}", record.version),
@@ -50,7 +60,7 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
         ("scenario".into(), format!("{}, SHA-256 {}", record.scenario.name, record.scenario.sha256)),
         ("mix".into(), format!("{}: {}", record.mix.name, weights.join(", "))),
         ("parameters".into(), parameters.join(", ")),
-        ("rounds".into(), format!("{} of {}", record.rounds.len(), settings.rounds)),
+        ("rounds".into(), format!("{} of {}", record.complete_rounds(), settings.rounds)),
         ("measured".into(), window),
     ];
     let warmup = settings.warmup_calls.map(|calls| format!("{} per strategy and round", counted(calls, "call")));
@@ -63,7 +73,7 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
 /// The result of the verification before the run.
 fn verification(record: &RunRecord) -> String {
     let Some(verification) = &record.verification else { return "skipped".into() };
-    let audits = record.rounds.iter().flat_map(|round| &round.cells).any(|cell| !cell.audits.is_empty());
+    let audits = cells(record).any(|cell| !cell.audits.is_empty());
     let audits = if audits { "; audits after every round" } else { "" };
     let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
     let others: Vec<String> = others.map(|strategy| strategy.name.clone()).collect();
@@ -79,11 +89,15 @@ fn verification(record: &RunRecord) -> String {
 /// The slices of a window, which may be fewer than asked for: each has enough calls for its workers, and at a rate a least
 /// length. A strategy that was too slow has fewer than the others.
 fn slices(record: &RunRecord) -> u64 {
-    let cells = record.rounds.iter().flat_map(|round| &round.cells);
-    match cells.map(|cell| cell.slices.len() as u64).max() {
+    match cells(record).map(|cell| cell.slices.len() as u64).max() {
         Some(made) if made > 0 => made,
         _ => record.settings.slices,
     }
+}
+
+/// All cells of all parts.
+fn cells(record: &RunRecord) -> impl Iterator<Item = &CellRecord> {
+    record.parts.values().flatten().flat_map(|round| &round.cells)
 }
 
 fn server(record: &RunRecord) -> Vec<(String, String)> {
@@ -168,18 +182,13 @@ fn quoted(word: &str) -> String {
 }
 
 /// The warnings of the run and of its numbers.
-pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
+pub(super) fn warnings(record: &RunRecord, parts: &PartEvaluations) -> Vec<String> {
     let mut warnings: Vec<String> = record.warnings.iter().map(|warning| plain(warning)).collect();
     if record.verification.is_none() && record.strategies.len() > 1 {
         warnings.push("The strategies were not verified to return the same results before this run.".into());
     }
-    warnings.extend(cost::contradictions(record));
-    if record.settings.duration.is_some() {
-        let states =
-            "Windows had equal time, not equal calls: a faster strategy wrote more, so the final states differ.";
-        warnings.push(states.into());
-    }
-    warnings.extend(validity::warnings(record));
+    warnings.extend(parts.distinct(cost::contradictions));
+    warnings.extend(parts.distinct(validity::warnings));
     warnings
 }
 

@@ -21,9 +21,11 @@
 pub(super) mod claims;
 mod cost;
 mod differences;
+mod domain;
 mod growth;
 mod latency;
 pub(super) mod method;
+mod mix;
 mod open_load;
 mod outcomes;
 mod sizes;
@@ -32,7 +34,7 @@ pub(super) mod thresholds;
 mod throughput;
 pub(super) mod verdict;
 
-use crate::results::RunRecord;
+use crate::results::{Part, RunRecord};
 
 use super::RunDetails;
 use super::cell::{Cell, Tone};
@@ -227,29 +229,34 @@ fn texts(paragraphs: &[Paragraph], form: Forms) -> impl Iterator<Item = &str> {
 
 /// The sections of a run, in their order.
 pub(super) fn all(record: &RunRecord, details: &RunDetails) -> Vec<Section> {
-    let run = &details.evaluation;
-    let has_rounds = run.rounds > 0;
+    let parts = &details.parts;
+    let (main, last) = (parts.main(), parts.last());
+    let has_rounds = main.rounds > 0;
     let rounds = |section: Option<Section>| section.filter(|_| has_rounds);
+    let own = || parts.get(Part::Own);
+    let saturation = || parts.get(Part::Saturation);
     let shapes =
         Section { source: Some(record.scenario.text.clone()), ..Section::new("shapes", "Shapes and commands") };
     let shapes = shapes.lead("The documents and commands of every strategy, as the scenario defines them; `docshape show` prints them with sample values.");
     let sections = [
         thresholds::section(&details.thresholds),
-        Some(strategies::section(run)),
-        differences::section(run),
-        claims::section(&claims::claims(record, run)),
-        latency::section(run),
-        rounds(open_load::section(run)),
-        throughput::section(run),
-        rounds(sizes::section(run)),
-        rounds(growth::section(run)),
-        rounds(cost::of_mix(run)),
-        rounds(cost::of_operations(run)),
-        rounds(cost::inconsistency(run)),
-        outcomes::section(run),
-        outcomes::audits(run),
+        Some(strategies::section(last)),
+        rounds(mix::section(parts)),
+        own().and_then(|run| differences::section(run)),
+        claims::section(&claims::claims(record, parts)),
+        latency::section(main),
+        parts.get(Part::Rate).and_then(|run| rounds(open_load::section(run))),
+        saturation().and_then(mix::saturation),
+        saturation().and_then(throughput::section),
+        rounds(sizes::section(last)),
+        rounds(growth::section(last)),
+        rounds(saturation().or(parts.get(Part::Rate)).and_then(cost::of_mix)),
+        own().and_then(|run| rounds(cost::of_operations(run))),
+        rounds(cost::inconsistency(main)),
+        outcomes::section(main),
+        outcomes::audits(last),
         Some(shapes.only(Forms::HTML)),
-        warnings(method::warnings(record)),
+        warnings(method::warnings(record, parts)),
         Some(method::section(record, &details.facts.command)),
     ];
     sections.into_iter().flatten().collect()

@@ -46,12 +46,14 @@ pub(super) fn section(run: &Evaluation) -> Option<Section> {
         }),
         OpenMeasure::new("wait_max_ns", "wait max", "Its maximum.", |open| Cell::time(open.queue_wait.max()))
             .only(Forms::JSON),
-        OpenMeasure::new("service_mean_ns", "service", "The mean service time of successful calls.", |open| {
+        OpenMeasure::new("service_mean_ns", "service", "The mean service time of answered calls.", |open| {
             Cell::number(open.service_mean, time)
-        }),
+        })
+        .only(Forms::DETAILED),
         OpenMeasure::new("response_mean_ns", "response", "Their mean response time.", |open| {
             Cell::number(open.response_mean, time)
-        }),
+        })
+        .only(Forms::DETAILED),
     ];
     let rows = run.strategies.iter().enumerate().filter_map(|(place, strategy)| {
         Some((Row::new(strategy_cell(run, place)).series(place), strategy.open.as_ref()?))
@@ -59,6 +61,6 @@ pub(super) fn section(run: &Evaluation) -> Option<Section> {
     let table = Table::new("open_load", "Offered and achieved load", Column::strategy(), &metrics, rows);
     let note = "achieved: sent in time, within a second and before the last call was due. lag: from the intended start to the \
                 release by the pacer; wait: from there until a client was free. skipped: waited longer than the timeout. never \
-                started: dropped at the end of the window. service, response: means of successful calls.";
+                started: dropped at the end of the window. service, response: means of answered calls.";
     Section::new("open-load", "Offered and achieved load").table(table).note(note).with_rows()
 }

@@ -70,18 +70,17 @@ fn written(found: Measurement) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::Report;
     use crate::stats::sample;
 
     #[test]
     fn thresholds_have_a_result_and_stay_in_the_command() {
         let mut run = sample::run(8);
-        assert!(!Report::new(&run).has_failed_thresholds());
+        assert!(!crate::report::tests::report(&run).has_failed_thresholds());
         run.settings.thresholds =
             ["linked.read_post.p50<9ms", "linked.add_comment.failed<1", "linked.count.p99<1s", "x"]
                 .map(str::to_owned)
                 .to_vec();
-        let report = Report::new(&run);
+        let report = crate::report::tests::report(&run);
         assert!(report.has_failed_thresholds());
         let details = report.run.unwrap();
         let found: Vec<String> =

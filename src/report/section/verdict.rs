@@ -1,37 +1,25 @@
 //! The headline: the verdict, the differences of operations, and the mean times behind them.
 
+use std::sync::Arc;
+
+use crate::report::arm_comparison::ComparedMetric;
 use crate::report::cell::{Cell, Link, Tone};
 use crate::report::evaluation::{Evaluation, Measured, OperationResults};
 use crate::report::format::{counted, listed, percent, plain, time};
-use crate::report::section::{Finding, Headline, strategy_cell, times_id};
+use crate::report::parts::PartEvaluations;
+use crate::report::section::{Finding, Headline, domain, strategy_cell, times_id};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::validity;
 use crate::report::verdict_text::{self, VerdictText};
-use crate::results::RunRecord;
+use crate::results::{Part, RunRecord};
 use crate::stats::{MINIMUM_ROUNDS, Quantity, Verdict};
 
 /// The headline of a run.
-pub(in crate::report) fn headline(record: &RunRecord, run: &Evaluation) -> Headline {
-    let text = VerdictText { strategies: &run.strategies };
-    let mix = run.comparisons().find(|one| one.operation.is_none()).and_then(|one| one.ranking());
-    let sentences = match (&run.no_verdict, mix) {
-        (Some(sentence), _) => vec![sentence.clone()],
-        (None, Some(ranking)) => text.overall(&ranking),
-        (None, None) => {
-            vec!["No verdict: in no round did every strategy have successful calls of every operation.".into()]
-        }
-    };
-    let is_judged = run.no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
-    let findings = run.comparisons().filter(|_| is_judged).filter_map(|one| {
-        let (operation, ranking) = (one.operation?, one.ranking()?);
-        let is_difference = verdict_text::has_difference(&ranking);
-        Some(Finding { name: plain(&record.operations[operation]), text: text.operation(&ranking), is_difference })
-    });
-    let mut findings: Vec<Finding> = findings.collect();
-    findings.sort_by_key(|finding| !finding.is_difference);
+pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations) -> Headline {
+    let run = parts.main();
+    let is_judged = run.no_verdict.is_none() && record.complete_rounds() >= MINIMUM_ROUNDS;
     let names: Vec<String> = run.strategies.iter().map(|strategy| strategy.name.clone()).collect();
-    let calls = run.calls.map_or_else(String::new, |calls| format!(" of {} per strategy", counted(calls, "call")));
-    let (load, rounds) = (verdict_text::load(&record.settings), counted(run.rounds, "round"));
+    let (rounds, invalid) = (counted(run.rounds, "round"), parts.distinct(validity::invalid));
     Headline {
         scenario: plain(&record.scenario.name),
         title: plain(&record.scenario.title),
@@ -40,23 +28,82 @@ pub(in crate::report) fn headline(record: &RunRecord, run: &Evaluation) -> Headl
         times: Some(run.times()),
         subject: vec![
             format!("Strategies: {}.", listed(&names)),
-            format!("Mean {} time per call, mix {}, {load}, {rounds}{calls}.", run.times(), run.mix),
+            format!("Mix {}, {rounds}. {}.", run.mix, measured(parts)),
         ],
-        invalid: run.invalid.clone(),
+        invalid: invalid.clone(),
         incomplete: verdict_text::incomplete(record),
-        sentences,
+        sentences: sentences(record, parts),
         tone: Tone::Strong,
-        findings,
-        overview: overview(run),
-        notes: notes(record, run, is_judged),
+        findings: findings(record, parts, is_judged),
+        overview: overview(parts, invalid.is_empty()),
+        notes: notes(record, parts, is_judged),
     }
 }
 
-fn notes(record: &RunRecord, run: &Evaluation, is_judged: bool) -> Vec<String> {
-    let mut notes = Vec::new();
+/// What was measured, part by part.
+fn measured(parts: &PartEvaluations) -> String {
+    let part = |(part, run): (Part, &Arc<Evaluation>)| match part {
+        Part::Own => "own cost: each operation by itself, 1 client".to_owned(),
+        Part::Rate => format!("common rate: {}", run.load),
+        Part::Saturation => format!("saturation: {}", run.load),
+    };
+    let texts: Vec<String> = parts.iter().map(part).collect();
+    match texts.as_slice() {
+        [] => "Nothing was measured".to_owned(),
+        texts => format!("Measured: {}", texts.join("; ")),
+    }
+}
+
+/// The verdicts about the mix: at the common rate, and at saturation.
+fn sentences(record: &RunRecord, parts: &PartEvaluations) -> Vec<String> {
+    let main = parts.main();
+    if let Some(sentence) = &main.no_verdict {
+        return vec![sentence.clone()];
+    }
+    let text = VerdictText { strategies: &main.strategies };
+    let mut sentences = Vec::new();
+    for (part, run) in parts.iter().filter(|(part, _)| *part != Part::Own) {
+        for one in run.comparisons() {
+            let about = match (part, one.metric) {
+                (_, ComparedMetric::P99) => format!("99th percentile at {}", run.load),
+                (Part::Rate, _) => format!("Mean response time at {}", run.load),
+                (Part::Own | Part::Saturation, _) => format!("Calls per second of {}", run.load),
+            };
+            let verdict = match one.ranking() {
+                Some(ranking) => text.overall(&ranking).join(" "),
+                None if one.metric == ComparedMetric::P99 => "no verdict: too few calls per round.".into(),
+                None => "no verdict: in no round did every strategy have answered calls of every operation.".into(),
+            };
+            sentences.push(format!("{about}: {verdict}"));
+        }
+    }
+    if sentences.is_empty() && !record.parts.is_empty() {
+        sentences.push("No verdict about the mix: only own costs were measured.".into());
+    }
+    sentences
+}
+
+/// What was found of the own time of each operation, the differences first.
+fn findings(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<Finding> {
+    let Some(own) = parts.get(Part::Own).filter(|_| is_judged) else { return Vec::new() };
+    let text = VerdictText { strategies: &own.strategies };
+    let findings = own.comparisons().filter_map(|one| {
+        let (operation, ranking) = (one.operation?, one.ranking()?);
+        let is_difference = verdict_text::has_difference(&ranking);
+        Some(Finding { name: plain(&record.operations[operation]), text: text.operation(&ranking), is_difference })
+    });
+    let mut findings: Vec<Finding> = findings.collect();
+    findings.sort_by_key(|finding| !finding.is_difference);
+    findings
+}
+
+fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<String> {
+    let (mut notes, run) = (Vec::new(), parts.main());
     if is_judged {
-        notes.extend(verdict_text::sensitivity(&run.families));
-        notes.push(verdict_text::criteria(record, &run.families, &run.strategies));
+        notes.extend(domain::sentences(record, parts));
+        let families = || parts.iter().flat_map(|(_, run)| &run.families);
+        notes.extend(verdict_text::sensitivity(families()));
+        notes.push(verdict_text::criteria(record, families(), &run.strategies));
     }
     notes.extend(verdict_text::rejections(&run.strategies));
     let unsafe_ones = run.strategies.iter().filter(|strategy| strategy.is_unsafe);
@@ -65,7 +112,7 @@ fn notes(record: &RunRecord, run: &Evaluation, is_judged: bool) -> Vec<String> {
         let are = if names.len() == 1 { "is" } else { "are" };
         notes.push(format!("{} {are} unsafe (a negative control) and excluded from the verdict.", listed(&names)));
     }
-    notes.extend(validity::overloaded(record));
+    notes.extend(parts.distinct(validity::overloaded));
     notes
 }
 
@@ -76,25 +123,28 @@ struct Entry<'r> {
     place: usize,
 }
 
-/// A line per operation, the mix first, and a column per strategy; `None` without two of them, and for an invalid run.
-fn overview(run: &Evaluation) -> Option<Table> {
-    if run.without_repeat().count() < 2 || !run.invalid.is_empty() {
+/// A line for the mix and one per operation by itself (under load, where own costs were not measured), and a column per
+/// strategy; `None` without two of them, and for an invalid run.
+fn overview(parts: &PartEvaluations, is_valid: bool) -> Option<Table> {
+    let main = parts.main();
+    if main.without_repeat().count() < 2 || !is_valid {
         return None;
     }
+    let of_operations = parts.get(Part::Own).unwrap_or(main);
+    let mix = main.rows.iter().filter(|row| row.is_mix).map(|row| (main, row));
+    let operations = of_operations.rows.iter().filter(|row| !row.is_mix).map(|row| (of_operations, row));
     let metrics = [Measure::new("difference", "", "", |entry: &Entry| entry.cell())];
-    let rows = run.mix_first().enumerate().flat_map(|(operation, row)| {
+    let rows = mix.chain(operations).flat_map(|(run, row)| {
+        let place = main.mix_first().position(|other| other.label() == row.label());
         let group = Cell::text(row.label()).remark(row.share.map_or_else(String::new, percent));
-        let group = group.link(Some(Link::Row(times_id(operation, 0)))).tone(if row.is_mix {
-            Tone::Strong
-        } else {
-            Tone::Plain
-        });
+        let tone = if row.is_mix { Tone::Strong } else { Tone::Plain };
+        let group = group.link(place.map(|operation| Link::Row(times_id(operation, 0)))).tone(tone);
         run.without_repeat().map(move |(place, _)| {
             let name = strategy_cell(run, place);
             (Row::new(name).group(group.clone()).series(place), Entry { run, row, place })
         })
     });
-    let title = "Mean times per call of every operation and strategy";
+    let title = "Mean times per call of the mix, and of every operation by itself";
     let table = Table::new("overview", title, Column::strategy(), &metrics, rows);
     let group = Column::text("operation", "mean time per call", "The operation.");
     Some(table.grouped(group).side_by_side(Forms::HTML).only(Forms::HTML))

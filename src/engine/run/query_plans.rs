@@ -1,0 +1,103 @@
+//! How the server finds the documents of every read step, asked once before the first round.
+
+use crate::engine::load::clients::no_reply_within;
+use crate::engine::load::slice::{FatalError, is_alive};
+use crate::engine::step::explain::ExplainTarget;
+use crate::engine::step::interpreter::{Interpreter, StepError};
+use crate::plan::call_id;
+use crate::results::QueryPlanRecord;
+use crate::server::{FailureKind, Target};
+
+use super::cell::ArmRound;
+use super::error::RunError;
+use super::experiment::Experiment;
+use super::provision::Purpose;
+
+/// Calls of each operation whose commands are explained.
+const CALLS: u64 = 5;
+
+/// The query plans of all strategies.
+#[derive(Debug, Default)]
+pub struct QueryPlans {
+    /// An entry per distinct command.
+    pub plans: Vec<QueryPlanRecord>,
+    /// Their problems.
+    pub warnings: Vec<String>,
+}
+
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
+    /// Makes some calls of every operation of the mix, for every strategy on fresh databases, and explains every distinct
+    /// command of theirs.
+    ///
+    /// # Errors
+    /// As [`RunError`] says. The databases are dropped in any case.
+    pub async fn query_plans(&self) -> Result<QueryPlans, RunError> {
+        let mut plans = QueryPlans::default();
+        for (arm, _) in self.plan.arms.iter().enumerate().filter(|(_, arm)| !arm.is_repeat) {
+            self.on_databases(false, async |databases| {
+                let cell = self.provision(Purpose::Explain, arm, databases).await?;
+                for (operation, _) in self.plan.mix.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+                    self.explain(&cell, operation, &mut plans).await?;
+                }
+                Ok(())
+            })
+            .await?;
+        }
+        Ok(plans)
+    }
+
+    async fn explain(&self, cell: &ArmRound, operation: usize, plans: &mut QueryPlans) -> Result<(), RunError> {
+        let target = ExplainTarget::new(self.target(cell.arm));
+        for number in 0..CALLS {
+            self.stop.check()?;
+            self.explained_call(&target, cell, operation, number).await?;
+        }
+        let (strategy, operation) = (&self.plan.arms[cell.arm].name, &self.plan.operations[operation].name);
+        for plan in target.into_plans() {
+            let problem = |problem| {
+                format!("Strategy {strategy}, operation {operation}: `{}` {problem}; is an index missing?", plan.step)
+            };
+            plans.warnings.extend(plan.problems().map(problem));
+            plans.plans.push(QueryPlanRecord {
+                strategy: strategy.clone(),
+                operation: operation.to_string(),
+                step: plan.step.clone(),
+                stages: plan.stages.clone(),
+                indexes: plan.indexes.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Makes one call of one operation. Failures of the server are left to the measured calls.
+    async fn explained_call(
+        &self,
+        target: &impl Target,
+        cell: &ArmRound,
+        operation: usize,
+        number: u64,
+    ) -> Result<(), RunError> {
+        let (plan, arm) = (&self.plan, &self.plan.arms[cell.arm]);
+        let mistake = |message: String| FatalError::Scenario {
+            strategy: arm.name.clone(),
+            operation: plan.operations[operation].name.to_string(),
+            message,
+        };
+        let program = &arm.operations[operation];
+        let index = call_id::sample(operation, number);
+        let drawn = plan.arguments(operation, plan.round_seed(0), index, program.slots);
+        let mut frame = drawn.map_err(|error| mistake(error.to_string()))?;
+        let mut interpreter = Interpreter::new(target, &cell.database);
+        let timeout = self.settings.timeout();
+        let lost = match tokio::time::timeout(timeout, interpreter.run(program, &mut frame)).await {
+            Ok(Err(error @ StepError::Invalid { .. })) => return Err(mistake(error.to_string()).into()),
+            Ok(Err(StepError::Failed { failure, .. })) if failure.kind == FailureKind::Network => Some(failure.message),
+            Ok(Ok(_) | Err(StepError::LimitReached { .. } | StepError::Failed { .. })) => None,
+            Err(_) => Some(no_reply_within(timeout)),
+        };
+        match lost {
+            Some(message) if !is_alive(self.target(cell.arm)).await => Err(FatalError::ServerLost(message).into()),
+            Some(_) | None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a round measures: the same for every arm.
+
+use std::collections::BTreeMap;
+
+use crate::record::Part;
+use crate::results::RoundRecord;
+
+use super::schedule::Window;
+
+/// How much a round measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoundPlan {
+    /// Calls before all measured ones.
+    pub warmup: u64,
+    /// Own costs.
+    pub own: Option<OwnCalls>,
+    /// Calls at the common rate.
+    pub rate: Option<PartCalls>,
+    /// Calls at saturation.
+    pub saturation: Option<PartCalls>,
+}
+
+/// Calls that measure own costs: a stretch of the mix, regrouped by operation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OwnCalls {
+    /// Calls of the stretch.
+    pub stretch: u64,
+    /// Calls of each operation that are measured; those before them in the stretch only bring the data into their state.
+    pub measured: u64,
+}
+
+/// Calls of a part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartCalls {
+    /// Measured calls.
+    pub calls: u64,
+    /// Seconds that the slowest arm is expected to take, when a pilot has measured it.
+    pub seconds: Option<f64>,
+}
+
+/// A measured round.
+#[derive(Debug)]
+pub struct MeasuredRound {
+    /// The record of every part.
+    pub parts: BTreeMap<Part, RoundRecord>,
+    /// Remarks for readers of the report.
+    pub warnings: Vec<String>,
+}
+
+impl RoundPlan {
+    /// A round of closed load alone.
+    pub const fn saturation(calls: u64, warmup: u64) -> RoundPlan {
+        RoundPlan { warmup, own: None, rate: None, saturation: Some(PartCalls { calls, seconds: None }) }
+    }
+
+    /// A round of open load alone.
+    pub const fn rate(calls: u64, warmup: u64) -> RoundPlan {
+        RoundPlan { warmup, own: None, rate: Some(PartCalls { calls, seconds: None }), saturation: None }
+    }
+
+    /// The parts in their order.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+        let is_measured = [self.own.is_some(), self.rate.is_some(), self.saturation.is_some()];
+        Part::ALL.into_iter().zip(is_measured).filter(|(_, is_measured)| *is_measured).map(|(part, _)| part)
+    }
+
+    /// The window of a part with slices of the whole mix; `None` for own costs, and for a part that is not measured.
+    pub(super) fn window(&self, part: Part) -> Option<Window> {
+        let stretch = self.own.map_or(0, |own| own.stretch);
+        let window = |first: u64, part: PartCalls| Window {
+            first: self.warmup + first,
+            calls: part.calls,
+            seconds: part.seconds,
+        };
+        match part {
+            Part::Own => None,
+            Part::Rate => self.rate.map(|rate| window(stretch, rate)),
+            Part::Saturation => {
+                self.saturation.map(|part| window(stretch + self.rate.map_or(0, |rate| rate.calls), part))
+            }
+        }
+    }
+}
+
+impl MeasuredRound {
+    /// The record and the warnings of a round with a single part.
+    pub fn single(mut self) -> Option<(RoundRecord, Vec<String>)> {
+        let (_, round) = self.parts.pop_first().filter(|_| self.parts.is_empty())?;
+        Some((round, self.warnings))
+    }
+}
