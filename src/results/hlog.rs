@@ -10,7 +10,6 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
 use crate::record::LatencyHistogram;
 
-use super::LoadModel;
 use super::file::replace;
 
 /// Appends intervals to a log as they are measured. Every line is written by one call, so that a crash leaves no half
@@ -21,24 +20,19 @@ pub struct IntervalLog {
 }
 
 impl IntervalLog {
-    /// Starts a log; `started` is the start of the run in seconds since the Unix epoch. With open load it has response
-    /// times, by which strategies are judged; its first line names the kind.
+    /// Starts a log; `started` is the start of the run in seconds since the Unix epoch. The first lines say which times
+    /// it has: those by which strategies are judged.
     ///
     /// # Errors
     /// When the file cannot be created, or exists already.
-    pub fn create(path: &Path, started: f64, load: LoadModel) -> io::Result<IntervalLog> {
-        let comment = match load {
-            LoadModel::Closed => "docshape: service times in nanoseconds of successful calls",
-            LoadModel::Open { .. } => {
-                "docshape: response times (from the intended start on) in nanoseconds of successful calls"
-            }
-        };
+    pub fn create(path: &Path, started: f64) -> io::Result<IntervalLog> {
         let started = SystemTime::UNIX_EPOCH + Duration::from_secs_f64(started);
         let mut header = Vec::new();
         let mut serializer = V2DeflateSerializer::new();
         IntervalLogWriterBuilder::new()
-            .add_comment(comment)
-            .add_comment("tag: strategy/operation/round")
+            .add_comment("docshape: times in nanoseconds of successful calls")
+            .add_comment("part rate: response times (from the intended start on); other parts: service times")
+            .add_comment("tag: strategy/operation/part/round")
             // Java's reader takes the first interval for the start when none is named.
             .with_start_time(started)
             .with_base_time(started)
@@ -54,10 +48,10 @@ impl IntervalLog {
     ///
     /// # Errors
     /// When the file cannot be read or replaced.
-    pub fn resume(path: &Path, started: f64, load: LoadModel, rounds: usize) -> io::Result<IntervalLog> {
+    pub fn resume(path: &Path, started: f64, rounds: usize) -> io::Result<IntervalLog> {
         let old = match File::open(path) {
             Ok(old) => old,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return IntervalLog::create(path, started, load),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return IntervalLog::create(path, started),
             Err(error) => return Err(error),
         };
         replace(path.parent().unwrap_or(Path::new(".")), path, |kept| {
@@ -125,7 +119,7 @@ mod tests {
     fn the_public_reader_reads_an_open_log() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("latency.hlog");
-        let mut log = IntervalLog::create(&path, 1_795_225_320.25, LoadModel::Closed).unwrap();
+        let mut log = IntervalLog::create(&path, 1_795_225_320.25).unwrap();
         let written = [
             ("embedded/read/1", 0.0, 1.0, histogram(&[100_000, 2_500_000])),
             ("linked/add comment,x/2", 1.25, 0.05, histogram(&[7])),
@@ -156,7 +150,7 @@ mod tests {
     fn a_resumed_log_keeps_whole_lines_of_finished_rounds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("latency.hlog");
-        let mut log = IntervalLog::resume(&path, 1_795_225_320.25, LoadModel::Closed, 0).unwrap();
+        let mut log = IntervalLog::resume(&path, 1_795_225_320.25, 0).unwrap();
         for tag in ["a/read/1", "b/read/1", "a/read/2", "a/read/12"] {
             log.append(tag, 0.0, 1.0, &histogram(&[1_000])).unwrap();
         }
@@ -165,7 +159,7 @@ mod tests {
         let last = whole.rfind("Tag=").unwrap();
         // Cut off in the middle of its last line.
         fs::write(&path, &whole[..last + 20]).unwrap();
-        let mut log = IntervalLog::resume(&path, 0.0, LoadModel::Closed, 1).unwrap();
+        let mut log = IntervalLog::resume(&path, 0.0, 1).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), finished);
         log.append("a/read/2", 5.0, 1.0, &histogram(&[1_000])).unwrap();
         let text = fs::read(&path).unwrap();
@@ -183,7 +177,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("latency.hlog");
         fs::write(&path, "old").unwrap();
-        assert!(IntervalLog::create(&path, 0.0, LoadModel::Closed).is_err());
+        assert!(IntervalLog::create(&path, 0.0).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     }
 }

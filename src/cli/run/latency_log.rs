@@ -29,7 +29,7 @@ impl LogWriter {
     pub fn open(folder: &Path, record: &RunRecord, now: Duration) -> Result<LogWriter, CliError> {
         let path = folder.join(HLOG_FILE);
         let started = started(record);
-        let log = IntervalLog::resume(&path, started.as_secs_f64(), record.settings.load, record.complete_rounds());
+        let log = IntervalLog::resume(&path, started.as_secs_f64(), record.complete_rounds());
         let log = RefCell::new(log.map_err(|error| write_error(&path, &error))?);
         let offset = now.saturating_sub(started).as_secs_f64();
         Ok(LogWriter { path, log, first_error: RefCell::default(), offset })

@@ -111,7 +111,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     ) -> Result<(), RunError> {
         let usage = std::mem::replace(&mut cell.usage, std::mem::take(&mut cell.own_usage[operation]));
         meters.of(self.servers.position(cell.arm)).invalidate();
-        let measured = self.measure_slice(cell, self.listed(seed, &slice.measured, 1), meters).await;
+        let spec = SliceSpec { logged: Some(Part::Own), ..self.listed(seed, &slice.measured, 1) };
+        let measured = self.measure_slice(cell, spec, meters).await;
         cell.own_usage[operation] = std::mem::replace(&mut cell.usage, usage);
         measured
     }

@@ -151,7 +151,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             Some(window) => self.run_slices(part, window, round, cells, meters).await?,
             None => self.run_own_calls(round, cells, meters).await?,
         };
-        round.order.insert(part, order);
+        // Isolated arms run one after the other, each through all parts.
+        round.order.entry(part).or_default().extend(order);
         for place in shuffled(cells.len(), round.seed, PHASES, 4) {
             let cell = &mut cells[place];
             self.close_intervals(cell, part);
