@@ -109,7 +109,8 @@ impl Searches {
     async fn run(self, session: Session) -> Result<Exit, CliError> {
         let Searches { settings, ready, goal, confirm, folder, invocation } = self;
         let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
-        let head = record::begin(settings, &ready, session.record(), &invocation);
+        let mut head = record::begin(settings, &ready, session.record(), &invocation);
+        head.environment.connections = Some(head.settings.clients as u64);
         let mut record = CapacityRecord {
             format: CAPACITY_FORMAT,
             objective: goal.objective.to_string(),

@@ -99,7 +99,7 @@ fn mix(plan: &Plan) -> MixRecord {
 /// Returns the machine, the driver and its connections.
 fn environment(settings: &RunSettings) -> Environment {
     let driver = option_env!("DOCSHAPE_DRIVER").map(str::to_owned);
-    Environment { driver, connections: Some(settings.clients as u64), ..Environment::read() }
+    Environment { driver, connections: Some(settings.most_clients() as u64), ..Environment::read() }
 }
 
 /// Omits an index without a value: loading, which comes next, reports it.

@@ -152,7 +152,7 @@ impl Reads<'_> {
 /// A short run of two strategies that are the same.
 pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineCheck, CliError> {
     let invocation = Invocation::now();
-    let settings = RunSettings { rounds, ..RunSettings::of(Preset::Quick) };
+    let settings = RunSettings { rounds, parts: vec![Part::Saturation], ..RunSettings::of(Preset::Quick) };
     let ready = ready("default", &["one", "other"], true)?;
     let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
     let mut record = record::begin(settings, &ready, session.record(), &invocation);
