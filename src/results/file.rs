@@ -58,8 +58,8 @@ pub enum ResultsError {
     },
     /// Another version of docshape wrote it.
     #[error(
-        "{} was written by docshape {version} in format {format}, and this build reads format {readable} only; measure \
-         again, or use docshape {version}",
+        "{} was written by docshape {version} in format {format}, but this build reads format {readable} only; use docshape \
+         {version}, or run again",
         path.display()
     )]
     OtherFormat {
@@ -302,7 +302,7 @@ mod tests {
         assert!(matches!(error, ResultsError::OtherFormat { format: 7, .. }), "{error}");
         assert!(error.to_string().contains("written by docshape 9.9.0 in format 7"), "{error}");
         let old = error_after(|run| run["format"] = json!(1));
-        assert!(old.to_string().contains("in format 1, and this build reads format 3 only"), "{old}");
+        assert!(old.to_string().contains("in format 1, but this build reads format 3 only; use docshape"), "{old}");
     }
 
     #[test]
