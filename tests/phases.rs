@@ -168,7 +168,7 @@ async fn phases_come_in_order_and_databases_go() {
     notes.chunks_mut(2).for_each(<[String]>::sort_unstable);
     let of_both = |phase: &str| [format!("Some(0) one {phase}"), format!("Some(0) two {phase}")];
     let slices = |done: u64| [format!("slice of one: {done} of 100"), format!("slice of two: {done} of 100")];
-    let phases = [of_both("Load"), of_both("Inspect"), of_both("WarmUp"), slices(50), slices(100), of_both("Inspect")];
+    let phases = [of_both("Load"), of_both("Load"), of_both("WarmUp"), slices(50), slices(100), of_both("Inspect")];
     assert_eq!(notes[..12], phases.concat());
     assert_eq!(notes[12..], ["round 0"]);
     let log = server.log.take();

@@ -113,7 +113,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let checkpointed = self.flush(arms).await?;
         for place in shuffled(arms.len(), round.seed, PHASES, 1) {
             let cell = &mut cells[place];
-            self.phase(Some(round.index), cell.arm, RunPhase::Inspect);
+            self.phase(Some(round.index), cell.arm, RunPhase::Load);
             cell.before = self.sizes(cell, checkpointed).await?;
         }
         for place in shuffled(arms.len(), round.seed, PHASES, 2) {
