@@ -25,11 +25,29 @@ fn help_has_exit_codes_and_defaults() {
 
     let help = run(&mut docshape(&["run", "--help"])).out;
     assert!(help.contains(EXIT_CODES), "{help}");
-    for default in ["8, with --rate 64", "1", "10s", "quick", "the preset's", "results/SCENARIO/TIME-ID"] {
+    for default in [
+        "8",
+        "auto",
+        "poisson",
+        "all",
+        "new data in every round",
+        "1",
+        "10s",
+        "quick",
+        "the preset's",
+        "results/SCENARIO/TIME-ID",
+    ] {
         assert!(help.contains(&format!("[default: {default}]")), "no default {default}: {help}");
     }
-    for preset in ["1 round of 0.3 s", "8 rounds of 3 s", "12 rounds of 10 s", "20 rounds of 10 s"] {
-        assert!(help.contains(preset), "{help}");
+    let words: Vec<&str> = help.split_whitespace().collect();
+    for (rounds, calls, seconds) in
+        [("1 round", 6, "0.2"), ("8 rounds", 60, "1.5"), ("12 rounds", 200, "5"), ("20 rounds", 200, "5")]
+    {
+        let preset = format!(
+            "; {rounds}; per strategy {calls} calls of each operation by itself, {seconds} s at the common rate, {seconds} s \
+             at saturation"
+        );
+        assert!(words.join(" ").contains(&preset), "{preset} is not in {help}");
     }
 }
 
@@ -82,6 +100,8 @@ fn numbers_and_times_out_of_range_are_rejected() {
         ("--rate", "NaN", "from 0.001 to 1000000, such as 500, or auto"),
         ("--rate", "fast", "from 0.001 to 1000000, such as 500, or auto"),
         ("--arrivals", "even", "[possible values: poisson, uniform]"),
+        ("--only", "", "[possible values: own, rate, saturation]"),
+        ("--only", "own,all", "[possible values: own, rate, saturation]"),
         ("--threads", "0", count),
         ("--calls", "0", count),
         ("--rounds", "0", count),
@@ -150,7 +170,9 @@ fn invalid_objectives_are_rejected_with_the_nearest_form() {
 #[test]
 fn conflicting_arguments_are_rejected() {
     let cannot = "cannot be used with";
-    fails(&["run", "x", "--arrivals", "uniform"], 2, &["--rate <R>"]);
+    fails(&["run", "x", "--only"], 2, &["a value is required for '--only <PARTS>'"]);
+    fails(&["run", "--resume", ".", "--only", "own"], 2, &["--resume", "--only", cannot]);
+    fails(&["run", "--resume", ".", "--same-data"], 2, &["--resume", "--same-data", cannot]);
     fails(&["run", "x", "--calls", "10", "--duration", "1s"], 2, &["--calls", "--duration", cannot]);
     fails(&["run", "x", "--strategies", "a", "--all-strategies"], 2, &["--strategies", "--all-strategies", cannot]);
     fails(&["run", "x", "--uri", "mongodb://db", "--mongod", "/bin/true"], 2, &["--uri", "--mongod", cannot]);

@@ -56,9 +56,10 @@ pub struct MeasurementArguments {
     /// Rounds, each on fresh databases, 1 to 1000 [default: the preset's]
     #[arg(long, value_name = "N", value_parser = whole::<1, 1000>, allow_hyphen_values = true)]
     pub rounds: Option<u64>,
-    /// Slices per strategy and round, 1 to 1000 [default: the preset's]
+    /// Slices per strategy, round and part, 1 to 1000 [default: the preset's]
     ///
-    /// The calls of a round are divided into slices; strategies take turns, one slice at a time.
+    /// The calls at the common rate and those at saturation are divided into slices, fewer if there are few calls;
+    /// strategies take turns, one slice at a time.
     #[arg(long, value_name = "N", value_parser = whole::<1, 1000>, allow_hyphen_values = true)]
     pub slices: Option<u64>,
     /// Measure the strategies one after another instead of slice by slice
@@ -74,23 +75,28 @@ pub struct MeasurementArguments {
     /// Measure only these parts, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
     pub only: Vec<Part>,
-    /// Use the same data in all rounds [default: another data set in every round]
+    /// Use the same data in all rounds [default: new data in every round]
     ///
-    /// Intervals then say nothing about other data of the same kind.
+    /// Confidence intervals then hold for these data only, not for others that the scenario could have generated.
     #[arg(long)]
     pub same_data: bool,
-    /// Calls per strategy and round, each at the common rate and at saturation, 1 to 100000000 [default: from the preset's time]
+    /// Calls per strategy, round and part, 1 to 100000000 [default: from the preset's time]
+    ///
+    /// N calls at the common rate, and N at saturation. Own costs take as many calls of the mix as its rarest operation
+    /// requires, but no more than N.
     #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
-    /// Time per strategy and round, each at the common rate and at saturation, such as 3s or 2m [default: the preset's]
+    /// Time per strategy, round and part, such as 3s or 2m [default: the preset's]
     ///
-    /// At saturation, all strategies make as many calls as the slowest one makes in this time.
+    /// Applies to the common rate, which may take twice as long to have enough calls for a 99th percentile, and to
+    /// saturation, where all strategies make as many calls as the slowest one makes in this time.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
-    /// Calls per second of the common rate, or `auto` [default: auto]
+    /// Common rate in calls per second, or `auto` [default: auto]
     ///
-    /// R is from 0.001 to 1000000. `auto` is half of the slowest strategy's throughput at saturation. Each call starts when it
-    /// is due, without waiting for earlier calls; once 64 calls are in flight (or --clients, if more), due calls queue.
+    /// R is from 0.001 to 1000000. `auto` is half of the slowest strategy's throughput in a pilot before the first round.
+    /// Each call starts when it is due, without waiting for earlier calls; once 64 calls are in flight (or --clients, if
+    /// more), due calls queue.
     #[arg(long, value_name = "R", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// Distribution of the intended start times at the common rate [default: poisson]
@@ -181,9 +187,9 @@ impl ValueEnum for Part {
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         let help = match self {
-            Part::Own => "every operation by itself, one client",
-            Part::Rate => "the same calls per second for all strategies",
-            Part::Saturation => "as many calls as --clients clients get through",
+            Part::Own => "own cost: each operation by itself, one client",
+            Part::Rate => "common rate: the mix at the same calls per second for all strategies",
+            Part::Saturation => "saturation: the mix as fast as --clients clients can send it",
         };
         Some(clap::builder::PossibleValue::new(self.name()).help(help))
     }

@@ -19,8 +19,11 @@ impl ValueEnum for Preset {
             Preset::Publish => "numbers to publish",
         };
         let length = self.length();
-        let (rounds, seconds, warmup) = (counted(length.rounds, "round"), length.seconds, length.warmup_seconds);
-        let help = format!("{purpose}; {rounds}, {seconds} s per strategy and part after {warmup} s of warm-up");
+        let (rounds, own, seconds) = (counted(length.rounds, "round"), length.own_calls, length.seconds);
+        let help = format!(
+            "{purpose}; {rounds}; per strategy {own} calls of each operation by itself, {seconds} s at the common rate, \
+             {seconds} s at saturation"
+        );
         Some(PossibleValue::new(self.name()).help(help))
     }
 }
@@ -35,7 +38,8 @@ mod tests {
             assert_eq!(Preset::from_str(preset.name(), false), Ok(preset));
         }
         let smoke = Preset::Smoke.to_possible_value().unwrap();
-        let help = "a check that it runs; 1 round, 0.2 s per strategy and part after 0.1 s of warm-up";
+        let help = "a check that it runs; 1 round; per strategy 6 calls of each operation by itself, 0.2 s at the common rate, \
+                    0.2 s at saturation";
         assert_eq!(smoke.get_help().unwrap().to_string(), help);
     }
 }
