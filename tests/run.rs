@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::record::CallOutcome;
-use docshape::results::{self, Arrivals, CellRecord, LoadModel, RoundRecord, RunRecord, Status};
+use docshape::results::{self, Arrivals, CellRecord, LoadModel, Part, RoundRecord, RunRecord, Status};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions};
 use docshape::server::{ReplyKind, Target};
@@ -24,9 +24,21 @@ use nix::unistd::Pid;
 
 mod harness;
 
-/// A run of about two seconds.
-const SMALL: [&str; 10] =
-    ["run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--slices", "4"];
+/// A run whose rounds take two or three seconds. It needs no pilot.
+const SMALL: [&str; 12] = [
+    "run",
+    "blog-comments",
+    "--set",
+    "posts=30",
+    "--set",
+    "comments_per_post=10",
+    "--calls",
+    "300",
+    "--rate",
+    "600",
+    "--slices",
+    "4",
+];
 const OPERATIONS: [&str; 12] = [
     "add_comment",
     "post",
@@ -274,11 +286,11 @@ fn logged(path: &Path) -> BTreeMap<String, u64> {
 /// The same from `run.json`.
 fn succeeded(record: &RunRecord) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for round in &record.rounds {
+    for (part, round) in record.parts.iter().flat_map(|(part, rounds)| rounds.iter().map(move |round| (part, round))) {
         for (strategy, cell) in record.strategies.iter().zip(&round.cells) {
             for (name, operation) in record.operations.iter().zip(&cell.operations) {
                 // A tag has no blanks.
-                let tag = format!("{}/{name}/{}", strategy.name.replace(' ', "_"), round.index + 1);
+                let tag = format!("{}/{name}/{part}/{}", strategy.name.replace(' ', "_"), round.index + 1);
                 let ok = operation.outcomes.iter().filter(|outcome| outcome.outcome == CallOutcome::Ok);
                 *counts.entry(tag).or_default() += ok.map(|outcome| outcome.count).sum::<u64>();
             }
@@ -291,7 +303,7 @@ fn succeeded(record: &RunRecord) -> BTreeMap<String, u64> {
 #[test]
 fn a_smoke_run_has_consistent_results_and_reports_again() {
     let place = Place::new();
-    let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--calls", "1000", "--out"]);
+    let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--calls", "600", "--out"]);
     command.arg(place.run());
     let ended = finish(command).ok();
     place.assert_nothing_left();
@@ -303,34 +315,40 @@ fn a_smoke_run_has_consistent_results_and_reports_again() {
 
     let record = place.record();
     // On a busy machine the round is a single slice, which is no series over time.
-    let has_series = record.rounds[0].cells[0].slices.len() > 1;
+    let saturation = &record.parts[&Part::Saturation][0];
+    let has_series = saturation.cells[0].slices.len() > 1;
     let charts = ["cost.svg", "forest.svg", "growth.svg", "percentiles.svg", "sizes.svg"];
     assert_eq!(drawn, [&charts[..], if has_series { &["throughput.svg"] } else { &[] }].concat());
-    assert_eq!((&record.status, record.rounds.len()), (&Status::Complete, 1));
+    assert_eq!((&record.status, record.complete_rounds()), (&Status::Complete, 1));
     let strategies: Vec<&str> = record.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
     assert_eq!(strategies, ["embedded", "linked", "bucketed", "embedded (repeat)"]);
     assert_eq!(record.operations, OPERATIONS);
-    for cell in &record.rounds[0].cells {
-        assert_eq!(Some(cell.calls), record.settings.calls);
-        let in_mix = |(_, weight): &(String, f64)| *weight > 0.0;
+    assert_eq!(record.parts.keys().copied().collect::<Vec<_>>(), Part::ALL);
+    let in_mix: Vec<bool> = record.mix.weights.iter().map(|(_, weight)| *weight > 0.0).collect();
+    for (part, cell) in
+        record.parts.iter().flat_map(|(part, rounds)| rounds[0].cells.iter().map(move |cell| (part, cell)))
+    {
+        let planned = record.settings.calls.filter(|_| *part == Part::Saturation);
+        assert!(planned.is_none_or(|calls| cell.calls == calls), "{} of {planned:?}", cell.calls);
         let called: Vec<bool> = calls(cell).iter().map(|calls| *calls > 0).collect();
-        assert_eq!(called, record.mix.weights.iter().map(in_mix).collect::<Vec<_>>(), "{:?}", calls(cell));
+        assert_eq!(called, in_mix, "{part}: {:?}", calls(cell));
         assert_adds_up(cell);
-        assert!(cell.operations.iter().all(|operation| operation.errors.is_empty()));
+        assert!(cell.operations.iter().all(|operation| operation.errors.is_empty()), "{part}");
         assert_eq!(cell.connections_created, 0, "the pool was warm");
+        assert_eq!(cell.own_counters.len(), if *part == Part::Own { OPERATIONS.len() } else { 0 }, "{part}");
         let machine = &cell.machine;
         for share in [machine.steal, machine.busy, machine.load_thread_busy] {
-            assert!(share.is_some_and(|share| (0.0..=1.01).contains(&share)), "{machine:?}");
+            assert!(share.is_some_and(|share| (0.0..=1.01).contains(&share)), "{part}: {machine:?}");
         }
-        assert!(machine.load_thread_busy > Some(0.0) && machine.load_average.is_some(), "{machine:?}");
+        assert!(machine.load_thread_busy > Some(0.0) && machine.load_average.is_some(), "{part}: {machine:?}");
     }
-    assert_eq!((record.id.len(), record.environment.connections), (8, Some(8)));
+    assert_eq!((record.id.len(), record.environment.connections), (8, Some(64)));
     assert!(record.environment.driver.as_ref().is_some_and(|driver| driver.starts_with("mongodb 3.")));
     assert!(record.server.cache_bytes.is_some_and(|cache| cache > 200_000_000));
     let comments = record.strategies[1].collections.iter().find(|one| one.name == "comments").unwrap();
     assert!(comments.indexes[0].starts_with("{ key: { post: 1, created_on: 1, _id: 1 }"), "{comments:?}");
     assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
-    assert_sizes_grow_where_documents_grow(&record.rounds[0]);
+    assert_sizes_grow_where_documents_grow(saturation);
 
     let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
     assert!(strategies.iter().chain(&OPERATIONS).all(|name| markdown.contains(name)), "{markdown}");
@@ -361,7 +379,8 @@ fn assert_sizes_grow_where_documents_grow(round: &RoundRecord) {
         let cell = &round.cells[arm];
         let followed: Vec<u64> =
             cell.growth.iter().filter(|sample| sample.label == "post 0").map(|sample| sample.bytes).collect();
-        assert!(followed.len() > 2 && followed.is_sorted(), "{followed:?}");
+        // On a busy machine there is a single slice: a sample before it, one after it.
+        assert!(followed.len() >= 2 && followed.is_sorted(), "{followed:?}");
         followed[followed.len() - 1] - followed[0]
     };
     assert!(range(0) > 0, "the most popular post grows when its comments are inside");
@@ -381,19 +400,22 @@ fn equal_seeds_make_equal_calls_with_any_number_of_threads() {
     let one = run("one", &["--seed", "7"]);
     let two = run("two", &["--seed", "7", "--threads", "2", "--clients", "8"]);
     let other = run("other", &["--seed", "8"]);
-    for (round, again) in one.rounds.iter().zip(&two.rounds) {
-        assert_eq!((round.seed, &round.order), (again.seed, &again.order));
-        for (cell, again) in round.cells.iter().zip(&again.cells) {
-            assert_eq!(calls(cell), calls(&round.cells[0]), "strategies are asked the same");
-            assert_eq!((calls(cell), cell.loaded), (calls(again), again.loaded));
-            assert_eq!(documents(cell), documents(again));
-            assert_eq!(cell.calls, 300);
-            assert_adds_up(again);
+    for (part, rounds) in &one.parts {
+        for (round, again) in rounds.iter().zip(&two.parts[part]) {
+            assert_eq!((round.seed, &round.order), (again.seed, &again.order), "{part}");
+            for (cell, again) in round.cells.iter().zip(&again.cells) {
+                assert_eq!(calls(cell), calls(&round.cells[0]), "{part}: strategies are asked the same");
+                assert_eq!((calls(cell), cell.loaded), (calls(again), again.loaded), "{part}");
+                assert_eq!(documents(cell), documents(again));
+                assert!(*part == Part::Own || cell.calls == 300, "{part}: {}", cell.calls);
+                assert_adds_up(again);
+            }
         }
     }
-    assert_ne!(calls(&one.rounds[0].cells[0]), calls(&one.rounds[1].cells[0]), "rounds differ");
-    assert_ne!(calls(&one.rounds[0].cells[0]), calls(&other.rounds[0].cells[0]), "seeds differ");
-    assert_ne!(documents(&one.rounds[0].cells[1]), documents(&other.rounds[0].cells[1]));
+    let (ours, theirs) = (&one.parts[&Part::Saturation], &other.parts[&Part::Saturation]);
+    assert_ne!(calls(&ours[0].cells[0]), calls(&ours[1].cells[0]), "rounds differ");
+    assert_ne!(calls(&ours[0].cells[0]), calls(&theirs[0].cells[0]), "seeds differ");
+    assert_ne!(documents(&ours[0].cells[1]), documents(&theirs[0].cells[1]));
     assert_eq!(logged(&place.path("two/latency.hlog")), succeeded(&two));
 }
 
@@ -431,44 +453,48 @@ fn thresholds_decide_the_exit_code_and_the_junit_file() {
 }
 
 #[test]
-fn a_timed_run_says_that_states_differ() {
+fn a_duration_sets_the_calls_of_all_strategies() {
     let place = Place::new();
     let mut command = place.docshape(&["run", "blog-comments", "--duration", "300ms", "--rounds", "1"]);
     command.args(["--set", "posts=30", "--set", "comments_per_post=10", "--threads", "2", "--clients", "5"]);
-    command.args(["--slices", "3", "--preset", "smoke", "--out"]).arg(place.run());
+    command.args(["--slices", "3", "--preset", "smoke", "--only", "saturation", "--out"]).arg(place.run());
     finish(command).ok();
     let record = place.record();
-    assert_eq!((record.settings.duration, record.settings.calls), (Some(0.3), None));
-    for cell in &record.rounds[0].cells {
-        assert!(cell.calls > 0 && cell.seconds >= 0.3 && cell.seconds < 3.0, "{} {}", cell.calls, cell.seconds);
+    assert_eq!(record.settings.duration, Some(0.3));
+    let cells = &record.parts[&Part::Saturation][0].cells;
+    for cell in cells {
+        assert_eq!(Some(cell.calls), record.settings.calls, "all strategies make the same calls");
         assert_adds_up(cell);
     }
+    let slowest = cells.iter().map(|cell| cell.seconds).fold(0.0, f64::max);
+    assert!(slowest > 0.05 && slowest < 3.0, "{slowest} s");
     assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
     let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
-    assert!(markdown.contains("state"), "{markdown}");
-    let warning = markdown.lines().find(|line| line.contains("equal time, not equal calls")).expect("a warning");
-    assert!(warning.contains("states"), "{warning}");
+    assert!(markdown.contains("--duration 0.3s --only saturation") && !markdown.contains("--calls"), "{markdown}");
 }
 
 #[test]
-fn open_load_has_equal_calls_and_response_times() {
+fn a_common_rate_has_equal_calls_and_response_times() {
     let place = Place::new();
-    let mut command =
-        place.docshape(&["run", "blog-comments", "--preset", "smoke", "--duration", "1s", "--rate", "500"]);
-    command.args(["--set", "posts=30", "--set", "comments_per_post=10", "--threads", "2", "--out"]).arg(place.run());
+    let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--calls", "500"]);
+    command.args(["--only", "rate", "--rate", "500", "--set", "posts=30", "--set", "comments_per_post=10"]);
+    command.args(["--threads", "2", "--out"]).arg(place.run());
     let ended = finish(command).ok();
     assert!(ended.stdout.contains("Response time per call") && ended.stdout.contains("offered"), "{}", ended.stdout);
-    assert!(ended.stderr.contains("500 calls per strategy and round at 500 calls/s"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("warm-up calls, 500 calls at 500 calls/s\n"), "{}", ended.stderr);
     let record = place.record();
     let load = LoadModel::Open { rate: 500.0, arrivals: Arrivals::Poisson };
-    assert_eq!((record.settings.load, record.settings.clients), (load, 64));
-    assert_eq!((record.settings.calls, record.settings.duration), (Some(500), None));
-    let cells = &record.rounds[0].cells;
+    let part = record.part(Part::Rate).unwrap();
+    assert_eq!((part.settings.load, part.settings.clients, record.settings.clients), (load, 64, 8));
+    assert_eq!((record.settings.rate_calls, record.settings.duration), (Some(500), None));
+    assert_eq!(record.parts.len(), 1);
+    let cells = &record.parts[&Part::Rate][0].cells;
     for cell in cells {
         assert_adds_up(cell);
         let open = cell.open.as_ref().expect("the open model");
         assert_eq!((open.offered, cell.calls + open.never_started, cell.slices.len()), (500, 500, 2));
-        assert_eq!(open.seconds, cells[0].open.as_ref().unwrap().seconds, "all strategies get the same times");
+        let first = cells[0].open.as_ref().unwrap().seconds;
+        assert!((open.seconds - first).abs() < 1e-6, "all strategies get the same times: {} {first}", open.seconds);
         assert_eq!((open.pacer_lag.count, open.queue_wait.count), (500, cell.calls));
         assert_eq!(cell.check_out.as_ref().map(|waits| waits.count >= cell.calls), Some(true), "a command per call");
         for outcome in cell.operations.iter().flat_map(|operation| &operation.outcomes) {
@@ -479,12 +505,11 @@ fn open_load_has_equal_calls_and_response_times() {
     assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
     let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
     for words in [
-        "| load | open, 500 calls per second and strategy |",
+        "| common rate | 500 calls per second and strategy |",
         "| arrivals | poisson |",
-        "| clients | 64 |",
-        "--calls 500 --rate 500 --arrivals poisson --clients 64",
+        "| clients | 8 |",
+        "--calls 500 --only rate --rate 500 --arrivals poisson --clients 8",
         "## Response time per call",
-        "500 calls per strategy and round, in 2 slices",
         "## Offered and achieved load",
     ] {
         assert!(markdown.contains(words), "{words} is not in {markdown}");
@@ -504,9 +529,53 @@ fn rate_auto_is_half_of_the_slowest_strategy() {
     let LoadModel::Open { rate, arrivals: Arrivals::Uniform } = record.settings.load else {
         panic!("{:?}", record.settings.load)
     };
-    assert!(rate > 1.0 && record.settings.calls == Some((rate * 0.3).ceil() as u64), "{:?}", record.settings);
+    // The pilot's slowest strategy fills the time of the preset; the common rate has three digits.
+    let calls = record.settings.calls.unwrap() as f64;
+    assert!(rate > 1.0 && (calls / (2.0 * rate * 0.2) - 1.0).abs() < 0.02, "{:?}", record.settings);
     let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
     assert!(markdown.contains(&format!("--rate {rate} --arrivals uniform --clients 16")), "{markdown}");
+}
+
+#[test]
+fn only_own_costs_are_measured_when_nothing_else_is_requested() {
+    let place = Place::new();
+    let ended = finish(place.small(&["--only", "own", "--rounds", "1", "--strategies", "embedded,linked"])).ok();
+    let measures: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("round 1 of 1: ")).collect();
+    for (part, is_measured) in [("own cost", true), ("common rate", false), ("saturation", false)] {
+        assert_eq!(measures.iter().any(|line| line.ends_with(part)), is_measured, "{part}: {}", ended.stderr);
+    }
+    assert!(ended.stderr.contains("warm-up calls, own costs in 300 calls\n"), "{}", ended.stderr);
+    let record = place.record();
+    assert_eq!(record.settings.parts, [Part::Own]);
+    assert_eq!(record.parts.keys().collect::<Vec<_>>(), [&Part::Own]);
+    for cell in &record.parts[&Part::Own][0].cells {
+        assert_adds_up(cell);
+        assert!(cell.open.is_none() && cell.counters.is_empty(), "{cell:?}");
+        assert!(!cell.before.is_empty() && !cell.after.is_empty(), "the only part is also the last");
+    }
+    assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
+    let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
+    for text in [&ended.stdout, &markdown] {
+        assert!(text.contains("Measured: own cost: each operation by itself, 1 client."), "{text}");
+        assert!(!text.contains("Offered and achieved load") && !text.contains("calls in flight"), "{text}");
+    }
+    assert!(markdown.contains("--only own"), "{markdown}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn runs_in_an_older_format_are_refused() {
+    let place = Place::new();
+    fs::create_dir(place.run()).unwrap();
+    let old = r#"{"format":2,"version":"0.0.9","status":"complete","rounds":[]}"#;
+    fs::write(place.run().join("run.json"), old).unwrap();
+    let run = place.run();
+    let run = run.to_str().unwrap();
+    let words = ["run.json was written by docshape 0.0.9 in format 2", "reads format 3 only", "use docshape 0.0.9"];
+    for command in [&["report", run][..], &["run", "--resume", run], &["compare", run, run]] {
+        finish(place.docshape(command)).error(2, &words);
+    }
+    assert_eq!(fs::read_to_string(place.run().join("run.json")).unwrap(), old, "it stays as it was");
 }
 
 #[test]
@@ -529,7 +598,7 @@ fn invalid_input_is_one_paragraph_and_leaves_nothing() {
         &["invalid value `many` for parameter `posts`", "expected an int, for example 200"],
     );
     plain(&["--threads", "3", "--clients", "2"], &["--threads 3", "try --clients 3"]);
-    plain(&["--threads", "65", "--rate", "5"], &["--threads 65", "try --clients 65"]);
+    plain(&["--threads", "9", "--rate", "5"], &["--threads 9", "try --clients 9"]);
     plain(&["--keep"], &["--keep requires --uri", "docshape server start", "--uri"]);
     plain(&["--uri", "localhost:27017"], &["connection string is not valid", "no scheme", "mongodb://"]);
     plain(&["--uri", "mongodb://ann:s3cret@:x"], &["connection string is not valid", "percent-encoded"]);
@@ -677,7 +746,7 @@ fn databases_are_dropped_unless_kept() {
     let mut command = place.docshape(&SMALL);
     command.args(["--rounds", "5", "--uri", &uri, "--out"]).arg(place.run());
     let mut running = Running::start(command);
-    running.wait_for("round 2 of 5: measure");
+    running.wait_for("round 2 of 5: saturation");
     running.signal(Signal::SIGINT);
     running.finish().error(130, &["interrupted; 1 complete round is in"]);
     assert_eq!(others(), names);
@@ -712,7 +781,7 @@ fn a_full_disk_keeps_complete_rounds() {
     let (_server, uri) = server(&place);
     finish(place.small(&["--rounds", "1", "--uri", &uri])).ok();
     let whole = fs::metadata(place.run().join("run.json")).unwrap().len();
-    let head = whole - serde_json::to_string(&place.record().rounds).unwrap().len() as u64;
+    let head = whole - serde_json::to_string(&place.record().parts).unwrap().len() as u64;
     // Files may become as large as one round and a half.
     let limit = (head + (whole - head) * 3 / 2) / 1024;
     let limited = |limit: u64, folder: &str| {
@@ -724,7 +793,7 @@ fn a_full_disk_keeps_complete_rounds() {
     let ended = limited(limit, "limited");
     ended.error(3, &["cannot write", &path, "free some disk space", &format!("1 complete round is in {path}")]);
     let record = results::load(&place.path("limited")).unwrap();
-    assert_eq!((record.rounds.len(), record.status), (1, Status::Unfinished));
+    assert_eq!((record.complete_rounds(), &record.status), (1, &Status::Unfinished));
     let ended = limited(1, "none");
     ended.error(3, &["cannot write", "run.json", "free some disk space", "no round is complete"]);
 }
@@ -752,7 +821,7 @@ fn interrupted_after(rounds: usize, words: &str, signal: Signal, arguments: &[&s
     let left = ["no round is complete", "1 complete round is in"][rounds];
     ended.error(130, &["interrupted", left]);
     let record = place.record();
-    assert_eq!((record.rounds.len(), &record.status), (rounds, &Status::Interrupted), "{words}");
+    assert_eq!((record.complete_rounds(), &record.status), (rounds, &Status::Interrupted), "{words}");
     let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
     assert!(markdown.contains("interrupted"), "{markdown}");
     let report = finish(place.docshape(&["report", place.run().to_str().unwrap()])).ok();
@@ -769,7 +838,7 @@ fn an_interrupt_of_the_start_leaves_nothing() {
 #[test]
 fn an_interrupt_of_the_pilot_leaves_a_readable_run() {
     // Without --calls there is a pilot.
-    for words in ["pilot: load", "pilot: measure"] {
+    for words in ["pilot: load", "pilot: saturation"] {
         let place = Place::new();
         let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--out"]);
         command.arg(place.run());
@@ -795,15 +864,16 @@ fn an_interrupt_between_slices_keeps_complete_rounds() {
 
 #[test]
 fn an_interrupt_of_a_slice_keeps_complete_rounds() {
-    interrupted_after(0, "round 1 of 9: measure", Signal::SIGTERM, &["--rounds", "9"]);
-    interrupted_after(1, "round 2 of 9: measure", Signal::SIGINT, &["--rounds", "9"]);
+    interrupted_after(0, "round 1 of 9: own cost", Signal::SIGINT, &["--rounds", "9"]);
+    interrupted_after(0, "round 1 of 9: common rate", Signal::SIGTERM, &["--rounds", "9"]);
+    interrupted_after(1, "round 2 of 9: saturation", Signal::SIGINT, &["--rounds", "9"]);
 }
 
 #[test]
 fn a_second_interrupt_does_not_wait_for_the_server() {
     let place = Place::new();
     let mut running = Running::start(place.small(&["--rounds", "9", "--shared-mongod"]));
-    running.wait_for("round 2 of 9: measure");
+    running.wait_for("round 2 of 9: saturation");
     let mongods = running.mongods();
     // The server is frozen, so calls in flight get no reply and cleanup would take long.
     send(mongods[0], Signal::SIGSTOP);
@@ -815,16 +885,19 @@ fn a_second_interrupt_does_not_wait_for_the_server() {
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     assert!(!mongods.into_iter().any(alive));
     place.assert_nothing_left();
-    assert_eq!(place.record().rounds.len(), 1);
+    assert_eq!(place.record().complete_rounds(), 1);
 }
 
 #[test]
 fn a_killed_run_leaves_complete_rounds_and_no_server() {
     let place = Place::new();
     // The first server is that of the verification; then each strategy has one, stopped or not.
-    for (words, servers) in
-        [("checking that", 1), ("round 1 of 9: load", 4), ("round 1 of 9: inspect", 4), ("round 2 of 9: measure", 4)]
-    {
+    for (words, servers) in [
+        ("checking that", 1),
+        ("round 1 of 9: load", 4),
+        ("round 1 of 9: inspect", 4),
+        ("round 2 of 9: common rate", 4),
+    ] {
         let _ = fs::remove_dir_all(place.run());
         let mut running = Running::start(place.small(&["--rounds", "9"]));
         running.wait_for(words);
@@ -841,7 +914,7 @@ fn a_killed_run_leaves_complete_rounds_and_no_server() {
         assert_eq!(folders, servers, "nobody was there to remove the folders, {words}");
     }
     let record = place.record();
-    assert_eq!((record.rounds.len(), &record.status), (1, &Status::Unfinished));
+    assert_eq!((record.complete_rounds(), &record.status), (1, &Status::Unfinished));
     let (server, _) = server(&place);
     assert_eq!(fs::read_dir(place.tmp()).unwrap().count(), 1, "the next start removed them and has one of its own");
     server.signal(Signal::SIGINT);
@@ -849,17 +922,11 @@ fn a_killed_run_leaves_complete_rounds_and_no_server() {
     place.assert_nothing_left();
 }
 
-/// A round as it stands in `run.json`.
-fn first_round(run: &Path) -> String {
+/// The first round of every part as it stands in `run.json`.
+fn first_rounds(run: &Path) -> Vec<serde_json::Value> {
     let text = fs::read_to_string(run.join("run.json")).unwrap();
-    let begin = text.find("\"rounds\":[").expect("rounds") + "\"rounds\":[".len();
-    // Rounds are objects whose strings hold no braces: names, base64 and words of the server.
-    let mut depth = 0;
-    let end = text[begin..].find(|c| {
-        depth += i32::from(c == '{') - i32::from(c == '}');
-        depth == 0
-    });
-    text[begin..begin + end.unwrap() + 1].to_owned()
+    let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    record["parts"].as_object().unwrap().values().map(|rounds| rounds[0].clone()).collect()
 }
 
 #[test]
@@ -878,12 +945,13 @@ fn a_killed_run_is_resumed_after_its_complete_rounds() {
     };
     let folder = place.run().to_str().unwrap().to_owned();
     let mut running = Running::start(place.small(&["--rounds", "3", "--uri", &uri, "--noise", "3", "--threads", "2"]));
-    running.wait_for("round 2 of 3: measure");
+    running.wait_for("round 2 of 3: saturation");
     running.signal(Signal::SIGKILL);
     running.finish();
-    assert_eq!((place.record().rounds.len(), place.record().status), (1, Status::Unfinished));
+    assert_eq!((place.record().complete_rounds(), place.record().status), (1, Status::Unfinished));
     assert!(databases() > 0, "nobody was there to drop them");
-    let before = first_round(&place.run());
+    let before = first_rounds(&place.run());
+    assert_eq!(before.len(), 3, "own cost, common rate and saturation");
     // A line that was cut off.
     let log = place.run().join("latency.hlog");
     let mut text = fs::read_to_string(&log).unwrap();
@@ -895,10 +963,12 @@ fn a_killed_run_is_resumed_after_its_complete_rounds() {
     let ended = resume(&["--uri", &uri]).ok();
     assert!(ended.stderr.contains("round 2 of 3") && !ended.stderr.contains("round 1 of 3"), "{}", ended.stderr);
     let record = place.record();
-    assert_eq!((record.rounds.len(), &record.status), (3, &Status::Complete));
-    assert_eq!(first_round(&place.run()), before);
+    assert_eq!((record.complete_rounds(), &record.status), (3, &Status::Complete));
+    assert_eq!(first_rounds(&place.run()), before);
     assert_eq!((record.settings.noise, record.settings.threads, record.settings.calls), (0.03, 2, Some(300)));
-    assert_eq!(record.rounds.iter().map(|round| round.index).collect::<Vec<_>>(), [0, 1, 2]);
+    for rounds in record.parts.values() {
+        assert_eq!(rounds.iter().map(|round| round.index).collect::<Vec<_>>(), [0, 1, 2]);
+    }
     assert_eq!(logged(&log), succeeded(&record), "the log has every round once");
     assert!(record.warnings[0].starts_with("The run was resumed after round 1"), "{:?}", record.warnings);
     assert_eq!(databases(), 0, "those of the killed round are gone, too");
@@ -919,7 +989,7 @@ fn a_run_on_an_embedded_server_is_resumed_on_another_one() {
     running.wait_for("round 1 of 2: load");
     running.signal(Signal::SIGKILL);
     running.finish();
-    assert_eq!(place.record().rounds.len(), 0);
+    assert_eq!(place.record().complete_rounds(), 0);
     let resume = |more: &[&str]| finish(place.docshape(&[&["run", "--resume", &folder], more].concat()));
     resume(&["--uri", "mongodb://127.0.0.1:1/"]).error(2, &["on an embedded server", "omit --uri"]);
     let conflict = resume(&["--rounds", "9"]);
@@ -928,7 +998,7 @@ fn a_run_on_an_embedded_server_is_resumed_on_another_one() {
     let resumed = resume(&[]).ok();
     assert!(resumed.stdout.contains("linked.count.max<999s  ✓ passed "), "{}", resumed.stdout);
     let record = place.record();
-    assert_eq!((record.rounds.len(), &record.status, record.settings.cache_gb), (2, &Status::Complete, Some(0.5)));
+    assert_eq!((record.complete_rounds(), &record.status, record.settings.cache_gb), (2, &Status::Complete, Some(0.5)));
     assert_eq!(logged(&place.run().join("latency.hlog")), succeeded(&record));
     place.assert_nothing_left();
 }
@@ -994,7 +1064,7 @@ strategies:
     assert!(ended.stdout.starts_with("INVALID RUN: no verdict"), "{}", ended.stdout);
     assert!(ended.stdout.contains("the error budget is 1.0 %"), "{}", ended.stdout);
     let record = results::load(&place.path("void")).unwrap();
-    assert_eq!((record.status, record.rounds.len()), (Status::Complete, 1));
+    assert_eq!((&record.status, record.complete_rounds()), (&Status::Complete, 1));
     let markdown = fs::read_to_string(place.path("void/report.md")).unwrap();
     assert!(markdown.contains("> **Invalid run: no verdict"), "{markdown}");
 }
@@ -1015,7 +1085,7 @@ fn a_dead_or_hanging_server_ends_the_run() {
         assert!(!mongods.into_iter().any(alive));
         place.assert_nothing_left();
         let record = place.record();
-        assert_eq!(record.rounds.len(), rounds);
+        assert_eq!(record.complete_rounds(), rounds);
         assert!(matches!(&record.status, Status::Failed(reason) if reason.contains("lost")), "{:?}", record.status);
         assert!(place.run().join("report.md").exists());
     };
@@ -1023,10 +1093,10 @@ fn a_dead_or_hanging_server_ends_the_run() {
         let killed = ["1 complete round is in", "ended by itself", "it was killed from outside"];
         let shared = &["--shared-mongod"];
         // Of several servers, most are suspended when they are killed.
-        scope.spawn(move || lose(&[], "round 2 of 9: measure", Signal::SIGKILL, &killed, 1));
+        scope.spawn(move || lose(&[], "round 2 of 9: common rate", Signal::SIGKILL, &killed, 1));
         scope.spawn(move || lose(&[], "round 1 of 9: load", Signal::SIGKILL, &["no round is complete", "killed"], 0));
-        scope.spawn(move || lose(shared, "round 2 of 9: measure", Signal::SIGKILL, &killed, 1));
-        scope.spawn(move || lose(shared, "round 2 of 9: measure", Signal::SIGSTOP, &["no answer within 1 s"], 1));
+        scope.spawn(move || lose(shared, "round 2 of 9: own cost", Signal::SIGKILL, &killed, 1));
+        scope.spawn(move || lose(shared, "round 2 of 9: saturation", Signal::SIGSTOP, &["no answer within 1 s"], 1));
     });
 }
 
@@ -1063,7 +1133,8 @@ strategies:
 
 #[test]
 fn memory_does_not_grow_with_the_calls() {
-    const MOST: u64 = 100 * 1024;
+    // 64 connections to each of four servers take about 25 MiB of it.
+    const MOST: u64 = 140 * 1024;
     let peak = |calls: &str| {
         let place = Place::new();
         let mut command = place.docshape(&["run", "blog-comments", "--rounds", "3", "--calls", calls, "--out"]);
