@@ -129,7 +129,7 @@ impl Bench {
         let mut took = Duration::ZERO;
         for number in 0..WARM_UP + calls {
             let drawn =
-                plan.arguments(operation, plan.round_seed(0), call_id::own_cost(operation, number), program.slots);
+                plan.arguments(operation, plan.round_seed(0), call_id::sample(operation, number), program.slots);
             let mut frame = drawn.map_err(|error| error.to_string())?;
             let mut interpreter = Interpreter::new(target, &database);
             let begun = Instant::now();

@@ -11,7 +11,7 @@ pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations) -> Vec<Stri
     let mut sentences = vec![measured(record, parts)];
     let ranking = parts.main().comparisons().find_map(|one| one.ranking());
     if let Some((ranking, mix)) = ranking.zip(parts.main_record().filter(|mix| mix.part != Some(Part::Own))) {
-        let turns = Turns { parts, mix, ranking: &ranking };
+        let turns = OrderTurns { parts, mix, ranking: &ranking };
         sentences.extend(turns.networks());
         sentences.extend(turns.shares());
     }
@@ -39,14 +39,14 @@ fn measured(record: &RunRecord, parts: &PartEvaluations) -> String {
 }
 
 /// Where the best strategy of the mix loses its place to others.
-struct Turns<'r> {
+struct OrderTurns<'r> {
     parts: &'r PartEvaluations,
     /// The part of the verdict.
     mix: &'r RunRecord,
     ranking: &'r Ranking,
 }
 
-impl Turns<'_> {
+impl OrderTurns<'_> {
     fn name(&self, strategy: usize) -> &str {
         self.parts.main().strategies.get(strategy).map_or("?", |strategy| &strategy.name)
     }
