@@ -1,4 +1,4 @@
-//! Time to read and report a large run: 20 rounds of 7 strategies and the repeat, with 9 operations each.
+//! Time to read and report a large run: three parts of 20 rounds of 7 strategies and the repeat, with 9 operations each.
 
 #![allow(missing_docs)]
 
@@ -9,7 +9,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use docshape::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 use docshape::report::{Html, Markdown, Renderer, Report, Terminal};
 use docshape::results::{
-    CellRecord, Environment, FORMAT_VERSION, MachineRecord, MixRecord, OperationRecord, OutcomeRecord, Preset,
+    CellRecord, Environment, FORMAT_VERSION, MachineRecord, MixRecord, OperationRecord, OutcomeRecord, Part, Preset,
     RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, SliceRecord, Status,
     StrategyRecord, load, save,
 };
@@ -68,6 +68,8 @@ fn cell(arm: usize, state: &mut u64) -> CellRecord {
         seconds: 10.0,
         connections_created: 0,
         operations: (0..OPERATIONS).map(|one| operation(arm, one, state)).collect(),
+        own_counters: Vec::new(),
+        deferred: None,
         slices,
         warm_up,
         open: None,
@@ -136,8 +138,10 @@ fn run() -> RunRecord {
         operations: names,
         claims: Vec::new(),
         verification: None,
-        rounds: (0..ROUNDS).map(|index| round(index, &mut state)).collect(),
-        own_costs: Vec::new(),
+        parts: Part::ALL.map(|part| (part, (0..ROUNDS).map(|index| round(index, &mut state)).collect())).into(),
+        rounds: Vec::new(),
+        part: None,
+        identical: Vec::new(),
         query_plans: Vec::new(),
         warnings: Vec::new(),
     }
