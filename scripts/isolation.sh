@@ -28,7 +28,7 @@ measure() {
     for kind in own shared cells; do
         # shellcheck disable=SC2086
         "$DOCSHAPE" run "$scenario" --strategies "$strategies" --rounds "$((rounds / parts))" --seed "$part" \
-            --out "$work/$name-$kind-$part" ${options[$kind]} --no-verify "$@" >/dev/null 2>"$work/progress" ||
+            --only saturation --out "$work/$name-$kind-$part" ${options[$kind]} --no-verify "$@" >/dev/null 2>"$work/progress" ||
             (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
     done
 }
@@ -43,13 +43,9 @@ done
 python3 - "$work" <<'PYTHON'
 import glob, json, math, statistics, sys
 
-def load(cell):
-    """What the saturated load left; before parts of rounds, a cell had one load."""
-    return cell["parts"]["saturation"] if "parts" in cell else cell
-
 def mix_mean(run, cell):
     total = weights = 0.0
-    for (name, weight), operation in zip(run["mix"]["weights"], load(cell)["operations"]):
+    for (name, weight), operation in zip(run["mix"]["weights"], cell["operations"]):
         good = [o for o in operation["outcomes"] if o["outcome"] in ("ok", "same", "not_found")]
         calls = sum(o["count"] for o in good)
         if weight > 0 and calls:
@@ -59,8 +55,7 @@ def mix_mean(run, cell):
 
 def written(cell):
     """Bytes written back from the cache in measured slices."""
-    parts = cell["parts"].values() if "parts" in cell else [cell]
-    return sum(part["counters"].get("cache_bytes_written", 0) for part in parts)
+    return cell["counters"].get("cache_bytes_written", 0)
 
 def stored(cell):
     """Bytes by which the measured calls made documents and indexes larger."""
@@ -72,7 +67,7 @@ def rounds(name, kind):
         run = json.load(open(path))
         if (run["server"]["servers"] == "per_strategy") != (kind == "own"):
             print(f"{path}: {' '.join(run['warnings'])}")
-        for round in run["rounds"]:
+        for round in run["parts"]["saturation"]:
             yield run, round["cells"]
 
 for kind in ("own", "shared", "cells"):

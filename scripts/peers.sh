@@ -59,7 +59,7 @@ for ((round = 0; round < rounds; round++)); do
     for mix in "${mixes[@]}"; do
         run=$work/$mix-$round
         # Exit code 4 is an invalid run, for example on a busy machine. Its numbers are used anyway.
-        "$docshape" run benches/points.yaml --mix "$mix" --preset smoke --rounds 1 --slices 1 --calls "$calls" \
+        "$docshape" run benches/points.yaml --mix "$mix" --only saturation --preset smoke --rounds 1 --slices 1 --calls "$calls" \
             --clients "$clients" --seed "$((round + 1))" --keep --uri "$uri" --out "$run" >/dev/null 2>"$work/progress" ||
             (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
         id=$("$python" -c 'import json, sys; print(json.load(sys.stdin)["id"])' <"$run/run.json")
@@ -78,7 +78,7 @@ work, rounds, mixes = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 
 
 def docshape(folder):
-    (cell,) = json.loads((folder / "run.json").read_text())["rounds"][0]["cells"]
+    (cell,) = json.loads((folder / "run.json").read_text())["parts"]["saturation"][0]["cells"]
     return cell["calls"], cell["seconds"], cell["machine"]["load_thread_busy"] * cell["seconds"]
 
 

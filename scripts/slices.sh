@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures how much noise alternating slices remove. Runs identical arms of blog-comments with whole windows one after
-# another (--isolate) and in slices. Prints for both the standard deviation over rounds of ln(ratio) of the mix's mean time,
+# another (--isolate) and in slices, at saturation. Prints for both the standard deviation over rounds of ln(ratio) of the mix's mean time,
 # and the quotient of the two.
 #
 #   scripts/slices.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 3 minutes
@@ -22,7 +22,7 @@ for ((part = 1; part <= parts; part++)); do
         options=()
         [[ $kind == isolate ]] && options=(--isolate)
         target/release/docshape run "$work/twin.yaml" --strategies embedded,twin --rounds "$((rounds / parts))" \
-            --seed "$part" --out "$work/$kind-$part" "${options[@]}" "${@}" >/dev/null 2>"$work/progress" ||
+            --seed "$part" --only saturation --out "$work/$kind-$part" "${options[@]}" "${@}" >/dev/null 2>"$work/progress" ||
             (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
     done
 done
@@ -45,7 +45,7 @@ for kind in ("isolate", "slices"):
     logs = []
     for path in sorted(glob.glob(f"{sys.argv[1]}/{kind}-*/run.json")):
         run = json.load(open(path))
-        for round in run["rounds"]:
+        for round in run["parts"]["saturation"]:
             # The baseline, its twin and its repeat are identical: two log ratios to the baseline per round.
             first, *others = (mix_mean(run, cell) for cell in round["cells"])
             logs.append([math.log(other / first) for other in others])

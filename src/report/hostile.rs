@@ -181,8 +181,12 @@ fn others_with(text: &str) -> [Report; 4] {
     older.record.server.facts = vec![(text.to_owned(), "older".into())];
     let strategies = [0, 1].map(|place| SharedStrategy { before: place, after: place });
     let pair = RunPair { before: &record, after: &record, strategies: &strategies, tolerance: 0.05 };
-    let comparison =
-        Report::of_comparison(&compare_runs(pair), [&older, &named()], 0.05, std::slice::from_ref(&record.mix.name));
+    let comparison = Report::of_comparison(
+        &compare_runs(pair).unwrap(),
+        [&older, &named()],
+        0.05,
+        std::slice::from_ref(&record.mix.name),
+    );
     let trial = TrialRecord { rate: 9.0, offered: 9, failed: 0, measured: None, overloaded: false, passed: true };
     let search = SearchRecord { round: 0, strategy: 1, trials: vec![trial.clone()] };
     let confirmations = vec![ConfirmationRecord { strategy: 1, seconds: 60.0, trial }];

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::results::{LoadModel, RunRecord, ServerSharing, in_percent};
+use crate::results::{Part, RunRecord, ServerSharing, in_percent};
 use crate::stats::{
-    self, ChangeVerdict, CollectionGrowth, Incomparable, IncomparableReason, OperationChange, Quantity, Ratio, Role,
-    RunComparison, SharedShift, StrategyChange, TimeChange,
+    self, ChangeVerdict, CollectionGrowth, ComparedParts, Incomparable, IncomparableReason, OperationChange, Quantity,
+    Ratio, Role, RunComparison, SharedShift, StrategyChange, TimeChange,
 };
 
 use super::cell::{Cell, Tone};
@@ -65,11 +65,11 @@ fn headline(found: &RunComparison, runs: [&NamedRun; 2], tolerance: f64) -> Head
         title: plain(&record.scenario.title),
         subject: std::iter::once(format!("Run B compared with run A, mix {mix}.")).chain(subject).collect(),
         mix,
-        times: Some(if record.settings.load == LoadModel::Closed { "service" } else { "response" }),
+        times: Some(if found.parts.mix == Part::Rate { "response" } else { "service" }),
         sentences: vec![verdict(found, tolerance)],
         tone: if worse.is_empty() { Tone::Strong } else { Tone::Bad },
         findings: worse.into_iter().take(NAMED).chain(better.into_iter().take(NAMED)).collect(),
-        notes: more.into_iter().chain(criteria(found, tolerance)).collect(),
+        notes: more.into_iter().chain([compared_parts(found)]).chain(criteria(found, tolerance)).collect(),
         ..Headline::default()
     }
 }
@@ -77,7 +77,7 @@ fn headline(found: &RunComparison, runs: [&NamedRun; 2], tolerance: f64) -> Head
 fn described(run: &NamedRun) -> String {
     let record = &run.record;
     let calls = record.settings.calls.map_or(String::new(), |calls| format!(" of {}", counted(calls, "call")));
-    let rounds = counted(record.rounds.len() as u64, "round");
+    let rounds = counted(record.complete_rounds().max(record.rounds.len()) as u64, "round");
     let (name, version, started) = (plain(&run.name), plain(&record.server.version), plain(&record.started));
     format!("{name}, MongoDB {version}, {rounds}{calls}, started {started}.")
 }
@@ -166,6 +166,15 @@ fn verdict(found: &RunComparison, tolerance: f64) -> String {
 
 fn limit(tolerance: f64) -> String {
     format!("{} %", in_percent(tolerance))
+}
+
+/// The parts whose times the numbers are.
+fn compared_parts(found: &RunComparison) -> String {
+    let ComparedParts { mix, operations } = found.parts;
+    if mix == operations {
+        return format!("All times: {}.", mix.label());
+    }
+    format!("Times of operations: {}. Times of the mix: {}.", operations.label(), mix.label())
 }
 
 /// What could be undetected, and when a difference is reported.
@@ -266,7 +275,7 @@ fn verdict_name(verdict: ChangeVerdict) -> &'static str {
     }
 }
 
-/// Calls per second of the strategies; `None` with open load.
+/// Calls per second of the strategies at saturation; `None` where a run did not measure it.
 fn throughput(found: &RunComparison) -> Option<Section> {
     let measures = [
         Measure::new("before", "A", "Calls per second in run A.", |(before, _): &(f64, f64)| rate(*before)),
@@ -371,6 +380,7 @@ fn warnings(found: &RunComparison, runs: [&RunRecord; 2], changed: &[String]) ->
             counted(old, "call")
         ));
     }
+    warnings.extend(other_rate(found, before, after));
     if before.settings.isolated.is_some() != after.settings.isolated.is_some() {
         let (isolated, other) = if before.settings.isolated.is_some() { ("A", "B") } else { ("B", "A") };
         warnings.push(format!(
@@ -383,13 +393,28 @@ fn warnings(found: &RunComparison, runs: [&RunRecord; 2], changed: &[String]) ->
     }
     for (side, record) in ["A", "B"].into_iter().zip(runs) {
         let of_run = record.warnings.iter().map(|warning| plain(warning));
-        let found = stats::environment_warnings(record).into_iter().map(|warning| environment_warning(record, warning));
-        warnings.extend(of_run.chain(found).map(|warning| format!("{side}: {warning}")));
+        let parts = record.all_parts();
+        let of_part = |part| stats::environment_warnings(part).into_iter().map(|one| environment_warning(part, one));
+        for warning in of_run.chain(parts.values().flat_map(of_part)).map(|warning| format!("{side}: {warning}")) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
     }
     if !runs.iter().flat_map(|record| &record.strategies).any(|strategy| strategy.is_repeat) {
         warnings.push("Neither run has a repeat of the baseline, so the noise of both is unknown.".into());
     }
     warnings
+}
+
+/// Whether the mix was compared at saturation only because the common rates differ.
+fn other_rate(found: &RunComparison, before: &RunRecord, after: &RunRecord) -> Option<String> {
+    let have_rate = [before, after].iter().all(|record| stats::measured_parts(record).contains(&Part::Rate));
+    let rate = before.settings.planned_rate().filter(|_| have_rate && found.parts.mix != Part::Rate)?;
+    Some(format!(
+        "The common rates or their arrivals differ, so the mix was not compared there: measure B with --rate {rate} and the \
+         arrivals of A."
+    ))
 }
 
 fn shared_shift(SharedShift { means, typical, range }: SharedShift) -> String {
@@ -426,7 +451,7 @@ pub(super) mod tests {
     }
 
     fn compared(before: &RunRecord, after: &RunRecord, changed: &[String]) -> Report {
-        let found = compare_runs(RunPair { before, after, strategies: &ALL, tolerance: 0.05 });
+        let found = compare_runs(RunPair { before, after, strategies: &ALL, tolerance: 0.05 }).unwrap();
         let run = |name: &str, record: &RunRecord| NamedRun { name: name.into(), record: record.clone() };
         Report::of_comparison(&found, [&run("results/a", before), &run("saved run main", after)], 0.05, changed)
     }

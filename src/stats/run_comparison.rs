@@ -3,7 +3,7 @@
 //! Rounds of two runs share no round effect, so nothing pairs them: they are two independent samples. The logarithms of a
 //! number's values per round are compared with Welch's interval, which does not require equal spreads.
 
-use crate::results::{CellRecord, LoadModel, NOISE, RunRecord};
+use crate::results::{CellRecord, NOISE, Part, RunRecord};
 
 use super::compare::{ArmTimes, MINIMUM_ROUNDS, Role};
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
@@ -26,7 +26,7 @@ const FEW_FAILURES: u64 = 10;
 /// The fewest means that can show a shared shift.
 const ENOUGH_MEANS: usize = 3;
 
-/// Two runs to compare.
+/// Two runs to compare, or a part of each.
 #[derive(Debug, Clone, Copy)]
 pub struct RunPair<'r> {
     /// The earlier run.
@@ -48,9 +48,37 @@ pub struct SharedStrategy {
     pub after: usize,
 }
 
+/// The parts of two runs whose times are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ComparedParts {
+    /// That of the mix: the common rate if both runs had the same, else saturation, else own costs.
+    pub mix: Part,
+    /// That of the operations: own costs if both runs measured them, else that of the mix.
+    pub operations: Part,
+}
+
+impl ComparedParts {
+    /// The parts that two runs measure alike; `None` without any.
+    pub fn of(before: &RunRecord, after: &RunRecord) -> Option<ComparedParts> {
+        let is_alike = |part: &Part| {
+            let is_measured = [before, after].iter().all(|record| measured_parts(record).contains(part));
+            is_measured && (*part != Part::Rate || before.settings.load == after.settings.load)
+        };
+        let mix = [Part::Rate, Part::Saturation, Part::Own].into_iter().find(is_alike)?;
+        Some(ComparedParts { mix, operations: Some(Part::Own).filter(is_alike).unwrap_or(mix) })
+    }
+}
+
+/// The parts that a run measures, also before its first round.
+pub fn measured_parts(record: &RunRecord) -> Vec<Part> {
+    record.part.map_or_else(|| record.settings.parts.clone(), |part| vec![part])
+}
+
 /// The differences between two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunComparison {
+    /// The parts whose times were compared.
+    pub parts: ComparedParts,
     /// An entry per common strategy.
     pub strategies: Vec<StrategyChange>,
     /// The shift that nearly all means have in common.
@@ -66,7 +94,7 @@ pub struct StrategyChange {
     pub role: Role,
     /// Its times, operation by operation, and those of the mix last.
     pub rows: Vec<OperationChange>,
-    /// Calls per second before and after; `None` where calls fell due at a rate.
+    /// Calls per second at saturation before and after; `None` where a run did not measure it.
     pub throughput: Option<(f64, f64)>,
     /// Its collections before and after, by name.
     pub collections: Vec<(String, Option<CollectionGrowth>, Option<CollectionGrowth>)>,
@@ -166,10 +194,40 @@ pub struct SharedShift {
     pub range: ConfidenceInterval,
 }
 
-/// Compares two runs.
-pub fn compare_runs(runs: RunPair) -> RunComparison {
+/// Compares two runs; `None` when they have no part in common.
+pub fn compare_runs(runs: RunPair) -> Option<RunComparison> {
+    let parts = ComparedParts::of(runs.before, runs.after)?;
+    let [before, after] = [runs.before, runs.after].map(RunRecord::all_parts);
+    let pair = |part: Part| Some(RunPair { before: before.get(&part)?, after: after.get(&part)?, ..runs });
+    let last = RunPair { before: before.values().next_back()?, after: after.values().next_back()?, ..runs };
+    let (mix, operations) = (pair(parts.mix)?, pair(parts.operations)?);
+    let pairs = PartPairs { mix, operations, saturation: pair(Part::Saturation), last };
+    let strategies = strategies(pairs, runs.tolerance);
+    let shared_shift = shared_shift(&strategies);
+    Some(RunComparison { parts, strategies, shared_shift })
+}
+
+/// The parts of two runs that numbers are taken from.
+#[derive(Debug, Clone, Copy)]
+struct PartPairs<'r> {
+    mix: RunPair<'r>,
+    operations: RunPair<'r>,
+    saturation: Option<RunPair<'r>>,
+    /// The last part of each, which has the sizes.
+    last: RunPair<'r>,
+}
+
+impl<'r> PartPairs<'r> {
+    /// The part of an operation's times, or of the mix's.
+    fn of(&self, operation: Option<usize>) -> RunPair<'r> {
+        operation.map_or(self.mix, |_| self.operations)
+    }
+}
+
+fn strategies(pairs: PartPairs, tolerance: f64) -> Vec<StrategyChange> {
+    let shared = pairs.mix.strategies;
     let operation_samples: Vec<Vec<OperationSamples>> =
-        runs.strategies.iter().map(|shared| operation_samples(runs, *shared)).collect();
+        shared.iter().map(|shared| operation_samples(pairs, *shared)).collect();
     // As within a run, the mix is a family of its own.
     let family = |is_mix: bool| {
         let members = operation_samples.iter().flatten().filter(|samples| samples.operation.is_none() == is_mix);
@@ -178,20 +236,18 @@ pub fn compare_runs(runs: RunPair) -> RunComparison {
     let (mix, operations) = (family(true), family(false));
     let judge = |samples: &OperationSamples, metric: &MetricSamples| {
         let family = if samples.operation.is_none() { mix } else { operations };
-        metric.change(runs.tolerance, family)
+        metric.change(tolerance, family)
     };
-    let mut strategies = Vec::new();
-    for (shared, operation_samples) in runs.strategies.iter().zip(&operation_samples) {
+    let of_strategy = |(shared, operation_samples): (&SharedStrategy, &Vec<OperationSamples>)| {
         let rows = operation_samples.iter().map(|samples| OperationChange {
-            operation: samples.operation.map(|operation| runs.before.operations[operation].clone()),
+            operation: samples.operation.map(|operation| pairs.mix.before.operations[operation].clone()),
             mean: judge(samples, &samples.mean),
             p99: samples.p99.has_times().then(|| judge(samples, &samples.p99)),
-            relative: relative(runs, *shared, samples.operation),
+            relative: relative(pairs.of(samples.operation), *shared, samples.operation),
         });
-        strategies.push(strategy(runs, *shared, rows.collect()));
-    }
-    let shared_shift = shared_shift(&strategies);
-    RunComparison { strategies, shared_shift }
+        strategy(pairs, *shared, rows.collect())
+    };
+    shared.iter().zip(&operation_samples).map(of_strategy).collect()
 }
 
 impl RunComparison {
@@ -211,10 +267,10 @@ impl RunComparison {
     }
 }
 
-fn strategy(runs: RunPair, shared: SharedStrategy, rows: Vec<OperationChange>) -> StrategyChange {
+fn strategy(pairs: PartPairs, shared: SharedStrategy, rows: Vec<OperationChange>) -> StrategyChange {
     let SharedStrategy { before, after } = shared;
-    let is_closed = runs.before.settings.load == LoadModel::Closed;
-    let throughput = calls_per_second(runs.before, before).zip(calls_per_second(runs.after, after));
+    let throughput = |runs: RunPair| calls_per_second(runs.before, before).zip(calls_per_second(runs.after, after));
+    let runs = pairs.last;
     let (old, new) = (collection_growth(runs.before, before), collection_growth(runs.after, after));
     let names = distinct(old.iter().chain(&new).map(|growth| &growth.collection));
     let find = |all: &[CollectionGrowth], name: &str| all.iter().find(|growth| growth.collection == name).cloned();
@@ -222,7 +278,7 @@ fn strategy(runs: RunPair, shared: SharedStrategy, rows: Vec<OperationChange>) -
         name: runs.before.strategies[before].name.clone(),
         role: judged_role(runs, shared),
         rows,
-        throughput: throughput.filter(|_| is_closed),
+        throughput: pairs.saturation.and_then(throughput),
         collections: names.into_iter().map(|name| (name.clone(), find(&old, name), find(&new, name))).collect(),
     }
 }
@@ -251,13 +307,15 @@ struct MetricSamples {
 }
 
 /// Only operations that were called.
-fn operation_samples(runs: RunPair, shared: SharedStrategy) -> Vec<OperationSamples> {
+fn operation_samples(pairs: PartPairs, shared: SharedStrategy) -> Vec<OperationSamples> {
     let is_called = |operation: usize| {
         let calls = |record: &RunRecord, place: usize| outcome_totals(operations(record, place, operation)).calls;
-        calls(runs.before, shared.before) > 0 && calls(runs.after, shared.after) > 0
+        let RunPair { before, after, .. } = pairs.operations;
+        calls(before, shared.before) > 0 && calls(after, shared.after) > 0
     };
-    let called = (0..runs.before.operations.len()).filter(|operation| is_called(*operation)).map(Some);
+    let called = (0..pairs.operations.before.operations.len()).filter(|operation| is_called(*operation)).map(Some);
     let samples = |operation: Option<usize>| {
+        let runs = pairs.of(operation);
         let incomparable = incomparable(runs, shared, operation);
         let metric_samples = |per_round: &PerRound| MetricSamples {
             before: per_round(runs.before, shared.before, operation),
@@ -394,7 +452,7 @@ mod tests {
 
     use super::*;
     use crate::record::{LatencyHistogram, StoredHistogram};
-    use crate::results::OperationRecord;
+    use crate::results::{Arrivals, LoadModel, OperationRecord};
     use crate::stats::sample;
 
     const ALL: [SharedStrategy; 3] = [same(0), same(1), same(2)];
@@ -405,7 +463,7 @@ mod tests {
     }
 
     fn compared(before: &RunRecord, after: &RunRecord) -> RunComparison {
-        compare_runs(RunPair { before, after, strategies: &ALL, tolerance: 0.05 })
+        compare_runs(RunPair { before, after, strategies: &ALL, tolerance: 0.05 }).unwrap()
     }
 
     fn operations_of(run: &mut RunRecord, strategy: usize) -> impl Iterator<Item = (usize, &mut OperationRecord)> {
@@ -499,7 +557,7 @@ mod tests {
         loud.strategies[1].is_repeat = true;
         let found = |before: &RunRecord, after: &RunRecord| {
             let runs = RunPair { before, after, strategies: &[same(0)], tolerance: 0.05 };
-            row(&compare_runs(runs), 0, Some("add_comment")).mean.verdict
+            row(&compare_runs(runs).unwrap(), 0, Some("add_comment")).mean.verdict
         };
         assert_eq!(found(&loud, &slow), ChangeVerdict::Inconclusive);
         assert_eq!(found(&quiet, &slow), ChangeVerdict::Slower);
@@ -611,6 +669,37 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn operations_are_compared_by_their_own_costs() {
+        let [before, mut after] = [(); 2].map(|()| sample::whole(&sample::run(6)));
+        let own = after.parts.get_mut(&Part::Own).unwrap().iter_mut();
+        for operation in own.flat_map(|round| &mut round.cells[0].operations) {
+            operation.outcomes.iter_mut().for_each(|outcome| outcome.sum *= 2);
+        }
+        let found = compared(&before, &after);
+        assert_eq!(found.parts, ComparedParts { mix: Part::Rate, operations: Part::Own });
+        let ratio = |operation| row(&found, 0, operation).mean.ratio.unwrap();
+        assert!((ratio(Some("read_post")) - 2.0).abs() < 1e-9 && ratio(None) == 1.0);
+        assert!(found.strategies[0].throughput.is_some() && found.strategies[1].collections.len() == 2);
+    }
+
+    #[test]
+    fn the_mix_is_compared_at_the_same_rate_or_at_saturation() {
+        let parts = |change: &dyn Fn(&mut RunRecord)| {
+            let [before, mut after] = [(); 2].map(|()| sample::whole(&sample::run(6)));
+            change(&mut after);
+            ComparedParts::of(&before, &after)
+        };
+        let mix = |change: &dyn Fn(&mut RunRecord)| parts(change).map(|parts| parts.mix);
+        assert_eq!(mix(&|_| {}), Some(Part::Rate));
+        let other = LoadModel::Open { rate: 7.0, arrivals: Arrivals::Poisson };
+        assert_eq!(mix(&|run| run.settings.load = other), Some(Part::Saturation));
+        assert_eq!(mix(&|run| run.settings.parts = vec![Part::Own]), Some(Part::Own));
+        let saturation = Some(ComparedParts { mix: Part::Saturation, operations: Part::Saturation });
+        assert_eq!(parts(&|run| run.settings.parts = vec![Part::Saturation]), saturation);
+        assert_eq!(parts(&|run| (run.settings.parts, run.settings.load) = (vec![Part::Rate], other)), None);
     }
 
     #[test]

@@ -50,8 +50,7 @@ impl BaselineComparison {
         self.saved.is_none() && self.save.is_none()
     }
 
-    /// Makes the run as long as the saved run where its length is left open: with the same preset and no calls, duration
-    /// or rate given.
+    /// Makes the run as long as the saved run, at its common rate, where the length and the rate are left open.
     pub fn adopt(&self, mut settings: RunSettings) -> RunSettings {
         let Some(NamedRun { record, .. }) = &self.saved else { return settings };
         let old = &record.settings;
@@ -64,16 +63,14 @@ impl BaselineComparison {
         if record.server.embedded && record.server.servers == ServerSharing::Shared {
             settings.shared_mongod.get_or_insert_with(|| "like the run that it is compared with".to_owned());
         }
-        let is_same_model = match (old.load, settings.load) {
-            (LoadModel::Closed, LoadModel::Closed) => true,
-            (LoadModel::Open { rate: old, .. }, LoadModel::Open { rate, arrivals }) => {
-                settings.load = LoadModel::Open { rate: if rate > 0.0 { rate } else { old }, arrivals };
-                true
-            }
-            _ => false,
-        };
-        if is_same_model && settings.duration.or(settings.planned_seconds).is_none() {
+        if let LoadModel::Open { rate: 0.0, .. } = settings.load {
+            settings.load = old.load;
+        }
+        if settings.duration.or(settings.planned_seconds).is_none() {
+            let is_same_rate = settings.load == old.load;
             settings.calls = settings.calls.or(old.calls);
+            settings.rate_calls = settings.rate_calls.or(old.rate_calls.filter(|_| is_same_rate));
+            settings.own_calls = settings.own_calls.or(old.own_calls);
         }
         settings
     }

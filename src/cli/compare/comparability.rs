@@ -1,12 +1,13 @@
 //! Whether two runs can be compared: whether they measured the same thing.
 
-use crate::results::{LoadModel, RunRecord, Status, StrategyRecord};
+use crate::results::{LoadModel, Part, RunRecord, Status, StrategyRecord};
 use crate::scenario::Outline;
-use crate::stats::{MINIMUM_ROUNDS, SharedStrategy, invalid_reasons};
+use crate::stats::{ComparedParts, MINIMUM_ROUNDS, SharedStrategy, invalid_reasons, measured_parts};
 
 /// Why a run cannot be compared, and what to do; `None` when it can.
 pub fn unusable(record: &RunRecord) -> Option<String> {
-    let rounds = record.rounds.len();
+    let parts = record.all_parts();
+    let rounds = parts.values().map(|part| part.rounds.len()).max().unwrap_or(0);
     let again = "run it again";
     let resume = "resume it with `docshape run --resume`, or run it again";
     match &record.status {
@@ -15,7 +16,7 @@ pub fn unusable(record: &RunRecord) -> Option<String> {
         Status::Interrupted => return Some(format!("it was interrupted: {resume}")),
         Status::Failed(_) => return Some(format!("it failed: {resume}")),
     }
-    if !invalid_reasons(record).is_empty() {
+    if parts.values().any(|part| !invalid_reasons(part).is_empty()) {
         return Some(format!("it is invalid (see `docshape report`): {again}"));
     }
     (rounds < MINIMUM_ROUNDS).then(|| {
@@ -100,17 +101,8 @@ fn settings(before: &RunRecord, after: &RunRecord) -> Vec<String> {
     if old.seed != new.seed {
         found.push(format!("their data differ (seeds {} and {}): use the same --seed", old.seed, new.seed));
     }
-    match (old.load, new.load) {
-        (LoadModel::Closed, LoadModel::Closed) => {}
-        (LoadModel::Open { rate, arrivals }, LoadModel::Open { rate: other, arrivals: others }) => {
-            if rate != other {
-                found.push(format!("their rates differ, {rate} and {other} calls per second: use --rate {rate}"));
-            }
-            if arrivals != others {
-                found.push("their arrivals differ: use the same --arrivals".to_owned());
-            }
-        }
-        _ => found.push("one had open load and the other closed load: use --rate for both, or for none".to_owned()),
+    if ComparedParts::of(before, after).is_none() {
+        found.extend(loads(before, after));
     }
     if old.clients != new.clients {
         let (old, new) = (old.clients, new.clients);
@@ -121,6 +113,28 @@ fn settings(before: &RunRecord, after: &RunRecord) -> Vec<String> {
     } else if old.preset != new.preset && old.calls != new.calls {
         let (old, new) = (&old.preset, &new.preset);
         found.push(format!("their windows have different lengths (presets {old} and {new}): use the same --preset"));
+    }
+    found
+}
+
+/// Why two runs have no part in common: they left out different ones, or their common rates differ.
+fn loads(before: &RunRecord, after: &RunRecord) -> Vec<String> {
+    let [old, new] = [before, after].map(measured_parts);
+    if !(old.contains(&Part::Rate) && new.contains(&Part::Rate)) {
+        let names = |parts: &[Part]| parts.iter().map(|part| part.name()).collect::<Vec<_>>().join(",");
+        let (old, new) = (names(&old), names(&new));
+        return vec![format!("they measured different parts, {old} and {new}: use the same --only, or none")];
+    }
+    let mut found = Vec::new();
+    let [(rate, arrivals), (other, others)] = [before, after].map(|record| match record.settings.load {
+        LoadModel::Open { rate, arrivals } => (rate, Some(arrivals)),
+        LoadModel::Closed => (0.0, None),
+    });
+    if rate != other {
+        found.push(format!("their rates differ, {rate} and {other} calls per second: use --rate {rate}"));
+    }
+    if arrivals != others {
+        found.push("their arrivals differ: use the same --arrivals".to_owned());
     }
     found
 }
@@ -197,20 +211,25 @@ mod tests {
     }
 
     #[test]
-    fn load_must_agree() {
-        let open =
-            |rate: f64, arrivals| move |run: &mut RunRecord| run.settings.load = LoadModel::Open { rate, arrivals };
-        one(open(500.0, Arrivals::Poisson), &["use --rate for both, or for none"]);
-        let mut before = with_text(TEXT);
-        open(500.0, Arrivals::Poisson)(&mut before);
-        let mut after = before.clone();
-        assert!(differences(&before, &after).is_empty());
-        open(510.0, Arrivals::Uniform)(&mut after);
-        let messages = differences(&before, &after);
+    fn a_part_must_be_alike() {
+        let of_parts = |parts: &[Part], rate: f64, arrivals| {
+            let mut run = sample::whole(&with_text(TEXT));
+            (run.settings.parts, run.settings.load) = (parts.to_vec(), LoadModel::Open { rate, arrivals });
+            run
+        };
+        let [at_500, at_510] = [(500.0, Arrivals::Poisson), (510.0, Arrivals::Uniform)]
+            .map(|(rate, arrivals)| of_parts(&[Part::Rate], rate, arrivals));
+        assert!(differences(&at_500, &at_500).is_empty());
+        let messages = differences(&at_500, &at_510);
         assert!(
             messages[0].contains("500 and 510 calls per second: use --rate 500") && messages[1].contains("--arrivals"),
             "{messages:?}"
         );
+        let saturated = of_parts(&[Part::Own, Part::Saturation], 510.0, Arrivals::Uniform);
+        let messages = differences(&at_500, &saturated);
+        assert_eq!(messages, ["they measured different parts, rate and own,saturation: use the same --only, or none"]);
+        let all = |rate: f64| of_parts(&Part::ALL, rate, Arrivals::Poisson);
+        assert!(differences(&all(500.0), &all(510.0)).is_empty(), "saturation is alike");
     }
 
     #[test]

@@ -129,14 +129,13 @@ impl RunsToCompare<'_> {
         let (before, after) = (&self.before.record, &self.after.record);
         let strategies = self.chosen(comparability::common(before, after))?;
         let runs = RunPair { before, after, strategies: &strategies, tolerance: self.tolerance };
-        let found = compare_runs(runs);
-        if found.judged().next().is_none() {
-            return Err(CliError::usage(format!(
+        let found = compare_runs(runs).filter(|found| found.judged().next().is_some()).ok_or_else(|| {
+            CliError::usage(format!(
                 "{} and {} cannot be compared: the common strategies are unsafe, or no operation was called in both; \
                  measure others with --strategies",
                 self.before.name, self.after.name
-            )));
-        }
+            ))
+        })?;
         let changed = comparability::changed(before, after);
         let report = Report::of_comparison(&found, [self.before, self.after], self.tolerance, &changed);
         output::print(&match format {
