@@ -26,9 +26,10 @@ for ((run = 1; run <= runs; run++)); do
     fi
     differences=$(target/release/docshape report "$work/$run" --format json | python3 -c '
 import json, sys
-for row in json.load(sys.stdin)["tables"].get("differences", []):
+tables = json.load(sys.stdin)["tables"]
+for row in tables.get("differences", []) + tables.get("mix", []):
     if row["strategy"] == "twin" and row["difference"]:
-        print(row["operation"], row["difference"], row["ratio"])')
+        print(row.get("operation") or row["question"], row["difference"], row["ratio"])')
     if [[ -n $differences ]]; then
         alarms=$((alarms + 1))
         printf 'run %s: false alarm\n%s\n' "$run" "$differences"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures how much noise alternating slices remove. Runs identical arms of blog-comments with whole windows one after
-# another (--isolate) and in slices, at saturation. Prints for both the standard deviation over rounds of ln(ratio) of the mix's mean time,
-# and the quotient of the two.
+# another (--isolate) and in slices, at saturation. Prints for both the standard deviation over rounds of ln(ratio) of the
+# mix's mean time, and the quotient of the two.
 #
 #   scripts/slices.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 3 minutes
 set -euo pipefail
