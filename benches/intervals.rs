@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use docshape::generate::{Label, Seed, Stream};
 use docshape::record::{Call, CallOutcome, CallTimes, Recorder};
-use docshape::results::{IntervalLog, LoadModel};
+use docshape::results::IntervalLog;
 use rand_distr::{Distribution, LogNormal};
 
 use arguments::Arguments;
@@ -39,7 +39,7 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("latency.hlog");
     let seconds = if arguments.quick { 20 } else { 7_200 };
-    let mut log = IntervalLog::create(&path, 0.0, LoadModel::Closed).expect("a log");
+    let mut log = IntervalLog::create(&path, 0.0).expect("a log");
     let mut recorder = Recorder::new(OPERATIONS, Duration::from_secs(10));
     let times = times();
     let mut spent = Spent::default();

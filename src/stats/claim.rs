@@ -5,9 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::record::{Metric, MetricUse, Part, TimeMetric};
-use crate::results::{
-    CellRecord, ClaimRecord, CollectionSizes, LoadModel, Preset, Relation, RoundRecord, RunRecord, Than,
-};
+use crate::results::{CellRecord, ClaimRecord, CollectionSizes, Preset, Relation, RoundRecord, RunRecord, Than};
 
 use super::compare::{
     ArmTimes, InconclusiveReason, Judge, Limits, MINIMUM_ROUNDS, Quantity, Verdict, obstacle, pooled_means,
@@ -362,7 +360,7 @@ fn counted(value: f64, against: f64, relation: Relation) -> ClaimResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Arrivals, RunRecord};
+    use crate::results::RunRecord;
     use crate::stats::sample;
 
     /// A claim in short form: `p50 read_post linked below embedded`; `-` for no operation.

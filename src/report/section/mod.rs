@@ -242,7 +242,7 @@ pub(super) fn all(record: &RunRecord, details: &RunDetails) -> Vec<Section> {
         thresholds::section(&details.thresholds),
         Some(strategies::section(last)),
         rounds(mix::section(parts)),
-        own().and_then(|run| differences::section(run)),
+        own().and_then(differences::section),
         claims::section(&claims::claims(record, parts)),
         latency::section(main),
         parts.get(Part::Rate).and_then(|run| rounds(open_load::section(run))),
