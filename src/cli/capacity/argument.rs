@@ -29,7 +29,9 @@ pub struct CapacityArguments {
     /// Rounds with a search per strategy, 1 to 100; a confidence interval needs at least 3
     #[arg(long, value_name = "N", default_value = "5", value_parser = whole::<1, 100>, allow_hyphen_values = true)]
     pub rounds: u64,
-    /// How long to run every strategy at the rate that it is said to carry, at least a checkpoint (60s); 0 to skip
+    /// How long to confirm the rate found for each strategy, or 0 to skip the confirmation
+    ///
+    /// Each strategy runs at its rate for this time. The server writes a checkpoint every 60 s: a shorter run may miss it.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration_or_none, allow_hyphen_values = true)]
     pub confirm: Duration,
     /// Distribution of the intended start times [default: poisson]
