@@ -1137,7 +1137,8 @@ fn memory_does_not_grow_with_the_calls() {
     const MOST: u64 = 140 * 1024;
     let peak = |calls: &str| {
         let place = Place::new();
-        let mut command = place.docshape(&["run", "blog-comments", "--rounds", "3", "--calls", calls, "--out"]);
+        let mut command = place.docshape(&["run", "blog-comments", "--rounds", "2", "--calls", calls]);
+        command.args(["--rate", "600", "--out"]);
         command.arg(place.run());
         finish(command).ok().peak
     };
