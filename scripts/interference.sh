@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Counts false differences between identical programs. Runs parts-products, in which child_refs_lookup sends the same commands
+# as child_refs_applookup in seven operations, each time with another seed. Prints per run how these operations' own times differ,
+# and at the end in how many runs docshape raised its alarm.
+#
+#   scripts/interference.sh [RUNS] [OPTIONS OF docshape run...]     default: 20 quick runs of own costs, about 40 minutes
+#
+#   DOCSHAPE   the docshape to use (one that is built first)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+runs=${1:-20}
+shift || true
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [[ -z ${DOCSHAPE-} ]]; then
+    cargo build --release --quiet --bin docshape
+    DOCSHAPE=target/release/docshape
+fi
+
+alarms=0
+for ((run = 1; run <= runs; run++)); do
+    code=0
+    "$DOCSHAPE" run parts-products --strategies child_refs_applookup,child_refs_lookup --only own --seed "$run" --no-verify \
+        --out "$work/$run" "$@" >/dev/null 2>"$work/progress" || code=$?
+    # An invalid run (exit code 4) has its numbers, too.
+    if ((code != 0 && code != 4)); then
+        cat "$work/progress" >&2
+        exit 1
+    fi
+    "$DOCSHAPE" report "$work/$run" --format json >"$work/report.json"
+    python3 - "$work/report.json" "$run" <<'PYTHON' || alarms=$((alarms + 1))
+import json, sys
+
+report = json.load(open(sys.argv[1]))
+rows = [row for row in report["tables"]["differences"] if row["reason"] == "identical"]
+ratios = ", ".join(f"{row['operation']} {row['ratio']:.3f}" for row in rows)
+is_alarm = "Identical programs took different times" in json.dumps(report["sections"])
+print(f"run {sys.argv[2]}: {'ALARM: ' if is_alarm else ''}{ratios}")
+sys.exit(is_alarm)
+PYTHON
+done
+printf '%s of %s runs raised the alarm\n' "$alarms" "$runs"
