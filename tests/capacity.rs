@@ -178,5 +178,5 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
     std::fs::write(&file, older).unwrap();
     let refused = report();
     let message = String::from_utf8_lossy(&refused.stderr);
-    assert!(message.contains("in format 1; this build reads format 2 only"), "{message}");
+    assert!(message.contains("in format 1, but this build reads format 2 only"), "{message}");
 }
