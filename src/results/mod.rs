@@ -41,7 +41,7 @@ pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
 pub use preset::{Preset, PresetLength};
 pub use query_plan::QueryPlanRecord;
-pub use settings::{Arrivals, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
+pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 use verification::Verification;
 
 /// The version of `run.json` that this build writes.

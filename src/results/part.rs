@@ -67,7 +67,7 @@ impl RunSettings {
         let settings = self.clone();
         match part {
             Part::Own => RunSettings { load: LoadModel::Closed, clients: 1, threads: 1, ..settings },
-            Part::Rate => RunSettings { clients: self.clients_at_rate(), ..settings },
+            Part::Rate => RunSettings { clients: self.clients_at_rate, ..settings },
             Part::Saturation => RunSettings { load: LoadModel::Closed, ..settings },
         }
     }

@@ -9,8 +9,8 @@ use super::{Part, Preset};
 /// The noise floor unless a run sets its own: differences below 2 % are hardly ever worth a change of schema.
 pub const NOISE: f64 = 0.02;
 
-/// Calls in flight at most at the common rate.
-const CLIENTS_AT_RATE: usize = 64;
+/// Calls in flight at most at the common rate, unless saturation has more.
+pub const CLIENTS_AT_RATE: usize = 64;
 
 /// The error budget unless a run sets its own.
 pub const ERROR_BUDGET: f64 = 0.01;
@@ -33,6 +33,9 @@ pub struct RunSettings {
     pub shared_mongod: Option<String>,
     /// Calls in flight at saturation.
     pub clients: usize,
+    /// The most calls in flight at the common rate.
+    #[serde(default = "clients_at_rate")]
+    pub clients_at_rate: usize,
     /// Load threads.
     pub threads: usize,
     /// Rounds to measure.
@@ -80,6 +83,10 @@ pub struct RunSettings {
     /// Limits on numbers of the run, as written on the command line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
+}
+
+fn clients_at_rate() -> usize {
+    CLIENTS_AT_RATE
 }
 
 fn noise() -> f64 {
@@ -150,6 +157,7 @@ impl RunSettings {
             load: LoadModel::Open { rate: 0.0, arrivals: Arrivals::Poisson },
             shared_mongod: None,
             clients: 8,
+            clients_at_rate: CLIENTS_AT_RATE,
             threads: 1,
             rounds: preset.length().rounds,
             slices: preset.length().slices,
@@ -172,14 +180,9 @@ impl RunSettings {
         }
     }
 
-    /// Returns the most calls in flight at the common rate.
-    pub fn clients_at_rate(&self) -> usize {
-        self.clients.max(CLIENTS_AT_RATE)
-    }
-
     /// Returns the most calls in flight in any part that is measured.
     pub fn most_clients(&self) -> usize {
-        if self.parts.contains(&Part::Rate) { self.clients_at_rate() } else { self.clients }
+        if self.parts.contains(&Part::Rate) { self.clients.max(self.clients_at_rate) } else { self.clients }
     }
 
     /// Returns the calls per second of the common rate; `None` until it is known.

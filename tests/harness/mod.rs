@@ -68,7 +68,7 @@ pub fn choice(set: &[(&str, &str)]) -> Choice {
 
 /// Settings of a closed load whose databases are dropped.
 pub fn settings(clients: usize, slices: u64) -> RunSettings {
-    RunSettings { clients, slices, ..RunSettings::of(Preset::Quick) }
+    RunSettings { clients, clients_at_rate: clients, slices, ..RunSettings::of(Preset::Quick) }
 }
 
 /// The reply of a scripted server: counts of one written document, and the marker that is read before a database is

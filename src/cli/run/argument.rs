@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::compile::DEFAULT_SEED;
-use crate::results::{Arrivals, LoadModel, Part, Preset, RunSettings};
+use crate::results::{Arrivals, CLIENTS_AT_RATE, LoadModel, Part, Preset, RunSettings};
 use crate::stats::Threshold;
 
 use super::super::argument::{ServerArguments, SubjectArguments};
@@ -144,6 +144,7 @@ impl RunArguments {
             load: given.load(),
             parts: given.parts(),
             clients: given.clients.map_or(usual.clients, |n| n as usize),
+            clients_at_rate: given.clients.map_or(CLIENTS_AT_RATE, |n| CLIENTS_AT_RATE.max(n as usize)),
             threads: given.threads as usize,
             rounds: given.rounds.unwrap_or(usual.rounds),
             slices: given.slices.unwrap_or(usual.slices),
@@ -227,7 +228,7 @@ mod tests {
     fn plain_arguments_make_the_usual_settings() {
         assert_eq!(parse(&["x"]).unwrap().settings(), RunSettings::of(Preset::Quick));
         let at_a_rate = parse(&["x", "--rate", "auto", "--duration", "2s"]).unwrap().settings();
-        assert_eq!((at_a_rate.clients_at_rate(), at_a_rate.duration), (64, Some(2.0)));
+        assert_eq!((at_a_rate.clients_at_rate, at_a_rate.duration), (64, Some(2.0)));
         assert_eq!(at_a_rate.load, LoadModel::Open { rate: 0.0, arrivals: Arrivals::Poisson });
     }
 

@@ -65,7 +65,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub(super) fn clients_of(&self, part: Part) -> usize {
         match part {
             Part::Own => 1,
-            Part::Rate => self.settings.clients_at_rate(),
+            Part::Rate => self.settings.clients_at_rate,
             Part::Saturation => self.settings.clients,
         }
     }
