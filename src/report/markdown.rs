@@ -61,6 +61,7 @@ fn write_headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result 
         writeln!(out, "**{}**\n", escape(&headline.sentences.join(" ")))?;
     }
     let finding = |finding: &Finding| format!("**{}**: {}", escape(&finding.name), escape(&finding.text));
+    paragraphs(out, Some(headline.findings_lead()).filter(|lead| !lead.is_empty()))?;
     list(out, &headline.findings.iter().map(finding).collect::<Vec<_>>())?;
     paragraphs(out, headline.notes.iter().map(String::as_str))
 }

@@ -55,6 +55,9 @@ impl Terminal {
         }
         self.lines(out, Tone::Bad, headline.incomplete.as_slice())?;
         self.lines(out, headline.tone, &headline.sentences)?;
+        if !headline.findings_lead().is_empty() {
+            self.line(out, Tone::Plain, headline.findings_lead())?;
+        }
         let findings = headline.findings.iter().map(|finding| (finding.name.clone(), finding.text.clone()));
         self.entries(out, &findings.collect::<Vec<_>>())?;
         self.lines(out, Tone::Faint, &headline.notes)

@@ -31,7 +31,7 @@ fn measured(record: &RunRecord, parts: &PartEvaluations) -> String {
     });
     let network = if record.server.embedded { "over loopback" } else { "over the network to the server" };
     format!(
-        "Measured with up to {} documents and {} per strategy{cache}, {network}, on a {}.",
+        "Measured with up to {} documents and {} per strategy{cache}, {network}, on {}.",
         count(documents as u64),
         bytes(largest),
         plain(&record.server.topology)
@@ -87,11 +87,10 @@ impl OrderTurns<'_> {
             stats::service_mean(calls)
         };
         let best = self.ranking.best;
-        let mut turns = Vec::new();
+        let (mut turns, mut unpredicted) = (Vec::new(), Vec::new());
         for other in self.others() {
             if !estimate.predicts(best, other, service(best)? / service(other)?) {
-                let (best, other) = (self.name(best), self.name(other));
-                turns.push(format!("own costs do not predict the mix of {best} and {other} within 20 %"));
+                unpredicted.push(self.name(other).to_owned());
             } else if let Some(turn) = estimate.share_turns(best, other).first() {
                 turns.push(format!(
                     "{} overtakes when {} is {} of the calls instead of {}",
@@ -102,6 +101,16 @@ impl OrderTurns<'_> {
                 ));
             }
         }
-        (!turns.is_empty()).then(|| format!("Other mixes (estimated from own costs): {}.", turns.join("; ")))
+        let estimated =
+            (!turns.is_empty()).then(|| format!("Other mixes (estimated from own costs): {}.", turns.join("; ")));
+        let missing = (!unpredicted.is_empty()).then(|| {
+            format!(
+                "Own costs do not predict how {} compares with {} in the mix (within 20 %), so no turning point is estimated.",
+                self.name(best),
+                listed(&unpredicted)
+            )
+        });
+        let sentences: Vec<String> = estimated.into_iter().chain(missing).collect();
+        (!sentences.is_empty()).then(|| sentences.join(" "))
     }
 }

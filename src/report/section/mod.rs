@@ -66,6 +66,8 @@ pub struct Headline {
     pub sentences: Vec<String>,
     /// How the verdict looks.
     pub tone: Tone,
+    /// What the findings are about; empty where they need no heading.
+    pub findings_lead: &'static str,
     /// What was found in particular.
     pub findings: Vec<Finding>,
     /// The most important numbers, where a form has them next to the verdict.
@@ -75,6 +77,11 @@ pub struct Headline {
 }
 
 impl Headline {
+    /// The heading of the findings; empty without findings, or where they need none.
+    pub(super) fn findings_lead(&self) -> &'static str {
+        if self.findings.is_empty() { "" } else { self.findings_lead }
+    }
+
     /// Whether anything is said besides the subject.
     pub fn has_verdict(&self) -> bool {
         let texts = [&self.sentences, &self.notes].into_iter().any(|texts| !texts.is_empty());

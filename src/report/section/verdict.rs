@@ -34,6 +34,7 @@ pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations) -
         incomplete: verdict_text::incomplete(record),
         sentences: sentences(record, parts),
         tone: Tone::Strong,
+        findings_lead: "Own time of each operation, by itself with one client:",
         findings: findings(record, parts, is_judged),
         overview: overview(parts, invalid.is_empty()),
         notes: notes(record, parts, is_judged),
