@@ -29,15 +29,17 @@ for ((run = 1; run <= runs; run++)); do
         exit 1
     fi
     "$DOCSHAPE" report "$work/$run" --format json >"$work/report.json"
-    python3 - "$work/report.json" "$run" <<'PYTHON' || alarms=$((alarms + 1))
+    found=$(python3 - "$work/report.json" <<'PYTHON'
 import json, sys
 
 report = json.load(open(sys.argv[1]))
 rows = [row for row in report["tables"]["differences"] if row["reason"] == "identical"]
 ratios = ", ".join(f"{row['operation']} {row['ratio']:.3f}" for row in rows)
 is_alarm = "Identical programs took different times" in json.dumps(report["sections"])
-print(f"run {sys.argv[2]}: {'ALARM: ' if is_alarm else ''}{ratios}")
-sys.exit(is_alarm)
+print(f"{'ALARM: ' if is_alarm else ''}{ratios}")
 PYTHON
+    )
+    [[ $found != ALARM* ]] || alarms=$((alarms + 1))
+    printf 'run %s: %s\n' "$run" "$found"
 done
 printf '%s of %s runs raised the alarm\n' "$alarms" "$runs"

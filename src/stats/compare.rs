@@ -194,7 +194,7 @@ pub enum InconclusiveReason {
         /// The same in the mix.
         in_mix: f64,
     },
-    /// Too few of the clients had a call in flight for its throughput to be that of so many clients.
+    /// Too few of the clients had a call in flight for its throughput to be that of this many clients.
     FewInFlight {
         /// Its position in the run.
         strategy: usize,

@@ -30,7 +30,7 @@ impl InFlight {
         self.share() < KEPT
     }
 
-    /// Whether its throughput is not that of so many clients.
+    /// Whether its throughput is not that of this many clients.
     pub fn is_too_low(&self) -> bool {
         self.share() < ENOUGH
     }

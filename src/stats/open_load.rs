@@ -53,7 +53,7 @@ pub fn open_load(record: &RunRecord, strategy: usize) -> Option<OpenLoad> {
 /// The share (0 to 1) of the calls of a cell that were sent in time; 1 when none fell due.
 ///
 /// Not in time are those that still waited when the last one fell due, those that were not sent at all (skipped or never
-/// started), or those that waited for more than a second for a client, whichever are most: a server that stands still for
+/// started), or those that waited for more than a second for a client, whichever are most: a server that pauses for
 /// seconds in the midst of a window did not keep up, although it works off the backlog. They are not added, since most
 /// calls of the one kind are among those of another.
 pub fn achieved_share(open: &OpenRecord) -> f64 {

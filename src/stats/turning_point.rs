@@ -73,10 +73,12 @@ impl<'r> MixEstimate<'r> {
         self.mean_without(strategy, None)
     }
 
-    /// Whether the estimate predicts a measured ratio of two strategies.
+    /// Whether the estimate predicts a measured ratio of two strategies, and which of them is faster.
     pub fn predicts(&self, one: usize, other: usize, measured: f64) -> bool {
         let estimated = self.mean(one).zip(self.mean(other)).map(|(one, other)| one / other);
-        estimated.is_some_and(|estimated| (estimated / measured).ln().abs() <= AGREEMENT.ln_1p())
+        estimated.is_some_and(|estimated| {
+            (estimated < 1.0) == (measured < 1.0) && (estimated / measured).ln().abs() <= AGREEMENT.ln_1p()
+        })
     }
 
     /// The shares at which the order of two strategies turns round, the nearest to the measured mix first.
@@ -136,5 +138,6 @@ mod tests {
         let ratio = estimate.mean(1).unwrap() / estimate.mean(0).unwrap();
         assert!(estimate.predicts(1, 0, ratio * 1.19) && !estimate.predicts(1, 0, ratio * 1.21));
         assert!(!estimate.predicts(1, 0, f64::NAN));
+        assert!(estimate.predicts(0, 0, 1.1) && !estimate.predicts(0, 0, 0.99), "the order must agree, too");
     }
 }

@@ -65,7 +65,7 @@ impl CapacityGoal {
         (calls_needed(self.objective.metric) as f64 / self.share).ceil() as u64
     }
 
-    /// Calls of a trial of a rate that lasts so many seconds.
+    /// Calls of a trial of a rate that lasts this many seconds.
     fn calls(&self, rate: f64, seconds: f64) -> u64 {
         ((rate * seconds).ceil() as u64).max(self.calls_needed())
     }

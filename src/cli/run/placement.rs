@@ -33,7 +33,7 @@ impl Placement {
     }
 }
 
-/// Places a run within so many bytes of memory.
+/// Places a run within this many bytes of memory.
 fn within(available: Option<u64>, options: EmbeddedOptions, arms: usize) -> (Placement, Option<String>) {
     let Some(available) = available else { return (Placement::PerStrategy(options), None) };
     let (wanted, megabytes) = (options.cache_gb, available / 1_000_000);

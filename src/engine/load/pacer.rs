@@ -1,6 +1,6 @@
 //! Releases the calls of a window when they fall due, whether or not earlier ones have ended.
 //!
-//! The schedule of a window goes on over all its slices, and stands still only between them: a slice ends with the first
+//! The schedule of a window goes on over all its slices, and pauses only between them: a slice ends with the first
 //! moment after its last call at which no call waits and none is in flight, so that the pause changes nothing. Where that
 //! takes too long it is cut, and the calls that wait then stay due.
 //!

@@ -50,7 +50,7 @@ enum End {
     WhenIdle,
     /// No call may be taken, so that the slice ends when none is in flight.
     Cut(Cut),
-    /// The slice has ended, and the schedule stands still since this moment; what is left is for a later slice.
+    /// The slice has ended, and the schedule pauses since this moment; what is left is for a later slice.
     Paused(Instant),
     /// No more calls are added; those in the queue may be taken until this moment.
     Until(Instant),
@@ -80,7 +80,7 @@ impl Cut {
         Cut { ended: self.ended + 1, time: self.time + self.at.elapsed(), ..self }
     }
 
-    /// When the schedule stands still.
+    /// When the schedule pauses.
     fn paused(self) -> Instant {
         self.at + self.time / self.ended.max(1)
     }
@@ -203,7 +203,7 @@ impl DueQueue {
         self.lock().end.is_open()
     }
 
-    /// The moment at which the schedule stands still, when the slice has ended and others may follow.
+    /// The moment at which the schedule pauses, when the slice has ended and others may follow.
     pub(super) fn paused(&self) -> Option<Instant> {
         match self.lock().end {
             End::Paused(at) => Some(at),
@@ -222,7 +222,8 @@ impl DueQueue {
     }
 
     /// How many calls are left.
-    pub fn left(&self) -> u64 {
+    #[cfg(test)]
+    fn left(&self) -> u64 {
         self.lock().calls.len() as u64
     }
 

@@ -71,8 +71,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             for (place, slice) in calls.slices.iter().enumerate() {
                 let order = shuffled(cells.len(), round.seed, ORDER, number);
                 number += 1;
-                for &arm in &order {
-                    let cell = &mut cells[arm];
+                for &turn in &order {
+                    let cell = &mut cells[turn];
                     self.phase(cell.round, cell.arm, RunPhase::Measure(Part::Own));
                     self.turn(cell.arm).await?;
                     if place == 0 {

@@ -4,7 +4,7 @@ use crate::record::Part;
 use crate::report::format::{bytes, count, listed, percent, plain, time};
 use crate::report::parts::PartEvaluations;
 use crate::results::RunRecord;
-use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking};
+use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, Verdict};
 
 /// The sentences that follow a verdict.
 pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations) -> Vec<String> {
@@ -51,8 +51,9 @@ impl OrderTurns<'_> {
         self.parts.main().strategies.get(strategy).map_or("?", |strategy| &strategy.name)
     }
 
+    /// The strategies that it is reported to be faster than: an order that was not shown cannot turn round.
     fn others(&self) -> impl Iterator<Item = usize> {
-        self.ranking.best_against.iter().map(|one| one.against)
+        self.ranking.best_against.iter().filter(|one| one.verdict == Verdict::Faster).map(|one| one.against)
     }
 
     /// The round-trip times beyond which strategies with fewer round trips are faster.
