@@ -193,6 +193,11 @@ impl RunSettings {
         }
     }
 
+    /// Returns the load at the common rate; closed where that is not measured.
+    pub fn load_at_rate(&self) -> LoadModel {
+        if self.parts.contains(&Part::Rate) { self.load } else { LoadModel::Closed }
+    }
+
     /// Returns the time after which a call has failed.
     pub fn timeout(&self) -> Duration {
         Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX)
@@ -202,7 +207,7 @@ impl RunSettings {
     pub fn table(&self) -> Vec<Setting> {
         let percent = |share: f64| format!("{} %", in_percent(share));
         let unusual = |share: f64, usual: f64| (share != usual).then(|| in_percent(share).to_string());
-        let (load, rate, arrivals) = match self.load {
+        let (load, rate, arrivals) = match self.load_at_rate() {
             LoadModel::Closed => (None, None, None),
             LoadModel::Open { rate, arrivals } if rate > 0.0 => {
                 (Some(format!("{rate} calls per second and strategy")), Some(rate.to_string()), Some(arrivals.name()))

@@ -173,6 +173,10 @@ fn conflicting_arguments_are_rejected() {
     fails(&["run", "x", "--only"], 2, &["a value is required for '--only <PARTS>'"]);
     fails(&["run", "--resume", ".", "--only", "own"], 2, &["--resume", "--only", cannot]);
     fails(&["run", "--resume", ".", "--same-data"], 2, &["--resume", "--same-data", cannot]);
+    for (option, value) in [("--rate", "500"), ("--rate", "auto"), ("--arrivals", "uniform")] {
+        let omit = format!("omit {option}");
+        fails(&["run", "x", "--only", "own,saturation", option, value], 2, &["add `rate` to --only", &omit]);
+    }
     fails(&["run", "x", "--calls", "10", "--duration", "1s"], 2, &["--calls", "--duration", cannot]);
     fails(&["run", "x", "--strategies", "a", "--all-strategies"], 2, &["--strategies", "--all-strategies", cannot]);
     fails(&["run", "x", "--uri", "mongodb://db", "--mongod", "/bin/true"], 2, &["--uri", "--mongod", cannot]);

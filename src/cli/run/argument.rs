@@ -11,6 +11,7 @@ use crate::stats::Threshold;
 
 use super::super::argument::{ServerArguments, SubjectArguments};
 use super::super::compare::SavedRunArguments;
+use super::super::exit::CliError;
 use super::super::value::{Rate, duration, percent, rate, seed, whole};
 
 /// `run`.
@@ -166,6 +167,20 @@ impl RunArguments {
 }
 
 impl MeasurementArguments {
+    /// Rejects options of a part that is not measured.
+    ///
+    /// # Errors
+    /// When the common rate is set and left out.
+    pub fn check_parts(&self) -> Result<(), CliError> {
+        let given = [("rate", self.rate.is_some()), ("arrivals", self.arrivals.is_some())];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) if !self.parts().contains(&Part::Rate) => {
+                Err(CliError::usage(format!("--{name} needs the common rate: add `rate` to --only, or omit --{name}")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Returns the common rate. A rate of `auto` is 0 until the pilot has set it.
     fn load(&self) -> LoadModel {
         let rate = match self.rate {
@@ -275,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_table_of_settings_makes_the_same_settings_again() {
-        let lines: [&[&str]; 3] = [
+        let lines: [&[&str]; 4] = [
             &[
                 "--preset",
                 "full",
@@ -316,6 +331,7 @@ mod tests {
                 "--cache-gb",
                 "2",
             ],
+            &["--only", "own,saturation", "--calls", "300"],
         ];
         for line in lines {
             let settings = parse(&[&["x"], line].concat()).unwrap().settings();
@@ -328,7 +344,9 @@ mod tests {
                 .filter(|word| !word.is_empty())
                 .collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            assert_eq!(parse(&[&["x"], words.as_slice()].concat()).unwrap().settings(), settings);
+            let again = parse(&[&["x"], words.as_slice()].concat()).unwrap();
+            assert_eq!(again.settings(), settings);
+            assert!(again.measurement.check_parts().is_ok(), "{words:?}");
         }
     }
 }

@@ -52,6 +52,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
 
 fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
     let settings = arguments.settings();
+    arguments.measurement.check_parts()?;
     check_threads(&settings)?;
     let scenario = arguments.scenario.as_deref().unwrap_or_default();
     let ready = prepare(scenario, &arguments.subject.choice(settings.seed, true))?;
