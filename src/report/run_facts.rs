@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::results::{Arrivals, LoadModel, RunRecord, Status};
+use crate::results::{Arrivals, LoadModel, RunRecord, ServerSharing, Status};
 
 use super::format::plain;
 use super::section::method;
@@ -39,9 +39,9 @@ pub struct RunFacts {
     pub warm_up_calls: Option<u64>,
     /// Seconds per window, for windows of equal time.
     pub duration_s: Option<f64>,
-    /// Intended calls per second; `null` with closed load.
+    /// The common rate in calls per second; `null` where it was not measured.
     pub rate: Option<f64>,
-    /// How the intended starts were drawn; `null` with closed load.
+    /// How the intended starts at the common rate were drawn; `null` where it was not measured.
     pub arrivals: Option<&'static str>,
     /// Concurrent clients; with open load the most calls in flight.
     pub clients: u64,
@@ -91,6 +91,8 @@ pub struct ServerFacts {
     pub embedded: bool,
     /// The configured cache in bytes, if the server reports it.
     pub cache_bytes: Option<u64>,
+    /// Whether every strategy had a server of its own (`per_strategy`) or all shared one (`shared`).
+    pub servers: &'static str,
 }
 
 /// The machine that generated the load; unknown values are `null`.
@@ -134,7 +136,7 @@ pub struct VerificationFacts {
 /// The facts of a run with `calls` calls per cell.
 pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
     let settings = &record.settings;
-    let (rate, arrivals) = match settings.load {
+    let (rate, arrivals) = match settings.load_at_rate() {
         LoadModel::Closed => (None, None),
         LoadModel::Open { rate, arrivals } => (Some(rate), Some(arrivals)),
     };
@@ -177,6 +179,10 @@ pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
             topology: plain(&record.server.topology),
             embedded: record.server.embedded,
             cache_bytes: record.server.cache_bytes,
+            servers: match record.server.servers {
+                ServerSharing::Shared => "shared",
+                ServerSharing::PerStrategy => "per_strategy",
+            },
         },
         machine: machine(record),
         verification: verification(record),

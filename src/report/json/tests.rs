@@ -201,6 +201,7 @@ fn numbers_are_those_of_the_evaluation() {
     assert_eq!(own["round_trips"], json!(2.0));
     assert_eq!(view["tables"]["growth"][0]["bytes"][16], json!(56_000.0));
     assert_eq!(view["run"]["verification"]["clean"], json!(true));
+    assert_eq!(view["run"]["server"]["servers"], json!("shared"));
     assert_eq!(view["run"]["parameters"][1], json!({ "name": "word", "value": "it's" }));
     assert_eq!(view["run"]["command"], json!(details.facts.command));
 }
