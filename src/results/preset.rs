@@ -29,7 +29,7 @@ pub struct PresetLength {
     pub warmup_seconds: f64,
     /// Slices that a window is cut into.
     pub slices: u64,
-    /// Calls of every operation and round that measure its own cost.
+    /// Calls of the rarest operation and round that measure its own cost; up to three times as many of others.
     pub own_calls: u64,
 }
 

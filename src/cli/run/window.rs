@@ -12,6 +12,10 @@ const PILOT_SECONDS: f64 = 1.0;
 /// How much longer a stretch is than the rarest operation needs on average: chance may draw it less often.
 const STRETCH: f64 = 1.2;
 
+/// How many times as many calls as the rarest operation's are measured of one that has more in the stretch. They are made
+/// in any case.
+const MOST_OWN_CALLS: u64 = 3;
+
 /// Calls of which a little more than 10 are beyond the 99th percentile.
 const CALLS_FOR_P99: f64 = 1_100.0;
 
@@ -57,7 +61,7 @@ pub async fn plan<T: Target, G: Target + 'static>(
     let rate_seconds = at_rate as f64 / rate;
     let plan = RoundPlan {
         warmup,
-        own: is_measured(Part::Own).then_some(OwnCalls { stretch, measured: preset.own_calls }),
+        own: is_measured(Part::Own).then_some(OwnCalls { stretch, measured: preset.own_calls * MOST_OWN_CALLS }),
         rate: is_measured(Part::Rate).then_some(PartCalls { calls: at_rate, seconds: Some(rate_seconds) }),
         saturation: is_measured(Part::Saturation).then_some(PartCalls { calls, seconds: settings.planned_seconds }),
     };

@@ -20,8 +20,11 @@ use super::round_plan::OwnCalls;
 use super::schedule::{end_of_part, shuffled};
 use super::slice_spec::SliceSpec;
 
-/// Slices of each operation's measured calls.
-const SLICES: u64 = 3;
+/// The most slices of an operation's measured calls.
+const SLICES: u64 = 12;
+
+/// The fewest calls of a slice, where there are several.
+const SLICE_CALLS: u64 = 10;
 
 /// Calls of the operation before each slice that are not measured: the server, stopped until then, fills its caches.
 const UNMEASURED: usize = 2;
@@ -47,13 +50,14 @@ impl OperationCalls {
     fn new(operation: usize, indexes: &[u64], measured: u64) -> OperationCalls {
         let measured = measured + SLICES * UNMEASURED as u64;
         let (before, rest) = indexes.split_at(indexes.len().saturating_sub(measured as usize));
-        let end = |slice: u64| end_of_part(rest.len() as u64, slice, SLICES) as usize;
+        let slices = (rest.len() as u64 / SLICE_CALLS).clamp(1, SLICES);
+        let end = |slice: u64| end_of_part(rest.len() as u64, slice, slices) as usize;
         let slice = |slice: u64| {
             let calls = &rest[slice.checked_sub(1).map_or(0, end)..end(slice)];
             let (first, measured) = calls.split_at(UNMEASURED.min(calls.len() / 2));
             OwnSlice { first: first.into(), measured: measured.into() }
         };
-        OperationCalls { operation, before: before.into(), slices: (0..SLICES).map(slice).collect() }
+        OperationCalls { operation, before: before.into(), slices: (0..slices).map(slice).collect() }
     }
 }
 

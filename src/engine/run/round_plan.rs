@@ -25,7 +25,7 @@ pub struct RoundPlan {
 pub struct OwnCalls {
     /// Calls of the stretch.
     pub stretch: u64,
-    /// Calls of each operation that are measured; those before them in the stretch only bring the data into their state.
+    /// The most calls of an operation that are measured; those before them in the stretch only bring the data into their state.
     pub measured: u64,
 }
 
