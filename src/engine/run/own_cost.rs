@@ -1,7 +1,8 @@
 //! Own costs: what calls of one operation cost when nothing else runs.
 //!
-//! A stretch of the mix is regrouped by operation, in the order in which the scenario defines them. So operations that depend
-//! on earlier calls find the data as in the mix: what they refer to was made in the stretch, or before it.
+//! A stretch of the mix is cut into pieces, and the calls of each are regrouped by operation, in the order in which the scenario
+//! defines them. So operations that depend on earlier calls find the data as in the mix: what they refer to was made in the
+//! piece, or before it, and no operation gets far ahead of the others.
 
 use std::sync::Arc;
 
@@ -20,11 +21,8 @@ use super::round_plan::OwnCalls;
 use super::schedule::{end_of_part, shuffled};
 use super::slice_spec::SliceSpec;
 
-/// The most slices of an operation's measured calls.
-const SLICES: u64 = 12;
-
-/// The fewest calls of a slice, where there are several.
-const SLICE_CALLS: u64 = 10;
+/// Pieces of a stretch. Each has a slice of every operation.
+const PIECES: u64 = 6;
 
 /// Calls of the operation before each slice that are not measured: the server, stopped until then, fills its caches.
 const UNMEASURED: usize = 2;
@@ -32,32 +30,22 @@ const UNMEASURED: usize = 2;
 /// Labels the order of the arms.
 const ORDER: Label = Label::new("order, own");
 
-/// The calls of one operation in a stretch of the mix.
-struct OperationCalls {
+/// The calls of one operation in a piece of the stretch.
+struct OwnSlice {
     operation: usize,
     /// Calls that only bring the data into their state.
     before: Arc<[u64]>,
-    /// Per slice, the calls that come first and are not measured, and the measured ones.
-    slices: Vec<OwnSlice>,
-}
-
-struct OwnSlice {
+    /// Those that come next and are not measured either.
     first: Arc<[u64]>,
     measured: Arc<[u64]>,
 }
 
-impl OperationCalls {
-    fn new(operation: usize, indexes: &[u64], measured: u64) -> OperationCalls {
-        let measured = measured + SLICES * UNMEASURED as u64;
-        let (before, rest) = indexes.split_at(indexes.len().saturating_sub(measured as usize));
-        let slices = (rest.len() as u64 / SLICE_CALLS).clamp(1, SLICES);
-        let end = |slice: u64| end_of_part(rest.len() as u64, slice, slices) as usize;
-        let slice = |slice: u64| {
-            let calls = &rest[slice.checked_sub(1).map_or(0, end)..end(slice)];
-            let (first, measured) = calls.split_at(UNMEASURED.min(calls.len() / 2));
-            OwnSlice { first: first.into(), measured: measured.into() }
-        };
-        OperationCalls { operation, before: before.into(), slices: (0..slices).map(slice).collect() }
+impl OwnSlice {
+    fn new(operation: usize, indexes: &[u64], measured: u64) -> OwnSlice {
+        let wanted = measured as usize + UNMEASURED;
+        let (before, rest) = indexes.split_at(indexes.len().saturating_sub(wanted));
+        let (first, measured) = rest.split_at(UNMEASURED.min(rest.len() / 2));
+        OwnSlice { operation, before: before.into(), first: first.into(), measured: measured.into() }
     }
 }
 
@@ -70,24 +58,19 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         meters: &mut Meters,
     ) -> Result<Vec<Vec<usize>>, RunError> {
         let Some(own) = round.plan.own else { return Ok(Vec::new()) };
-        let (mut orders, mut number) = (Vec::new(), 0);
-        for calls in self.regrouped(round, own) {
-            for (place, slice) in calls.slices.iter().enumerate() {
-                let order = shuffled(cells.len(), round.seed, ORDER, number);
-                number += 1;
-                for &turn in &order {
-                    let cell = &mut cells[turn];
-                    self.phase(cell.round, cell.arm, RunPhase::Measure(Part::Own));
-                    self.turn(cell.arm).await?;
-                    if place == 0 {
-                        self.run_unmeasured(cell, round.seed, &calls.before, self.settings.clients).await?;
-                    }
-                    self.run_unmeasured(cell, round.seed, &slice.first, 1).await?;
-                    self.run_own_slice(cell, round.seed, calls.operation, slice, meters).await?;
-                    self.report_slice(cell, Part::Own, cell.record.calls);
-                }
-                orders.push(order.into_iter().map(|place| cells[place].arm).collect());
+        let mut orders = Vec::new();
+        for slice in (0..PIECES).flat_map(|piece| self.regrouped(round, own, piece)) {
+            let order = shuffled(cells.len(), round.seed, ORDER, orders.len() as u64);
+            for &turn in &order {
+                let cell = &mut cells[turn];
+                self.phase(cell.round, cell.arm, RunPhase::Measure(Part::Own));
+                self.turn(cell.arm).await?;
+                self.run_unmeasured(cell, round.seed, &slice.before, self.settings.clients).await?;
+                self.run_unmeasured(cell, round.seed, &slice.first, 1).await?;
+                self.run_own_slice(cell, round.seed, &slice, meters).await?;
+                self.report_slice(cell, Part::Own, cell.record.calls);
             }
+            orders.push(order.into_iter().map(|place| cells[place].arm).collect());
         }
         let first = round.plan.warmup + own.stretch;
         cells.iter().for_each(|cell| cell.next.store(first, std::sync::atomic::Ordering::Relaxed));
@@ -95,24 +78,26 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         Ok(orders)
     }
 
-    /// The calls of the stretch by operation.
-    fn regrouped(&self, round: &Round, own: OwnCalls) -> Vec<OperationCalls> {
+    /// The calls of a piece of the stretch by operation.
+    fn regrouped(&self, round: &Round, own: OwnCalls, piece: u64) -> Vec<OwnSlice> {
         let mut indexes = vec![Vec::new(); self.plan.operations.len()];
-        for index in round.plan.warmup..round.plan.warmup + own.stretch {
+        let place = |piece: u64| round.plan.warmup + end_of_part(own.stretch, piece, PIECES);
+        for index in piece.checked_sub(1).map_or(round.plan.warmup, place)..place(piece) {
             indexes[self.plan.mix.draw(round.seed, index)].push(index);
         }
+        let measured = own.measured.div_ceil(PIECES);
         let called = indexes.iter().enumerate().filter(|(_, indexes)| !indexes.is_empty());
-        called.map(|(operation, indexes)| OperationCalls::new(operation, indexes, own.measured)).collect()
+        called.map(|(operation, indexes)| OwnSlice::new(operation, indexes, measured)).collect()
     }
 
     async fn run_own_slice(
         &self,
         cell: &mut ArmRound,
         seed: Seed,
-        operation: usize,
         slice: &OwnSlice,
         meters: &mut Meters,
     ) -> Result<(), RunError> {
+        let operation = slice.operation;
         let usage = std::mem::replace(&mut cell.usage, std::mem::take(&mut cell.own_usage[operation]));
         meters.of(self.servers.position(cell.arm)).invalidate();
         let spec = SliceSpec { logged: Some(Part::Own), ..self.listed(seed, &slice.measured, 1) };
