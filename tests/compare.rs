@@ -4,6 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use bson::rawdoc;
+use docshape::server::client::MongoTarget;
+use docshape::server::embedded::EmbeddedMongod;
+use docshape::server::{ReplyKind, Target};
 use serde_json::{Value, json};
 
 mod harness;
@@ -19,6 +23,10 @@ operations:
 strategies:
   plain:
     collections: { orders: { each: order, indexes: [{ customer: 1 }] } }
+    operations:
+      of_customer: { find: orders, filter: { customer: <customer> }, sort: { _id: 1 } }
+  steady:
+    collections: { orders: { each: order, indexes: [{ customer: 1, _id: 1 }] } }
     operations:
       of_customer: { find: orders, filter: { customer: <customer> }, sort: { _id: 1 } }
 mixes: { default: { of_customer: 1 } }
@@ -93,7 +101,12 @@ fn a_dropped_index_is_a_regression() {
         "calls are those of the saved run"
     );
 
-    ends(folder, &["compare", "a", "b"], 1, &["REGRESSION: B is slower than A by more than 5 % in 2 of 2 numbers."]);
+    ends(
+        folder,
+        &["compare", "a", "b"],
+        1,
+        &["REGRESSION: B is slower than A, relative to steady, by more than 5 % in 2 of 2 numbers."],
+    );
     ends(
         folder,
         &["compare", "b/run.json", "--compare-with", "main", "--format", "markdown"],
@@ -116,8 +129,12 @@ fn a_dropped_index_is_a_regression() {
         folder,
         &["compare", "a", "b", "--strategies", "other"],
         2,
-        &["unknown strategy `other`", "both runs have plain"],
+        &["unknown strategy `other`", "all runs have plain, steady"],
     );
+    let sides = ends(folder, &["compare", "a", "a", "--", "b"], 1, &["A2: a, MongoDB", "over runs, 2 of A and 1 of B"]);
+    assert!(sides.contains("relative to steady"), "{sides}");
+    ends(folder, &["compare", "a", "b", "b"], 2, &["need `--` between the sides"]);
+    ends(folder, &["compare", "a", "b", "--strategies", "plain"], 2, &["only one safe strategy in common"]);
     changed(folder, "/settings/seed", json!(5));
     ends(
         folder,
@@ -139,4 +156,49 @@ fn a_dropped_index_is_a_regression() {
     fs::write(folder.join("c.json"), "{\"a\": 1}").unwrap();
     ends(folder, &["compare", "c.json", "a"], 2, &["c.json is not a run of docshape"]);
     ends(folder, &["compare", "a", "nowhere"], 2, &["cannot read nowhere"]);
+}
+
+#[tokio::test]
+async fn two_servers_take_turns() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path();
+    fs::write(folder.join("orders.yaml"), SCENARIO).unwrap();
+    let start = || async { EmbeddedMongod::start(&harness::options(folder)).await.unwrap() };
+    let (a, b) = (start().await, start().await);
+    let uris = [a.uri(), b.uri()];
+    let ab = |more: &[&str]| {
+        let short = ["run", "orders.yaml", "--preset", "smoke", "--only", "saturation", "--ab", &uris[0], &uris[1]];
+        docshape(folder, &[&short[..], more].concat())
+    };
+
+    let (code, _, err) = ab(&["--out", "one"]);
+    assert!(code == 2 && err.contains("--ab needs 6 rounds, and this run would have 1"), "{err}");
+    let (code, _, err) = ab(&["--resume", "one"]);
+    assert!(code == 2 && err.contains("--resume"), "{err}");
+
+    let (code, out, err) = ab(&["--rounds", "6", "--calls", "120", "--out", "out"]);
+    // Chance may find a difference between two equal servers.
+    assert!(code < 2, "{code}: {out}{err}");
+    for words in ["A: out/a, MongoDB", "B: out/b", "A and B took turns"] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    let lines: Vec<&str> = err.lines().filter(|line| line.contains("saturation")).collect();
+    assert!(lines.iter().any(|line| line.starts_with('A')) && lines.iter().any(|line| line.starts_with('B')), "{err}");
+    let [one, other] = ["a", "b"].map(|name| -> Value {
+        serde_json::from_slice(&fs::read(folder.join("out").join(name).join("run.json")).unwrap()).unwrap()
+    });
+    assert_eq!((&one["turns_with"], &other["turns_with"]), (&other["id"], &one["id"]));
+    assert_eq!((&one["settings"], &one["status"]), (&other["settings"], &json!("complete")));
+    for uri in &uris {
+        let target = MongoTarget::connect(uri, 1).await.unwrap();
+        let names = rawdoc! { "listDatabases": 1, "nameOnly": true };
+        let reply = target.run("admin", names, ReplyKind::Single).await.unwrap();
+        let names = format!("{reply:?}");
+        assert!(!names.contains("docshape_"), "{names}");
+    }
+
+    // Without B there is nothing to compare, and nothing is left.
+    b.stop().unwrap();
+    let (code, _, err) = ab(&["--rounds", "6", "--calls", "120", "--out", "lost"]);
+    assert!(code > 1 && !folder.join("lost").exists(), "{code}: {err}");
 }

@@ -13,13 +13,13 @@ use crate::results::{
     AuditRecord, CAPACITY_FORMAT, CapacityRecord, ClaimRecord, ConfirmationRecord, OutcomeRecord, RUN_FILE, Relation,
     RunRecord, SearchRecord, SliceRecord, Status, Than, TrialRecord, load, save,
 };
-use crate::stats::{RunPair, SharedStrategy, compare_runs, sample};
+use crate::stats::{RunSides, compare_runs, sample};
 
 use super::format::{plain, steers};
 use super::html::markup;
 use super::{
-    CSV_COLUMNS, Html, Json, Junit, Markdown, NamedRun, Picture, Renderer, Report, Terminal, csv as metrics,
-    verification,
+    CSV_COLUMNS, ComparedRuns, Html, Json, Junit, Markdown, NamedRun, Picture, Renderer, Report, Terminal,
+    csv as metrics, verification,
 };
 
 /// Texts that are markup in one form or another, or steer a terminal.
@@ -179,13 +179,17 @@ fn others_with(text: &str) -> [Report; 4] {
     let named = || NamedRun { name: text.to_owned(), record: record.clone() };
     let mut older = named();
     older.record.server.facts = vec![(text.to_owned(), "older".into())];
-    let strategies = [0, 1].map(|place| SharedStrategy { before: place, after: place });
-    let pair = RunPair { before: &record, after: &record, strategies: &strategies, tolerance: 0.05 };
+    let strategies: Vec<String> = record.strategies.iter().take(2).map(|strategy| strategy.name.clone()).collect();
+    let (sides, reference) = ([&record], Some(strategies[0].as_str()));
+    let runs = RunSides { before: &sides, after: &sides, strategies: &strategies, reference, tolerance: 0.05 };
     let comparison = Report::of_comparison(
-        &compare_runs(pair).unwrap(),
-        [&older, &named()],
-        0.05,
-        std::slice::from_ref(&record.mix.name),
+        &compare_runs(runs).unwrap(),
+        ComparedRuns {
+            before: &[older],
+            after: &[named()],
+            tolerance: 0.05,
+            changed: std::slice::from_ref(&record.mix.name),
+        },
     );
     let trial = TrialRecord { rate: 9.0, offered: 9, failed: 0, measured: None, overloaded: false, passed: true };
     let search = SearchRecord { round: 0, strategy: 1, trials: vec![trial.clone()] };

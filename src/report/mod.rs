@@ -48,6 +48,7 @@ pub use json::{JSON_FORMAT, Json};
 pub use junit::Junit;
 pub use markdown::{MARKDOWN_FILE, Markdown};
 pub use parts::PartEvaluations;
+pub use run_comparison::ComparedRuns;
 pub use run_facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
 pub use section::thresholds::ThresholdView;
 pub use section::{Finding, Headline, Listing, Paragraph, Section};

@@ -1,11 +1,11 @@
-//! The report of a comparison of two runs, A and B.
+//! The report of a comparison of runs, A and B.
 
 use serde_json::json;
 
 use crate::results::{Part, RunRecord, ServerSharing, in_percent};
 use crate::stats::{
-    self, ChangeVerdict, CollectionGrowth, ComparedParts, Incomparable, IncomparableReason, OperationChange, Quantity,
-    Ratio, Role, RunComparison, SharedShift, StrategyChange, TimeChange,
+    self, ChangeVerdict, CollectionGrowth, ComparedParts, ComparedUnit, Incomparable, IncomparableReason,
+    OperationChange, Quantity, Ratio, Role, RunComparison, SharedShift, StrategyChange, TimeChange,
 };
 
 use super::cell::{Cell, Tone};
@@ -19,7 +19,7 @@ use super::verdict_text::difference;
 use super::{NamedRun, Report};
 
 type CollectionChange = (String, Option<CollectionGrowth>, Option<CollectionGrowth>);
-type ChangeMeasure<'c> = Measure<Entry<'c>>;
+type ChangeMeasure = Measure<Entry>;
 
 /// Regressions that the headline names, and improvements.
 const NAMED: usize = 12;
@@ -28,29 +28,63 @@ const NAMED: usize = 12;
 const OWN: [&str; 4] = ["started", "scenario", "rounds", "verification"];
 
 /// The mean or the 99th percentile of an operation of one strategy in both runs.
-struct Entry<'c> {
-    row: &'c OperationChange,
+struct Entry {
     metric: &'static str,
     change: TimeChange,
+    /// Whether the relative ratio is judged.
+    is_relative: bool,
 }
 
-impl Report {
-    /// Computes the report of a comparison; `changed` are the strategies whose definition changed.
-    pub fn of_comparison(found: &RunComparison, runs: [&NamedRun; 2], tolerance: f64, changed: &[String]) -> Report {
-        let [before, after] = runs.map(|run| &run.record);
-        let sections = [
-            Some(times(found, tolerance)),
-            throughput(found),
-            sizes(found),
-            differences(before, after),
-            section::warnings(warnings(found, [before, after], changed)),
-        ];
-        Report::of(headline(found, runs, tolerance), sections.into_iter().flatten())
+/// The runs that were compared, at least one on each side.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparedRuns<'r> {
+    /// The earlier ones: A.
+    pub before: &'r [NamedRun],
+    /// The later ones: B.
+    pub after: &'r [NamedRun],
+    /// The change (0.05 for 5 %) up to which a number counts as the same.
+    pub tolerance: f64,
+    /// The strategies whose definition changed.
+    pub changed: &'r [String],
+}
+
+impl ComparedRuns<'_> {
+    /// Every run with its name here: that of its side, with a number if there are several.
+    fn named(&self) -> impl Iterator<Item = (String, &NamedRun)> {
+        [("A", self.before), ("B", self.after)].into_iter().flat_map(|(side, runs)| {
+            let name =
+                move |place: usize| if runs.len() > 1 { format!("{side}{}", place + 1) } else { side.to_owned() };
+            runs.iter().enumerate().map(move |(place, run)| (name(place), run))
+        })
+    }
+
+    /// The first run of each side.
+    fn first(&self) -> Option<[&RunRecord; 2]> {
+        Some([&self.before.first()?.record, &self.after.first()?.record])
     }
 }
 
-fn headline(found: &RunComparison, runs: [&NamedRun; 2], tolerance: f64) -> Headline {
-    let (record, mix) = (&runs[0].record, plain(&runs[0].record.mix.name));
+impl Report {
+    /// Computes the report of a comparison.
+    pub fn of_comparison(found: &RunComparison, runs: ComparedRuns) -> Report {
+        let sections = [
+            Some(times(found, runs.tolerance)),
+            throughput(found),
+            sizes(found),
+            runs.first().and_then(|[before, after]| differences(before, after)),
+            section::warnings(warnings(found, runs)),
+        ];
+        Report::of(headline(found, runs), sections.into_iter().flatten())
+    }
+}
+
+fn headline(found: &RunComparison, runs: ComparedRuns) -> Headline {
+    let tolerance = runs.tolerance;
+    let mut all = runs.named().map(|(_, run)| &run.record);
+    let named = all
+        .next()
+        .map(|record| [&record.scenario.name, &record.scenario.title, &record.mix.name].map(|text| plain(text)));
+    let [scenario, title, mix] = named.unwrap_or_default();
     let worse = findings(found, ChangeVerdict::is_regression, f64::recip);
     let is_mended = |one: Incomparable| one.before.is_some() && one.after.is_none();
     let is_better = |verdict: ChangeVerdict| {
@@ -59,19 +93,54 @@ fn headline(found: &RunComparison, runs: [&NamedRun; 2], tolerance: f64) -> Head
     let better = findings(found, is_better, |ratio| ratio);
     let more = worse.len().saturating_sub(NAMED) + better.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more differences are marked in the table."));
-    let subject = ["A", "B"].into_iter().zip(runs).map(|(name, run)| format!("{name}: {}", described(run)));
+    let subject = runs.named().map(|(name, run)| format!("{name}: {}", described(run)));
+    let several = |runs: &[NamedRun]| if runs.len() > 1 { "runs" } else { "run" };
+    let compared = format!("{} B compared with {} A, mix {mix}.", upper(several(runs.after)), several(runs.before));
     Headline {
-        scenario: plain(&record.scenario.name),
-        title: plain(&record.scenario.title),
-        subject: std::iter::once(format!("Run B compared with run A, mix {mix}.")).chain(subject).collect(),
+        scenario,
+        title,
+        subject: std::iter::once(compared).chain(subject).collect(),
         mix,
         times: Some(if found.parts.mix == Part::Rate { "response" } else { "service" }),
         sentences: vec![verdict(found, tolerance)],
         tone: if worse.is_empty() { Tone::Strong } else { Tone::Bad },
         findings: worse.into_iter().take(NAMED).chain(better.into_iter().take(NAMED)).collect(),
-        notes: more.into_iter().chain([compared_parts(found)]).chain(criteria(found, tolerance)).collect(),
+        notes: more
+            .into_iter()
+            .chain([compared_parts(found), basis(found, runs)])
+            .chain(criteria(found, tolerance))
+            .collect(),
         ..Headline::default()
     }
+}
+
+fn upper(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What is compared with what, and what the intervals contain.
+fn basis(found: &RunComparison, runs: ComparedRuns) -> String {
+    let relative = found.relative_to.as_ref().map(|name| {
+        let name = plain(name);
+        format!(
+            "Judged are times relative to {name} in the same rounds, because the machine may have been more or less busy in B \
+             than in A; a change of {name} itself shows in all others. "
+        )
+    });
+    let unit = match found.unit {
+        ComparedUnit::PairedRounds => {
+            "A and B took turns, round by round, with the same data and calls: their times are compared in pairs of rounds."
+                .to_owned()
+        }
+        ComparedUnit::Rounds => "The CIs are over the rounds of one run per side. They do not contain how much runs differ from \
+                                 each other: for that, compare several, A1 A2 A3 -- B1 B2 B3."
+            .to_owned(),
+        ComparedUnit::Runs => {
+            format!("The CIs are over runs, {} of A and {} of B.", runs.before.len(), runs.after.len())
+        }
+    };
+    relative.unwrap_or_default() + &unit
 }
 
 fn described(run: &NamedRun) -> String {
@@ -89,16 +158,17 @@ fn findings(
     order: impl Fn(f64) -> f64,
 ) -> Vec<Finding> {
     let mut all: Vec<_> = found.judged().filter(|(.., change)| is_meant(change.verdict)).collect();
-    let size = |change: &TimeChange| change.ratio.map_or(0.0, &order);
+    let size = |change: &TimeChange| found.judged_ratio(change).map_or(0.0, &order);
     all.sort_by(|a, b| size(&a.3).total_cmp(&size(&b.3)));
     let finding = |(strategy, row, is_quantile, change): (&StrategyChange, &OperationChange, bool, TimeChange)| {
         let quantile = if is_quantile { " p99" } else { "" };
         let name = format!("{} {}{quantile}", plain(&strategy.name), operation(row));
-        let text = match (change.verdict, change.ratio) {
+        let text = match (change.verdict, found.judged_ratio(&change)) {
             (ChangeVerdict::Incomparable(incomparable), _) => incomparable_text(incomparable),
             (_, Some(mean)) => {
                 let ratio = Ratio { mean, interval: change.interval, rounds: 0 };
-                difference(&ratio, Quantity::Time, None, false)
+                let relative = found.relative_to.as_ref().map(|name| format!(", relative to {}", plain(name)));
+                difference(&ratio, Quantity::Time, None, false) + &relative.unwrap_or_default()
             }
             (_, None) => NOTHING.to_owned(),
         };
@@ -155,7 +225,8 @@ fn verdict(found: &RunComparison, tolerance: f64) -> String {
             format!("No regression beyond {limit} found in {all}{}.", rest(": "))
         };
     }
-    let slower_text = format!("B is slower than A by more than {limit} in {slower} of {all}");
+    let relative = found.relative_to.as_ref().map(|name| format!(", relative to {},", plain(name))).unwrap_or_default();
+    let slower_text = format!("B is slower than A{relative} by more than {limit} in {slower} of {all}");
     let regression = match (slower, broken) {
         (_, 0) => slower_text,
         (0, _) => format!("{broken} of {all} can no longer be compared, because calls fail or wait"),
@@ -192,31 +263,42 @@ fn criteria(found: &RunComparison, tolerance: f64) -> Vec<String> {
 }
 
 fn times(found: &RunComparison, tolerance: f64) -> Section {
+    let is_relative = found.relative_to.is_some();
     let measures = [
         ChangeMeasure::text("metric", "", "`mean` or `p99`.", |one| Cell::text(one.metric)).only(Forms::JSON),
         ChangeMeasure::new("before_ns", "A", "The time in run A: the geometric mean over rounds.", |one| {
             Cell::number(one.change.before, time)
         }),
         ChangeMeasure::new("after_ns", "B", "The time in run B.", |one| Cell::number(one.change.after, time)),
-        ChangeMeasure::new("ratio", "ratio", "B divided by A.", ratio),
-        ChangeMeasure::text("ci", "95 % CI", "The ratio's confidence interval.", |one| {
+        ChangeMeasure::new("ratio", "ratio", "B divided by A.", |one| {
+            let cell =
+                if one.is_relative { Cell::number(one.change.ratio, three) } else { judged(one, one.change.ratio) };
+            cell.with_value(one.change.ratio)
+        }),
+        ChangeMeasure::new(
+            "relative",
+            "relative",
+            "The ratio divided by that of the strategy it is relative to.",
+            |one| {
+                let relative = one.change.relative;
+                let cell = relative.filter(|_| one.is_relative).map(|_| judged(one, relative));
+                cell.unwrap_or_default().with_value(relative)
+            },
+        ),
+        ChangeMeasure::text("ci", "95 % CI", "The confidence interval of the judged ratio.", |one| {
             Cell::text(one.change.interval.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
         })
         .only(Forms::READ),
-        ChangeMeasure::data("low", "The lower bound of the ratio's 95 % CI.", |one| {
+        ChangeMeasure::data("low", "The lower bound of the 95 % CI: of the relative ratio if that is judged.", |one| {
             Cell::value(one.change.interval.map(|bounds| bounds.low))
         }),
         ChangeMeasure::data("high", "The upper bound.", |one| {
             Cell::value(one.change.interval.map(|bounds| bounds.high))
         }),
-        ChangeMeasure::new("relative", "relative", "The ratio of a mean divided by that of the baseline.", |one| {
-            let relative = one.row.relative.filter(|_| one.metric == "mean");
-            Cell::text(relative.map_or_else(String::new, three)).with_value(relative)
-        }),
         ChangeMeasure::text(
             "verdict",
             "",
-            "`slower`, `faster`, `no_difference`, `inconclusive`, `incomparable` or `not_judged`.",
+            "`slower`, `faster`, `no_difference`, `inconclusive`, `incomparable`, `reference` or `not_judged`.",
             |one| Cell::text(verdict_name(one.change.verdict)),
         )
         .only(Forms::JSON),
@@ -234,7 +316,7 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
                 let row = strategy.rows.iter().find(|row| row.operation == named.operation)?;
                 let change = if metric == "mean" { row.mean } else { row.p99? };
                 let named = Row::new(plain(&strategy.name)).group(group.clone()).series(place);
-                Some((named, Entry { row, metric, change }))
+                Some((named, Entry { metric, change, is_relative }))
             })
         },
     );
@@ -245,23 +327,28 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
     let unjudged: Vec<String> = unjudged.map(|strategy| plain(&strategy.name)).collect();
     let unjudged =
         if unjudged.is_empty() { String::new() } else { format!("Unsafe and not judged: {}.", listed(&unjudged)) };
+    let relative = found
+        .relative_to
+        .as_ref()
+        .map(|name| format!("relative: ratio / ratio of {}, which the marks and the CI belong to. ", plain(name)));
     let note = format!(
-        "ratio: B / A, below 1 is faster. ▼ ▲ reported difference. ? inconclusive: the CI extends beyond {}. relative: ratio / \
-         ratio of the baseline.",
+        "ratio: B / A, below 1 is faster. {}▼ ▲ reported difference. ? inconclusive: the CI extends beyond {}.",
+        relative.unwrap_or_default(),
         limit(tolerance)
     );
     Section::new("changes", "Time per call").table(table).note(unjudged).note(note)
 }
 
-fn ratio(one: &Entry) -> Cell {
+/// The judged ratio with its mark.
+fn judged(one: &Entry, ratio: Option<f64>) -> Cell {
     let (mark, tone) = match one.change.verdict {
         ChangeVerdict::Slower => ("▲ ", Tone::Bad),
         ChangeVerdict::Faster => ("▼ ", Tone::Good),
         ChangeVerdict::Inconclusive => ("? ", Tone::Faint),
         ChangeVerdict::NotJudged => ("", Tone::Faint),
-        ChangeVerdict::NoDifference | ChangeVerdict::Incomparable(_) => ("", Tone::Plain),
+        ChangeVerdict::NoDifference | ChangeVerdict::Reference | ChangeVerdict::Incomparable(_) => ("", Tone::Plain),
     };
-    Cell::number(one.change.ratio, |ratio| format!("{mark}{}", three(ratio))).tone(tone)
+    Cell::number(ratio, |ratio| format!("{mark}{}", three(ratio))).tone(tone)
 }
 
 fn verdict_name(verdict: ChangeVerdict) -> &'static str {
@@ -271,6 +358,7 @@ fn verdict_name(verdict: ChangeVerdict) -> &'static str {
         ChangeVerdict::NoDifference => "no_difference",
         ChangeVerdict::Inconclusive => "inconclusive",
         ChangeVerdict::Incomparable(_) => "incomparable",
+        ChangeVerdict::Reference => "reference",
         ChangeVerdict::NotJudged => "not_judged",
     }
 }
@@ -338,7 +426,7 @@ fn change(
     Cell::text(both).with_value(json!({ "before": before, "after": after }))
 }
 
-/// Settings, machine and server where the runs differ; `None` where they do not.
+/// Settings, machine and server where the first runs of both sides differ; `None` where they do not.
 fn differences(before: &RunRecord, after: &RunRecord) -> Option<Section> {
     let strategies = |record: &RunRecord| {
         let named = record.strategies.iter().filter(|strategy| !strategy.is_repeat);
@@ -359,18 +447,39 @@ fn differences(before: &RunRecord, after: &RunRecord) -> Option<Section> {
     let measures = [
         Measure::text("change", "", "", |[old, new]: &[String; 2]| Cell::text(format!("{old} → {new}")))
             .only(Forms::TERMINAL),
-        Measure::text("before", "A", "In run A.", |[old, _]: &[String; 2]| Cell::text(old)).only(Forms::DETAILED),
-        Measure::text("after", "B", "In run B.", |[_, new]: &[String; 2]| Cell::text(new)).only(Forms::DETAILED),
+        Measure::text("before", "A", "In run A, the first of several.", |[old, _]: &[String; 2]| Cell::text(old))
+            .only(Forms::DETAILED),
+        Measure::text("after", "B", "In run B, the first of several.", |[_, new]: &[String; 2]| Cell::text(new))
+            .only(Forms::DETAILED),
     ];
     let name = Column::text("setting", "setting", "What was set or found.");
     let table = Table::new("setting_changes", "What differs", name, &measures, rows).list();
     Section::new("settings", "What differs, A → B").table(table).with_rows()
 }
 
-fn warnings(found: &RunComparison, runs: [&RunRecord; 2], changed: &[String]) -> Vec<String> {
-    let [before, after] = runs;
-    let mut warnings: Vec<String> = found.shared_shift.map(shared_shift).into_iter().collect();
-    warnings.extend(changed.iter().map(|name| format!("The definition of strategy {} changed.", plain(name))));
+fn warnings(found: &RunComparison, runs: ComparedRuns) -> Vec<String> {
+    let mut warnings: Vec<String> = found.shared_shift.map(|shift| shared_shift(shift, found)).into_iter().collect();
+    warnings.extend(runs.first().map_or_else(Vec::new, |pair| setting_warnings(found, pair)));
+    warnings.extend(runs.changed.iter().map(|name| format!("The definition of strategy {} changed.", plain(name))));
+    for (name, NamedRun { record, .. }) in runs.named() {
+        let of_run = record.warnings.iter().map(|warning| plain(warning));
+        let parts = record.all_parts();
+        let of_part = |part| stats::environment_warnings(part).into_iter().map(|one| environment_warning(part, one));
+        for warning in of_run.chain(parts.values().flat_map(of_part)).map(|warning| format!("{name}: {warning}")) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    if !runs.named().any(|(_, run)| run.record.strategies.iter().any(|strategy| strategy.is_repeat)) {
+        warnings.push("No run has a repeat of the baseline, so the noise is unknown.".into());
+    }
+    warnings
+}
+
+/// What two runs measured differently.
+fn setting_warnings(found: &RunComparison, [before, after]: [&RunRecord; 2]) -> Vec<String> {
+    let mut warnings: Vec<String> = other_rate(found, before, after).into_iter().collect();
     if let (Some(old), Some(new)) = (before.settings.calls, after.settings.calls)
         && old != new
     {
@@ -380,7 +489,6 @@ fn warnings(found: &RunComparison, runs: [&RunRecord; 2], changed: &[String]) ->
             counted(old, "call")
         ));
     }
-    warnings.extend(other_rate(found, before, after));
     if before.settings.isolated.is_some() != after.settings.isolated.is_some() {
         let (isolated, other) = if before.settings.isolated.is_some() { ("A", "B") } else { ("B", "A") };
         warnings.push(format!(
@@ -390,19 +498,6 @@ fn warnings(found: &RunComparison, runs: [&RunRecord; 2], changed: &[String]) ->
     if before.server.servers != after.server.servers {
         let (own, other) = if before.server.servers == ServerSharing::PerStrategy { ("A", "B") } else { ("B", "A") };
         warnings.push(format!("In {own} every strategy had a server of its own, in {other} all shared one."));
-    }
-    for (side, record) in ["A", "B"].into_iter().zip(runs) {
-        let of_run = record.warnings.iter().map(|warning| plain(warning));
-        let parts = record.all_parts();
-        let of_part = |part| stats::environment_warnings(part).into_iter().map(|one| environment_warning(part, one));
-        for warning in of_run.chain(parts.values().flat_map(of_part)).map(|warning| format!("{side}: {warning}")) {
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-        }
-    }
-    if !runs.iter().flat_map(|record| &record.strategies).any(|strategy| strategy.is_repeat) {
-        warnings.push("Neither run has a repeat of the baseline, so the noise of both is unknown.".into());
     }
     warnings
 }
@@ -417,11 +512,12 @@ fn other_rate(found: &RunComparison, before: &RunRecord, after: &RunRecord) -> O
     ))
 }
 
-fn shared_shift(SharedShift { means, typical, range }: SharedShift) -> String {
+fn shared_shift(SharedShift { means, typical, range }: SharedShift, found: &RunComparison) -> String {
     let (low, high, typical) = (three(range.low), three(range.high), three(typical));
+    let relative = if found.relative_to.is_some() { " What is relative does not contain it." } else { "" };
     format!(
         "All {means} means changed alike, by {low} to {high} (median {typical}): the cause may be the server, or a machine that was \
-         more or less busy. See what differs, and measure A and B again in turns. The column `relative` does not contain it."
+         more or less busy. See what differs; `docshape run --ab` measures two servers in turns.{relative}"
     )
 }
 
@@ -430,13 +526,7 @@ pub(super) mod tests {
     use super::*;
     use crate::record::CallOutcome;
     use crate::report::tests::in_every_form;
-    use crate::stats::{RunPair, SharedStrategy, compare_runs, sample};
-
-    const ALL: [SharedStrategy; 3] = [same(0), same(1), same(2)];
-
-    const fn same(place: usize) -> SharedStrategy {
-        SharedStrategy { before: place, after: place }
-    }
+    use crate::stats::{RunSides, compare_runs, sample};
 
     fn slowed(strategies: &[usize], factor: f64) -> RunRecord {
         let mut run = sample::run(8);
@@ -451,9 +541,27 @@ pub(super) mod tests {
     }
 
     fn compared(before: &RunRecord, after: &RunRecord, changed: &[String]) -> Report {
-        let found = compare_runs(RunPair { before, after, strategies: &ALL, tolerance: 0.05 }).unwrap();
         let run = |name: &str, record: &RunRecord| NamedRun { name: name.into(), record: record.clone() };
-        Report::of_comparison(&found, [&run("results/a", before), &run("saved run main", after)], 0.05, changed)
+        of_runs(&[run("results/a", before)], &[run("saved run main", after)], changed)
+    }
+
+    fn of_runs(before: &[NamedRun], after: &[NamedRun], changed: &[String]) -> Report {
+        let strategies: Vec<String> = before[0].record.strategies.iter().map(|one| one.name.clone()).collect();
+        let records = |runs: &'_ [NamedRun]| runs.iter().map(|run| run.record.clone()).collect::<Vec<_>>();
+        let [old, new] = [before, after].map(records);
+        let [old, new]: [Vec<&RunRecord>; 2] = [&old, &new].map(|side| side.iter().collect());
+        let reference = Some(strategies[0].as_str());
+        let sides = RunSides { before: &old, after: &new, strategies: &strategies, reference, tolerance: 0.05 };
+        let found = compare_runs(sides).unwrap();
+        Report::of_comparison(&found, ComparedRuns { before, after, tolerance: 0.05, changed })
+    }
+
+    /// Two runs that took turns on two servers.
+    fn in_turns(mut before: RunRecord, mut after: RunRecord) -> Report {
+        (before.id, after.id) = ("a".into(), "b".into());
+        after.turns_with = Some("a".into());
+        before.turns_with = Some("b".into());
+        compared(&before, &after, &[])
     }
 
     /// A comparison with every section and table.
@@ -477,6 +585,25 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn servers_in_turns_are_compared_by_their_times() {
+        let [terminal, _] = in_every_form(&in_turns(sample::run(8), slowed(&[0], 1.5)));
+        insta::assert_snapshot!("in_turns_80_columns", terminal);
+    }
+
+    #[test]
+    fn several_runs_have_numbers() {
+        let run = |name: &str, record: RunRecord| NamedRun { name: name.into(), record };
+        let before = [run("one", sample::run(8)), run("two", slowed(&[1], 1.02))];
+        let report = of_runs(&before, &[run("three", slowed(&[1], 3.0))], &[]);
+        let [text, _] = in_every_form(&report);
+        for words in
+            ["Run B compared with runs A, mix", "A2: two, MongoDB", "B: three", "over runs, 2 of A and 1 of B."]
+        {
+            assert!(text.replace("\n", " ").contains(words), "{words}: {text}");
+        }
+    }
+
+    #[test]
     fn numbers_of_json_are_those_of_the_comparison() {
         let record =
             crate::report::json::tests::record(&complete(), "changes", &[("strategy", "linked"), ("operation", "mix")]);
@@ -496,15 +623,14 @@ pub(super) mod tests {
     fn nothing_shown_is_no_all_clear() {
         let run = sample::run(8);
         let [text, _] = in_every_form(&compared(&run, &run, &[]));
-        assert!(text.contains("No regression beyond 5 % found in 8 numbers: "), "{text}");
+        assert!(text.contains("No regression beyond 5 % found in 4 numbers: "), "{text}");
         let mut wild = run.clone();
         for (place, round) in wild.rounds.iter_mut().enumerate() {
-            let outcomes =
-                round.cells.iter_mut().flat_map(|cell| &mut cell.operations).flat_map(|one| &mut one.outcomes);
+            let outcomes = round.cells[1].operations.iter_mut().flat_map(|one| &mut one.outcomes);
             outcomes.for_each(|one| one.sum *= 1 + place as u64 % 4);
         }
         let [_, text] = in_every_form(&compared(&wild, &wild, &[]));
-        let verdict = "Undecided: a regression beyond 5 % is neither shown nor excluded in 8 numbers";
+        let verdict = "Undecided: a regression beyond 5 % is neither shown nor excluded in 4 numbers";
         assert!(text.contains(verdict) && text.contains("could hide a regression of up to"), "{text}");
         assert!(!text.contains("No regression"));
     }

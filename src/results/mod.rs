@@ -66,6 +66,9 @@ pub struct RunRecord {
     /// The commit that docshape was built from; `None` when built outside its repository.
     #[serde(default)]
     pub git: Option<String>,
+    /// The id of the run that took turns with this one, on another server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns_with: Option<String>,
     /// How the run ended.
     pub status: Status,
     /// When it began, RFC 3339, UTC.

@@ -39,6 +39,7 @@ impl RunRecord {
             version: self.version.clone(),
             id: self.id.clone(),
             git: self.git.clone(),
+            turns_with: self.turns_with.clone(),
             status: self.status.clone(),
             started: self.started.clone(),
             scenario: self.scenario.clone(),

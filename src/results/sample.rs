@@ -18,6 +18,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
         version: "0.1.0".into(),
         id: "1a2b3c4d".into(),
         git: None,
+        turns_with: None,
         status: Status::Failed("the server was lost".into()),
         started: "2026-11-21T01:42:00.25Z".into(),
         scenario: ScenarioRecord {

@@ -58,8 +58,8 @@ pub use open_load::{OpenLoad, achieved_share, open_load};
 pub use outcome_totals::{OutcomeTotals, outcome_totals};
 pub use ranking::Ranking;
 pub use run_comparison::{
-    ChangeVerdict, ComparedParts, Incomparable, IncomparableReason, OperationChange, RunComparison, RunPair,
-    SharedShift, SharedStrategy, StrategyChange, TimeChange, compare_runs, measured_parts,
+    ChangeVerdict, ComparedParts, ComparedUnit, Incomparable, IncomparableReason, OperationChange, RunComparison,
+    RunSides, SharedShift, StrategyChange, TimeChange, compare_runs, measured_parts,
 };
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
 pub use student::t_quantile;

@@ -28,6 +28,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
         version: "0.1.0".into(),
         id: "1a2b3c4d".into(),
         git: None,
+        turns_with: None,
         status: Status::Complete,
         started: "2026-01-31T12:00:00Z".into(),
         scenario: ScenarioRecord {

@@ -1,6 +1,6 @@
-//! The difference of two independent means that need not spread equally.
+//! The difference of two means.
 
-use super::estimate::ConfidenceInterval;
+use super::estimate::{ConfidenceInterval, Estimate};
 use super::student::t_quantile;
 
 /// The distance between the means of two samples.
@@ -8,15 +8,18 @@ use super::student::t_quantile;
 pub struct Shift {
     /// The second mean minus the first.
     pub mean: f64,
-    /// Its standard error: the root of s1^2/n1 + s2^2/n2.
+    /// Its standard error.
     pub error: f64,
-    /// Degrees of freedom: (v1 + v2)^2 / (v1^2/(n1-1) + v2^2/(n2-1)) with v = s^2/n, rounded down, which widens the interval
-    /// a little. B. L. Welch, Biometrika 34 (1947); F. E. Satterthwaite, Biometrics Bulletin 2 (1946).
+    /// Degrees of freedom of that error.
     pub freedom: usize,
 }
 
 impl Shift {
-    /// From the values of both samples; `None` when one has fewer than two.
+    /// From independent samples that need not spread equally; `None` when one has fewer than two values.
+    ///
+    /// The error is the root of s1^2/n1 + s2^2/n2, with (v1 + v2)^2 / (v1^2/(n1-1) + v2^2/(n2-1)) degrees of freedom, v = s^2/n,
+    /// rounded down, which widens the interval a little. B. L. Welch, Biometrika 34 (1947); F. E. Satterthwaite, Biometrics
+    /// Bulletin 2 (1946).
     pub fn of(first: &[f64], second: &[f64]) -> Option<Shift> {
         let ((mean1, v1), (mean2, v2)) = (moments(first)?, moments(second)?);
         let (most1, most2) = (first.len() - 1, second.len() - 1);
@@ -25,6 +28,22 @@ impl Shift {
         let freedom = if freedom.is_finite() { (freedom * (1.0 + 1e-9)) as usize } else { most1 + most2 };
         let freedom = freedom.clamp(most1.min(most2), most1 + most2);
         Some(Shift { mean: mean2 - mean1, error: (v1 + v2).sqrt(), freedom })
+    }
+
+    /// From independent samples that spread equally, as runs of one harness do: one of them may have a single value (Student's
+    /// two-sample t). `None` when both have, or one has none.
+    pub fn pooled(first: &[f64], second: &[f64]) -> Option<Shift> {
+        let freedom = (first.len() + second.len()).checked_sub(2).filter(|freedom| *freedom > 0)?;
+        let (mean1, squares1) = squares(first)?;
+        let (mean2, squares2) = squares(second)?;
+        let variance = (squares1 + squares2) / freedom as f64;
+        let error = (variance * ((first.len() as f64).recip() + (second.len() as f64).recip())).sqrt();
+        Some(Shift { mean: mean2 - mean1, error, freedom })
+    }
+
+    /// From the differences of pairs; `None` with fewer than two.
+    pub fn paired(differences: &Estimate) -> Option<Shift> {
+        Some(Shift { mean: differences.mean, error: differences.error()?, freedom: differences.rounds - 1 })
     }
 
     /// The interval that misses the true difference with this probability.
@@ -37,9 +56,14 @@ impl Shift {
 /// The mean, and its variance: that of the values over their number.
 fn moments(values: &[f64]) -> Option<(f64, f64)> {
     let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (values.len() > 1).then(|| (mean, squares / (count - 1.0) / count))
+    let (mean, squares) = squares(values).filter(|_| values.len() > 1)?;
+    Some((mean, squares / (count - 1.0) / count))
+}
+
+/// The mean, and the sum of squared distances from it.
+fn squares(values: &[f64]) -> Option<(f64, f64)> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    (!values.is_empty()).then(|| (mean, values.iter().map(|value| (value - mean).powi(2)).sum()))
 }
 
 #[cfg(test)]
@@ -65,6 +89,17 @@ mod tests {
         assert_eq!(Shift::of(&loud, &loud).unwrap().freedom, 10);
         let still = Shift::of(&quiet, &quiet).unwrap();
         assert_eq!((still.freedom, still.interval(0.05)), (14, ConfidenceInterval { low: 0.0, high: 0.0 }));
+    }
+
+    #[test]
+    fn one_value_is_compared_with_many() {
+        // Mean 2, squares 2 with one degree of freedom less than three values: s^2 = 1, error sqrt(1/3 + 1).
+        let pooled = Shift::pooled(&[1.0, 2.0, 3.0], &[4.0]).unwrap();
+        assert_eq!((pooled.mean, pooled.freedom), (2.0, 2));
+        assert!((pooled.error - (4.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!((Shift::pooled(&[1.0], &[2.0]), Shift::pooled(&[1.0, 2.0], &[])), (None, None));
+        let paired = Shift::paired(&Estimate::of(&[Some(1.0), Some(3.0), None]).unwrap()).unwrap();
+        assert_eq!(paired, Shift { mean: 2.0, error: 1.0, freedom: 1 });
     }
 
     #[test]

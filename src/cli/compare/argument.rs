@@ -9,27 +9,27 @@ use crate::results::saved_run::{LONGEST_NAME, is_name};
 use super::super::value::{name, percent};
 
 /// A run may take this much more time than the other without being a regression, unless the user says otherwise: 5 %.
-const TOLERANCE: f64 = 0.05;
+pub const TOLERANCE: f64 = 0.05;
 
 /// `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// Earlier run (its folder or run.json); with --compare-with, the later run
-    #[arg(value_name = "A")]
-    pub first: PathBuf,
-    /// Later run (its folder or run.json)
-    #[arg(value_name = "B", conflicts_with = "compare_with", required_unless_present_any = ["compare_with", "save_run"])]
-    pub second: Option<PathBuf>,
-    /// Compare A with saved run NAME (in results/SCENARIO/saved-runs) [default: with B]
+    /// Run A and run B (folders or run.json); with `--`, earlier runs only; with --compare-with, later ones
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// Later runs, of which each side may have several
+    #[arg(value_name = "B", last = true, conflicts_with = "compare_with")]
+    pub later: Vec<PathBuf>,
+    /// Compare the runs with saved run NAME (in results/SCENARIO/saved-runs) [default: A with B]
     #[arg(long, value_name = "NAME", value_parser = saved_run)]
     pub compare_with: Option<String>,
-    /// Save the later run under NAME unless it is a regression [default: do not save]
+    /// Save the last of the later runs under NAME unless it is a regression [default: do not save]
     #[arg(long, value_name = "NAME", value_parser = saved_run)]
     pub save_run: Option<String>,
     /// Tolerated slowdown in percent, 0 to 100 [default: 5]
     #[arg(long, value_name = "PERCENT", value_parser = percent::<100>, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
-    /// Strategies to compare, separated by commas [default: all that both runs have]
+    /// Strategies to compare, separated by commas [default: all that the runs have in common]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
     /// Output format

@@ -8,8 +8,8 @@ use crate::stats::MINIMUM_ROUNDS;
 
 use super::super::exit::{CliError, Exit};
 use super::super::output;
-use super::{CompareFormat, RunsToCompare, SavedRunArguments};
-use super::{check_comparable, check_usable, folder, load_saved, save};
+use super::{CompareFormat, RunsToCompare, SavedRunArguments, comparability};
+use super::{check_comparable, check_usable, folder, load_saved, one_strategy, reference, save};
 
 /// What a run is compared with and saved as.
 pub struct BaselineComparison {
@@ -83,6 +83,10 @@ impl BaselineComparison {
         let Some(saved) = &self.saved else { return Ok(()) };
         let this = NamedRun { name: "this run".to_owned(), record: head.clone() };
         check_comparable(saved, &this)?;
+        let both = [&saved.record, &this.record];
+        if reference(both.into_iter(), &comparability::common(both), &[]).is_none() {
+            return Err(one_strategy(saved, &this));
+        }
         let (old, new) = (&saved.record.settings, &mut head.settings);
         if old.calls == new.calls {
             new.planned_seconds = new.planned_seconds.or(old.planned_seconds);
@@ -106,10 +110,9 @@ impl BaselineComparison {
         let after = NamedRun { name: folder.display().to_string(), record };
         let mut compared = Exit::Success;
         if let Some(before) = &self.saved {
-            check_comparable(before, &after)?;
             output::print("\n")?;
-            let runs = RunsToCompare { before, after: &after, tolerance: self.tolerance, strategies: &[] };
-            compared = runs.print(CompareFormat::Terminal)?;
+            let sides = (std::slice::from_ref(before), std::slice::from_ref(&after));
+            compared = RunsToCompare::new(sides.0, sides.1, self.tolerance, &[])?.print(CompareFormat::Terminal)?;
         }
         if let Some(name) = &self.save {
             save(&after.record, name, compared)?;

@@ -1,8 +1,8 @@
 //! Whether two runs can be compared: whether they measured the same thing.
 
-use crate::results::{LoadModel, Part, RunRecord, Status, StrategyRecord};
+use crate::results::{LoadModel, Part, RunRecord, Status};
 use crate::scenario::Outline;
-use crate::stats::{ComparedParts, MINIMUM_ROUNDS, SharedStrategy, invalid_reasons, measured_parts};
+use crate::stats::{ComparedParts, MINIMUM_ROUNDS, invalid_reasons, measured_parts};
 
 /// Why a run cannot be compared, and what to do; `None` when it can.
 pub fn unusable(record: &RunRecord) -> Option<String> {
@@ -25,13 +25,13 @@ pub fn unusable(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// The strategies that both runs have. The repeat is the baseline again, and left out.
-pub fn common(before: &RunRecord, after: &RunRecord) -> Vec<SharedStrategy> {
-    let strategies = before.strategies.iter().enumerate().filter(|(_, strategy)| !strategy.is_repeat);
-    let other = |name: &str| after.strategies.iter().position(|other| other.name == name && !other.is_repeat);
-    let shared =
-        |(before, strategy): (usize, &StrategyRecord)| Some(SharedStrategy { before, after: other(&strategy.name)? });
-    strategies.filter_map(shared).collect()
+/// The strategies that all runs have, in the order of the first. The repeat is the baseline again, and left out.
+pub fn common<'r>(runs: impl IntoIterator<Item = &'r RunRecord>) -> Vec<String> {
+    let names = |run: &RunRecord| -> Vec<String> {
+        run.strategies.iter().filter(|one| !one.is_repeat).map(|one| one.name.clone()).collect()
+    };
+    let in_both = |known: Vec<String>, run: Vec<String>| known.into_iter().filter(|name| run.contains(name)).collect();
+    runs.into_iter().map(names).reduce(in_both).unwrap_or_default()
 }
 
 /// Why two runs did not measure the same thing, each with what to do; empty when they did.
@@ -49,7 +49,7 @@ pub fn differences(before: &RunRecord, after: &RunRecord) -> Vec<String> {
         found.push(format!("the weights of mix {} differ: restore them", before.mix.name));
     }
     found.extend(settings(before, after));
-    if common(before, after).is_empty() {
+    if common([before, after]).is_empty() {
         found.push("they have no strategy in common: run one of them with --strategies".to_owned());
     }
     found
@@ -101,7 +101,7 @@ fn settings(before: &RunRecord, after: &RunRecord) -> Vec<String> {
     if old.seed != new.seed {
         found.push(format!("their data differ (seeds {} and {}): use the same --seed", old.seed, new.seed));
     }
-    if ComparedParts::of(before, after).is_none() {
+    if ComparedParts::of(&[before, after]).is_none() {
         found.extend(loads(before, after));
     }
     if old.clients != new.clients {
@@ -147,8 +147,7 @@ pub fn changed(before: &RunRecord, after: &RunRecord) -> Vec<String> {
     let outlines = Outline::of(&before.scenario.text).zip(Outline::of(&after.scenario.text));
     let is_changed =
         |name: &str| outlines.as_ref().is_some_and(|(old, new)| !old.has_same_entry("strategies", name, new));
-    let names = common(before, after).into_iter().map(|shared| before.strategies[shared.before].name.clone());
-    names.filter(|name| is_changed(name)).collect()
+    common([before, after]).into_iter().filter(|name| is_changed(name)).collect()
 }
 
 #[cfg(test)]
@@ -259,10 +258,10 @@ mod tests {
     fn strategies_match_by_name_without_the_repeat() {
         let (mut before, mut after) = (sample::run(6), sample::run(6));
         after.strategies.reverse();
-        let shared = |before, after| SharedStrategy { before, after };
-        assert_eq!(common(&before, &after), [shared(0, 2), shared(1, 1), shared(2, 0)]);
+        assert_eq!(common([&before, &after]), ["embedded", "linked", "bucket_rmw"]);
         before.strategies[1].is_repeat = true;
-        assert_eq!(common(&before, &after), [shared(0, 2), shared(2, 0)]);
+        assert_eq!(common([&before, &after]), ["embedded", "bucket_rmw"]);
+        assert_eq!(common([&after, &before]), ["bucket_rmw", "embedded"]);
     }
 
     #[test]

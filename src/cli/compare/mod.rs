@@ -6,9 +6,9 @@ mod comparability;
 
 use std::path::{Path, PathBuf};
 
-use crate::report::{Json, Markdown, NamedRun, Report};
+use crate::report::{ComparedRuns, Json, Markdown, NamedRun, Report};
 use crate::results::{self, RunRecord, saved_run};
-use crate::stats::{RunPair, SharedStrategy, compare_runs};
+use crate::stats::{ComparedUnit, RunSides, compare_runs};
 
 pub use argument::{CompareArguments, CompareFormat, SavedRunArguments};
 pub use baseline_comparison::BaselineComparison;
@@ -20,39 +20,56 @@ use super::report::{terminal, written};
 /// The default folder of all results.
 const RESULTS: &str = "results";
 
-/// Compares two runs, and saves the later one when asked to.
+/// Compares runs, and saves the last of the later ones when asked to.
 ///
 /// # Errors
-/// When a run cannot be read, or the two cannot be compared.
+/// When a run cannot be read, or the runs cannot be compared.
 pub fn compare(arguments: &CompareArguments) -> Result<Exit, CliError> {
-    let first = read(&arguments.first)?;
-    let (before, after) = match (&arguments.compare_with, &arguments.second) {
-        (Some(name), _) => (Some(load_saved(&first.record.scenario.name, name)?), first),
-        (None, Some(second)) => (Some(first), read(second)?),
-        (None, None) => (None, first),
-    };
-    if before.is_none() && arguments.has_comparison_options() {
+    let (before, after) = sides(arguments)?;
+    if before.is_empty() && arguments.has_comparison_options() {
         return Err(CliError::usage(
             "--strategies, --tolerance and --format need two runs: name a second run, or use --compare-with",
         ));
     }
-    check_usable(&after)?;
     let mut exit = Exit::Success;
-    if let Some(before) = &before {
-        check_usable(before)?;
-        check_comparable(before, &after)?;
-        let runs = RunsToCompare {
-            before,
-            after: &after,
-            tolerance: arguments.tolerance(),
-            strategies: &arguments.strategies,
-        };
-        exit = runs.print(arguments.format)?;
+    if before.is_empty() {
+        after.iter().try_for_each(check_usable)?;
+    } else {
+        let strategies = &arguments.strategies;
+        exit = RunsToCompare::new(&before, &after, arguments.tolerance(), strategies)?.print(arguments.format)?;
     }
-    if let Some(name) = &arguments.save_run {
-        save(&after.record, name, exit)?;
+    if let (Some(name), Some(last)) = (&arguments.save_run, after.last()) {
+        save(&last.record, name, exit)?;
     }
     Ok(exit)
+}
+
+/// Compares two runs that took turns, and prints how they differ.
+///
+/// # Errors
+/// When the two cannot be compared.
+pub fn compare_in_turns(a: &NamedRun, b: &NamedRun) -> Result<Exit, CliError> {
+    let (before, after) = (std::slice::from_ref(a), std::slice::from_ref(b));
+    RunsToCompare::new(before, after, argument::TOLERANCE, &[])?.print(CompareFormat::Terminal)
+}
+
+/// The earlier runs, none without a comparison, and the later ones.
+fn sides(arguments: &CompareArguments) -> Result<(Vec<NamedRun>, Vec<NamedRun>), CliError> {
+    let mut runs = arguments.runs.iter().map(|path| read(path)).collect::<Result<Vec<NamedRun>, CliError>>()?;
+    let later = arguments.later.iter().map(|path| read(path)).collect::<Result<Vec<NamedRun>, CliError>>()?;
+    if let (Some(name), Some(first)) = (&arguments.compare_with, runs.first()) {
+        return Ok((vec![load_saved(&first.record.scenario.name, name)?], runs));
+    }
+    match (runs.len(), later.len()) {
+        (1, 0) if arguments.save_run.is_some() => Ok((Vec::new(), runs)),
+        (1, 0) => Err(CliError::usage("name run B after run A, or use --compare-with or --save-run")),
+        (2, 0) => {
+            let after = runs.split_off(1);
+            Ok((runs, after))
+        }
+        (_, 0) => Err(CliError::usage("several runs of a side need `--` between the sides: compare A1 A2 -- B1 B2")),
+        _ => Ok((runs, later)),
+    }
 }
 
 fn read(path: &Path) -> Result<NamedRun, CliError> {
@@ -114,30 +131,57 @@ fn check_comparable(before: &NamedRun, after: &NamedRun) -> Result<(), CliError>
     }
 }
 
-/// Two runs that can be compared.
+/// Runs that can be compared, at least one on each side.
 struct RunsToCompare<'p> {
-    before: &'p NamedRun,
-    after: &'p NamedRun,
+    before: &'p [NamedRun],
+    after: &'p [NamedRun],
     tolerance: f64,
-    /// Only these; all when empty.
-    strategies: &'p [String],
+    /// The common strategies to compare.
+    strategies: Vec<String>,
+    /// Those whose definition changed.
+    changed: Vec<String>,
 }
 
-impl RunsToCompare<'_> {
+impl<'p> RunsToCompare<'p> {
+    /// Checks that they measured the same thing; compares only the `wanted` strategies, all if there are none.
+    fn new(
+        before: &'p [NamedRun],
+        after: &'p [NamedRun],
+        tolerance: f64,
+        wanted: &[String],
+    ) -> Result<RunsToCompare<'p>, CliError> {
+        let mut all = before.iter().chain(after);
+        all.clone().try_for_each(check_usable)?;
+        let Some(first) = all.next() else { return Err(CliError::usage("name runs to compare")) };
+        all.clone().try_for_each(|other| check_comparable(first, other))?;
+        let mut changed: Vec<String> =
+            all.clone().flat_map(|other| comparability::changed(&first.record, &other.record)).collect();
+        changed.sort();
+        changed.dedup();
+        let common = comparability::common(before.iter().chain(after).map(|run| &run.record));
+        let strategies = chosen(common, wanted)?;
+        Ok(RunsToCompare { before, after, tolerance, strategies, changed })
+    }
+
     /// Prints the comparison.
     fn print(&self, format: CompareFormat) -> Result<Exit, CliError> {
-        let (before, after) = (&self.before.record, &self.after.record);
-        let strategies = self.chosen(comparability::common(before, after))?;
-        let runs = RunPair { before, after, strategies: &strategies, tolerance: self.tolerance };
+        let records = |runs: &'p [NamedRun]| runs.iter().map(|run| &run.record).collect::<Vec<_>>();
+        let (before, after) = (records(self.before), records(self.after));
+        let RunsToCompare { strategies, tolerance, changed, .. } = self;
+        let reference = reference(before.iter().chain(&after).copied(), strategies, changed);
+        let runs = RunSides { before: &before, after: &after, strategies, reference, tolerance: *tolerance };
+        if reference.is_none() && runs.unit() == ComparedUnit::Rounds {
+            return Err(one_strategy(&self.before[0], &self.after[0]));
+        }
         let found = compare_runs(runs).filter(|found| found.judged().next().is_some()).ok_or_else(|| {
             CliError::usage(format!(
                 "{} and {} cannot be compared: the common strategies are unsafe, or no operation was called in both; \
                  measure others with --strategies",
-                self.before.name, self.after.name
+                self.before[0].name, self.after[0].name
             ))
         })?;
-        let changed = comparability::changed(before, after);
-        let report = Report::of_comparison(&found, [self.before, self.after], self.tolerance, &changed);
+        let compared = ComparedRuns { before: self.before, after: self.after, tolerance: *tolerance, changed };
+        let report = Report::of_comparison(&found, compared);
         output::print(&match format {
             CompareFormat::Terminal => terminal(&report),
             CompareFormat::Markdown => written(&Markdown, &report),
@@ -145,18 +189,36 @@ impl RunsToCompare<'_> {
         })?;
         Ok(if found.has_regression() { Exit::CheckFailed } else { Exit::Success })
     }
+}
 
-    /// The common strategies that were chosen.
-    fn chosen(&self, common: Vec<SharedStrategy>) -> Result<Vec<SharedStrategy>, CliError> {
-        let name = |place: &SharedStrategy| self.before.record.strategies[place.before].name.as_str();
-        let unknown = self.strategies.iter().find(|wanted| !common.iter().any(|place| name(place) == *wanted));
-        if let Some(unknown) = unknown {
-            let known: Vec<&str> = common.iter().map(name).collect();
-            let known = known.join(", ");
-            return Err(CliError::usage(format!("unknown strategy `{unknown}`; both runs have {known}")));
-        }
-        let is_chosen =
-            |place: &SharedStrategy| self.strategies.is_empty() || self.strategies.iter().any(|w| w == name(place));
-        Ok(common.into_iter().filter(is_chosen).collect())
+/// The strategy that others are relative to: the first safe one whose definition did not change, else the first safe one;
+/// `None` with fewer than two safe ones.
+fn reference<'n>(
+    runs: impl Iterator<Item = &'n RunRecord> + Clone,
+    strategies: &'n [String],
+    changed: &[String],
+) -> Option<&'n str> {
+    let is_unsafe =
+        |name: &str| runs.clone().flat_map(|run| &run.strategies).any(|one| one.is_unsafe && one.name == name);
+    let safe: Vec<&str> = strategies.iter().map(String::as_str).filter(|name| !is_unsafe(name)).collect();
+    let unchanged = safe.iter().find(|name| !changed.iter().any(|one| one == **name)).or(safe.first());
+    unchanged.copied().filter(|_| safe.len() > 1)
+}
+
+fn one_strategy(before: &NamedRun, after: &NamedRun) -> CliError {
+    CliError::usage(format!(
+        "{} and {} have only one safe strategy in common, and separate runs are compared relative to another one, because the \
+         machine may have been more or less busy: measure a second strategy in both, name several runs per side, or measure two \
+         servers in turns with `docshape run --ab`",
+        before.name, after.name
+    ))
+}
+
+/// The common strategies that are wanted; all if none is named.
+fn chosen(common: Vec<String>, wanted: &[String]) -> Result<Vec<String>, CliError> {
+    if let Some(unknown) = wanted.iter().find(|wanted| !common.contains(wanted)) {
+        let known = common.join(", ");
+        return Err(CliError::usage(format!("unknown strategy `{unknown}`; all runs have {known}")));
     }
+    Ok(common.into_iter().filter(|name| wanted.is_empty() || wanted.contains(name)).collect())
 }

@@ -71,6 +71,12 @@ impl Progress {
         Progress { bar, state: Mutex::default(), write_line: None }
     }
 
+    /// Shows progress on standard error as lines that start with a name.
+    pub fn named(name: &str) -> Progress {
+        let name = name.to_owned();
+        Progress::written(move |line| output::message(&format!("{name} {line}")))
+    }
+
     /// Progress as whole lines, each handed to `write_line` with its line feed.
     fn written(write_line: impl Fn(&str) + Send + Sync + 'static) -> Progress {
         Progress { bar: ProgressBar::hidden(), state: Mutex::default(), write_line: Some(Box::new(write_line)) }

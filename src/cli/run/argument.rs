@@ -12,7 +12,7 @@ use crate::stats::Threshold;
 use super::super::argument::{ServerArguments, SubjectArguments};
 use super::super::compare::SavedRunArguments;
 use super::super::exit::CliError;
-use super::super::value::{Rate, duration, percent, rate, seed, whole};
+use super::super::value::{ConnectionString, Rate, duration, percent, rate, seed, whole};
 
 /// `run`.
 #[derive(Debug, Clone, Args)]
@@ -34,6 +34,13 @@ pub struct RunArguments {
     /// How to measure it.
     #[command(flatten)]
     pub measurement: MeasurementArguments,
+    /// Measure servers A and B in turns and compare B with A; exit with 1 if B is slower
+    ///
+    /// Both are replica sets or sharded clusters. They take turns round by round, with the same data and calls. Each has a run in
+    /// the run folder, in `a` and `b`.
+    #[arg(long, value_names = ["URI_A", "URI_B"], num_args = 2,
+          conflicts_with_all = ["resume", "uri", "mongod", "cache_gb", "shared_mongod", "junit", "SavedRunArguments"])]
+    pub ab: Vec<ConnectionString>,
     /// Write the run's validity and thresholds to FILE as JUnit XML [default: no file]
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,

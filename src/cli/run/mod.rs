@@ -1,5 +1,6 @@
 //! `docshape run`.
 
+mod ab;
 mod argument;
 mod invocation;
 mod latency_log;
@@ -44,9 +45,10 @@ use rounds::Rounds;
 /// When the scenario or server cannot be used, or the run fails.
 pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
     threshold::check_file(arguments.junit.as_deref())?;
-    match arguments.resume.clone() {
-        Some(folder) => resume_run(arguments, folder),
-        None => new_run(arguments),
+    match (arguments.resume.clone(), arguments.ab.as_slice()) {
+        (Some(folder), _) => resume_run(arguments, folder),
+        (None, [a, b]) => ab::run(&arguments, [a.clone(), b.clone()]),
+        (None, _) => new_run(arguments),
     }
 }
 

@@ -25,6 +25,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         version: env!("CARGO_PKG_VERSION").into(),
         id: invocation.id.clone(),
         git: option_env!("DOCSHAPE_COMMIT").map(str::to_owned),
+        turns_with: None,
         status: Status::Unfinished,
         started: bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_default(),
         scenario: scenario_record(plan, &ready.source),

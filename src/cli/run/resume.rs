@@ -41,6 +41,12 @@ pub fn open(folder: &Path) -> Result<Option<Resumed>, CliError> {
             file.display()
         )));
     }
+    if record.turns_with.is_some() {
+        let shown = folder.display();
+        return Err(CliError::usage(format!(
+            "the run in {shown} took turns with one on another server, and cannot be resumed alone: measure both again with --ab"
+        )));
+    }
     let source = Source::new(record.scenario.name.as_str(), record.scenario.text.as_str());
     let ready = prepare_source(source, &choice(&record))?;
     Ok(Some(Resumed { ready, record }))

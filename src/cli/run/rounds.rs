@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use crate::engine::{Experiment, MeasuredRound, RunError};
+use crate::engine::{Experiment, MeasuredRound, RoundPlan, RunError};
 use crate::report::{Junit, Report};
 use crate::results::{self, RunRecord, Status};
 use crate::server::Target;
@@ -46,6 +46,22 @@ impl<'r> Rounds<'r> {
         log: &LogWriter,
         record: &mut RunRecord,
     ) -> Result<(), EarlyEnd> {
+        let plan = self.prepare(experiment, record).await?;
+        for round in record.complete_rounds() as u64..record.settings.rounds {
+            self.round(experiment, plan, round, log, record).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs the pilot, unless the settings need none, and asks for the query plans.
+    ///
+    /// # Errors
+    /// When the engine or a write error ends it.
+    pub async fn prepare<T: Target, G: Target + 'static>(
+        &self,
+        experiment: &mut Experiment<'_, T, G>,
+        record: &mut RunRecord,
+    ) -> Result<RoundPlan, EarlyEnd> {
         self.save(record)?;
         let plan = window::plan(experiment, record).await.map_err(EarlyEnd::Engine)?;
         if record.query_plans.is_empty() {
@@ -55,14 +71,26 @@ impl<'r> Rounds<'r> {
             self.save(record)?;
         }
         experiment.settings.clone_from(&record.settings);
-        for round in record.complete_rounds() as u64..record.settings.rounds {
-            let MeasuredRound { parts, warnings } = experiment.round(round, plan).await.map_err(EarlyEnd::Engine)?;
-            record.add_round(parts);
-            record.warnings.extend(warnings);
-            self.save(record)?;
-            log.check().map_err(EarlyEnd::Write)?;
-        }
-        Ok(())
+        Ok(plan)
+    }
+
+    /// Runs and saves one round.
+    ///
+    /// # Errors
+    /// When the engine or a write error ends it.
+    pub async fn round<T: Target, G: Target + 'static>(
+        &self,
+        experiment: &Experiment<'_, T, G>,
+        plan: RoundPlan,
+        round: u64,
+        log: &LogWriter,
+        record: &mut RunRecord,
+    ) -> Result<(), EarlyEnd> {
+        let MeasuredRound { parts, warnings } = experiment.round(round, plan).await.map_err(EarlyEnd::Engine)?;
+        record.add_round(parts);
+        record.warnings.extend(warnings);
+        self.save(record)?;
+        log.check().map_err(EarlyEnd::Write)
     }
 
     fn save(&self, record: &RunRecord) -> Result<(), EarlyEnd> {
@@ -71,11 +99,21 @@ impl<'r> Rounds<'r> {
         Ok(())
     }
 
+    /// Writes the status and the reports, and prints the report.
+    ///
+    /// # Errors
+    /// What ended the run early, else what could not be written.
+    pub fn conclude(&self, result: Result<(), EarlyEnd>, record: RunRecord) -> Result<Exit, CliError> {
+        let (exit, report) = self.finish(result, record)?;
+        output::print(&terminal(&report))?;
+        Ok(exit)
+    }
+
     /// Writes the status and the reports.
     ///
     /// # Errors
     /// What ended the run early, else what could not be written.
-    pub fn conclude(&self, result: Result<(), EarlyEnd>, mut record: RunRecord) -> Result<Exit, CliError> {
+    pub fn finish(&self, result: Result<(), EarlyEnd>, mut record: RunRecord) -> Result<(Exit, Report), CliError> {
         let (status, error) = match result {
             Ok(()) => (Status::Complete, None),
             Err(EarlyEnd::Engine(error)) => (status_after(&error), Some(CliError::from(error))),
@@ -91,12 +129,21 @@ impl<'r> Rounds<'r> {
         if let Some(error) = error.or(write_error) {
             return Err(self.with_rounds(error));
         }
-        output::print(&terminal(&report))?;
-        Ok(match (report.is_invalid(), report.has_failed_thresholds()) {
+        let exit = match (report.is_invalid(), report.has_failed_thresholds()) {
             (true, _) => Exit::Invalid,
             (false, true) => Exit::CheckFailed,
             (false, false) => Exit::Success,
-        })
+        };
+        Ok((exit, report))
+    }
+
+    /// Saves a run that ends because the one it takes turns with has ended early.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn give_up(&self, mut record: RunRecord) -> Result<(), CliError> {
+        record.status = Status::Failed("the run on the other server ended early".to_owned());
+        Ok(results::save(&record, self.folder)?)
     }
 
     /// Writes the JUnit file, if requested.
