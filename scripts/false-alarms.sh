@@ -4,27 +4,17 @@
 #
 #   scripts/false-alarms.sh [RUNS] [OPTIONS OF docshape run...]     default: 20 quick runs, about 30 minutes
 set -euo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=prepare.sh
+source "$(dirname "$0")/prepare.sh"
 
 runs=${1:-20}
 shift || true
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cargo build --release --quiet --bin docshape
-sed 's/^audits:/  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n\n&/' scenarios/blog-comments.yaml \
-    >"$work/twin.yaml"
+twin "$work/twin.yaml"
 
 alarms=0
 for ((run = 1; run <= runs; run++)); do
-    code=0
-    target/release/docshape run "$work/twin.yaml" --strategies embedded,twin --seed "$run" --out "$work/$run" "${@}" \
-        >"$work/report" 2>"$work/progress" || code=$?
-    # An invalid run (exit code 4) reports no differences.
-    if ((code != 0 && code != 4)); then
-        cat "$work/progress" >&2
-        exit 1
-    fi
-    differences=$(target/release/docshape report "$work/$run" --format json | python3 -c '
+    measure "$work/$run" "$work/twin.yaml" --strategies embedded,twin --seed "$run" "$@"
+    differences=$("$DOCSHAPE" report "$work/$run" --format json | python3 -c '
 import json, sys
 tables = json.load(sys.stdin)["tables"]
 for row in tables.get("differences", []) + tables.get("mix", []):

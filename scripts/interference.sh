@@ -7,27 +7,15 @@
 #
 #   DOCSHAPE   the docshape to use (one that is built first)
 set -euo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=prepare.sh
+source "$(dirname "$0")/prepare.sh"
 
 runs=${1:-20}
 shift || true
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-if [[ -z ${DOCSHAPE-} ]]; then
-    cargo build --release --quiet --bin docshape
-    DOCSHAPE=target/release/docshape
-fi
 
 alarms=0
 for ((run = 1; run <= runs; run++)); do
-    code=0
-    "$DOCSHAPE" run parts-products --strategies child_refs_applookup,child_refs_lookup --only own --seed "$run" --no-verify \
-        --out "$work/$run" "$@" >/dev/null 2>"$work/progress" || code=$?
-    # An invalid run (exit code 4) has its numbers, too.
-    if ((code != 0 && code != 4)); then
-        cat "$work/progress" >&2
-        exit 1
-    fi
+    measure "$work/$run" parts-products --strategies child_refs_applookup,child_refs_lookup --only own --seed "$run" "$@"
     "$DOCSHAPE" report "$work/$run" --format json >"$work/report.json"
     found=$(python3 - "$work/report.json" <<'PYTHON'
 import json, sys

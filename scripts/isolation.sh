@@ -8,36 +8,29 @@
 #
 #   DOCSHAPE   the docshape to use (one that is built first)
 set -euo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=prepare.sh
+source "$(dirname "$0")/prepare.sh"
 
 rounds=${1:-12}
 shift || true
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-if [[ -z ${DOCSHAPE-} ]]; then
-    cargo build --release --quiet --bin docshape
-    DOCSHAPE=target/release/docshape
-fi
-sed 's/^audits:/  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n\n&/' scenarios/blog-comments.yaml \
-    >"$work/twin.yaml"
+twin "$work/twin.yaml"
 
 declare -A options=([own]='' [shared]='--shared-mongod' [cells]='--shared-mongod --isolate')
-measure() {
+all_ways() {
     local scenario=$1 strategies=$2 name=$3 part=$4 kind
     shift 4
     for kind in own shared cells; do
         # shellcheck disable=SC2086
-        "$DOCSHAPE" run "$scenario" --strategies "$strategies" --rounds "$((rounds / parts))" --seed "$part" \
-            --only saturation --out "$work/$name-$kind-$part" ${options[$kind]} --no-verify "$@" >/dev/null 2>"$work/progress" ||
-            (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
+        measure "$work/$name-$kind-$part" "$scenario" --strategies "$strategies" --rounds "$((rounds / parts))" --seed "$part" \
+            --only saturation ${options[$kind]} "$@"
     done
 }
 # The ways alternate, so that a change of the machine affects all.
 parts=3
 for ((part = 1; part <= parts; part++)); do
-    measure "$work/twin.yaml" embedded,twin identical "$part" "$@"
-    measure log-messages parent_ref,hybrid_slice log-messages "$part" "$@"
-    measure trees ancestors,nested_sets_txn trees "$part" "$@"
+    all_ways "$work/twin.yaml" embedded,twin identical "$part" "$@"
+    all_ways log-messages parent_ref,hybrid_slice log-messages "$part" "$@"
+    all_ways trees ancestors,nested_sets_txn trees "$part" "$@"
 done
 
 python3 - "$work" <<'PYTHON'
@@ -46,7 +39,7 @@ import glob, json, math, statistics, sys
 def mix_mean(run, cell):
     total = weights = 0.0
     for (name, weight), operation in zip(run["mix"]["weights"], cell["operations"]):
-        good = [o for o in operation["outcomes"] if o["outcome"] in ("ok", "same", "not_found")]
+        good = [o for o in operation["outcomes"] if o["outcome"] not in ("failed", "skipped")]
         calls = sum(o["count"] for o in good)
         if weight > 0 and calls:
             total += weight * sum(o["sum"] for o in good) / calls

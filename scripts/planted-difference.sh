@@ -4,13 +4,11 @@
 #
 #   scripts/planted-difference.sh [RUNS] [OPTIONS OF docshape run...]     default: 10 quick runs, about 15 minutes
 set -euo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=prepare.sh
+source "$(dirname "$0")/prepare.sh"
 
 runs=${1:-10}
 shift || true
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cargo build --release --quiet --bin docshape
 cat >"$work/planted" <<'YAML'
   planted:
     about: Like embedded, with one more round trip in read_post.
@@ -26,15 +24,8 @@ sed -e "/^audits:/{e cat '$work/planted'" -e '}' scenarios/blog-comments.yaml >"
 
 found=0
 for ((run = 1; run <= runs; run++)); do
-    code=0
-    target/release/docshape run "$work/planted.yaml" --strategies embedded,planted --seed "$run" --out "$work/$run" "${@}" \
-        >"$work/report" 2>"$work/progress" || code=$?
-    # An invalid run (exit code 4) reports no differences.
-    if ((code != 0 && code != 4)); then
-        cat "$work/progress" >&2
-        exit 1
-    fi
-    ratio=$(target/release/docshape report "$work/$run" --format json | python3 -c '
+    measure "$work/$run" "$work/planted.yaml" --strategies embedded,planted --seed "$run" "$@"
+    ratio=$("$DOCSHAPE" report "$work/$run" --format json | python3 -c '
 import json, sys
 for row in json.load(sys.stdin)["tables"].get("differences", []):
     if (row["strategy"], row["operation"], row["difference"]) == ("planted", "read_post", "slower"):

@@ -5,15 +5,12 @@
 #
 #   scripts/slices.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 3 minutes
 set -euo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=prepare.sh
+source "$(dirname "$0")/prepare.sh"
 
 rounds=${1:-12}
 shift || true
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cargo build --release --quiet --bin docshape
-sed 's/^audits:/  twin:\n    about: The same as embedded, under another name.\n    like: embedded\n\n&/' scenarios/blog-comments.yaml \
-    >"$work/twin.yaml"
+twin "$work/twin.yaml"
 
 # Both kinds alternate, so that a change of the machine affects both.
 parts=3
@@ -21,9 +18,8 @@ for ((part = 1; part <= parts; part++)); do
     for kind in slices isolate; do
         options=()
         [[ $kind == isolate ]] && options=(--isolate)
-        target/release/docshape run "$work/twin.yaml" --strategies embedded,twin --rounds "$((rounds / parts))" \
-            --seed "$part" --only saturation --out "$work/$kind-$part" "${options[@]}" "${@}" >/dev/null 2>"$work/progress" ||
-            (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
+        measure "$work/$kind-$part" "$work/twin.yaml" --strategies embedded,twin --rounds "$((rounds / parts))" --seed "$part" \
+            --only saturation "${options[@]}" "$@"
     done
 done
 
