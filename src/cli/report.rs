@@ -21,7 +21,8 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
         return capacity_report(arguments);
     }
     let record = results::load(&arguments.run)?;
-    let mut report = Report::new(&record).in_folder(&arguments.run.display().to_string());
+    let others = results::other_mixes(&arguments.run, &record);
+    let mut report = Report::among(&record, &others).in_folder(&arguments.run.display().to_string());
     if let Some(folder) = &arguments.out {
         write_files(&record, &report.with_files(), folder)?;
         return Ok(Exit::Success);

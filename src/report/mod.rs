@@ -103,11 +103,16 @@ pub struct NamedRun {
 impl Report {
     /// Computes the report of a run.
     pub fn new(record: &RunRecord) -> Report {
+        Report::among(record, &[])
+    }
+
+    /// Computes the report of a run that also says what runs of other mixes found.
+    pub fn among(record: &RunRecord, others: &[RunRecord]) -> Report {
         let parts = Arc::new(PartEvaluations::new(record));
         let thresholds = parts.main_record().map(section::thresholds::thresholds).unwrap_or_default();
         let facts = run_facts::facts(record, parts.main().calls);
         let run = RunDetails { thresholds, facts, parts };
-        let headline = section::verdict::headline(record, &run.parts);
+        let headline = section::verdict::headline(record, &run.parts, others);
         Report { run: Some(run.clone()), ..Report::of(headline, section::all(record, &run)) }
     }
 

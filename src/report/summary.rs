@@ -65,7 +65,7 @@ impl<'r> Summarised<'r> {
         let known = |(name, value): (String, String)| Some((*MEASURED.iter().find(|known| **known == name)?, value));
         Summarised {
             folder: &run.name,
-            headline: verdict::headline(&run.record, &parts),
+            headline: verdict::headline(&run.record, &parts, &[]),
             claims: claims::claims(&run.record, &parts),
             settings: settings.filter_map(known).collect(),
         }

@@ -122,6 +122,17 @@ fn check_usable(run: &NamedRun) -> Result<(), CliError> {
         .map_or(Ok(()), |reason| Err(CliError::usage(format!("{} cannot be compared: {reason}", run.name))))
 }
 
+/// Rejects a side that has a run twice: it would seem to be certain.
+fn check_distinct(side: &[NamedRun]) -> Result<(), CliError> {
+    let is_known = |place: usize| {
+        let run = &side[place];
+        side[..place].iter().find(|other| other.record.id == run.record.id).map(|other| (run, other))
+    };
+    (0..side.len()).find_map(is_known).map_or(Ok(()), |(run, other)| {
+        Err(CliError::usage(format!("{} is the same run as {}: name each run once", run.name, other.name)))
+    })
+}
+
 fn check_comparable(before: &NamedRun, after: &NamedRun) -> Result<(), CliError> {
     let found = comparability::differences(&before.record, &after.record);
     if found.is_empty() {
@@ -150,6 +161,7 @@ impl<'p> RunsToCompare<'p> {
         tolerance: f64,
         wanted: &[String],
     ) -> Result<RunsToCompare<'p>, CliError> {
+        [before, after].into_iter().try_for_each(check_distinct)?;
         let mut all = before.iter().chain(after);
         all.clone().try_for_each(check_usable)?;
         let Some(first) = all.next() else { return Err(CliError::usage("name runs to compare")) };

@@ -124,7 +124,8 @@ impl<'r> Rounds<'r> {
         if let Err(EarlyEnd::Write(write)) = self.save(&record) {
             return Err(self.with_rounds(error.unwrap_or(write)));
         }
-        let report = Report::new(&record).in_folder(&self.folder.display().to_string()).with_files();
+        let others = results::other_mixes(self.folder, &record);
+        let report = Report::among(&record, &others).in_folder(&self.folder.display().to_string()).with_files();
         let write_error = write_files(&record, &report, self.folder).err().or_else(|| self.junit(&report).err());
         if let Some(error) = error.or(write_error) {
             return Err(self.with_rounds(error));

@@ -1,13 +1,15 @@
 //! Where a verdict holds: what was measured, and where the order turns round.
 
 use crate::record::Part;
+use crate::report::evaluation::Evaluation;
 use crate::report::format::{bytes, count, listed, percent, plain, time};
 use crate::report::parts::PartEvaluations;
+use crate::report::verdict_text::VerdictText;
 use crate::results::RunRecord;
 use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, Verdict};
 
 /// The sentences that follow a verdict.
-pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations) -> Vec<String> {
+pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Vec<String> {
     let mut sentences = vec![measured(record, parts)];
     let ranking = parts.main().comparisons().find_map(|one| one.ranking());
     if let Some((ranking, mix)) = ranking.zip(parts.main_record().filter(|mix| mix.part != Some(Part::Own))) {
@@ -15,7 +17,20 @@ pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations) -> Vec<Stri
         sentences.extend(turns.networks());
         sentences.extend(turns.shares());
     }
+    sentences.extend(other_mixes(others));
     sentences
+}
+
+/// What runs of other mixes found at saturation, which needs no common rate.
+fn other_mixes(others: &[RunRecord]) -> Option<String> {
+    let verdict = |other: &RunRecord| {
+        let run = Evaluation::new(&other.part(Part::Saturation)?, None);
+        let ranking = run.comparisons().find_map(|one| one.ranking()).filter(|_| run.no_verdict.is_none())?;
+        let text = VerdictText { strategies: &run.strategies }.overall(&ranking);
+        Some(format!("{}: {}", run.mix, text.first()?.trim_end_matches('.')))
+    };
+    let verdicts: Vec<String> = others.iter().filter_map(verdict).collect();
+    (!verdicts.is_empty()).then(|| format!("Other mixes, measured at saturation: {}.", verdicts.join("; ")))
 }
 
 /// Data, cache, network and members of the measurement.
@@ -83,8 +98,10 @@ impl OrderTurns<'_> {
     fn shares(&self) -> Option<String> {
         let own = self.parts.record(Part::Own)?;
         let estimate = MixEstimate::new(own);
+        // Saturation has the most calls.
+        let mix = self.parts.record(Part::Saturation).unwrap_or(self.mix);
         let service = |strategy: usize| {
-            let calls = stats::cells(self.mix, strategy).flat_map(|cell| &cell.operations);
+            let calls = stats::cells(mix, strategy).flat_map(|cell| &cell.operations);
             stats::service_mean(calls)
         };
         let best = self.ranking.best;

@@ -15,7 +15,7 @@ use crate::results::{Part, RunRecord};
 use crate::stats::{MINIMUM_ROUNDS, Quantity, Verdict};
 
 /// The headline of a run.
-pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations) -> Headline {
+pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Headline {
     let run = parts.main();
     let is_judged = run.no_verdict.is_none() && record.complete_rounds() >= MINIMUM_ROUNDS;
     let names: Vec<String> = run.strategies.iter().map(|strategy| strategy.name.clone()).collect();
@@ -37,7 +37,7 @@ pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations) -
         findings_lead: "Own time of each operation, by itself with one client:",
         findings: findings(record, parts, is_judged),
         overview: overview(parts, invalid.is_empty()),
-        notes: notes(record, parts, is_judged),
+        notes: notes(record, parts, others, is_judged),
     }
 }
 
@@ -98,10 +98,10 @@ fn findings(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec
     findings
 }
 
-fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<String> {
+fn notes(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord], is_judged: bool) -> Vec<String> {
     let (mut notes, run) = (Vec::new(), parts.main());
     if is_judged {
-        notes.extend(domain::sentences(record, parts));
+        notes.extend(domain::sentences(record, parts, others));
         let families = || parts.iter().flat_map(|(_, run)| &run.families);
         notes.extend(verdict_text::sensitivity(families()));
         notes.push(verdict_text::criteria(record, families(), &run.strategies));

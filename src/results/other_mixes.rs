@@ -1,0 +1,70 @@
+//! Runs of other mixes, in the folders beside a run.
+
+use std::cmp::Reverse;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{RUN_FILE, RunRecord, Status, load};
+
+/// The most folders that are looked at.
+const MOST: usize = 30;
+
+/// Complete runs of other mixes beside a run's folder, with the same scenario, `--set`, strategies and server version: of each
+/// mix the newest, by the mix's name. What cannot be read is left out.
+pub fn other_mixes(folder: &Path, record: &RunRecord) -> Vec<RunRecord> {
+    let entries = folder.parent().and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.join(RUN_FILE).is_file()).collect();
+    // The names of folders start with the time.
+    folders.sort_by_key(|path| Reverse(path.file_name().map(ToOwned::to_owned)));
+    let mut found: Vec<RunRecord> = Vec::new();
+    for other in folders.iter().filter(|other| other.file_name() != folder.file_name()).take(MOST) {
+        let Ok(other) = load(other) else { continue };
+        let is_new = other.mix.name != record.mix.name && found.iter().all(|known| known.mix.name != other.mix.name);
+        if is_new && other.status == Status::Complete && has_same_subject(&other, record) {
+            found.push(other);
+        }
+    }
+    found.sort_by(|a, b| a.mix.name.cmp(&b.mix.name));
+    found
+}
+
+/// Whether two runs measured the same strategies of the same scenario on the same version of the server.
+fn has_same_subject(one: &RunRecord, other: &RunRecord) -> bool {
+    let names = |run: &RunRecord| run.strategies.iter().map(|strategy| strategy.name.clone()).collect::<Vec<_>>();
+    one.scenario.sha256 == other.scenario.sha256
+        && one.settings.set == other.settings.set
+        && names(one) == names(other)
+        && one.server.version == other.server.version
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{sample, save};
+    use super::*;
+
+    #[test]
+    fn the_newest_complete_run_of_every_other_mix_is_found() {
+        let place = tempfile::tempdir().unwrap();
+        let keep = |folder: &str, change: &dyn Fn(&mut RunRecord)| {
+            let mut run = sample::run(&[1, 2]);
+            run.status = Status::Complete;
+            change(&mut run);
+            let folder = place.path().join(folder);
+            fs::create_dir(&folder).unwrap();
+            save(&run, &folder).unwrap();
+            run
+        };
+        let own = keep("2", &|_| {});
+        keep("1", &|run| (run.mix.name, run.id) = ("writes".into(), "old".into()));
+        keep("3", &|run| (run.mix.name, run.id) = ("writes".into(), "new".into()));
+        keep("4", &|run| run.mix.name = "other scenario".into());
+        fs::write(place.path().join("4/run.json"), "{").unwrap();
+        keep("5", &|run| (run.mix.name, run.scenario.sha256) = ("reads".into(), "other".into()));
+        keep("6", &|run| (run.mix.name, run.status) = ("reads".into(), Status::Interrupted));
+        keep("7", &|run| (run.mix.name, run.server.version) = ("reads".into(), "1.0".into()));
+        let ids: Vec<String> = other_mixes(&place.path().join("2"), &own).into_iter().map(|run| run.id).collect();
+        assert_eq!(ids, ["new"]);
+        assert!(other_mixes(Path::new(""), &own).is_empty());
+    }
+}
