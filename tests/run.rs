@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
-use bson::{RawDocumentBuf, rawdoc};
+use bson::{RawArrayBuf, RawDocumentBuf, rawdoc};
 use docshape::record::CallOutcome;
 use docshape::results::{self, Arrivals, CellRecord, LoadModel, Part, RoundRecord, RunRecord, Status};
 use docshape::server::client::MongoTarget;
@@ -685,15 +685,31 @@ fn credentials_and_rights() {
     let options = EmbeddedOptions { extra_arguments, ..harness::options(servers.path()) };
     let server = runtime.block_on(EmbeddedMongod::start(&options)).unwrap();
     let login = |user: &str| server.uri().replace("mongodb://", &format!("mongodb://{user}:s3cret-p4ss@"));
-    for (user, role, as_user) in [("root", "root", server.uri()), ("reader", "read", login("root"))] {
-        let create = rawdoc! { "createUser": user, "pwd": "s3cret-p4ss", "roles": [{ "role": role, "db": "admin" }] };
-        single(&runtime, &as_user, "admin", create);
+    let as_root = || login("root");
+    for (user, roles, as_user) in [
+        ("root", &["root"][..], server.uri()),
+        ("reader", &["read"], as_root()),
+        ("writer", &["readWriteAnyDatabase", "dbAdminAnyDatabase"], as_root()),
+    ] {
+        let roles: RawArrayBuf = roles.iter().map(|role| rawdoc! { "role": *role, "db": "admin" }).collect();
+        single(&runtime, &as_user, "admin", rawdoc! { "createUser": user, "pwd": "s3cret-p4ss", "roles": roles });
     }
     finish(place.small(&["--uri", &server.uri()])).error(3, &["wants a user with rights", "readWriteAnyDatabase"]);
     let wrong = server.uri().replace("mongodb://", "mongodb://root:s3cret-wrong@");
     finish(place.small(&["--uri", &wrong])).error(3, &["refused the log-in", "check user name, password"]);
     let reader = finish(place.small(&["--uri", &login("reader")]));
     reader.error(3, &["cannot be created: not authorized", "to execute", "roles readWriteAnyDatabase"]);
+
+    // Without the rights to flush and to read counters the report says what it does not know.
+    let (limited, mut command) = (place.path("limited"), place.docshape(&SMALL));
+    command.args(["--rounds", "1", "--uri", &login("writer"), "--out"]).arg(&limited);
+    finish(command).ok();
+    let markdown = fs::read_to_string(limited.join("report.md")).unwrap();
+    for words in ["Nothing was flushed", "no flush was charged", "It is not known whether strategies paid"] {
+        assert!(markdown.contains(words), "{words} is not in {markdown}");
+    }
+    let parts = results::load(&limited).unwrap().parts;
+    assert!(parts.values().flatten().flat_map(|round| &round.cells).all(|cell| cell.deferred.is_none()));
 
     let ended = finish(place.small(&["--rounds", "1", "--uri", &login("root")])).ok();
     let mut texts = vec![ended.stdout, ended.stderr];

@@ -1,7 +1,7 @@
 //! The arms of a part compared with each other.
 
 use crate::results::{Part, RunRecord};
-use crate::stats::{self, ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, Ranking, Role};
+use crate::stats::{self, ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, Ranking, Role, SharedCache};
 
 /// Comparisons that are judged together.
 #[derive(Debug)]
@@ -105,13 +105,15 @@ pub struct PartQuestions {
 }
 
 /// Asks the questions of a part: own times of operations, mean and 99th percentile of the mix at the common rate, calls per
-/// second at saturation. `mix` is a part with the whole mix, by which the context of own costs is judged.
-pub fn ask(record: &RunRecord, operations: &[usize], mix: Option<&RunRecord>) -> PartQuestions {
+/// second at saturation. `mix` is a part with the whole mix, by which the context of own costs is judged; `cache` is that of
+/// the run.
+pub fn ask(record: &RunRecord, operations: &[usize], mix: Option<&RunRecord>, cache: &SharedCache) -> PartQuestions {
     let of_operations =
         || operations.iter().map(|operation| Asked { operation: Some(*operation), metric: ComparedMetric::Mean });
     let family = |name, questions: Vec<Asked>| {
         let arms = |asked: &Asked| -> Vec<ArmTimes> {
-            let arm = |strategy| asked.arm(record, strategy).in_context(record, mix, asked.operation);
+            let arm =
+                |strategy| asked.arm(record, strategy).in_context(record, mix, asked.operation).beside_others(cache);
             (0..record.strategies.len()).map(arm).collect()
         };
         ComparisonFamily { name, questions: compared(record, &questions, &arms) }

@@ -3,7 +3,7 @@
 use crate::results::{LoadModel, RunRecord};
 use crate::stats::{
     self, Anomalies, CollectionGrowth, Comparison, Deferred, Distribution, FollowedGrowth, InFlight, MINIMUM_ROUNDS,
-    OpenLoad, OutcomeTotals, Ranking, RoundTimes, Spread, Verdict, outcome_totals,
+    OpenLoad, OutcomeTotals, Ranking, RoundTimes, SharedCache, Spread, Verdict, outcome_totals,
 };
 
 use super::arm_comparison::{ArmComparison, ComparedMetric, ComparisonFamily, PartQuestions, ask};
@@ -118,12 +118,12 @@ pub struct Measured {
 
 impl Evaluation {
     /// Computes all numbers of a part of a run. `mix` is a part with the whole mix, by which the context of own costs is
-    /// judged.
-    pub fn new(record: &RunRecord, mix: Option<&RunRecord>) -> Evaluation {
+    /// judged; `cache` is that of the run.
+    pub fn new(record: &RunRecord, mix: Option<&RunRecord>, cache: &SharedCache) -> Evaluation {
         let strategies: Vec<StrategyResults> = (0..record.strategies.len()).map(|s| strategy(record, s)).collect();
         let called = |operation: &usize| (0..strategies.len()).any(|s| calls(record, s, *operation) > 0);
         let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
-        let PartQuestions { families, described } = ask(record, &operations, mix);
+        let PartQuestions { families, described } = ask(record, &operations, mix, cache);
         let asked = || families.iter().flat_map(|family| &family.questions);
         let of_means = described.iter().chain(asked().filter(|one| one.metric == ComparedMetric::Mean));
         let rows = of_means.map(|comparison| row(record, comparison)).collect();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::record::Part;
 use crate::results::RunRecord;
+use crate::stats::SharedCache;
 
 use super::evaluation::Evaluation;
 
@@ -22,9 +23,11 @@ impl PartEvaluations {
     pub(super) fn new(record: &RunRecord) -> PartEvaluations {
         let records = record.all_parts();
         let mix = [Part::Rate, Part::Saturation].iter().find_map(|part| records.get(part));
-        let evaluated = |(part, record): (&Part, &RunRecord)| (*part, Arc::new(Evaluation::new(record, mix)));
+        let cache = SharedCache::of(&records);
+        let evaluated = |(part, record): (&Part, &RunRecord)| (*part, Arc::new(Evaluation::new(record, mix, &cache)));
         let evaluations = records.iter().map(evaluated).collect();
-        PartEvaluations { records, evaluations, empty: Arc::new(Evaluation::new(record, None)) }
+        let empty = Arc::new(Evaluation::new(record, None, &cache));
+        PartEvaluations { records, evaluations, empty }
     }
 
     /// A part, if it was measured.

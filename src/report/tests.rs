@@ -3,8 +3,8 @@
 use super::*;
 use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 use crate::results::{
-    Arrivals, AuditRecord, ClaimRecord, LoadModel, OpenRecord, OutcomeRecord, Preset, Relation, RunRecord, SliceRecord,
-    Status, Than, TimesRecord,
+    Arrivals, AuditRecord, ClaimRecord, LoadModel, OpenRecord, OutcomeRecord, Part, Preset, Relation, RunRecord,
+    SliceRecord, Status, Than, TimesRecord,
 };
 use crate::stats::sample;
 
@@ -101,6 +101,42 @@ fn sample_runs() {
     insta::assert_snapshot!("two_rounds_80_columns", terminal(&sample::run(2), 80, false));
     insta::assert_snapshot!("complete_100_columns", terminal(&complete(), 100, false));
     insta::assert_snapshot!("complete_markdown", markdown(&complete()));
+}
+
+#[test]
+fn a_shared_cache_that_was_left_dirty_leaves_no_verdict() {
+    let mut run = sample::whole(&sample::run(8));
+    for cell in run.parts.values_mut().flatten().flat_map(|round| &mut round.cells) {
+        for counters in cell.own_counters.iter_mut().chain([&mut cell.counters]) {
+            counters.extend([("cache_bytes_written".to_owned(), 0.0), ("oplog_bytes".to_owned(), 4e6)]);
+        }
+    }
+    run.server.cache_bytes = Some(400_000_000);
+    let dirty = "No verdict: shared cache: a round leaves ";
+    let sentences = |run: &RunRecord| Report::new(run).headline.sentences;
+    assert!([0, 2].iter().all(|place| sentences(&run)[*place].contains(dirty)), "{:?}", sentences(&run));
+    for cell in run.parts.values_mut().flatten().flat_map(|round| &mut round.cells) {
+        for counters in cell.own_counters.iter_mut().chain([&mut cell.counters]) {
+            counters.extend([("cache_bytes_written".to_owned(), 90e6), ("oplog_bytes".to_owned(), 1e5)]);
+        }
+    }
+    let written = "written back in slices of linked, which stored";
+    assert!(sentences(&run)[0].contains(written), "{:?}", sentences(&run));
+    assert!(Report::new(&run).headline.findings.iter().all(|finding| !finding.is_difference));
+    run.server.embedded = false;
+    run.parts.get_mut(&Part::Own).unwrap()[0].cells[0].own_counters[0].clear();
+    let known = Report::new(&run);
+    assert!(!known.headline.sentences[0].contains("shared cache"), "{:?}", known.headline.sentences);
+    let warnings = known.sections.iter().find(|section| section.id == "warnings").unwrap();
+    assert!(warnings.items.iter().any(|warning| warning.contains("It is not known whether")), "{:?}", warnings.items);
+}
+
+#[test]
+fn what_was_not_flushed_is_said() {
+    let mut run = sample::run(2);
+    run.rounds[0].cells[1].after[0].checkpointed = false;
+    assert!(warnings(&run).contains("no flush was charged"), "{}", warnings(&run));
+    assert!(!warnings(&sample::run(2)).contains("no flush was charged"));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Why a run is invalid, and the warnings about its environment, as sentences.
 
+use std::collections::BTreeMap;
+
 use crate::results::{LoadModel, Part, RunRecord};
-use crate::stats::{self, CarryOver, EnvironmentWarning, Interference, InvalidReason, Role, WarmUp};
+use crate::stats::{self, CarryOver, EnvironmentWarning, Interference, InvalidReason, Role, SharedCache, WarmUp};
 
 use super::format::{bytes, count, counted, listed, percent, plain, three, time};
 
@@ -68,7 +70,30 @@ pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
     warnings.extend(idle_operations(record));
     warnings.extend((0..record.strategies.len()).filter_map(|strategy| few_in_flight(record, strategy)));
     warnings.extend(interference(record));
+    warnings.extend(without_flush(record));
     warnings
+}
+
+/// A server that did not flush.
+fn without_flush(record: &RunRecord) -> Option<String> {
+    let cells = record.rounds.iter().flat_map(|round| &round.cells);
+    let mut sizes = cells.flat_map(|cell| cell.before.iter().chain(&cell.after));
+    sizes.any(|one| !one.checkpointed).then(|| {
+        "Nothing was flushed, because the user has no right to `fsync` or the server does not know it. What calls left to write \
+         was written at times of the server's choice, perhaps in slices of other strategies, and no flush was charged to any \
+         strategy. Use a user with the role hostManager."
+            .into()
+    })
+}
+
+/// A shared server that did not say what it wrote. An embedded one always does.
+pub(super) fn unknown_cache(parts: &BTreeMap<Part, RunRecord>) -> Option<String> {
+    let is_external = parts.values().any(|part| !part.server.embedded);
+    (is_external && SharedCache::of(parts).is_unknown).then(|| {
+        "It is not known whether strategies paid for what others left in the shared cache: the user may not read the server's \
+         counters or its oplog. Use a user with the role clusterMonitor, or --isolate."
+            .into()
+    })
 }
 
 /// Operations that do nothing in many of their calls.

@@ -2,13 +2,13 @@
 
 use crate::results::{LoadModel, Preset, RunRecord, RunSettings, Status, in_percent};
 use crate::stats::{
-    Comparison, ConfidenceInterval, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Quantity, Ranking, Ratio, Role,
-    SIGNIFICANCE, Verdict,
+    Comparison, ConfidenceInterval, DIRTY_SHARE, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Quantity, Ranking,
+    Ratio, Role, SIGNIFICANCE, Verdict,
 };
 
 use super::arm_comparison::{ArmComparison, ComparisonFamily};
 use super::evaluation::StrategyResults;
-use super::format::{count, counted, interval, listed, percent, plain, three};
+use super::format::{bytes, count, counted, interval, listed, percent, plain, three};
 use super::validity::overload;
 
 /// Larger effects are as good as undetectable (10.0 for 1,000 %).
@@ -174,6 +174,20 @@ impl VerdictText<'_> {
             InconclusiveReason::NoSuccess { strategy } => {
                 format!("{} had a round without a successful call", self.name(strategy))
             }
+            InconclusiveReason::WriteBack { strategy, written, stored } => format!(
+                "shared cache: in a round {} were written back in slices of {}, which stored {}; measure with --isolate, or \
+                 with a server per strategy",
+                bytes(written),
+                self.name(strategy),
+                bytes(stored)
+            ),
+            InconclusiveReason::DirtyCache { dirty, cache } => format!(
+                "shared cache: a round leaves {} to write, more than {} % of the cache of {}; measure with --isolate, or with \
+                 a server per strategy",
+                bytes(dirty),
+                in_percent(DIRTY_SHARE),
+                bytes(cache)
+            ),
             InconclusiveReason::TooFewRounds(rounds) => {
                 format!("{MINIMUM_ROUNDS} rounds are required, and this run has {rounds}")
             }

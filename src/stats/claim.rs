@@ -14,6 +14,7 @@ use super::cost::{OwnCost, own_cost};
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
 use super::latency::{Distribution, geometric_mean, mean};
+use super::shared_cache::SharedCache;
 use super::{cell_rate, cells, collection_growth, invalid_reasons, operations, selected};
 
 /// Counts are equal when they differ by at most this share (0.005 for 0.5 %): numbers in scenarios are rounded.
@@ -97,7 +98,7 @@ pub fn claim_results(record: &RunRecord, parts: &BTreeMap<Part, RunRecord>) -> V
         return Vec::new();
     }
     let is_invalid = parts.values().any(|part| !invalid_reasons(part).is_empty());
-    let run = MeasuredRun { record, parts, is_invalid };
+    let run = MeasuredRun { record, parts, cache: &SharedCache::of(parts), is_invalid };
     let decisions: Vec<_> = record.claims.iter().map(|claim| run.decision(claim)).collect();
     let tested = decisions.iter().filter_map(|decision| match decision {
         Ok(Decision::Rounds(pair, _)) => pair.tested(),
@@ -124,6 +125,7 @@ pub fn claim_results(record: &RunRecord, parts: &BTreeMap<Part, RunRecord>) -> V
 struct MeasuredRun<'r> {
     record: &'r RunRecord,
     parts: &'r BTreeMap<Part, RunRecord>,
+    cache: &'r SharedCache,
     is_invalid: bool,
 }
 
@@ -168,7 +170,7 @@ impl<'r> MeasuredRun<'r> {
                 return Err(UndecidedReason::UnknownMetric);
             }
             let operation = operation.and_then(|(_, place)| place);
-            let pair = StrategyPair { record: part, metric, operation, mine, theirs: theirs? };
+            let pair = StrategyPair { record: part, cache: self.cache, metric, operation, mine, theirs: theirs? };
             return Ok(Decision::Rounds(pair, claim.relation));
         }
         let operation = operation.and_then(|(_, place)| place);
@@ -193,6 +195,7 @@ impl<'r> MeasuredRun<'r> {
 /// Two strategies, and the metric that is compared over rounds.
 struct StrategyPair<'r> {
     record: &'r RunRecord,
+    cache: &'r SharedCache,
     metric: Metric,
     operation: Option<usize>,
     mine: usize,
@@ -248,7 +251,7 @@ impl StrategyPair<'_> {
     /// Why nothing over rounds can decide the claim.
     fn obstacle(&self) -> Option<UndecidedReason> {
         let settings = &self.record.settings;
-        let arm = |strategy: usize| ArmTimes::of(self.record, strategy, self.operation);
+        let arm = |strategy: usize| ArmTimes::of(self.record, strategy, self.operation).beside_others(self.cache);
         if settings.preset == Preset::Smoke {
             Some(UndecidedReason::SmokePreset)
         } else {
@@ -481,6 +484,23 @@ mod tests {
             reason(refused, text),
             UndecidedReason::NotComparable(InconclusiveReason::NoSuccess { strategy: 1 })
         );
+    }
+
+    #[test]
+    fn a_shared_cache_decides_no_claim_over_rounds() {
+        let mut run = sample::whole(&sample::run(8));
+        for cell in run.parts.values_mut().flatten().flat_map(|round| &mut round.cells) {
+            for counters in cell.own_counters.iter_mut().chain([&mut cell.counters]) {
+                counters.insert("cache_bytes_written".into(), 90e6);
+                counters.insert("oplog_bytes".into(), 0.0);
+            }
+        }
+        let found = reason(run.clone(), "mean read_post linked above embedded");
+        assert!(
+            matches!(found, UndecidedReason::NotComparable(InconclusiveReason::WriteBack { strategy: 1, .. })),
+            "{found:?}"
+        );
+        assert_eq!(outcome(run, "round_trips read_post linked equals 2"), ClaimOutcome::Confirmed);
     }
 
     #[test]

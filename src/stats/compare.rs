@@ -10,6 +10,7 @@ use super::context::{OutOfContext, out_of_context};
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
 use super::mix::times;
+use super::shared_cache::SharedCache;
 use super::student::t_quantile;
 use super::{cells, operations, outcome_totals, overloaded, role};
 
@@ -101,6 +102,11 @@ impl ArmTimes {
         let context =
             context.map(|OutOfContext { alone, in_mix }| InconclusiveReason::OutOfContext { strategy, alone, in_mix });
         ArmTimes { excluded: identical.or(context), ..self }
+    }
+
+    /// The same on a server that strategies may have shared: without a part where the shared cache distorts its times.
+    pub fn beside_others(self, cache: &SharedCache) -> ArmTimes {
+        ArmTimes { excluded: self.excluded.or(cache.obstacle(self.strategy)), ..self }
     }
 }
 
@@ -200,6 +206,23 @@ pub enum InconclusiveReason {
         strategy: usize,
         /// Calls in flight per client.
         share: f64,
+    },
+    /// On a server that strategies shared, much more was written back from the cache in its slices than it stored: it paid for
+    /// others, or others for it.
+    WriteBack {
+        /// Its position in the run.
+        strategy: usize,
+        /// Bytes written back in its measured slices, per round.
+        written: f64,
+        /// Bytes that it stored, with the oplog, per round.
+        stored: f64,
+    },
+    /// The strategies left a shared server so much to write that they paid for each other.
+    DirtyCache {
+        /// The bytes of all strategies per round.
+        dirty: f64,
+        /// The cache, in bytes.
+        cache: f64,
     },
     /// The two have this number of rounds in common, fewer than [`MINIMUM_ROUNDS`].
     TooFewRounds(usize),

@@ -26,6 +26,7 @@ mod ranking;
 mod run_comparison;
 #[cfg(test)]
 pub(crate) mod sample;
+mod shared_cache;
 #[cfg(test)]
 mod simulation;
 mod sizes;
@@ -61,6 +62,7 @@ pub use run_comparison::{
     ChangeVerdict, ComparedParts, ComparedUnit, Incomparable, IncomparableReason, OperationChange, RunComparison,
     RunSides, SharedShift, StrategyChange, TimeChange, compare_runs, measured_parts,
 };
+pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
 pub use student::t_quantile;
 pub use threshold::{Measurement, Threshold, ThresholdCheck};

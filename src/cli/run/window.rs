@@ -1,8 +1,9 @@
 //! What the rounds of a run measure: from the settings, else from a pilot.
 
 use crate::engine::{Event, Experiment, OwnCalls, PartCalls, Pilot, RoundPlan, RunError};
-use crate::results::{LoadModel, Part, RunRecord};
+use crate::results::{LoadModel, Part, RunRecord, in_percent};
 use crate::server::Target;
+use crate::stats::DIRTY_SHARE;
 
 use super::super::output;
 
@@ -34,7 +35,8 @@ pub async fn plan<T: Target, G: Target + 'static>(
     record: &mut RunRecord,
 ) -> Result<RoundPlan, RunError> {
     let is_planned = record.settings.calls.is_some() && record.settings.planned_rate().is_some();
-    let pilot = if is_planned { None } else { Some(pilot(experiment, record).await?) };
+    let pilot_seconds = record.settings.preset.length().seconds.min(PILOT_SECONDS);
+    let pilot = if is_planned { None } else { Some(experiment.pilot(pilot_seconds).await?) };
     let settings = &mut record.settings;
     let preset = settings.preset.length();
     let seconds = settings.duration.unwrap_or(preset.seconds);
@@ -65,6 +67,11 @@ pub async fn plan<T: Target, G: Target + 'static>(
         rate: is_measured(Part::Rate).then_some(PartCalls { calls: at_rate, seconds: Some(rate_seconds) }),
         saturation: is_measured(Part::Saturation).then_some(PartCalls { calls, seconds: settings.planned_seconds }),
     };
+    let is_shared = experiment.servers.are_shared() && experiment.plan.arms.len() > 1;
+    if let Some(pilot) = pilot.filter(|_| is_shared && settings.isolated.is_none()) {
+        settings.isolated = cache_pressure(&pilot, plan.calls(), record.server.cache_bytes);
+        settings.isolated.iter().for_each(|reason| output::message(&format!("isolated: {reason}\n")));
+    }
     let rate = plan.rate.map(|_| rate);
     experiment.observer.event(&Event::Planned { plan, rate });
     Ok(plan)
@@ -85,28 +92,21 @@ fn slices_for_tail(seconds: f64, tail: f64) -> u64 {
     if tail > 0.0 { ((seconds * TAIL_SHARE / tail) as u64).max(1) } else { u64::MAX }
 }
 
-/// Runs the pilot. Isolates strategies that share a server if their data do not fit into its cache together.
-async fn pilot<T: Target, G: Target + 'static>(
-    experiment: &Experiment<'_, T, G>,
-    record: &mut RunRecord,
-) -> Result<Pilot, RunError> {
-    let pilot = experiment.pilot(record.settings.preset.length().seconds.min(PILOT_SECONDS)).await?;
-    if record.settings.isolated.is_none() && experiment.plan.arms.len() > 1 && experiment.servers.are_shared() {
-        record.settings.isolated = cache_pressure(pilot.bytes, record.server.cache_bytes);
-        record.settings.isolated.iter().for_each(|reason| output::message(&format!("isolated: {reason}\n")));
+/// Returns why arms that share a server must be isolated: together they would evict each other from its cache, or leave each
+/// other their bytes to write.
+fn cache_pressure(pilot: &Pilot, calls: u64, cache: Option<u64>) -> Option<String> {
+    let (cache, megabytes) = (cache?, |bytes: f64| bytes as u64 / 1_000_000);
+    let of_cache = format!("of the server's cache of {} MB", megabytes(cache as f64));
+    let dirty = pilot.dirty * calls as f64;
+    if pilot.bytes > cache / 2 {
+        let data = megabytes(pilot.bytes as f64);
+        Some(format!("data and indexes of all strategies take {data} MB, more than half {of_cache}"))
+    } else if dirty > cache as f64 * DIRTY_SHARE {
+        let (left, share) = (megabytes(dirty), in_percent(DIRTY_SHARE));
+        Some(format!("the calls of all strategies in a round leave {left} MB to write, more than {share} % {of_cache}"))
+    } else {
+        None
     }
-    Ok(pilot)
-}
-
-/// Returns why arms must be isolated: together they would evict each other from the server's cache.
-fn cache_pressure(bytes: u64, cache: Option<u64>) -> Option<String> {
-    let cache = cache.filter(|cache| bytes > cache / 2)?;
-    let megabytes = |bytes: u64| bytes / 1_000_000;
-    Some(format!(
-        "data and indexes of all strategies take {} MB, more than half of the server's cache of {} MB",
-        megabytes(bytes),
-        megabytes(cache)
-    ))
 }
 
 /// Rounds to three significant digits, so that the rate can be typed again.
@@ -118,10 +118,25 @@ fn three_digits(number: f64) -> f64 {
 mod tests {
     use super::*;
 
+    const PILOT: Pilot = Pilot { rate: 1.0, bytes: 0, dirty: 0.0, tail: 0.0 };
+
+    fn pressure(pilot: Pilot, calls: u64) -> Option<String> {
+        cache_pressure(&pilot, calls, Some(1_000_000_000))
+    }
+
+    #[test]
+    fn strategies_that_leave_much_to_write_are_isolated() {
+        let pilot = Pilot { dirty: 10_000.0, ..PILOT };
+        assert_eq!((pressure(pilot, 5_000), cache_pressure(&pilot, u64::MAX, None)), (None, None));
+        let reason = pressure(pilot, 5_100).unwrap();
+        assert!(reason.contains("leave 51 MB to write, more than 5 % of the server's cache of 1000 MB"), "{reason}");
+    }
+
     #[test]
     fn strategies_that_fill_half_of_the_cache_are_isolated() {
-        assert_eq!((cache_pressure(500, Some(1_000)), cache_pressure(u64::MAX, None)), (None, None));
-        let reason = cache_pressure(501_000_000, Some(1_000_000_000)).unwrap();
+        let with = |bytes| Pilot { bytes, ..PILOT };
+        assert_eq!((pressure(with(500_000_000), 1), cache_pressure(&with(u64::MAX), 1, None)), (None, None));
+        let reason = pressure(with(501_000_000), 1).unwrap();
         assert!(reason.contains("take 501 MB") && reason.contains("cache of 1000 MB"), "{reason}");
     }
 }

@@ -15,6 +15,7 @@ use crate::results::{Part, Preset, RunSettings, Status};
 use crate::server::client::MongoTarget;
 use crate::server::meter::{Meter, Usage};
 use crate::server::{ReplyKind, Target, namespace};
+use crate::stats::SharedCache;
 
 use super::super::exit::CliError;
 use super::super::output;
@@ -175,7 +176,7 @@ pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineC
         record.add_round(experiment.round(round, plan).await?.parts);
     }
     record.status = Status::Complete;
-    let run = Evaluation::new(&record.part(Part::Saturation).unwrap_or(record), None);
+    let run = Evaluation::new(&record.part(Part::Saturation).unwrap_or(record), None, &SharedCache::default());
     let cells = || run.rows.iter().flat_map(|row| &row.cells);
     let claims = cells().filter(|cell| run.difference(cell).is_some()).count();
     let compared = cells().filter(|cell| cell.comparison.as_ref().is_some_and(|one| one.p.is_some())).count();

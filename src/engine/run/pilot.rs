@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::engine::load::slice::SliceEnd;
 use crate::plan::call_id;
-use crate::record::Part;
+use crate::record::{OPLOG_BYTES, Part};
 use crate::server::{Db, Target};
 
 use super::cell::ArmRound;
@@ -26,6 +26,8 @@ pub struct Pilot {
     pub rate: f64,
     /// Data and indexes of all arms together, in bytes.
     pub bytes: u64,
+    /// Bytes of data, indexes and oplog that a call leaves to write, the sum over all arms; 0 where each has its own server.
+    pub dirty: f64,
     /// The time in seconds that all but one of 1,000 calls of the slowest arm do not exceed.
     pub tail: f64,
 }
@@ -37,27 +39,42 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// As [`RunError`] says. The pilot's databases are dropped in any case.
     pub async fn pilot(&self, seconds: f64) -> Result<Pilot, RunError> {
         self.on_databases(false, async |databases| {
-            let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0, tail: 0.0 };
+            let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0, dirty: 0.0, tail: 0.0 };
             for (arm, strategy) in self.plan.arms.iter().enumerate() {
                 let mut cell = self.provision(Purpose::Pilot, arm, databases).await?;
+                let before = self.footprint(&cell).await?;
+                let mut meters = self.meters(&[arm]).await?;
                 self.phase(None, arm, RunPhase::Measure(Part::Saturation));
                 cell.next = Arc::new(AtomicU64::new(call_id::PILOT.start));
                 let end = SliceEnd::After(Duration::from_secs_f64(seconds));
-                let slice = self.run_slice(&mut cell, self.unlogged(self.plan.round_seed(0), end)).await?;
-                self.stop.check()?;
+                self.measure_slice(&mut cell, self.unlogged(self.plan.round_seed(0), end), &mut meters).await?;
                 self.check_success(&cell)?;
-                if slice.calls == 0 || slice.seconds == 0.0 {
+                let made = cell.record.slices.last().filter(|slice| slice.calls > 0 && slice.seconds > 0.0);
+                let Some(slice) = made else {
                     return Err(RunError::NoCalls { strategy: strategy.name.clone(), seconds });
-                }
+                };
                 pilot.rate = pilot.rate.min(slice.calls as f64 / slice.seconds);
                 pilot.tail = pilot.tail.max(tail(&cell));
-                let db = Db { target: self.target(arm), name: &cell.database };
-                let bytes = inspect::footprint(&db, strategy).await.map_err(self.inspect_error(arm))?;
+                let bytes = self.footprint(&cell).await?;
                 pilot.bytes = pilot.bytes.saturating_add(bytes);
+                if self.servers.are_shared() {
+                    let oplog = meters.of(self.servers.position(arm)).cost(&cell.usage).remove(OPLOG_BYTES);
+                    let left = bytes.saturating_sub(before) as f64 + oplog.unwrap_or(0.0);
+                    pilot.dirty += left / slice.calls as f64;
+                }
             }
             Ok(pilot)
         })
         .await
+    }
+
+    /// The bytes of an arm's data and indexes. A shared server is flushed before: the files of indexes lag behind.
+    async fn footprint(&self, cell: &ArmRound) -> Result<u64, RunError> {
+        if self.servers.are_shared() {
+            self.flush(&[cell.arm]).await?;
+        }
+        let db = Db { target: self.target(cell.arm), name: &cell.database };
+        inspect::footprint(&db, &self.plan.arms[cell.arm]).await.map_err(self.inspect_error(cell.arm))
     }
 
     /// Ends the run when the server fails every call of an operation: there is nothing to compare.

@@ -58,6 +58,13 @@ impl RoundPlan {
         RoundPlan { warmup, own: None, rate: Some(PartCalls { calls, seconds: None }), saturation: None }
     }
 
+    /// The calls of an arm in a round, with those that are not measured.
+    pub fn calls(&self) -> u64 {
+        let own = self.own.map_or(0, |own| own.stretch);
+        let parts = [self.rate, self.saturation].into_iter().flatten();
+        self.warmup + own + parts.map(|part| part.calls).sum::<u64>()
+    }
+
     /// The parts in their order.
     pub(super) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
         let is_measured = [self.own.is_some(), self.rate.is_some(), self.saturation.is_some()];

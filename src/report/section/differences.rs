@@ -174,6 +174,7 @@ fn reason(verdict: Verdict) -> &'static str {
             InconclusiveReason::Failures { .. } => "failures",
             InconclusiveReason::Overloaded { .. } => "overloaded",
             InconclusiveReason::NoSuccess { .. } => "no_success",
+            InconclusiveReason::WriteBack { .. } | InconclusiveReason::DirtyCache { .. } => "shared_cache",
             InconclusiveReason::TooFewRounds(_) => "too_few_rounds",
             InconclusiveReason::Unstable { .. } => "unstable",
         },

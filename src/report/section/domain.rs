@@ -1,7 +1,6 @@
 //! Where a verdict holds: what was measured, and where the order turns round.
 
 use crate::record::Part;
-use crate::report::evaluation::Evaluation;
 use crate::report::format::{bytes, count, listed, percent, plain, time};
 use crate::report::parts::PartEvaluations;
 use crate::report::verdict_text::VerdictText;
@@ -24,7 +23,8 @@ pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations, others: &[R
 /// What runs of other mixes found at saturation, which needs no common rate.
 fn other_mixes(others: &[RunRecord]) -> Option<String> {
     let verdict = |other: &RunRecord| {
-        let run = Evaluation::new(&other.part(Part::Saturation)?, None);
+        let parts = PartEvaluations::new(other);
+        let run = parts.get(Part::Saturation)?;
         let ranking = run.comparisons().find_map(|one| one.ranking()).filter(|_| run.no_verdict.is_none())?;
         let text = VerdictText { strategies: &run.strategies }.overall(&ranking);
         Some(format!("{}: {}", run.mix, text.first()?.trim_end_matches('.')))

@@ -189,6 +189,7 @@ pub(super) fn warnings(record: &RunRecord, parts: &PartEvaluations) -> Vec<Strin
     }
     warnings.extend(parts.distinct(cost::contradictions));
     warnings.extend(parts.distinct(validity::warnings));
+    warnings.extend(validity::unknown_cache(parts.all_records()));
     warnings
 }
 
