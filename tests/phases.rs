@@ -1,6 +1,7 @@
 //! Whole runs over a scripted server on a paused clock: the order of the phases, and exact numbers.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,6 +123,7 @@ struct Run<'r> {
     stop: StopFlag,
     clients: usize,
     timeout: Duration,
+    fewer_calls: BTreeMap<String, u64>,
 }
 
 impl Run<'_> {
@@ -134,7 +136,12 @@ impl Run<'_> {
         let timeout = self.timeout.as_secs_f64();
         let experiment = Experiment {
             plan: plan(),
-            settings: RunSettings { timeout, load: LOAD, ..harness::settings(self.clients, 2) },
+            settings: RunSettings {
+                timeout,
+                load: LOAD,
+                fewer_calls: self.fewer_calls.clone(),
+                ..harness::settings(self.clients, 2)
+            },
             id: "t".to_owned(),
             keep: false,
             servers: Servers::Shared { target: &**self.server, load_threads: &load_threads },
@@ -147,7 +154,14 @@ impl Run<'_> {
 }
 
 fn run<'r>(server: &'r Rc<Scripted>, notes: &'r Notes, clients: usize) -> Run<'r> {
-    Run { server, notes, stop: StopFlag::default(), clients, timeout: Duration::from_secs(10) }
+    Run {
+        server,
+        notes,
+        stop: StopFlag::default(),
+        clients,
+        timeout: Duration::from_secs(10),
+        fewer_calls: BTreeMap::new(),
+    }
 }
 
 fn refused(kind: FailureKind) -> Option<Failure> {
@@ -247,10 +261,26 @@ async fn a_round_has_three_parts_with_calls_of_their_own() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_slow_arm_makes_the_first_of_the_same_calls() {
+    let (server, notes) = (Scripted::sound(), Notes::default());
+    let mut run = run(&server, &notes, 1);
+    run.fewer_calls = [("two".to_owned(), 16)].into();
+    let (round, warnings) = run.round(WINDOW).await.unwrap();
+    let [one, two] = round.cells.as_slice() else { panic!("two cells") };
+    assert_eq!((one.calls, two.calls, warnings.len()), (100, 16, 0));
+    assert_eq!((one.slices.len(), two.slices.len()), (2, 2));
+    assert_eq!(two.slices.iter().map(|slice| slice.calls).collect::<Vec<_>>(), [8, 8], "in turn with the other");
+    let reads =
+        |calls: u64| (10..10 + calls).filter(|index| plan().mix.draw(plan().round_seed(0), *index) == 0).count();
+    assert_eq!((one.operations[0].calls, two.operations[0].calls), (reads(100) as u64, reads(16) as u64));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pilot_gives_the_slowest_rate() {
     let (server, notes) = (Scripted::sound(), Notes::default());
     let pilot = run(&server, &notes, 1).with(async |experiment| experiment.pilot(1.0).await).await.unwrap();
-    let rate = pilot.rate;
+    let rate = pilot.slowest();
+    assert!(pilot.rates[0] > rate && pilot.rates[1] == rate, "{pilot:?}");
     // Three reads of 4 ms and an insert of 5 ms in four calls, as the mix has it: 235 per second, give or take the draw.
     assert!((220.0..250.0).contains(&rate), "{rate}");
     let log = server.log.take();

@@ -537,6 +537,38 @@ fn rate_auto_is_half_of_the_slowest_strategy() {
 }
 
 #[test]
+fn a_very_slow_strategy_does_not_shorten_the_windows_of_others() {
+    let place = Place::new();
+    let read = "{ findOne: points, filter: { _id: <point> } }";
+    let many = [read; 40].join(", ");
+    let scenario = format!(
+        "format: 1\nname: slow\ntitle: Once or often?\nabout: A strategy that asks 40 times.\n\
+         entities: {{ point: {{ count: 40, fields: {{ _id: index }} }} }}\n\
+         operations: {{ read: {{ arguments: {{ point: zipf(point) }}, returns: point }} }}\n\
+         mixes: {{ default: {{ read: 1 }} }}\n\
+         strategies:\n\
+         \x20 one: {{ about: Asks once., collections: {{ points: {{ each: point }} }}, operations: {{ read: {read} }} }}\n\
+         \x20 many: {{ about: Asks often., like: one, operations: {{ read: [{many}] }} }}\n"
+    );
+    fs::write(place.path("slow.yaml"), scenario).unwrap();
+    let mut command = place.docshape(&["run", "./slow.yaml", "--preset", "smoke", "--only", "saturation"]);
+    command.arg("--out").arg(place.run());
+    finish(command).ok();
+    let record = place.record();
+    let (settings, cells) = (&record.settings, &record.parts[&Part::Saturation][0].cells);
+    assert_eq!(settings.fewer_calls.keys().collect::<Vec<_>>(), ["many"]);
+    assert!(settings.fewer_calls["many"] * 5 < settings.calls.unwrap(), "{settings:?}");
+    for (strategy, cell) in record.strategies.iter().zip(cells) {
+        assert_eq!(Some(cell.calls), settings.calls_of(&strategy.name), "{}", strategy.name);
+    }
+    // All make the calls of 0.2 s, give or take what else the machine does.
+    let seconds: Vec<f64> = cells.iter().map(|cell| cell.seconds).collect();
+    assert!(seconds.iter().all(|seconds| *seconds > 0.05), "{seconds:?}");
+    let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
+    assert!(markdown.contains("many is more than five times slower than others"), "{markdown}");
+}
+
+#[test]
 fn only_own_costs_are_measured_when_nothing_else_is_requested() {
     let place = Place::new();
     let ended = finish(place.small(&["--only", "own", "--rounds", "1", "--strategies", "embedded,linked"])).ok();

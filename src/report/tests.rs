@@ -132,6 +132,16 @@ fn a_shared_cache_that_was_left_dirty_leaves_no_verdict() {
 }
 
 #[test]
+fn fewer_calls_of_a_slow_strategy_are_said() {
+    let mut run = sample::run(2);
+    run.settings.fewer_calls = [("linked".to_owned(), 90)].into();
+    let wanted = "linked is more than five times slower than others: at saturation it makes 90 calls per round where they make 915";
+    assert!(warnings(&run).contains(wanted), "{}", warnings(&run));
+    let markdown = markdown(&run);
+    assert!(markdown.contains("915 calls at saturation (linked: 90)") && !markdown.contains("--calls"), "{markdown}");
+}
+
+#[test]
 fn what_was_not_flushed_is_said() {
     let mut run = sample::run(2);
     run.rounds[0].cells[1].after[0].checkpointed = false;

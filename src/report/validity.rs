@@ -70,6 +70,7 @@ pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
     warnings.extend(idle_operations(record));
     warnings.extend((0..record.strategies.len()).filter_map(|strategy| few_in_flight(record, strategy)));
     warnings.extend(interference(record));
+    warnings.extend((0..record.strategies.len()).filter_map(|strategy| fewer_calls(record, strategy)));
     warnings.extend(without_flush(record));
     warnings
 }
@@ -131,6 +132,20 @@ fn few_in_flight(record: &RunRecord, strategy: usize) -> Option<String> {
         name(record, strategy),
         three(found.achieved),
         found.clients
+    ))
+}
+
+/// A strategy that makes fewer calls at saturation than others, because it is much slower.
+fn fewer_calls(record: &RunRecord, strategy: usize) -> Option<String> {
+    let entry =
+        record.strategies.get(strategy).filter(|one| !one.is_repeat && record.part == Some(Part::Saturation))?;
+    let fewer = record.settings.fewer_calls.get(&entry.name)?;
+    Some(format!(
+        "{} is more than five times slower than others: at saturation it makes {} per round where they make {}, so its documents \
+         grow less.",
+        name(record, strategy),
+        counted(*fewer, "call"),
+        count(record.settings.calls?)
     ))
 }
 

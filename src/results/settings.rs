@@ -1,5 +1,6 @@
 //! How a run is measured: built once from the command line, kept in `run.json`, printed by reports from one table.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,9 @@ pub struct RunSettings {
     pub same_data: bool,
     /// Measured calls per arm and round at saturation; `None` until the pilot has set them.
     pub calls: Option<u64>,
+    /// The same of strategies that make fewer because they are much slower than the others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fewer_calls: BTreeMap<String, u64>,
     /// Measured calls per arm and round at the common rate; `None` until the pilot has set them.
     #[serde(default)]
     pub rate_calls: Option<u64>,
@@ -164,6 +168,7 @@ impl RunSettings {
             isolated: None,
             same_data: false,
             calls: None,
+            fewer_calls: BTreeMap::new(),
             rate_calls: None,
             own_calls: None,
             warmup_calls: None,
@@ -198,6 +203,11 @@ impl RunSettings {
         if self.parts.contains(&Part::Rate) { self.load } else { LoadModel::Closed }
     }
 
+    /// Returns the measured calls of a strategy at saturation; `None` until they are planned.
+    pub fn calls_of(&self, strategy: &str) -> Option<u64> {
+        self.fewer_calls.get(strategy).copied().or(self.calls)
+    }
+
     /// Returns the time after which a call has failed.
     pub fn timeout(&self) -> Duration {
         Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX)
@@ -225,7 +235,8 @@ impl RunSettings {
             Setting::new("rounds", "rounds").takes(Some(self.rounds)),
             Setting::new("slices", "slices").takes(Some(self.slices)),
             Setting::new("duration", "window").takes(self.duration.map(|seconds| format!("{seconds}s"))),
-            Setting::new("calls", "calls").takes(self.calls.filter(|_| self.duration.is_none())),
+            Setting::new("calls", "calls")
+                .takes(self.calls.filter(|_| self.duration.is_none() && self.fewer_calls.is_empty())),
             Setting::new("only", "parts")
                 .shows(Some(parts.join(", ")))
                 .takes((self.parts != Part::ALL).then(|| parts.join(","))),

@@ -164,7 +164,7 @@ async fn measure<T: Target, G: Target + 'static>(
         for subject in order(trials.experiment.plan.arms.len(), round) {
             let name = trials.experiment.plan.arms[subject.arm].name.clone();
             let search = match Capacities::of(&record.searches).rate(subject.arm) {
-                None => Search::first(pilot.rate / 2.0, trials.goal.bounds()),
+                None => Search::first(pilot.slowest() / 2.0, trials.goal.bounds()),
                 Some(found) => {
                     let offset = Search::offset(trials.experiment.plan.round_seed(round), subject.arm);
                     Search::near(found.mean, offset, trials.goal.bounds())

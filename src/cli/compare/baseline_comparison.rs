@@ -68,7 +68,9 @@ impl BaselineComparison {
         }
         if settings.duration.or(settings.planned_seconds).is_none() {
             let is_same_rate = settings.load == old.load;
-            settings.calls = settings.calls.or(old.calls);
+            if settings.calls.is_none() {
+                (settings.calls, settings.fewer_calls) = (old.calls, old.fewer_calls.clone());
+            }
             settings.rate_calls = settings.rate_calls.or(old.rate_calls.filter(|_| is_same_rate));
             settings.own_calls = settings.own_calls.or(old.own_calls);
         }

@@ -97,7 +97,8 @@ pub struct MeasurementArguments {
     /// Time per strategy, round and part, such as 3s or 2m [default: the preset's]
     ///
     /// Applies to the common rate, which may take twice as long to have enough calls for a 99th percentile, and to
-    /// saturation, where all strategies make as many calls as the slowest one makes in this time.
+    /// saturation, where all strategies make as many calls as the slowest one makes in this time; strategies that are more
+    /// than five times faster make more.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
     /// Common rate in calls per second, or `auto` [default: auto]

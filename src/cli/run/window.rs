@@ -23,6 +23,9 @@ const CALLS_FOR_P99: f64 = 1_100.0;
 /// How much longer than planned the calls at the common rate may take, to be enough for a 99th percentile.
 const LONGER: f64 = 2.0;
 
+/// Arms whose rate is this many times that of the next slower one are not held back by it.
+const MUCH_FASTER: f64 = 5.0;
+
 /// The share of a slice that the longest calls of the slowest strategy (99.9th percentile) may take.
 const TAIL_SHARE: f64 = 0.02;
 
@@ -40,7 +43,7 @@ pub async fn plan<T: Target, G: Target + 'static>(
     let settings = &mut record.settings;
     let preset = settings.preset.length();
     let seconds = settings.duration.unwrap_or(preset.seconds);
-    let slowest = pilot.map(|pilot| pilot.rate);
+    let slowest = pilot.as_ref().map(Pilot::slowest);
     if let (LoadModel::Open { rate: 0.0, arrivals }, Some(slowest)) = (settings.load, slowest) {
         settings.load = LoadModel::Open { rate: three_digits(slowest / 2.0), arrivals };
     }
@@ -48,15 +51,24 @@ pub async fn plan<T: Target, G: Target + 'static>(
         settings.planned_seconds = Some(seconds);
     }
     let rate = settings.planned_rate().unwrap_or(1.0);
+    let arms = || experiment.plan.arms.iter().map(|arm| arm.name.as_str());
     // One of the two is known: without a number of calls there was a pilot.
-    let calls = settings.calls.or(slowest.map(|slowest| (slowest * seconds).ceil() as u64)).unwrap_or(1);
+    if let Some(pilot) = pilot.as_ref().filter(|_| settings.calls.is_none()) {
+        let all = saturation_calls(&pilot.rates, seconds);
+        let most = all.iter().copied().max();
+        let fewer = arms().zip(all).filter(|(_, calls)| Some(*calls) < most);
+        settings.fewer_calls = fewer.map(|(name, calls)| (name.to_owned(), calls)).collect();
+        settings.calls = most;
+    }
+    let calls = settings.calls.unwrap_or(1);
+    let least = settings.fewer_calls.values().copied().min().unwrap_or(calls);
     let at_rate = settings.rate_calls.unwrap_or(calls_at_rate(rate, seconds));
-    let warmup = settings.warmup_calls.unwrap_or_else(|| preset.warmup_calls(calls));
+    let warmup = settings.warmup_calls.unwrap_or_else(|| preset.warmup_calls(least));
     let stretch =
-        settings.own_calls.unwrap_or_else(|| stretch(experiment.plan.mix.least_share(), preset.own_calls).min(calls));
+        settings.own_calls.unwrap_or_else(|| stretch(experiment.plan.mix.least_share(), preset.own_calls).min(least));
     (settings.calls, settings.rate_calls, settings.own_calls, settings.warmup_calls) =
         (Some(calls), Some(at_rate), Some(stretch), Some(warmup));
-    if let Some(pilot) = pilot {
+    if let Some(pilot) = &pilot {
         settings.slices = settings.slices.min(slices_for_tail(seconds, pilot.tail));
     }
     let is_measured = |part: Part| settings.parts.contains(&part);
@@ -69,12 +81,31 @@ pub async fn plan<T: Target, G: Target + 'static>(
     };
     let is_shared = experiment.servers.are_shared() && experiment.plan.arms.len() > 1;
     if let Some(pilot) = pilot.filter(|_| is_shared && settings.isolated.is_none()) {
-        settings.isolated = cache_pressure(&pilot, plan.calls(), record.server.cache_bytes);
+        let at_saturation = |name| plan.saturation.and(settings.calls_of(name)).unwrap_or(0);
+        let calls = arms().map(|name| plan.calls_before_saturation() + at_saturation(name));
+        let dirty = calls.zip(&pilot.dirty).map(|(calls, dirty)| calls as f64 * dirty).sum();
+        settings.isolated = cache_pressure(pilot.bytes, dirty, record.server.cache_bytes);
         settings.isolated.iter().for_each(|reason| output::message(&format!("isolated: {reason}\n")));
     }
     let rate = plan.rate.map(|_| rate);
     experiment.observer.event(&Event::Planned { plan, rate });
     Ok(plan)
+}
+
+/// The calls of every arm at saturation, from their rates: those that the slowest makes in this time. Where an arm is much
+/// faster than the next slower one, it and the faster ones make those that it makes itself.
+fn saturation_calls(rates: &[f64], seconds: f64) -> Vec<u64> {
+    let mut order: Vec<usize> = (0..rates.len()).collect();
+    order.sort_by(|a, b| rates[*a].total_cmp(&rates[*b]));
+    let (mut calls, mut slowest, mut last) = (vec![0; rates.len()], 0.0, 0.0);
+    for arm in order {
+        if rates[arm] > last * MUCH_FASTER {
+            slowest = rates[arm];
+        }
+        last = rates[arm];
+        calls[arm] = (slowest * seconds).ceil() as u64;
+    }
+    calls
 }
 
 /// The calls at the common rate: enough for a 99th percentile per round, unless they took too long.
@@ -94,12 +125,11 @@ fn slices_for_tail(seconds: f64, tail: f64) -> u64 {
 
 /// Returns why arms that share a server must be isolated: together they would evict each other from its cache, or leave each
 /// other their bytes to write.
-fn cache_pressure(pilot: &Pilot, calls: u64, cache: Option<u64>) -> Option<String> {
+fn cache_pressure(data: u64, dirty: f64, cache: Option<u64>) -> Option<String> {
     let (cache, megabytes) = (cache?, |bytes: f64| bytes as u64 / 1_000_000);
     let of_cache = format!("of the server's cache of {} MB", megabytes(cache as f64));
-    let dirty = pilot.dirty * calls as f64;
-    if pilot.bytes > cache / 2 {
-        let data = megabytes(pilot.bytes as f64);
+    if data > cache / 2 {
+        let data = megabytes(data as f64);
         Some(format!("data and indexes of all strategies take {data} MB, more than half {of_cache}"))
     } else if dirty > cache as f64 * DIRTY_SHARE {
         let (left, share) = (megabytes(dirty), in_percent(DIRTY_SHARE));
@@ -118,25 +148,29 @@ fn three_digits(number: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const PILOT: Pilot = Pilot { rate: 1.0, bytes: 0, dirty: 0.0, tail: 0.0 };
+    fn pressure(data: u64, dirty: f64) -> Option<String> {
+        cache_pressure(data, dirty, Some(1_000_000_000))
+    }
 
-    fn pressure(pilot: Pilot, calls: u64) -> Option<String> {
-        cache_pressure(&pilot, calls, Some(1_000_000_000))
+    #[test]
+    fn much_faster_arms_are_not_held_back() {
+        assert_eq!(saturation_calls(&[101.0, 25.3, 100.0, 500.0], 1.5), [38; 4]);
+        assert_eq!(saturation_calls(&[510.0, 20.0, 1_000.0, 30.0], 1.5), [765, 30, 765, 30]);
+        assert_eq!(saturation_calls(&[1_000.0, 1.0, 10.0], 2.0), [2_000, 2, 20]);
+        assert_eq!(saturation_calls(&[7.0], 2.0), [14]);
     }
 
     #[test]
     fn strategies_that_leave_much_to_write_are_isolated() {
-        let pilot = Pilot { dirty: 10_000.0, ..PILOT };
-        assert_eq!((pressure(pilot, 5_000), cache_pressure(&pilot, u64::MAX, None)), (None, None));
-        let reason = pressure(pilot, 5_100).unwrap();
+        assert_eq!((pressure(0, 50e6), cache_pressure(0, f64::MAX, None)), (None, None));
+        let reason = pressure(0, 51e6).unwrap();
         assert!(reason.contains("leave 51 MB to write, more than 5 % of the server's cache of 1000 MB"), "{reason}");
     }
 
     #[test]
     fn strategies_that_fill_half_of_the_cache_are_isolated() {
-        let with = |bytes| Pilot { bytes, ..PILOT };
-        assert_eq!((pressure(with(500_000_000), 1), cache_pressure(&with(u64::MAX), 1, None)), (None, None));
-        let reason = pressure(with(501_000_000), 1).unwrap();
+        assert_eq!((pressure(500_000_000, 0.0), cache_pressure(u64::MAX, 0.0, None)), (None, None));
+        let reason = pressure(501_000_000, 0.0).unwrap();
         assert!(reason.contains("take 501 MB") && reason.contains("cache of 1000 MB"), "{reason}");
     }
 }

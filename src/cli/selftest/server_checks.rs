@@ -168,7 +168,7 @@ pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineC
         started: Instant::now(),
     };
     let pilot = experiment.pilot(WINDOW_SECONDS / 2.0).await?;
-    let calls = (pilot.rate * WINDOW_SECONDS) as u64;
+    let calls = (pilot.slowest() * WINDOW_SECONDS) as u64;
     let plan = RoundPlan::saturation(calls, calls / 4);
     record.settings.calls = Some(calls);
     for round in 0..rounds {

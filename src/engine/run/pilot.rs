@@ -20,16 +20,23 @@ use super::provision::Purpose;
 const ENOUGH_CALLS: u64 = 3;
 
 /// The result of the pilot.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Pilot {
-    /// Calls per second of the slowest arm.
-    pub rate: f64,
+    /// Calls per second of every arm; the repeat has those of the baseline, and both the lower of their two.
+    pub rates: Vec<f64>,
     /// Data and indexes of all arms together, in bytes.
     pub bytes: u64,
-    /// Bytes of data, indexes and oplog that a call leaves to write, the sum over all arms; 0 where each has its own server.
-    pub dirty: f64,
+    /// Bytes of data, indexes and oplog that a call of every arm leaves to write; none where each has its own server.
+    pub dirty: Vec<f64>,
     /// The time in seconds that all but one of 1,000 calls of the slowest arm do not exceed.
     pub tail: f64,
+}
+
+impl Pilot {
+    /// Calls per second of the slowest arm.
+    pub fn slowest(&self) -> f64 {
+        self.rates.iter().copied().fold(f64::INFINITY, f64::min)
+    }
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
@@ -39,7 +46,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// As [`RunError`] says. The pilot's databases are dropped in any case.
     pub async fn pilot(&self, seconds: f64) -> Result<Pilot, RunError> {
         self.on_databases(false, async |databases| {
-            let mut pilot = Pilot { rate: f64::INFINITY, bytes: 0, dirty: 0.0, tail: 0.0 };
+            let mut pilot = Pilot { rates: Vec::new(), bytes: 0, dirty: Vec::new(), tail: 0.0 };
             for (arm, strategy) in self.plan.arms.iter().enumerate() {
                 let mut cell = self.provision(Purpose::Pilot, arm, databases).await?;
                 let before = self.footprint(&cell).await?;
@@ -53,15 +60,19 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 let Some(slice) = made else {
                     return Err(RunError::NoCalls { strategy: strategy.name.clone(), seconds });
                 };
-                pilot.rate = pilot.rate.min(slice.calls as f64 / slice.seconds);
+                pilot.rates.push(slice.calls as f64 / slice.seconds);
                 pilot.tail = pilot.tail.max(tail(&cell));
                 let bytes = self.footprint(&cell).await?;
                 pilot.bytes = pilot.bytes.saturating_add(bytes);
                 if self.servers.are_shared() {
                     let oplog = meters.of(self.servers.position(arm)).cost(&cell.usage).remove(OPLOG_BYTES);
                     let left = bytes.saturating_sub(before) as f64 + oplog.unwrap_or(0.0);
-                    pilot.dirty += left / slice.calls as f64;
+                    pilot.dirty.push(left / slice.calls as f64);
                 }
+            }
+            if let Some(repeat) = self.plan.arms.iter().position(|arm| arm.is_repeat) {
+                let both = pilot.rates[0].min(pilot.rates[repeat]);
+                (pilot.rates[0], pilot.rates[repeat]) = (both, both);
             }
             Ok(pilot)
         })

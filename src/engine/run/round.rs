@@ -221,13 +221,15 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let load = self.load_of(part);
         let blocks = self.blocks(window);
         let most = blocks.unwrap_or(u64::MAX).min(self.settings.slices);
-        let slices = window.slices(most, self.clients_of(part), load);
+        let slices = |arm| self.window_of(arm, part, window).slices(most, self.clients_of(part), load);
+        let slices = cells.iter().map(|cell| slices(cell.arm)).min().unwrap_or(1);
         let is_last = round.plan.parts().last() == Some(part);
         let mut orders = Vec::new();
         for slice in 0..slices {
             let mut order = Vec::new();
             for place in shuffled(cells.len(), round.seed, SLICES[part as usize], slice) {
                 let cell = &mut cells[place];
+                let window = self.window_of(cell.arm, part, window);
                 if window.is_over(cell.record.seconds) {
                     cell.is_dropped = true;
                     continue;
@@ -271,6 +273,12 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             ));
         }
         Ok(orders)
+    }
+
+    /// The window of an arm: one that is much slower than the others makes fewer calls at saturation, the first of the same.
+    fn window_of(&self, arm: usize, part: Part, window: Window) -> Window {
+        let fewer = self.settings.fewer_calls.get(&self.plan.arms[arm].name).filter(|_| part == Part::Saturation);
+        Window { calls: fewer.copied().unwrap_or(window.calls), ..window }
     }
 
     /// The blocks of a window on a shared server, with a flush after each, so that what an arm leaves to write is done in its

@@ -29,7 +29,8 @@ pub struct OwnCalls {
     pub measured: u64,
 }
 
-/// Calls of a part.
+/// Calls of a part; at saturation, strategies that are much slower make fewer, as the settings
+/// say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PartCalls {
     /// Measured calls.
@@ -58,11 +59,9 @@ impl RoundPlan {
         RoundPlan { warmup, own: None, rate: Some(PartCalls { calls, seconds: None }), saturation: None }
     }
 
-    /// The calls of an arm in a round, with those that are not measured.
-    pub fn calls(&self) -> u64 {
-        let own = self.own.map_or(0, |own| own.stretch);
-        let parts = [self.rate, self.saturation].into_iter().flatten();
-        self.warmup + own + parts.map(|part| part.calls).sum::<u64>()
+    /// The calls of an arm in a round before saturation, with those that are not measured.
+    pub fn calls_before_saturation(&self) -> u64 {
+        self.warmup + self.own.map_or(0, |own| own.stretch) + self.rate.map_or(0, |rate| rate.calls)
     }
 
     /// The parts in their order.

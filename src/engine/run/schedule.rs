@@ -17,14 +17,14 @@ const SAMPLES: u64 = 16;
 /// A window may take this many times its planned length before the arm's remaining slices are dropped.
 const PATIENCE: f64 = 3.0;
 
-/// The calls of a part: all arms make the same.
+/// The calls of an arm in a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Window {
     /// The index of the first call.
     pub(super) first: u64,
     /// How many.
     pub(super) calls: u64,
-    /// Seconds that the slowest arm is expected to take, when a pilot has measured it.
+    /// Seconds that the slowest arm that makes this many is expected to take, when a pilot has measured it.
     pub(super) seconds: Option<f64>,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::report::cell::Cell;
-use crate::report::format::{bytes, counted, listed, plain};
+use crate::report::format::{bytes, count, counted, listed, plain};
 use crate::report::parts::PartEvaluations;
 use crate::report::section::{Listing, Section};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
@@ -40,10 +40,13 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
     let calls = |part: Part, calls: Option<u64>, what: &str| {
         calls.filter(|_| is_measured(part)).map(|calls| format!("{}{what}", counted(calls, "call")))
     };
+    let fewer = settings.fewer_calls.iter().map(|(name, calls)| format!("{name}: {}", count(*calls)));
+    let fewer: Vec<String> = fewer.collect();
+    let fewer = if fewer.is_empty() { String::new() } else { format!(" ({})", listed(&fewer)) };
     let parts = [
         calls(Part::Own, settings.own_calls, " regrouped by operation for own costs"),
         calls(Part::Rate, settings.rate_calls, " at the common rate"),
-        calls(Part::Saturation, settings.calls, " at saturation"),
+        calls(Part::Saturation, settings.calls, &format!(" at saturation{fewer}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let window = match parts.as_slice() {
