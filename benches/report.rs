@@ -113,6 +113,7 @@ fn run() -> RunRecord {
         version: "0.1.0".into(),
         id: "1a2b3c4d".into(),
         git: None,
+        turns_with: None,
         status: Status::Complete,
         started: "2026-01-01T00:00:00Z".into(),
         scenario: ScenarioRecord {
