@@ -45,12 +45,12 @@ impl ComparedMetric {
 
 /// What is asked of every arm.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct ArmQuestion {
     operation: Option<usize>,
     metric: ComparedMetric,
 }
 
-impl Asked {
+impl ArmQuestion {
     /// An arm by the number that is asked for.
     fn arm(self, record: &RunRecord, strategy: usize) -> ArmTimes {
         let arm = ArmTimes::of(record, strategy, self.operation);
@@ -109,17 +109,17 @@ pub struct PartQuestions {
 /// the run.
 pub fn ask(record: &RunRecord, operations: &[usize], mix: Option<&RunRecord>, cache: &SharedCache) -> PartQuestions {
     let of_operations =
-        || operations.iter().map(|operation| Asked { operation: Some(*operation), metric: ComparedMetric::Mean });
-    let family = |name, questions: Vec<Asked>| {
-        let arms = |asked: &Asked| -> Vec<ArmTimes> {
+        || operations.iter().map(|operation| ArmQuestion { operation: Some(*operation), metric: ComparedMetric::Mean });
+    let family = |name, questions: Vec<ArmQuestion>| {
+        let arms = |asked: &ArmQuestion| -> Vec<ArmTimes> {
             let arm =
                 |strategy| asked.arm(record, strategy).in_context(record, mix, asked.operation).beside_others(cache);
             (0..record.strategies.len()).map(arm).collect()
         };
         ComparisonFamily { name, questions: compared(record, &questions, &arms) }
     };
-    let described = |questions: Vec<Asked>| {
-        let arms = |asked: &Asked| -> Vec<ArmTimes> {
+    let described = |questions: Vec<ArmQuestion>| {
+        let arms = |asked: &ArmQuestion| -> Vec<ArmTimes> {
             let arm = |strategy: usize| {
                 let arm = asked.arm(record, strategy);
                 let is_shown = strategy > 0 && arm.role == Role::Judged;
@@ -129,8 +129,8 @@ pub fn ask(record: &RunRecord, operations: &[usize], mix: Option<&RunRecord>, ca
         };
         compared(record, &questions, &arms)
     };
-    let mix_of = |metrics: &[ComparedMetric]| -> Vec<Asked> {
-        metrics.iter().map(|metric| Asked { operation: None, metric: *metric }).collect()
+    let mix_of = |metrics: &[ComparedMetric]| -> Vec<ArmQuestion> {
+        metrics.iter().map(|metric| ArmQuestion { operation: None, metric: *metric }).collect()
     };
     match record.part {
         Some(Part::Own) => PartQuestions {
@@ -149,11 +149,15 @@ pub fn ask(record: &RunRecord, operations: &[usize], mix: Option<&RunRecord>, ca
 }
 
 /// Compares the arms of some questions, which are one family.
-fn compared(record: &RunRecord, questions: &[Asked], arms: &dyn Fn(&Asked) -> Vec<ArmTimes>) -> Vec<ArmComparison> {
-    let question = |asked: &Asked| Question { quantity: asked.metric.quantity(), arms: arms(asked) };
+fn compared(
+    record: &RunRecord,
+    questions: &[ArmQuestion],
+    arms: &dyn Fn(&ArmQuestion) -> Vec<ArmTimes>,
+) -> Vec<ArmComparison> {
+    let question = |asked: &ArmQuestion| Question { quantity: asked.metric.quantity(), arms: arms(asked) };
     let compared = stats::compare(questions.iter().map(question).collect(), Limits::of(&record.settings));
     let questions = questions.iter().zip(compared);
-    let of = |(asked, compared): (&Asked, ComparedArms)| ArmComparison {
+    let of = |(asked, compared): (&ArmQuestion, ComparedArms)| ArmComparison {
         operation: asked.operation,
         metric: asked.metric,
         compared,

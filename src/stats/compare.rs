@@ -308,17 +308,17 @@ impl Question {
     }
 
     /// All pairs that are shown.
-    fn pairs(&self, limits: Limits) -> Vec<Pair> {
+    fn pairs(&self, limits: Limits) -> Vec<ArmPair> {
         let Some((baseline, others)) = self.arms.split_first() else { return Vec::new() };
         let pooled = pooled(baseline, others, limits);
         let with_baseline = others.iter().map(|arm| {
             // The repeat shows how far apart two arms of one strategy are.
             let baseline = if arm.role == Role::Repeat { baseline } else { &pooled };
-            Pair::new(arm, baseline, limits)
+            ArmPair::new(arm, baseline, limits)
         });
         let judged: Vec<&ArmTimes> = others.iter().filter(|arm| arm.role == Role::Judged).collect();
         let others = judged.iter().enumerate().flat_map(|(place, arm)| {
-            judged[..place].iter().map(|against| Pair::new(arm, against, limits)).collect::<Vec<_>>()
+            judged[..place].iter().map(|against| ArmPair::new(arm, against, limits)).collect::<Vec<_>>()
         });
         with_baseline.chain(others).collect()
     }
@@ -343,13 +343,13 @@ pub(super) fn pooled_means(means: &[Option<f64>], repeat: &[Option<f64>]) -> Vec
 
 /// Compares the arms of one or more questions with each other. All pairs of judged arms of all questions are one family.
 pub fn compare(questions: Vec<Question>, limits: Limits) -> Vec<ComparedArms> {
-    let pairs: Vec<Vec<Pair>> = questions.iter().map(|question| question.pairs(limits)).collect();
+    let pairs: Vec<Vec<ArmPair>> = questions.iter().map(|question| question.pairs(limits)).collect();
     let tested = pairs.iter().flatten().filter(|pair| pair.obstacle.is_none());
     let members: Vec<Vec<Option<f64>>> = tested.map(|pair| pair.log_ratios.clone()).collect();
     let family = Family::new(&members);
     let critical = (!members.is_empty()).then_some(family.critical);
     let mut adjusted = family.p.into_iter();
-    let mut judged = |(question, pairs): (Question, Vec<Pair>)| {
+    let mut judged = |(question, pairs): (Question, Vec<ArmPair>)| {
         let judge = Judge { quantity: question.quantity, critical, band: question.band(), limits };
         let comparisons = pairs.iter().map(|pair| {
             let p = if pair.obstacle.is_none() { adjusted.next() } else { None };
@@ -384,7 +384,7 @@ pub(super) fn obstacle(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Op
 }
 
 /// Two arms to compare.
-struct Pair {
+struct ArmPair {
     strategy: usize,
     against: usize,
     log_ratios: Vec<Option<f64>>,
@@ -392,14 +392,14 @@ struct Pair {
     obstacle: Option<InconclusiveReason>,
 }
 
-impl Pair {
-    fn new(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Pair {
+impl ArmPair {
+    fn new(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> ArmPair {
         let log_ratios = log_ratios(&arm.means, &against.means);
         let rounds = log_ratios.iter().flatten().count();
         let obstacle = obstacle(arm, against, limits)
             .or((arm.role != Role::Judged).then_some(InconclusiveReason::NotJudged))
             .or((rounds < MINIMUM_ROUNDS).then_some(InconclusiveReason::TooFewRounds(rounds)));
-        Pair { strategy: arm.strategy, against: against.strategy, log_ratios, obstacle }
+        ArmPair { strategy: arm.strategy, against: against.strategy, log_ratios, obstacle }
     }
 }
 
@@ -415,7 +415,7 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    fn compare(&self, pair: &Pair, p: Option<f64>) -> Comparison {
+    fn compare(&self, pair: &ArmPair, p: Option<f64>) -> Comparison {
         let estimate = Estimate::of(&pair.log_ratios);
         let ratio = estimate.map(|estimate| Ratio {
             mean: estimate.ratio(),

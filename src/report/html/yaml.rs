@@ -52,7 +52,7 @@ pub fn parts(text: &str, strategies: &[&str]) -> Parts {
         return Parts { sides: Vec::new(), rest: named("whole file", &lines) };
     };
     let end = lines[start + 1..].iter().position(|line| is_top(line)).map_or(lines.len(), |more| start + 1 + more);
-    let mut sides = Sides::default();
+    let mut sides = FoundSides::default();
     let mut others: Vec<&str> = Vec::new();
     for (name, own) in entries(&lines[start + 1..end]) {
         match strategies.iter().position(|strategy| *strategy == name) {
@@ -71,13 +71,13 @@ type Part<'t> = (String, Vec<(usize, Vec<&'t str>)>);
 
 /// Parts in the order in which they are found.
 #[derive(Default)]
-struct Sides<'t> {
+struct FoundSides<'t> {
     shapes: Vec<Part<'t>>,
     operations: Vec<Part<'t>>,
     others: Vec<Part<'t>>,
 }
 
-impl<'t> Sides<'t> {
+impl<'t> FoundSides<'t> {
     /// Adds the parts of one strategy from its lines, which start with its name as a key.
     fn add(&mut self, place: usize, lines: &[&'t str]) {
         let below = lines.iter().position(|line| is_code(line)).map_or(lines.len(), |name| name + 1);
