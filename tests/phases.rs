@@ -252,7 +252,7 @@ async fn a_round_has_three_parts_with_calls_of_their_own() {
         // One client: no other call makes it wait.
         let read = own.operations[0].outcomes[0].sum as f64 / 12.0;
         assert!((read / (READ * (place as u32 + 1)).as_nanos() as f64 - 1.0).abs() < 0.001, "{read}");
-        assert_eq!(own.slices.len(), 6, "three slices of each operation");
+        assert_eq!(own.slices.len(), 12, "a slice of each operation in each of six pieces");
     }
     assert!(made.parts[&Part::Rate].cells.iter().all(|cell| cell.calls == 60 && cell.open.is_some()));
     assert!(made.parts[&Part::Saturation].cells.iter().all(|cell| cell.calls == 100 && cell.open.is_none()));
