@@ -336,7 +336,17 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
         relative.unwrap_or_default(),
         limit(tolerance)
     );
-    Section::new("changes", "Time per call").table(table).note(unjudged).note(note)
+    let withheld: Vec<String> = found.withheld.iter().map(|name| plain(name)).collect();
+    let withheld = if withheld.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "Not judged, because a cache that strategies shared distorts their times: {}. Measure with --isolate, or with a server \
+             per strategy.",
+            listed(&withheld)
+        )
+    };
+    Section::new("changes", "Time per call").table(table).note(unjudged).note(withheld).note(note)
 }
 
 /// The judged ratio with its mark.
@@ -588,6 +598,29 @@ pub(super) mod tests {
     fn servers_in_turns_are_compared_by_their_times() {
         let [terminal, _] = in_every_form(&in_turns(sample::run(8), slowed(&[0], 1.5)));
         insta::assert_snapshot!("in_turns_80_columns", terminal);
+    }
+
+    #[test]
+    fn what_a_shared_cache_distorts_is_not_judged() {
+        let mut run = sample::whole(&sample::run(8));
+        run.server.servers = ServerSharing::Shared;
+        for cell in run.parts.values_mut().flatten().flat_map(|round| &mut round.cells) {
+            for counters in cell.own_counters.iter_mut().chain([&mut cell.counters]) {
+                counters.extend([("cache_bytes_written".to_owned(), 90e6), ("oplog_bytes".to_owned(), 1e5)]);
+            }
+        }
+        let strategies: Vec<String> = run.strategies.iter().map(|one| one.name.clone()).collect();
+        let (sides, reference) = ([&run], Some(strategies[0].as_str()));
+        let runs = RunSides { before: &sides, after: &sides, strategies: &strategies, reference, tolerance: 0.05 };
+        let found = compare_runs(runs).unwrap();
+        assert_eq!((found.judged().count(), &found.withheld), (0, &strategies));
+        let named = [NamedRun { name: "run".into(), record: run.clone() }];
+        let runs = ComparedRuns { before: &named, after: &named, tolerance: 0.05, changed: &[] };
+        let [text, _] = in_every_form(&Report::of_comparison(&found, runs));
+        assert!(
+            text.replace('\n', " ").contains("a cache that strategies shared distorts their times: embedded, linked"),
+            "{text}"
+        );
     }
 
     #[test]

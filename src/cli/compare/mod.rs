@@ -187,8 +187,8 @@ impl<'p> RunsToCompare<'p> {
         }
         let found = compare_runs(runs).filter(|found| found.judged().next().is_some()).ok_or_else(|| {
             CliError::usage(format!(
-                "{} and {} cannot be compared: the common strategies are unsafe, or no operation was called in both; \
-                 measure others with --strategies",
+                "{} and {} cannot be compared: the common strategies are unsafe, a cache that they shared distorts their times, or \
+                 no operation was called in both; measure others with --strategies, or with --isolate",
                 self.before[0].name, self.after[0].name
             ))
         })?;

@@ -6,10 +6,13 @@
 
 mod numbers;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::results::{NOISE, Part, RunRecord};
 
 use super::compare::Role;
 use super::estimate::ConfidenceInterval;
+use super::shared_cache::SharedCache;
 use super::{CollectionGrowth, calls_per_second, collection_growth, distinct, operations, outcome_totals, role};
 use numbers::{Asked, Judging, Number, Numbers};
 
@@ -99,6 +102,9 @@ pub struct RunComparison {
     pub unit: ComparedUnit,
     /// The strategy that times are relative to, where those are judged.
     pub relative_to: Option<String>,
+    /// Strategies that are not judged, because in a run the cache of a shared server distorts their times, or those of the
+    /// strategy that they are relative to.
+    pub withheld: Vec<String>,
     /// An entry per common strategy.
     pub strategies: Vec<StrategyChange>,
     /// The shift that nearly all means have in common.
@@ -162,7 +168,7 @@ pub enum ChangeVerdict {
     Inconclusive,
     /// Its times cannot be compared.
     Incomparable(Incomparable),
-    /// The strategy is unsafe: its times are shown and not judged.
+    /// The strategy is unsafe, or a shared cache distorts its times: they are shown and not judged.
     NotJudged,
     /// The strategy is the one that others are compared with.
     Reference,
@@ -227,11 +233,10 @@ pub fn compare_runs(runs: RunSides) -> Option<RunComparison> {
             [&before, &after].map(|side| side.iter().map(|parts| parts.get(part)).collect::<Option<Vec<&RunRecord>>>());
         Some(Sides { before: before?, after: after? })
     };
-    let last = |parts: &[std::collections::BTreeMap<Part, RunRecord>]| {
-        parts.last().and_then(|parts| parts.values().next_back().cloned())
-    };
+    let last = |parts: &[BTreeMap<Part, RunRecord>]| parts.last().and_then(|parts| parts.values().next_back().cloned());
     let comparer = Comparer {
         runs,
+        withheld: withheld(runs, before.iter().chain(&after)),
         mix: of_part(&parts.mix)?,
         operations: of_part(&parts.operations)?,
         saturation: of_part(&Part::Saturation),
@@ -241,7 +246,20 @@ pub fn compare_runs(runs: RunSides) -> Option<RunComparison> {
     // In turns, a shift of all is that of the server.
     let shared_shift = if runs.unit() == ComparedUnit::PairedRounds { None } else { shared_shift(&strategies) };
     let relative_to = runs.reference.filter(|_| runs.are_relative()).map(str::to_owned);
-    Some(RunComparison { parts, unit: runs.unit(), relative_to, strategies, shared_shift })
+    let withheld = comparer.withheld;
+    Some(RunComparison { parts, unit: runs.unit(), relative_to, withheld, strategies, shared_shift })
+}
+
+/// The strategies whose times the cache of a shared server distorts in a run; all when it distorts those of the reference.
+fn withheld<'r>(runs: RunSides, all: impl Iterator<Item = &'r BTreeMap<Part, RunRecord>>) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for parts in all {
+        let (cache, strategies) = (SharedCache::of(parts), parts.values().next().map(|record| &record.strategies));
+        let places = strategies.into_iter().flatten().enumerate();
+        found.extend(places.filter(|(place, _)| cache.obstacle(*place).is_some()).map(|(_, one)| one.name.clone()));
+    }
+    let is_general = runs.are_relative() && runs.reference.is_some_and(|reference| found.contains(reference));
+    runs.strategies.iter().filter(|name| is_general || found.contains(*name)).cloned().collect()
 }
 
 /// One part of the runs of both sides.
@@ -264,6 +282,7 @@ impl<'r> Sides<'r> {
 /// The parts of the runs that numbers are taken from.
 struct Comparer<'r> {
     runs: RunSides<'r>,
+    withheld: Vec<String>,
     mix: Sides<'r>,
     operations: Sides<'r>,
     saturation: Option<Sides<'r>>,
@@ -313,7 +332,8 @@ impl Comparer<'_> {
         let of_row = |operation: Option<usize>| {
             let sides = operation.map_or(&self.mix, |_| &self.operations);
             let reference = self.runs.reference;
-            let judging = match (self.role(name) == Role::Judged, reference == Some(name) && self.runs.are_relative()) {
+            let is_judged = self.role(name) == Role::Judged && !self.withheld.iter().any(|other| other == name);
+            let judging = match (is_judged, reference == Some(name) && self.runs.are_relative()) {
                 (false, _) => Judging::NotJudged,
                 (true, true) => Judging::Reference,
                 (true, false) if self.runs.are_relative() => Judging::Relative,

@@ -44,7 +44,7 @@ pub(super) enum Judging {
     Relative,
     /// Not at all: it is the reference's.
     Reference,
-    /// Not at all: the strategy is unsafe.
+    /// Not at all: the strategy is unsafe, or a shared cache distorts its times.
     NotJudged,
 }
 
