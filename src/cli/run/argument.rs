@@ -34,7 +34,7 @@ pub struct RunArguments {
     /// How to measure it.
     #[command(flatten)]
     pub measurement: MeasurementArguments,
-    /// Measure servers A and B in turns and compare B with A; exit with 1 if B is slower
+    /// Compare server B with A, measured in turns; exit with 1 if B is slower [default: one server]
     ///
     /// Both are replica sets or sharded clusters. They take turns round by round, with the same data and calls. Each has a run in
     /// the run folder, in `a` and `b`.
