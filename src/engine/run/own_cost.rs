@@ -81,11 +81,15 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// The calls of a piece of the stretch by operation.
     fn regrouped(&self, round: &Round, own: OwnCalls, piece: u64) -> Vec<OwnSlice> {
         let mut indexes = vec![Vec::new(); self.plan.operations.len()];
-        let place = |piece: u64| round.plan.warmup + end_of_part(own.stretch, piece, PIECES);
-        for index in piece.checked_sub(1).map_or(round.plan.warmup, place)..place(piece) {
+        let of_piece = |calls: u64| {
+            let end = |piece: u64| end_of_part(calls, piece, PIECES);
+            piece.checked_sub(1).map_or(0, end)..end(piece)
+        };
+        for index in of_piece(own.stretch) {
+            let index = round.plan.warmup + index;
             indexes[self.plan.mix.draw(round.seed, index)].push(index);
         }
-        let measured = own.measured.div_ceil(PIECES);
+        let measured = of_piece(own.measured).count() as u64;
         let called = indexes.iter().enumerate().filter(|(_, indexes)| !indexes.is_empty());
         called.map(|(operation, indexes)| OwnSlice::new(operation, indexes, measured)).collect()
     }
