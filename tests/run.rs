@@ -571,7 +571,10 @@ fn a_very_slow_strategy_does_not_shorten_the_windows_of_others() {
 #[test]
 fn only_own_costs_are_measured_when_nothing_else_is_requested() {
     let place = Place::new();
-    let ended = finish(place.small(&["--only", "own", "--rounds", "1", "--strategies", "embedded,linked"])).ok();
+    // Without a common rate, which would be refused.
+    let mut command = place.docshape(&SMALL[..8]);
+    command.args(["--only", "own", "--rounds", "1", "--strategies", "embedded,linked", "--out"]).arg(place.run());
+    let ended = finish(command).ok();
     let measures: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("round 1 of 1: ")).collect();
     for (part, is_measured) in [("own cost", true), ("common rate", false), ("saturation", false)] {
         assert_eq!(measures.iter().any(|line| line.ends_with(part)), is_measured, "{part}: {}", ended.stderr);

@@ -83,7 +83,7 @@ impl Session {
                     if is_interrupted {
                         error
                     } else {
-                        error.with("without --uri, --ab and MONGODB_URI docshape uses an embedded server")
+                        error.with("omit --uri, --ab and MONGODB_URI to use an embedded server")
                     }
                 };
                 work(connect(uri.reveal(), false, stop).await.map_err(hint)?).await
