@@ -1,4 +1,4 @@
-//! Runs of other mixes, in the folders beside a run.
+//! Runs of other mixes, in the sibling folders of a run.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -9,7 +9,7 @@ use super::{RUN_FILE, RunRecord, Status, load};
 /// The most folders that are looked at.
 const MOST: usize = 30;
 
-/// Complete runs of other mixes beside a run's folder, with the same scenario, `--set`, strategies and server version: of each
+/// Complete runs of other mixes in sibling folders of a run, with the same scenario, `--set`, strategies and server version: of each
 /// mix the newest, by the mix's name. What cannot be read is left out.
 pub fn other_mixes(folder: &Path, record: &RunRecord) -> Vec<RunRecord> {
     let entries = folder.parent().and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten().flatten();

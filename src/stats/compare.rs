@@ -217,7 +217,7 @@ pub enum InconclusiveReason {
         /// Bytes that it stored, with the oplog, per round.
         stored: f64,
     },
-    /// The strategies left a shared server so much to write that they paid for each other.
+    /// On a shared server the strategies left more to write than its cache absorbs, so that one paid for another.
     DirtyCache {
         /// The bytes of all strategies per round.
         dirty: f64,

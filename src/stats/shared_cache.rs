@@ -108,7 +108,7 @@ mod tests {
     /// The same for all: embedded doubles its documents, and the unsafe one adds 12 buckets.
     const ALL: f64 = LINKED + 200.0 * 23_000.0 + 915.0 * 290.0 + 12.0 * 10_420.0 + 915.0 * 11_000.0;
 
-    /// A run on a shared server of which every strategy wrote back so many bytes per round.
+    /// A run on a shared server with these bytes written back in the slices of every strategy, per round.
     fn run(written: [f64; 3]) -> BTreeMap<Part, RunRecord> {
         let mut run = sample::run(2);
         for cell in run.rounds.iter_mut().flat_map(|round| round.cells.iter_mut().zip(written)) {

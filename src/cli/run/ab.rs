@@ -175,8 +175,11 @@ async fn in_turns(turns: &mut [Turn<'_>]) -> Result<(), (usize, EarlyEnd)> {
     for (place, turn) in turns.iter_mut().enumerate() {
         turn.rounds.prepare(&mut turn.experiment, &mut turn.record).await.map_err(|end| (place, end))?;
     }
-    let slower = |turn: &&Turn| turn.record.settings.calls;
-    if let Some(settings) = turns.iter().min_by_key(slower).map(|turn| turn.record.settings.clone()) {
+    // With --calls the pilots find rates only, and with --rate only calls.
+    let rate = |settings: &RunSettings| settings.planned_rate().unwrap_or(0.0);
+    let slower =
+        |one: &&RunSettings, other: &&RunSettings| rate(one).total_cmp(&rate(other)).then(one.calls.cmp(&other.calls));
+    if let Some(settings) = turns.iter().map(|turn| &turn.record.settings).min_by(slower).cloned() {
         let slices = turns.iter().map(|turn| turn.record.settings.slices).min().unwrap_or(settings.slices);
         let isolated = turns.iter().find_map(|turn| turn.record.settings.isolated.clone());
         let common = RunSettings { slices, isolated, ..settings };

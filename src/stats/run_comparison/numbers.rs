@@ -120,7 +120,7 @@ impl Numbers {
         }
     }
 
-    /// What became of the number, as one of so many that are judged together.
+    /// The change of the number, judged in a family of this many.
     pub(super) fn change(&self, tolerance: f64, family: usize) -> TimeChange {
         let is_comparable = self.incomparable.is_none();
         let shift = |values: &Values| shift(values, self.unit).filter(|_| is_comparable);
@@ -156,14 +156,9 @@ fn with_repeat(record: &RunRecord, name: &str, values: impl Fn(usize) -> Vec<Opt
     pooled.filter(has_all).unwrap_or(own)
 }
 
-/// The mean of the logarithms of a run's values.
-fn mean_log(rounds: &[Option<f64>]) -> Option<f64> {
-    Some(geometric_mean(rounds)?.ln())
-}
-
 /// The mean of the logarithms of every run's values.
 fn run_means(runs: &[Vec<Option<f64>>]) -> Vec<f64> {
-    runs.iter().filter_map(|rounds| mean_log(rounds)).collect()
+    runs.iter().filter_map(|rounds| Some(geometric_mean(rounds)?.ln())).collect()
 }
 
 /// How far the logarithms after are from those before, each run counting alike.
