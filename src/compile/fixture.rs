@@ -6,7 +6,7 @@ use bson::{Bson, Document, RawDocumentBuf};
 use proptest::prelude::*;
 
 use crate::generate::Seed;
-use crate::scenario::{Diagnostics, Source, read};
+use crate::scenario::{Diagnostics, Severity, Source, read};
 
 use super::resolve::resolve_text;
 use super::scope::{Names, Origin, Scope};
@@ -39,6 +39,21 @@ pub fn plan(arguments: &str, steps: &str) -> Plan {
          operations:\n      act: {steps}\n"
     );
     chosen(&text, &Choice::default())
+}
+
+/// Returns the messages about a strategy whose documents are `document` and whose operation has `steps`.
+pub fn messages(document: &str, steps: &str) -> Vec<String> {
+    let text = format!(
+        "format: 1\nname: test\ntitle: Test\nentities:\n  cart: {{ count: 2, fields: {{ _id: index, n: index }} }}\n\
+         operations: {{ act: {{ arguments: {{ cart: zipf(cart), n: '3' }} }} }}\nmixes: {{ default: {{ act: 1 }} }}\n\
+         strategies:\n  s:\n    collections:\n      carts: {{ each: cart, document: {document} }}\n    \
+         operations: {{ act: {steps} }}\n"
+    );
+    let mut diagnostics = Diagnostics::new();
+    let scenario = read(&Source::new("test.yaml", text), &mut diagnostics).unwrap();
+    compile(&scenario, &Choice::default(), &mut diagnostics).unwrap();
+    let shown = |severity: Severity| if severity == Severity::Error { "error: " } else { "" };
+    diagnostics.iter().map(|one| format!("{}{}", shown(one.severity), one.message)).collect()
 }
 
 /// A frame of the plan's operation, for call 3.

@@ -109,24 +109,7 @@ pub fn writes_elsewhere(pipeline: &Node) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::scenario::{Diagnostics, Severity, Source, read};
-
-    use super::super::{Choice, compile};
-
-    /// Returns the messages about a strategy whose documents are `document` and whose operation has `steps`.
-    fn messages(document: &str, steps: &str) -> Vec<String> {
-        let text = format!(
-            "format: 1\nname: test\ntitle: Test\nentities:\n  cart: {{ count: 2, fields: {{ _id: index, n: index }} }}\n\
-             operations: {{ act: {{ arguments: {{ cart: zipf(cart), n: '3' }} }} }}\nmixes: {{ default: {{ act: 1 }} }}\n\
-             strategies:\n  s:\n    collections:\n      carts: {{ each: cart, document: {document} }}\n    \
-             operations: {{ act: {steps} }}\n"
-        );
-        let mut diagnostics = Diagnostics::new();
-        let scenario = read(&Source::new("test.yaml", text), &mut diagnostics).unwrap();
-        compile(&scenario, &Choice::default(), &mut diagnostics).unwrap();
-        let shown = |severity: Severity| if severity == Severity::Error { "error: " } else { "" };
-        diagnostics.iter().map(|one| format!("{}{}", shown(one.severity), one.message)).collect()
-    }
+    use super::super::fixture::messages;
 
     const WHOLE: &str = "{ ...: <cart> }";
 

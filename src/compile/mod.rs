@@ -11,6 +11,7 @@ mod entity;
 mod extended_json;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod foreign;
 mod generator_call;
 mod inherit;
 mod lint;

@@ -75,8 +75,16 @@ pub fn resolve_records(
     (expression, entity)
 }
 
+/// The longest expression in bytes. Each of its terms may lie one call deeper, and load threads have small stacks.
+const LONGEST: usize = 4_096;
+
 /// Turns CEL text at `span` into an expression.
 pub fn resolve_text(text: &str, span: Span, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Expression> {
+    if text.len() > LONGEST {
+        let message = format!("the expression has {} bytes, and an expression may have {LONGEST}", text.len());
+        diagnostics.error(span, message, "divide it with `let`, or compute with `map` and `sum`");
+        return None;
+    }
     // Without the macros of the standard library, which would turn loops into forms that hide what was written.
     let parser = Env::default().with_optional_support(false).parser();
     match parser.parse_with_source_info(text) {

@@ -7,6 +7,7 @@ use crate::scenario::{CatchKey, Diagnostics, Node, Scalar, Spanned, StepDefiniti
 use super::bulk;
 use super::crud::{CrudCompiler, reply_shape};
 use super::document::DocumentCompiler;
+use super::foreign::{check_command, check_pipeline};
 use super::lint::{collections_of, writes_elsewhere};
 use super::parts::all;
 use super::reply::check_condition;
@@ -84,6 +85,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 self.use_collection(collection);
                 let pipelines = options.iter().filter(|(option, _)| option.value == "pipeline");
                 for (_, pipeline) in pipelines {
+                    check_pipeline(pipeline, self.diagnostics);
                     collections_of(pipeline).iter().for_each(|named| self.use_collection(named));
                     if writes_elsewhere(pipeline) {
                         self.used = None;
@@ -106,6 +108,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 Some(Step::Bulk(Box::new(Bulk { alias, ..bulk? })))
             }
             StepKind::Raw { command, alias } => {
+                check_command(command, self.diagnostics);
                 let command = DocumentCompiler { scope: &mut self.scope, diagnostics: self.diagnostics }
                     .compile(command, false)
                     .map(raw_command);

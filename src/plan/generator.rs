@@ -7,6 +7,9 @@ use crate::generate::{self, Label, Stream};
 
 use super::{EvalError, Expression, Frame, Value, call_id::FIRST_NEW_RECORD, operation::EarlierCalls};
 
+/// The greatest length that a generator takes: the size limit of MongoDB's documents.
+const LONGEST: i64 = 16 * 1024 * 1024;
+
 /// One way to call a generator. A generator that is called in several ways has a row of [`GENERATORS`] for each.
 #[derive(Debug)]
 pub struct Generator {
@@ -249,9 +252,12 @@ impl GeneratorCall {
     }
 
     fn length(&self, position: usize, frame: &mut Frame) -> Result<usize, EvalError> {
-        let length = self.int(position, frame)?;
-        usize::try_from(length)
-            .map_err(|_| EvalError::new(format!("{}: expected a length >= 0, found {length}", self.generator.name)))
+        let (length, name) = (self.int(position, frame)?, self.generator.name);
+        if length > LONGEST {
+            let message = format!("{name}: {length} is too long, because a document has at most {LONGEST} bytes");
+            return Err(EvalError::new(message));
+        }
+        usize::try_from(length).map_err(|_| EvalError::new(format!("{name}: expected a length >= 0, found {length}")))
     }
 
     fn number(&self, position: usize, frame: &mut Frame) -> Result<f64, EvalError> {
@@ -452,6 +458,10 @@ mod tests {
     fn draw_reports_why_it_cannot() {
         for (text, expected) in [
             ("words(-1)", "words: expected a length >= 0, found -1"),
+            (
+                "words(9223372036854775807)",
+                "words: 9223372036854775807 is too long, because a document has at most 16777216 bytes",
+            ),
             ("one_of([])", "one_of: the list is empty"),
             ("sample([1, 2], 3)", "sample: cannot draw 3 different elements of 2"),
             ("uniform(1, 2.0)", "uniform: expected two ints or two doubles, found an int and a double"),

@@ -167,8 +167,12 @@ mod tests {
 
     #[test]
     fn what_is_no_field_of_one_value_stays_as_it_is() {
-        let loops = forms("{ command: { a: 1, b: [{ forEach: { x: l }, item: <x> }], c: 2, ...: <thing> } }");
-        assert_eq!(loops, ["entry"; 4]);
-        assert_eq!(forms("{ command: { a: 1 } }"), ["whole"]);
+        let loops = forms(
+            "{ insertOne: things, document: { a: 1, b: [{ forEach: { x: l }, item: <x> }], c: 2, ...: <thing> } }",
+        );
+        let document =
+            ["known", "open", "known", "open", "entry", "entry", "entry", "entry", "close", "close", "known"];
+        assert_eq!(loops, document);
+        assert_eq!(forms("{ command: { ping: 1 } }"), ["whole"]);
     }
 }

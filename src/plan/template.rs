@@ -320,13 +320,15 @@ mod tests {
     use super::*;
     use crate::compile::fixture::{any_value, bound, bson_of, frame, plan, skeleton};
 
-    fn command(arguments: &str, command: &str) -> Result<bson::Document, String> {
-        bound(&plan(arguments, &format!("{{ command: {command} }}"))).map_err(|error| error.to_string())
+    /// What a document in a command binds to.
+    fn document(arguments: &str, document: &str) -> Result<bson::Document, String> {
+        let command = bound(&plan(arguments, &format!("{{ command: {{ ping: 1, document: {document} }} }}")));
+        command.map(|command| command.get_document("document").unwrap().clone()).map_err(|error| error.to_string())
     }
 
     #[test]
     fn slots_keep_their_types_and_texts_take_scalars() {
-        let made = command(
+        let made = document(
             "{ thing: \"record(thing, 4)\", t: \"'x'\" }",
             "{ a: <thing>, b: <thing._id>, c: [<t>, 1, <limit>], k_<t>_<limit>: \"<t>-<thing>\", d: { e: \"a < b > c\" }, f: \"<1>\" }",
         );
@@ -338,15 +340,17 @@ mod tests {
 
     #[test]
     fn of_equal_keys_the_later_one_wins() {
-        let made = command("{ d: \"{'a': 1, 'b': 2}\" }", "{ a: 9, z: 8, ...: <d>, b: 7 }");
+        let made = document("{ d: \"{'a': 1, 'b': 2}\" }", "{ a: 9, z: 8, ...: <d>, b: 7 }");
         assert_eq!(made, Ok(doc! { "z": 8, "a": 1, "b": 7 }));
     }
 
     #[test]
     fn a_record_is_spread_and_its_children_are_written_whole() {
-        let made =
-            command("{ thing: \"record(thing, 4)\" }", "{ ...: <thing>, parts: <thing.parts>, n: <thing.parts.size> }")
-                .unwrap();
+        let made = document(
+            "{ thing: \"record(thing, 4)\" }",
+            "{ ...: <thing>, parts: <thing.parts>, n: <thing.parts.size> }",
+        )
+        .unwrap();
         let keys: Vec<&str> = made.keys().map(String::as_str).collect();
         assert_eq!(keys, ["_id", "name", "next", "at", "parts", "n"]);
         let parts = made.get_array("parts").unwrap();
@@ -356,7 +360,7 @@ mod tests {
 
     #[test]
     fn an_item_is_repeated_for_each_element() {
-        let made = command(
+        let made = document(
             "{ l: [1, 2] }",
             "{ a: [0, { forEach: { x: l }, item: { v: <x> } }, { forEach: { x: \"[]\" }, item: <x> }, 9] }",
         );
@@ -365,7 +369,7 @@ mod tests {
 
     #[test]
     fn extended_json_makes_the_types_that_yaml_lacks() {
-        let made = command(
+        let made = document(
             "{}",
             "{ a: { $oid: \"65f000000000000000000001\" }, b: { $date: 2024-01-01T00:00:00Z }, c: { $date: 5 }, d: { $numberLong: \"5\" }, e: { $numberDecimal: \"0.10\" }, f: { $minKey: 1 }, g: 5, h: 5000000000 }",
         );
@@ -379,14 +383,14 @@ mod tests {
 
     #[test]
     fn what_has_no_value_is_an_error_and_null_is_not() {
-        assert_eq!(command("{ n: null }", "{ a: <n> }"), Ok(doc! { "a": bson::Bson::Null }));
+        assert_eq!(document("{ n: null }", "{ a: <n> }"), Ok(doc! { "a": bson::Bson::Null }));
         let missing = "`<n.x>` has no value: `x` is missing (assign it with `let` where null is meant)";
-        assert_eq!(command("{ n: \"{'y': 1}\" }", "{ a: <n.x> }"), Err(missing.into()));
+        assert_eq!(document("{ n: \"{'y': 1}\" }", "{ a: <n.x> }"), Err(missing.into()));
         let nothing = "`<reply>` is null: nothing was found (assign it with `let` where null is meant)";
-        assert_eq!(command("{}", "{ a: <reply> }"), Err(nothing.into()));
-        assert_eq!(command("{ n: 1 }", "{ ...: <n> }"), Err("`...: <n>` expected a document, found an int".into()));
+        assert_eq!(document("{}", "{ a: <reply> }"), Err(nothing.into()));
+        assert_eq!(document("{ n: 1 }", "{ ...: <n> }"), Err("`...: <n>` expected a document, found an int".into()));
         let text = "`<n>` is a list: expected a string, int, bool or id inside a text";
-        assert_eq!(command("{ n: [1] }", "{ a: x<n> }"), Err(text.into()));
+        assert_eq!(document("{ n: [1] }", "{ a: x<n> }"), Err(text.into()));
     }
 
     #[test]
@@ -398,22 +402,22 @@ mod tests {
         assert!(stage("{ $project: { a: <n> } }").unwrap_err().contains("in a pipeline that would be a field"));
         assert!(stage("{ $project: { a: <n>x } }").is_err());
         assert_eq!(stage("{ $project: { a: { $literal: <n> }, b: x<n> } }"), Ok(()));
-        assert_eq!(command("{ n: \"'$name'\" }", "{ filter: { a: <n> } }"), Ok(doc! { "filter": { "a": "$name" } }));
+        assert_eq!(document("{ n: \"'$name'\" }", "{ filter: { a: <n> } }"), Ok(doc! { "filter": { "a": "$name" } }));
     }
 
     proptest! {
         #[test]
         fn binding_gives_the_document_that_was_meant(x in any_value(), y in any_value(), t in "[a-z]{0,5}") {
-            let plan = plan("{ x: 0, y: 0, t: \"''\" }", "{ command: { a: <x>, b: [1, <y>, { c: <x> }], k_<t>: { d: <y>, e: true }, f: <t> } }");
+            let plan = plan("{ x: 0, y: 0, t: \"''\" }", "{ command: { ping: 1, a: <x>, b: [1, <y>, { c: <x> }], c: { k_<t>: { d: <y>, e: true } }, f: <t> } }");
             let mut frame = frame(&plan);
             for (slot, value) in [x.clone(), y.clone(), Value::text(&t)].into_iter().enumerate() {
                 frame.set(slot, value);
             }
             let bound = skeleton(&plan).bind(&mut frame).unwrap();
             let (x, y) = (bson_of(&x), bson_of(&y));
-            let mut expected = doc! { "a": x.clone(), "b": [1, y.clone(), { "c": x }] };
-            expected.insert(format!("k_{t}"), doc! { "d": y, "e": true });
-            expected.insert("f", t);
+            let key = format!("k_{t}");
+            let c = doc! { key: { "d": y.clone(), "e": true } };
+            let expected = doc! { "ping": 1, "a": x.clone(), "b": [1, y, { "c": x }], "c": c, "f": t };
             prop_assert_eq!(bound, RawDocumentBuf::try_from(&expected).unwrap());
         }
     }

@@ -121,7 +121,7 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 /// Text of a user on one line, [visible].
-pub(super) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 
 use crate::plan::{Plan, written};
+use crate::report::plain;
 use crate::scenario::{CollectionDefinition, Node, Scenario, Spanned};
 
 use super::code;
 
 /// Returns the title, the parameters, and how the arguments of the operations are drawn.
 pub fn preamble(scenario: &Scenario, plan: &Plan) -> String {
-    let mut text = format!("// {}: {}\n", plan.name, plan.title);
+    let mut text = String::new();
+    comment(&mut text, "", &format!("{}: {}", plan.name, plan.title));
     comment(&mut text, "", &plan.about);
     if !plan.parameters.is_empty() {
         text.push_str("//\n// Parameters\n");
@@ -51,10 +53,11 @@ fn as_written(node: &Node) -> String {
     node.on_one_line(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Adds comment lines of at most the usual width, indented, and more so from the second line on.
+/// Adds comment lines of at most the usual width, indented, and more so from the second line on. What a scenario says stays a
+/// comment and does nothing to a terminal.
 pub fn comment(text: &mut String, indent: &str, sentence: &str) {
     let mut line = format!("//{indent}");
-    for word in sentence.split_whitespace() {
+    for word in plain(sentence).split_whitespace() {
         if line.chars().count() + 1 + word.chars().count() > code::WIDTH {
             let _ = writeln!(text, "{line}");
             line = format!("//{indent}{indent}");
@@ -64,5 +67,18 @@ pub fn comment(text: &mut String, indent: &str, sentence: &str) {
     }
     if !sentence.trim().is_empty() {
         let _ = writeln!(text, "{line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_a_scenario_stay_comments() {
+        let mut text = String::new();
+        comment(&mut text, "", "evil\ndb.dropDatabase()\r\u{2028}db.x.drop() \u{1b}[2J \u{202e}");
+        assert!(text.lines().all(|line| line.starts_with("// ")), "{text}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{2028}', '\r']), "{text}");
     }
 }
