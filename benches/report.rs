@@ -48,6 +48,7 @@ fn operation(arm: usize, operation: usize, state: &mut u64) -> OperationRecord {
         round_trips: CALLS,
         outcomes: vec![outcome],
         errors: BTreeMap::new(),
+        unknown: 0,
         messages: BTreeMap::new(),
         retries: BTreeMap::new(),
         inconsistency: None,

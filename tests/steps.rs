@@ -51,6 +51,8 @@ struct Ran {
     result: Result<String, String>,
     sent: Vec<Document>,
     trace: CallTrace,
+    /// Whether the call failed and may have taken effect.
+    is_unknown: bool,
     milliseconds: u128,
 }
 
@@ -77,7 +79,9 @@ async fn run(steps: &str, script: impl Fn(usize, &Document) -> Result<Document, 
     let mut interpreter = Interpreter::new(&server, "db");
     let result = interpreter.run(&plan.arms[0].operations[operation], &mut frame).await;
     let trace = interpreter.trace;
+    let is_unknown = result.as_ref().is_err_and(|error| trace.is_outcome_unknown(Some(error)));
     Ran {
+        is_unknown,
         result: result.map(|value| written(&value)).map_err(|halt| halt.to_string()),
         sent: server.sent.take(),
         trace,
@@ -440,4 +444,37 @@ async fn again_around_a_transaction_takes_it_back_first() {
         (ran.trace.retries.clone(), ran.trace.inconsistency_window()),
         (vec![RetryCause::Condition], Some(ANSWER))
     );
+}
+
+/// Whether the outcome of a call is unknown when its command of this position fails like this.
+async fn is_unknown(steps: &str, failing: usize, failure: &Failure) -> bool {
+    let script = |n: usize, command: &Document| match name_of(command) {
+        _ if n == failing => Err(failure.clone()),
+        name => all_well(name),
+    };
+    run(steps, script).await.is_unknown
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_unknown_when_a_write_of_it_may_be_done() {
+    let stepped_down = refusal(11602);
+    let undone = labelled(11602, "NoWritesPerformed");
+    let two =
+        "- { updateOne: posts, filter: {}, update: { $set: { n: 1 } } }\n- { insertOne: posts, document: { _id: 1 } }";
+    assert!(is_unknown(two, 0, &stepped_down).await);
+    assert!(!is_unknown(two, 0, &undone).await, "nothing was done");
+    assert!(is_unknown(two, 1, &undone).await, "the first write was done");
+    assert!(!is_unknown(two, 1, &refusal(11000)).await, "a failure of the command itself is known");
+    let read = "- { findOne: posts, filter: {} }";
+    assert!(!is_unknown(read, 0, &stepped_down).await);
+    assert!(is_unknown(&format!("{two}\n{read}"), 2, &stepped_down).await, "the read is not answered, the writes are");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transaction_is_unknown_when_its_commit_is() {
+    let stepped_down = refusal(11602);
+    assert!(!is_unknown(TRANSACTION, 1, &stepped_down).await, "an interrupted transaction is aborted");
+    assert!(is_unknown(TRANSACTION, 2, &stepped_down).await);
+    assert!(!is_unknown(TRANSACTION, 2, &refusal(251)).await);
+    assert!(is_unknown(TRANSACTION, 3, &stepped_down).await, "the read after the commit");
 }

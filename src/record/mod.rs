@@ -72,6 +72,8 @@ pub struct CallError<'c> {
     pub reason: &'c str,
     /// The message of the server or driver; the first of each reason is kept.
     pub message: &'c str,
+    /// Whether the call may have taken effect nevertheless.
+    pub is_unknown: bool,
 }
 
 /// All measurements of one operation.
@@ -87,6 +89,8 @@ pub struct OperationMeasures {
     pub responses: ByOutcome,
     /// Failures by reason.
     pub errors: BTreeMap<String, u64>,
+    /// Failures after which it is unknown whether the call took effect.
+    pub unknown: u64,
     /// The first message of each reason.
     pub messages: BTreeMap<String, String>,
     /// Retries by cause.
@@ -188,6 +192,7 @@ impl Recorder {
         }
         if let Some(error) = call.error {
             *measures.errors.entry(error.reason.to_owned()).or_default() += 1;
+            measures.unknown += u64::from(error.is_unknown);
             measures.messages.entry(error.reason.to_owned()).or_insert_with(|| error.message.to_owned());
         }
         let (outcome, empty) = (call.outcome, &self.empty);
@@ -330,6 +335,7 @@ impl OperationMeasures {
 
     fn merge(&mut self, other: &OperationMeasures) {
         self.calls += other.calls;
+        self.unknown += other.unknown;
         self.round_trips += other.round_trips;
         for (mine, theirs) in [(&mut self.outcomes, &other.outcomes), (&mut self.responses, &other.responses)] {
             theirs.iter().for_each(|(outcome, histogram)| add(mine, outcome, histogram));
@@ -383,7 +389,7 @@ mod tests {
     fn failures_are_not_in_the_success_histogram() {
         let mut recorder = Recorder::new(1, TIMEOUT);
         recorder.record(Call {
-            error: Some(CallError { reason: "11000", message: "twice" }),
+            error: Some(CallError { reason: "11000", message: "twice", is_unknown: true }),
             ..call(0, CallOutcome::Failed, 9)
         });
         recorder.record(Call { retries: &["112".into(), "112".into()], ..call(0, CallOutcome::Ok, 10) });

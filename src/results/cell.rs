@@ -92,6 +92,9 @@ pub struct OperationRecord {
     pub outcomes: Vec<OutcomeRecord>,
     /// Failures by reason: the server's code, or a name.
     pub errors: BTreeMap<String, u64>,
+    /// Failed calls of which it is unknown whether they took effect, see [`crate::server::Failure::leaves_outcome_open`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unknown: u64,
     /// The server's message for the first failure of each reason.
     #[serde(default)]
     pub messages: BTreeMap<String, String>,
@@ -100,6 +103,11 @@ pub struct OperationRecord {
     /// The inconsistency window of calls that wrote more than once outside a transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inconsistency: Option<TimesRecord>,
+}
+
+/// Whether a count is not worth a field.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The calls of one operation with one outcome.

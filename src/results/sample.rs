@@ -95,6 +95,7 @@ fn cell(times: &[u64]) -> CellRecord {
             round_trips: 2 * count,
             outcomes: vec![OutcomeRecord { outcome: CallOutcome::Ok, count, saturated, sum, service, response: None }],
             errors: BTreeMap::new(),
+            unknown: 0,
             messages: BTreeMap::new(),
             retries: BTreeMap::from([("112".into(), 7)]),
             inconsistency: None,

@@ -114,7 +114,9 @@ impl From<Failure> for DeploymentError {
             FailureKind::Network | FailureKind::Timeout => Self::Unreachable(failure),
             FailureKind::Server(failure::AUTHENTICATION_FAILED) => Self::LogIn(failure),
             FailureKind::Server(failure::UNAUTHORIZED) => Self::Unauthorized(failure),
-            FailureKind::Server(_) | FailureKind::TooLarge | FailureKind::Driver => Self::Other(failure),
+            FailureKind::Server(_) | FailureKind::WriteConcern(_) | FailureKind::TooLarge | FailureKind::Driver => {
+                Self::Other(failure)
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Failures of commands, from their two sources: the driver's errors and the server's replies with `ok: 1`.
 
 use bson::{RawBsonRef, RawDocument};
-use mongodb::error::{Error, ErrorKind};
+use mongodb::error::{Error, ErrorKind, WriteFailure};
 
 use super::field::{at, whole};
+use super::unknown_outcome::NOTHING_DONE;
 use super::{Failure, FailureKind};
 
 /// The server's code for a failed log-in, which the driver reports without any code.
@@ -15,7 +16,7 @@ impl Failure {
     /// The server's error code, if it has one.
     pub fn code(&self) -> Option<i32> {
         match self.kind {
-            FailureKind::Server(code) => Some(code),
+            FailureKind::Server(code) | FailureKind::WriteConcern(code) => Some(code),
             FailureKind::TooLarge | FailureKind::Network | FailureKind::Timeout | FailureKind::Driver => None,
         }
     }
@@ -34,6 +35,9 @@ impl Failure {
 pub(super) fn from_driver(error: &Error) -> Failure {
     let (kind, message) = match error.kind.as_ref() {
         ErrorKind::Command(refusal) => (FailureKind::Server(refusal.code), named(&refusal.message, &refusal.code_name)),
+        ErrorKind::Write(WriteFailure::WriteConcernError(refusal)) => {
+            (FailureKind::WriteConcern(refusal.code), named(&refusal.message, &refusal.code_name))
+        }
         ErrorKind::Authentication { message, .. } => (FailureKind::Server(AUTHENTICATION_FAILED), message.clone()),
         ErrorKind::Io(cause) if cause.kind() == std::io::ErrorKind::TimedOut => {
             (FailureKind::Timeout, "the connection timed out".to_owned())
@@ -49,8 +53,19 @@ pub(super) fn from_driver(error: &Error) -> Failure {
         other => (FailureKind::Driver, other.to_string()),
     };
     let mut labels: Vec<String> = error.labels().iter().cloned().collect();
+    labels.extend(is_unsent(error).then(|| NOTHING_DONE.to_owned()));
     labels.sort_unstable();
     Failure { kind, message, labels }
+}
+
+/// Whether the driver gave up before it sent anything: it found no server, or its pool was closed while the command waited for a
+/// connection. A command on a connection that the driver closed itself was sent.
+fn is_unsent(error: &Error) -> bool {
+    match error.kind.as_ref() {
+        ErrorKind::ServerSelection { .. } | ErrorKind::DnsResolve { .. } => true,
+        ErrorKind::ConnectionPoolCleared { message, .. } => !message.contains("interrupted"),
+        _ => false,
+    }
 }
 
 /// The failed requests of a write: their positions in the command, and why.
@@ -65,7 +80,7 @@ pub(super) fn write_errors(reply: &RawDocument) -> Vec<(usize, Failure)> {
 /// As [`in_reply`], but failures of single requests are no failure of the write.
 pub(super) fn in_writes_reply(reply: &RawDocument) -> Result<(), Failure> {
     match reply.get("writeConcernError").map_err(malformed)?.and_then(|error| error.as_document()) {
-        Some(refusal) => Err(refused(refusal)),
+        Some(refusal) => Err(unconfirmed(refused(refusal))),
         None => Ok(()),
     }
 }
@@ -88,8 +103,11 @@ pub(super) fn in_reply(reply: &RawDocument) -> Result<(), Failure> {
             _ => {}
         }
     }
-    let Some(refusal) = write_error.or(concern_error) else { return Ok(()) };
-    let mut failure = refused(refusal);
+    let (mut failure, refusal) = match (write_error, concern_error) {
+        (Some(refusal), _) => (refused(refusal), refusal),
+        (None, Some(refusal)) => (unconfirmed(refused(refusal)), refusal),
+        (None, None) => return Ok(()),
+    };
     let own_labels = refusal.get("errorLabels").ok().flatten();
     failure.labels = [labels, own_labels].into_iter().flatten().flat_map(texts).collect();
     Err(failure)
@@ -102,6 +120,18 @@ fn refused(refusal: &RawDocument) -> Failure {
     match at(refusal, "code").and_then(whole).and_then(|code| i32::try_from(code).ok()) {
         Some(code) => Failure::new(FailureKind::Server(code), message),
         None => Failure::new(FailureKind::Driver, format!("the server refused without a code: {message}")),
+    }
+}
+
+/// The failure of a write concern: the write itself was done.
+fn unconfirmed(failure: Failure) -> Failure {
+    match failure.kind {
+        FailureKind::Server(code) => Failure { kind: FailureKind::WriteConcern(code), ..failure },
+        FailureKind::WriteConcern(_)
+        | FailureKind::TooLarge
+        | FailureKind::Network
+        | FailureKind::Timeout
+        | FailureKind::Driver => failure,
     }
 }
 
@@ -184,7 +214,7 @@ mod tests {
             "ok": 1.0,
         };
         let failure = in_reply(&reply).unwrap_err();
-        assert_eq!(failure.code(), Some(64));
+        assert_eq!(failure.kind, FailureKind::WriteConcern(64));
         assert_eq!(failure.message, "waiting (WriteConcernFailed)");
         assert_eq!(failure.labels, ["B", "A"]);
     }

@@ -19,6 +19,7 @@ mod server_log;
 mod session;
 mod transaction;
 pub mod turns;
+mod unknown_outcome;
 mod write_counts;
 
 use std::future::Future;
@@ -159,9 +160,11 @@ pub struct Failure {
 /// The cases of [`Failure`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FailureKind {
-    /// The server failed the command with this code: a command error, the first write error of an `ok: 1` reply, or its write
-    /// concern error.
+    /// The server failed the command with this code: a command error, or the first write error of an `ok: 1` reply.
     Server(i32),
+    /// The server wrote, but could not wait until as many members have it as the write concern asks for: the code of the write
+    /// concern error.
+    WriteConcern(i32),
     /// The document or message was too large to send.
     TooLarge,
     /// The connection broke or could not be opened: whether the command ran is unknown.

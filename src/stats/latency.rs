@@ -171,6 +171,7 @@ mod tests {
             round_trips: calls,
             outcomes,
             errors: BTreeMap::new(),
+            unknown: 0,
             messages: BTreeMap::new(),
             retries: BTreeMap::new(),
             inconsistency: None,

@@ -16,6 +16,8 @@ pub struct OutcomeTotals {
     pub outcomes: BTreeMap<CallOutcome, u64>,
     /// Failures by reason.
     pub errors: BTreeMap<String, u64>,
+    /// Failed calls of which it is unknown whether they took effect.
+    pub unknown: u64,
     /// The message of the first failure of each reason.
     pub messages: BTreeMap<String, String>,
     /// Retries by cause.
@@ -30,6 +32,7 @@ pub fn outcome_totals<'r>(operations: impl Iterator<Item = &'r OperationRecord>)
     for operation in operations {
         totals.calls += operation.calls;
         totals.round_trips += operation.round_trips;
+        totals.unknown += operation.unknown;
         for outcome in &operation.outcomes {
             *totals.outcomes.entry(outcome.outcome.clone()).or_default() += outcome.count;
             totals.saturated += outcome.headline().saturated;

@@ -256,6 +256,7 @@ fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationR
         calls: CALLS[operation],
         round_trips: CALLS[operation] * if strategy == 1 && operation == 1 { 2 } else { 1 },
         outcomes,
+        unknown: 0,
         errors: reasons("11000 (DuplicateKey)", failed),
         messages: match failed {
             0 => BTreeMap::new(),

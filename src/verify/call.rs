@@ -3,7 +3,7 @@
 use crate::engine::{CallCounts, FatalError, Interpreter, RunError, StepError, is_alive};
 use crate::plan::{Argument, EvalError, Frame, Outcome, Plan, Value, written};
 use crate::results::verification::PhaseFindings;
-use crate::server::{FailureKind, Target};
+use crate::server::Target;
 
 use super::Verifier;
 
@@ -17,7 +17,7 @@ pub enum CallResult {
     Value(Value),
     /// An error of the server, or a loop without end.
     Failed(String),
-    /// A lost connection or a timeout: whether the call took effect is unknown.
+    /// An interruption, such as a lost connection: whether the call took effect is unknown.
     Unknown(String),
 }
 
@@ -120,16 +120,11 @@ impl<T: Target> Verifier<'_, T> {
             Ok(Err(error @ StepError::Invalid { .. })) if !arm.is_unsafe => {
                 return Err(mistake(&plan.operations[operation].name, error.to_string()));
             }
-            Ok(Err(error @ (StepError::Invalid { .. } | StepError::LimitReached { .. }))) => {
-                CallResult::Failed(error.to_string())
+            // A call of which nothing is known may meet a server that is lost, whether it writes or not.
+            Ok(Err(error)) if error.is_connection_error() || interpreter.trace.is_outcome_unknown(Some(&error)) => {
+                CallResult::Unknown(error.to_string())
             }
-            Ok(Err(StepError::Failed { label, failure })) => {
-                let message = format!("{label}: {failure}");
-                match failure.kind {
-                    FailureKind::Network | FailureKind::Timeout => CallResult::Unknown(message),
-                    FailureKind::Server(_) | FailureKind::TooLarge | FailureKind::Driver => CallResult::Failed(message),
-                }
-            }
+            Ok(Err(error)) => CallResult::Failed(error.to_string()),
             Err(_) => CallResult::Unknown(format!("no reply within {} s", timeout.as_secs_f64())),
         };
         match result {

@@ -178,7 +178,7 @@ impl<T: Target> Clients<T> {
             round_trips: 0,
             inconsistency: None,
             retries: &[],
-            error: Some(CallError { reason: "skipped", message: &message }),
+            error: Some(CallError { reason: "skipped", message: &message, is_unknown: false }),
         });
         Ok(())
     }
@@ -212,6 +212,7 @@ impl<T: Target> Clients<T> {
         };
         let done = Instant::now();
         let trace = interpreter.trace;
+        let is_unknown = |error| trace.is_outcome_unknown(error);
         let call = Call {
             operation,
             outcome: CallOutcome::Ok,
@@ -226,10 +227,15 @@ impl<T: Target> Clients<T> {
                 self.recorder.borrow_mut().record(Call { outcome: outcome_of(&value), ..call });
                 Ok(())
             }
-            Some(Err(error)) => self.record_failure(call, self.failed_call(operation, error)?).await,
+            Some(Err(error)) => {
+                let is_unknown = is_unknown(Some(&error));
+                let failed = self.failed_call(operation, error)?;
+                self.record_failure(call, FailedCall { is_unknown, ..failed }).await
+            }
             None => {
                 let message = no_reply_within(self.slice.timeout);
-                let failed = FailedCall { reason: "timeout".into(), message: message.clone(), lost: Some(message) };
+                let (reason, lost) = ("timeout".into(), Some(message.clone()));
+                let failed = FailedCall { reason, message, lost, is_unknown: is_unknown(None) };
                 self.record_failure(call, failed).await
             }
         }
@@ -243,13 +249,16 @@ impl<T: Target> Clients<T> {
                 reason: reason(&failure),
                 message: format!("{label}: {}", failure.message),
                 lost: (failure.kind == FailureKind::Network).then_some(failure.message),
+                is_unknown: false,
             },
             StepError::LimitReached { limit, .. } => {
-                FailedCall { reason: limit.reason().into(), message: error.to_string(), lost: None }
+                let (reason, message) = (limit.reason().into(), error.to_string());
+                FailedCall { reason, message, lost: None, is_unknown: false }
             }
             // The steps of an unsafe strategy may meet data that it has corrupted.
             StepError::Invalid { .. } if self.arm().is_unsafe => {
-                FailedCall { reason: "no value".into(), message: error.to_string(), lost: None }
+                let (reason, message) = ("no value".into(), error.to_string());
+                FailedCall { reason, message, lost: None, is_unknown: false }
             }
             StepError::Invalid { .. } => {
                 return Err(self.mistake(&self.slice.plan.operations[operation].name, error.to_string()));
@@ -259,8 +268,8 @@ impl<T: Target> Clients<T> {
 
     /// Records a call without a result, and checks the server when it may be lost.
     async fn record_failure(&self, call: Call<'_>, failed: FailedCall) -> Result<(), FatalError> {
-        let FailedCall { reason, message, lost } = failed;
-        let error = Some(CallError { reason: &reason, message: &message });
+        let FailedCall { reason, message, lost, is_unknown } = failed;
+        let error = Some(CallError { reason: &reason, message: &message, is_unknown });
         self.recorder.borrow_mut().record(Call { outcome: CallOutcome::Failed, error, ..call });
         match lost {
             Some(message) if !is_alive(&*self.target).await => Err(FatalError::ServerLost(message)),
@@ -284,6 +293,8 @@ struct FailedCall {
     message: String,
     /// The message to report when the server turns out to be lost.
     lost: Option<String>,
+    /// Whether it may have taken effect.
+    is_unknown: bool,
 }
 
 /// A released call that a client has taken.
@@ -328,7 +339,7 @@ fn outcome_of(value: &Value) -> CallOutcome {
 /// The reason under which a failure is counted: the server's code, or its kind when it has none.
 fn reason(failure: &Failure) -> String {
     match failure.kind {
-        FailureKind::Server(code) => code.to_string(),
+        FailureKind::Server(code) | FailureKind::WriteConcern(code) => code.to_string(),
         FailureKind::TooLarge => "too large".into(),
         FailureKind::Network => "network".into(),
         FailureKind::Timeout => "timeout".into(),

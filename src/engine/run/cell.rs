@@ -122,8 +122,7 @@ impl ArmRound {
         for (recorder, _) in &self.recorders {
             for (operation, measures) in recorder.operations().iter().enumerate() {
                 add_outcomes(&mut total.known[operation], measures);
-                let unknown = ["network", "timeout"].iter().filter_map(|reason| measures.errors.get(*reason));
-                total.unknown[operation] += unknown.sum::<u64>();
+                total.unknown[operation] += measures.unknown;
             }
         }
         total

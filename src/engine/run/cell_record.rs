@@ -88,6 +88,7 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         round_trips: measures.round_trips,
         outcomes: outcomes.collect(),
         errors: measures.errors.clone(),
+        unknown: measures.unknown,
         messages: measures.messages.clone(),
         retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
         inconsistency: measures.inconsistency.as_ref().map(TimesRecord::new),

@@ -91,6 +91,10 @@ pub struct CallTrace {
     pub round_trips: u64,
     /// Causes of the repeated attempts.
     pub retries: Vec<RetryCause>,
+    /// Whether a write of the call was acknowledged.
+    has_written: bool,
+    /// Whether a write of the call may or may not have taken effect: it was sent and not yet answered, or the answer leaves it open.
+    is_open: bool,
     /// Acknowledged writes, of programs that may write more than once.
     writes: u64,
     /// When the first and the last of them were acknowledged.
@@ -102,6 +106,35 @@ impl CallTrace {
     /// `None` for a call that wrote less than twice.
     pub fn inconsistency_window(&self) -> Option<Duration> {
         self.written.filter(|_| self.writes > 1).map(|(first, last)| last - first)
+    }
+
+    /// Whether a call without a result may have taken effect, as a whole or in part: a write may have been done, or the call was
+    /// interrupted after one that was. `error` is `None` for a call that got no reply in time.
+    pub fn is_outcome_unknown(&self, error: Option<&StepError>) -> bool {
+        let is_interrupted = match error {
+            None => true,
+            Some(StepError::Failed { failure, .. }) => failure.is_interruption(),
+            Some(StepError::LimitReached { .. } | StepError::Invalid { .. }) => false,
+        };
+        self.is_open || (self.has_written && is_interrupted)
+    }
+
+    /// Notes that a write is sent, and returns whether an earlier one is open. A call that is given up before the answer stays open.
+    pub(super) fn begin_write(&mut self, is_write: bool) -> bool {
+        let before = self.is_open;
+        self.is_open |= is_write;
+        before
+    }
+
+    /// Notes that the write was acknowledged.
+    pub(super) fn end_write(&mut self, before: bool, is_write: bool) {
+        self.is_open = before;
+        self.has_written |= is_write;
+    }
+
+    /// Notes that the write failed.
+    pub(super) fn fail_write(&mut self, before: bool, failure: &Failure) {
+        self.is_open = before || (self.is_open && failure.leaves_outcome_open());
     }
 }
 
@@ -285,6 +318,9 @@ impl<'t, T: Target> Interpreter<'t, T> {
         writes: Option<ReplyShape>,
         document: RawDocumentBuf,
     ) -> Result<Reply, StepError> {
+        // The writes of a transaction are done when it commits.
+        let is_write = writes.is_some() && self.open.is_none();
+        let before = self.trace.begin_write(is_write);
         let sent = match &mut self.open {
             None => self.target.run(self.database, document, kind).await,
             Some(open) => {
@@ -294,6 +330,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         };
         match sent {
             Ok(reply) => {
+                self.trace.end_write(before, is_write);
                 self.trace.round_trips += reply.round_trips();
                 if self.times_writes && writes.is_some_and(|shape| has_changed(shape, &reply)) {
                     // Other clients see the writes of a transaction when it commits.
@@ -305,6 +342,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
                 Ok(reply)
             }
             Err(failure) => {
+                self.trace.fail_write(before, &failure);
                 self.trace.round_trips += 1;
                 Err(StepError::Failed { label: label.to_owned(), failure })
             }

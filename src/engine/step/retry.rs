@@ -18,8 +18,8 @@ impl<T: Target> Interpreter<'_, T> {
         for attempt in 1..=attempts {
             let cause = match self.steps(body, frame).await {
                 Ok(Flow::Retry) => RetryCause::Condition,
-                Err(StepError::Failed { label, failure }) => match failure.kind {
-                    FailureKind::Server(code) if errors.contains(&code) && attempt < attempts => RetryCause::Code(code),
+                Err(StepError::Failed { label, failure }) => match failure.code() {
+                    Some(code) if errors.contains(&code) && attempt < attempts => RetryCause::Code(code),
                     _ => return Err(StepError::Failed { label, failure }),
                 },
                 ended => return ended,
@@ -59,6 +59,10 @@ pub(super) fn is_too_large(failure: &Failure) -> bool {
     match failure.kind {
         FailureKind::Server(10334 | 17419) | FailureKind::TooLarge => true,
         FailureKind::Server(2) => failure.message.contains("too large"),
-        FailureKind::Server(_) | FailureKind::Network | FailureKind::Timeout | FailureKind::Driver => false,
+        FailureKind::Server(_)
+        | FailureKind::WriteConcern(_)
+        | FailureKind::Network
+        | FailureKind::Timeout
+        | FailureKind::Driver => false,
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::generate::{Label, Stream};
 use crate::plan::{Frame, Step};
-use crate::server::{Failure, FailureKind, Target, Transaction};
+use crate::server::{Failure, Target, Transaction};
 
 use super::interpreter::{Flow, Interpreter, RetryCause, StepError};
 
@@ -69,13 +69,22 @@ impl<T: Target> Interpreter<'_, T> {
     async fn commit(&mut self, mut open: OpenTransaction, left: &mut u32) -> Result<(), StepError> {
         loop {
             self.trace.round_trips += u64::from(open.is_sent);
+            let before = self.trace.begin_write(open.is_sent);
             match self.target.commit(&mut open.transaction).await {
-                Ok(()) => break,
+                Ok(()) => {
+                    self.trace.end_write(before, open.is_sent);
+                    break;
+                }
                 Err(failure) if *left > 0 && is_labelled(&failure, UNKNOWN_RESULT) => {
                     *left -= 1;
                     self.trace.retries.push(RetryCause::Commit);
+                    // The next commit says what became of this one.
+                    self.trace.end_write(before, false);
                 }
-                Err(failure) => return Err(failed("commit", failure)),
+                Err(failure) => {
+                    self.trace.fail_write(before, &failure);
+                    return Err(failed("commit", failure));
+                }
             }
         }
         if open.changes {
@@ -105,7 +114,7 @@ fn back_off(frame: &Frame, retry: u32) -> Duration {
 
 /// Whether the server gave the failure this label. A broken connection is reported rather than retried, as everywhere.
 fn is_labelled(failure: &Failure, label: &str) -> bool {
-    matches!(failure.kind, FailureKind::Server(_)) && failure.has_label(label)
+    failure.code().is_some() && failure.has_label(label)
 }
 
 fn failed(label: &str, failure: Failure) -> StepError {

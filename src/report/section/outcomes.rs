@@ -37,6 +37,9 @@ fn outcomes(run: &Evaluation) -> Table {
         number("calls", "Completed calls.", |totals| Cell::value(totals.calls)),
         number("round_trips", "Messages exchanged.", |totals| Cell::value(totals.round_trips)),
         number("above_bound", "Calls that took longer than can be recorded.", |totals| Cell::value(totals.saturated)),
+        number("unknown", "Failed calls of which it is unknown whether they took effect.", |totals| {
+            Cell::value(totals.unknown)
+        }),
         map("errors", "Failures by reason.", |totals| Cell::value(counts(&totals.errors))),
         map("messages", "The server's message for the first failure of each reason.", |totals| {
             let messages = totals.messages.iter().map(|(reason, text)| (plain(reason), Value::from(plain(text))));
@@ -137,7 +140,11 @@ fn exception(strategy: &StrategyResults) -> Option<String> {
             format!("{} x {}{message}", count(*calls), plain(reason))
         });
         let (failed, reasons) = (totals.failed(), reasons.collect::<Vec<_>>().join(", "));
-        parts.push(format!("{} failed ({}): {reasons}", count(failed), share(failed, totals)));
+        let unknown = match totals.unknown {
+            0 => String::new(),
+            unknown => format!(", {} with an unknown outcome", count(unknown)),
+        };
+        parts.push(format!("{} failed ({}){unknown}: {reasons}", count(failed), share(failed, totals)));
     }
     if !totals.retries.is_empty() {
         let causes = totals.retries.iter().map(|(cause, times)| format!("{} x {}", count(*times), plain(cause)));
