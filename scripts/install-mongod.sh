@@ -104,15 +104,26 @@ prefix=$(realpath -m -- "$prefix")
 readonly prefix
 readonly program=$prefix/mongod
 
-if runs "$program"; then
+already_there() {
   echo "mongod $mongod_version is already there"
   echo "$program"
   exit 0
+}
+
+if runs "$program"; then
+  already_there
 fi
 
 check_platform
 
 mkdir -p -- "$prefix"
+# One at a time: what lies there once this script has the lock was left by a killed one.
+exec {lock}<"$prefix"
+flock "$lock"
+rm -rf -- "$prefix"/.install-*
+if runs "$program"; then
+  already_there
+fi
 # Inside the prefix, so that the last step is a rename within one file system.
 work=$(mktemp -d -- "$prefix/.install-XXXXXX")
 readonly work

@@ -103,6 +103,16 @@ fn failed_or_unexpected_download_leaves_no_files() {
 }
 
 #[test]
+fn files_of_a_killed_installation_are_removed() {
+    let stage = Stage::new();
+    let left = stage.data_home().join("docshape/mongod/6.0.5/.install-abcdef");
+    fs::create_dir_all(&left).unwrap();
+    fs::write(left.join("package.whl"), "half").unwrap();
+    stage.play("python3", "[ \"$3\" = --version ] && exit 0; echo no network >&2; exit 1");
+    stage.refused();
+}
+
+#[test]
 fn usage_on_invalid_arguments() {
     let stage = Stage::new();
     for arguments in [&["--prefix"][..], &["--target", "x"]] {
