@@ -478,3 +478,24 @@ async fn a_transaction_is_unknown_when_its_commit_is() {
     assert!(!is_unknown(TRANSACTION, 2, &refusal(251)).await);
     assert!(is_unknown(TRANSACTION, 3, &stepped_down).await, "the read after the commit");
 }
+
+#[tokio::test(start_paused = true)]
+async fn values_that_grow_without_end_are_refused() {
+    let nothing = |_: usize, _: &Document| Ok(doc! { "ok": 1 });
+    let growing = |first: &str, next: &str| {
+        format!("- let: {{ x: '{first}' }}\n- forEach: {{ n: 'range(0, 200000)' }}\n  do: {{ let: {{ x: '{next}' }} }}")
+    };
+    for (first, next, expected) in [
+        ("1", "[x]", "let: the value is nested more than 100 deep"),
+        ("[1]", "x + x", "let: makes values of more than 64 MiB"),
+        ("\"x\"", "x + x", "let: makes values of more than 64 MiB"),
+    ] {
+        let ran = run(&growing(first, next), nothing).await;
+        assert_eq!(ran.result, Err(expected.to_owned()), "{next}");
+    }
+    let items = "{ forEach: { n: 'range(0, 2100)' }, item: [{ forEach: { m: 'range(0, 2100)' }, item: <m> }] }";
+    let large = format!("- {{ insertOne: posts, document: {{ _id: 1, all: [{items}] }} }}");
+    let ran = run(&large, nothing).await;
+    assert!(ran.result.as_ref().is_err_and(|error| error.contains("makes values of more than")), "{:?}", ran.result);
+    assert_eq!(ran.sent.len(), 0);
+}

@@ -206,14 +206,15 @@ fn constant(scalar: &Scalar) -> Value {
 
 /// The length of `<identifier.identifier...>` at the start of `text`; `None` when it is another `<`.
 pub(crate) fn path_length(text: &str) -> Option<usize> {
-    let end = text.find('>')?;
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    // Ends at the first other character: a search for `>` would go through the text once per `<`.
+    let end = 1 + text.get(1..)?.find(|c| !is_inside(c))?;
+    if !text[end..].starts_with('>') {
+        return None;
+    }
     let inside = &text[1..end];
-    let identifier = |part: &str| {
-        let mut characters = part.chars();
-        characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-            && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    inside.split('.').all(identifier).then_some(end + 1)
+    let is_identifier = |part: &str| part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    inside.split('.').all(is_identifier).then_some(end + 1)
 }
 
 /// The parts of `{ forEach: { x: list }, item: ... }`.

@@ -2,8 +2,19 @@
 
 use crate::scenario::{Diagnostics, Node, Spanned, StrategyDefinition};
 
+/// The most strategies of a scenario. Each may inherit nearly all of the file.
+const MOST_STRATEGIES: usize = 32;
+
+/// The most strategies that one inherits from, one after the other.
+const LONGEST_LINE: usize = 8;
+
 /// Every strategy with what it inherits. Strategies whose `like` leads nowhere are left out, with a diagnostic.
 pub fn inherit(strategies: &[StrategyDefinition], diagnostics: &mut Diagnostics) -> Vec<StrategyDefinition> {
+    if let Some(beyond) = strategies.get(MOST_STRATEGIES) {
+        let message = format!("{} strategies, and a scenario may have {MOST_STRATEGIES}", strategies.len());
+        diagnostics.error(beyond.name.span, message, "divide them among scenarios");
+        return Vec::new();
+    }
     strategies.iter().filter_map(|strategy| whole(strategy, strategies, diagnostics)).collect()
 }
 
@@ -20,6 +31,11 @@ fn whole(
         if line.iter().any(|seen| seen.name.value == next.name.value) {
             let message = format!("cyclic `like`: `{}` inherits from itself", next.name.value);
             diagnostics.error(like.span, message, "remove `like` from one strategy of the cycle");
+            return None;
+        }
+        if line.len() > LONGEST_LINE {
+            let message = format!("`{}` inherits from more than {LONGEST_LINE} strategies", strategy.name.value);
+            diagnostics.error(like.span, message, "let it be `like` the strategy that has the parts");
             return None;
         }
         line.push(next);

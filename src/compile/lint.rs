@@ -68,7 +68,10 @@ fn whole(name: &str, span: Span, scope: &Scope) -> Diagnostic {
 
 /// Warns of what looks like a slot and is none; `text` begins with its `<`.
 pub fn check_slot(text: &str, span: Span, scope: &Scope, diagnostics: &mut Diagnostics) {
-    let Some(inside) = text.find('>').map(|end| &text[1..end]) else { return };
+    // No slot is that long, and a text may be nothing but `<`.
+    const LONGEST: usize = 100;
+    let Some(end) = text.as_bytes().iter().take(LONGEST).position(|byte| *byte == b'>') else { return };
+    let inside = &text[1..end];
     let trimmed = inside.trim();
     let end = trimmed.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(trimmed.len());
     let first = &trimmed[..end];

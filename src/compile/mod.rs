@@ -28,7 +28,7 @@ mod syntax;
 
 use std::sync::Arc;
 
-use crate::plan::{Arm, Mix, Plan, program::Concerns};
+use crate::plan::{Arm, Mix, Plan, checking, program::Concerns};
 use crate::scenario::{self, Diagnostics, Scenario};
 
 pub use choice::{Choice, ChoiceError, DEFAULT_SEED};
@@ -51,6 +51,14 @@ use strategy::StrategyCompiler;
 /// # Errors
 /// When the choice names what the scenario does not have.
 pub fn compile(
+    scenario: &Scenario,
+    choice: &Choice,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<Plan>, ChoiceError> {
+    checking(|| resolve_whole(scenario, choice, diagnostics))
+}
+
+fn resolve_whole(
     scenario: &Scenario,
     choice: &Choice,
     diagnostics: &mut Diagnostics,

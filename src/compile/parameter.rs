@@ -59,7 +59,7 @@ pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics
     let data = Arc::new(Data::new(Seed::new(0), Arc::new([])));
     let value = expression.evaluate(&mut Frame::new(&data, Seed::new(0), 0, 0));
     let help = "it is computed once, before the run, from the parameters above";
-    value.map_err(|error| diagnostics.error(node.span, error.to_string(), help)).ok()
+    value.and_then(Value::check_depth).map_err(|error| diagnostics.error(node.span, error.to_string(), help)).ok()
 }
 
 /// The value of `--set name=text`, which must be of the kind that the parameter has.

@@ -2,7 +2,7 @@
 
 use bson::RawDocumentBuf;
 
-use super::{EvalError, Expression, Frame, Template, Value, Writer};
+use super::{EvalError, Expression, Frame, Template, Value, Writer, budget};
 
 /// Many writes, ready to be bound.
 #[derive(Debug)]
@@ -72,6 +72,7 @@ impl Bulk {
     /// # Errors
     /// When a slot or a list has no value.
     pub fn bind(&self, frame: &mut Frame) -> Result<Vec<(RequestKind, RawDocumentBuf)>, EvalError> {
+        let _level = budget::enter()?;
         let mut bound = Vec::with_capacity(self.requests.len());
         self.requests.iter().try_for_each(|request| request.bind(frame, &mut bound))?;
         Ok(bound)

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use crate::generate::{Seed, Zipf, ZipfCount};
 
 use super::{
-    EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer,
+    EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer, budget,
     call_id::FIRST_NEW_RECORD,
     memo::Memo,
     shape::{projected, sorted},
@@ -27,6 +27,9 @@ pub const NUMBER_SLOT: usize = 1;
 pub const PARENT_SLOT: usize = 2;
 /// See [`INDEX_SLOT`].
 pub const FIELD_SLOTS: usize = 3;
+
+/// The bytes of a handle to a record, with its counts of references.
+pub const RECORD_BYTES: u64 = size_of::<Record>() as u64 + 16;
 
 /// All logical data of a plan. No record is stored: any can be made at any time.
 #[derive(Debug)]
@@ -127,12 +130,13 @@ impl Data {
     /// # Errors
     /// When a field cannot be drawn.
     pub(super) fn referrers(self: &Arc<Data>, entity: usize, field: &Arc<str>) -> Result<&Referrers, EvalError> {
-        self.referrers.get(&(entity, Arc::clone(field)), || self.index_references(entity, field))
+        self.referrers.get(&(entity, Arc::clone(field)), || budget::apart(|| self.index_references(entity, field)))
     }
 
     fn index_references(self: &Arc<Data>, entity: usize, field: &str) -> Result<Referrers, EvalError> {
         let mut index = Referrers::new();
         for ordinal in 0..self.len(entity) {
+            budget::take_record(100)?;
             let Value::Record(record) = self.reference(entity, ordinal) else { continue };
             let value = record.get(field)?.unwrap_or(Value::Null);
             let targets: Vec<Value> = match value.items() {
@@ -160,6 +164,7 @@ impl Data {
                 let mut offsets = vec![0];
                 let mut total = 0;
                 for ordinal in 0..self.len(parent) {
+                    budget::take_record(8)?;
                     total += self.count(entity, ordinal, self.reference(parent, ordinal))?;
                     if total >= FIRST_NEW_RECORD {
                         break;
@@ -346,6 +351,7 @@ impl LogicalRecord for Record {
         }
         if let Some((_, child)) = entity.children.iter().find(|(children, _)| **children == *name) {
             let range = self.data.children_of(*child, self.ordinal);
+            budget::take_bytes((range.end - range.start).saturating_mul(RECORD_BYTES))?;
             return Ok(Some(Value::list(range.map(|ordinal| self.data.whole(*child, ordinal)).collect())));
         }
         Ok(match (entity.parent, name) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::generate::{Label, Seed, Stream};
 
-use super::{Data, EvalError, Value, function::Function, generator::GeneratorCall};
+use super::{Data, EvalError, Value, budget, function::Function, generator::GeneratorCall};
 
 /// The variables of one evaluation, and what generators need to know.
 #[derive(Debug)]
@@ -153,8 +153,14 @@ impl Expression {
     /// The value in this frame.
     ///
     /// # Errors
-    /// When an operator or function meets a value that it does not take.
+    /// When an operator or function meets a value that it does not take, or the [budget] is exhausted.
     pub fn evaluate(&self, frame: &mut Frame) -> Result<Value, EvalError> {
+        match self {
+            Expression::Constant(value) => return Ok(value.clone()),
+            Expression::Slot(slot) => return Ok(frame.slot(*slot).clone()),
+            _ => {}
+        }
+        let _level = budget::enter()?;
         Ok(match self {
             Expression::Constant(value) => value.clone(),
             Expression::Slot(slot) => frame.slot(*slot).clone(),
@@ -234,6 +240,7 @@ fn call(function: &Function, arguments: &[Expression], frame: &mut Frame) -> Res
     let mut values = [const { Value::Null }; 4];
     for (value, argument) in values.iter_mut().zip(arguments) {
         *value = argument.evaluate(frame)?;
+        budget::take_steps(value.weight())?;
     }
     (function.body)(&values[..arguments.len()]).map_err(|error| EvalError::new(format!("{}: {error}", function.name)))
 }
@@ -257,6 +264,7 @@ impl Each {
         let mut made = Vec::new();
         let mut verdict = self.kind == EachKind::All;
         for (iteration, item) in items.enumerate() {
+            budget::take_list(1)?;
             frame.iteration = outer.wrapping_mul(1_000_003).wrapping_add(iteration as u64 + 1);
             frame.set(self.slot, item.clone());
             let value = self.body.evaluate(frame)?;
@@ -309,6 +317,7 @@ fn contains(item: &Value, list: &Value) -> Result<Value, EvalError> {
         return Ok(Value::Bool(found));
     }
     let items = list.items().ok_or_else(|| mismatch("in", item, list))?;
+    budget::take_steps(list.weight())?;
     for other in items {
         if other.equals(item)? {
             return Ok(Value::Bool(true));
@@ -338,12 +347,18 @@ impl Operator {
         match (self, a, b) {
             (_, Value::Int(a), Value::Int(b)) => self.ints(*a, *b),
             (_, Value::Double(a), Value::Double(b)) => Ok(Value::Double(self.doubles(*a, *b))),
-            (Operator::Add, Value::Text(a), Value::Text(b)) => Ok(Value::Text([&**a, &**b].concat().into())),
+            (Operator::Add, Value::Text(a), Value::Text(b)) => {
+                budget::take_bytes((a.len() + b.len()) as u64)?;
+                Ok(Value::Text([&**a, &**b].concat().into()))
+            }
             (Operator::Add, Value::Date(a), Value::Int(b)) => instant(a.checked_add(*b)).map(Value::Date),
             (Operator::Subtract, Value::Date(a), Value::Date(b)) => instant(a.checked_sub(*b)).map(Value::Int),
             (Operator::Subtract, Value::Date(a), Value::Int(b)) => instant(a.checked_sub(*b)).map(Value::Date),
             (Operator::Add, _, _) => match (a.items(), b.items()) {
-                (Some(first), Some(second)) => Ok(Value::list(first.chain(second).collect())),
+                (Some(first), Some(second)) => {
+                    budget::take_list(a.len().unwrap_or(0) + b.len().unwrap_or(0))?;
+                    Ok(Value::list(first.chain(second).collect()))
+                }
                 _ => Err(mismatch("+", a, b)),
             },
             _ => Err(mismatch(self.sign(), a, b)),

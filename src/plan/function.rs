@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::budget;
 use super::value::{Outcome, Value};
 
 /// A function. Messages of its errors follow its name.
@@ -114,6 +115,7 @@ fn chunks(arguments: &[Value]) -> Result<Value, String> {
 fn flatten(arguments: &[Value]) -> Result<Value, String> {
     let mut flat = Vec::new();
     for inner in items(&arguments[0])? {
+        budget::take_list(inner.len().unwrap_or(0))?;
         flat.extend(items(&inner)?);
     }
     Ok(Value::list(flat))
@@ -157,9 +159,7 @@ fn sum(arguments: &[Value]) -> Result<Value, String> {
 
 fn range(arguments: &[Value]) -> Result<Value, String> {
     let (from, to) = (as_int(&arguments[0])?, as_int(&arguments[1])?);
-    if to.saturating_sub(from) > 10_000_000 {
-        return Err("is longer than 10,000,000".into());
-    }
+    budget::take_list(to.saturating_sub(from).try_into().unwrap_or(0))?;
     Ok(Value::list((from..to).map(Value::Int).collect()))
 }
 
@@ -190,6 +190,7 @@ fn sort_by(arguments: &[Value]) -> Result<Value, String> {
 fn reorder(arguments: &[Value]) -> Result<Value, String> {
     let name = as_text(&arguments[1])?;
     let rows = items(&arguments[0])?;
+    budget::take_steps(arguments[0].weight().saturating_mul(arguments[2].weight()))?;
     let row_keys = rows.iter().map(|row| row.field(name)).collect::<Result<Vec<_>, _>>()?;
     let mut ordered = Vec::new();
     for key in items(&arguments[2])? {
@@ -231,6 +232,7 @@ fn merge(arguments: &[Value]) -> Result<Value, String> {
     }
     let later = arguments[1].content()?.entries();
     let mut merged = arguments[0].content()?.entries();
+    budget::take_steps((later.len() as u64).saturating_mul(merged.len() as u64))?;
     merged.retain(|(key, _)| !later.iter().any(|(other, _)| other == key));
     merged.extend(later);
     Ok(Value::Map(merged.into()))
@@ -266,12 +268,15 @@ fn size(arguments: &[Value]) -> Result<Value, String> {
 
 fn split(arguments: &[Value]) -> Result<Value, String> {
     let (text, separator) = (as_text(&arguments[0])?, as_text(&arguments[1])?);
+    budget::take_list(text.matches(&**separator).count())?;
     Ok(Value::list(text.split(&**separator).map(Value::text).collect()))
 }
 
 /// Texts joined, with a separator between them, or byte strings joined.
 fn join(arguments: &[Value]) -> Result<Value, String> {
     let list = items(&arguments[0])?;
+    let separators = arguments.get(1).map_or(0, Value::weight).saturating_mul(list.len() as u64);
+    budget::take_bytes(list.iter().map(Value::weight).sum::<u64>().saturating_add(separators).saturating_mul(64))?;
     if let Some(Value::Binary(subtype, _)) = list.first() {
         let mut joined = Vec::new();
         for item in &list {
@@ -413,7 +418,7 @@ mod tests {
             ("object(['a'], [])", "object: has 1 keys and 0 values"),
             ("outcome(1)", "outcome: expected a write's reply, found an int"),
             ("sum([9223372036854775807, 1])", "sum: int overflow"),
-            ("range(0, 99999999)", "range: is longer than 10,000,000"),
+            ("range(0, 99999999)", "range: takes more than 4 million steps"),
             ("int('x')", "int: invalid int \"x\""),
         ] {
             assert_eq!(value(text), Err(expected.to_owned()), "{text}");

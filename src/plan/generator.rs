@@ -5,10 +5,16 @@ use std::sync::Arc;
 
 use crate::generate::{self, Label, Stream};
 
-use super::{EvalError, Expression, Frame, Value, call_id::FIRST_NEW_RECORD, operation::EarlierCalls};
+use super::{
+    EvalError, Expression, Frame, Value, budget, call_id::FIRST_NEW_RECORD, data::RECORD_BYTES, operation::EarlierCalls,
+};
 
 /// The greatest length that a generator takes: the size limit of MongoDB's documents.
 const LONGEST: i64 = 16 * 1024 * 1024;
+/// The bytes of the longest word, with a space.
+const LONGEST_WORD: u64 = 12;
+/// The bytes that choosing one of many takes, about.
+const CHOSEN: u64 = 64;
 
 /// One way to call a generator. A generator that is called in several ways has a row of [`GENERATORS`] for each.
 #[derive(Debug)]
@@ -109,20 +115,20 @@ pub const GENERATORS: &[Generator] = &[
     }),
     generator("uuid", &[], |call, frame| Ok(Value::Binary(4, Arc::from(generate::uuid(&mut call.stream(frame)))))),
     generator("words", &[value("n")], |call, frame| {
-        let n = call.length(0, frame)?;
+        let n = call.length(0, LONGEST_WORD, frame)?;
         Ok(Value::Text(generate::words(&mut call.stream(frame), n).into()))
     }),
     generator("text", &[value("bytes")], |call, frame| {
-        let bytes = call.length(0, frame)?;
+        let bytes = call.length(0, 1, frame)?;
         Ok(Value::Text(generate::text(&mut call.stream(frame), bytes).into()))
     }),
     generator("bytes", &[value("n")], |call, frame| {
-        let n = call.length(0, frame)?;
+        let n = call.length(0, 1, frame)?;
         Ok(Value::Binary(0, generate::bytes(&mut call.stream(frame), n).into()))
     }),
     generator("full_name", &[], |call, frame| Ok(Value::Text(generate::full_name(&mut call.stream(frame)).into()))),
     generator("full_name", &[value("n")], |call, frame| {
-        let n = call.length(0, frame)?.max(1) as u64;
+        let n = call.length(0, 0, frame)?.max(1) as u64;
         Ok(Value::Text(generate::full_name_of(call.stream(frame).below(n)).into()))
     }),
     generator("city", &[], |call, frame| Ok(Value::text(generate::city(&mut call.stream(frame))))),
@@ -132,12 +138,12 @@ pub const GENERATORS: &[Generator] = &[
     // A record that only this call makes.
     generator("new", &[ENTITY], |call, frame| Ok(frame.data.whole(call.records()?, FIRST_NEW_RECORD + frame.ordinal))),
     generator("sample", &[ENTITY, value("n")], |call, frame| {
-        let (entity, n) = (call.records()?, call.length(1, frame)?);
+        let (entity, n) = (call.records()?, call.length(1, CHOSEN, frame)?);
         let chosen = distinct(frame.data.len(entity), n, &mut call.stream(frame))?;
         Ok(Value::list(chosen.into_iter().map(|ordinal| frame.data.reference(entity, ordinal)).collect()))
     }),
     generator("sample", &[value("list"), value("n")], |call, frame| {
-        let (list, n) = (call.list(0, frame)?, call.length(1, frame)?);
+        let (list, n) = (call.list(0, frame)?, call.length(1, CHOSEN, frame)?);
         let chosen = distinct(list.len() as u64, n, &mut call.stream(frame))?;
         Ok(Value::list(chosen.into_iter().map(|position| list[position as usize].clone()).collect()))
     }),
@@ -145,6 +151,7 @@ pub const GENERATORS: &[Generator] = &[
     generator("all", &[ENTITY], |call, frame| {
         let entity = call.records()?;
         let ordinals = 0..frame.data.len(entity);
+        budget::take_bytes(ordinals.end * RECORD_BYTES)?;
         Ok(Value::list(ordinals.map(|ordinal| frame.data.whole(entity, ordinal)).collect()))
     }),
     // The record, the one that its field points at, and so on to the root.
@@ -251,13 +258,17 @@ impl GeneratorCall {
         }
     }
 
-    fn length(&self, position: usize, frame: &mut Frame) -> Result<usize, EvalError> {
+    /// An argument that says how many things are made, of so many bytes each.
+    fn length(&self, position: usize, bytes_each: u64, frame: &mut Frame) -> Result<usize, EvalError> {
         let (length, name) = (self.int(position, frame)?, self.generator.name);
         if length > LONGEST {
             let message = format!("{name}: {length} is too long, because a document has at most {LONGEST} bytes");
             return Err(EvalError::new(message));
         }
-        usize::try_from(length).map_err(|_| EvalError::new(format!("{name}: expected a length >= 0, found {length}")))
+        let length = usize::try_from(length)
+            .map_err(|_| EvalError::new(format!("{name}: expected a length >= 0, found {length}")))?;
+        budget::take_bytes(length as u64 * bytes_each)?;
+        Ok(length)
     }
 
     fn number(&self, position: usize, frame: &mut Frame) -> Result<f64, EvalError> {

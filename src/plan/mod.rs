@@ -1,6 +1,7 @@
 //! What will run: a scenario with every name resolved, every document compiled and every choice made.
 
 pub(crate) mod audit;
+mod budget;
 pub(crate) mod bulk;
 pub mod call_id;
 pub(crate) mod data;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use crate::generate::{Label, Seed};
 
 pub use audit::{Audit, OutcomeCounts};
+pub use budget::checking;
 pub use bulk::{Bulk, RequestKind};
 pub use data::{Data, Entity};
 pub use expression::{Expression, Frame, truth};

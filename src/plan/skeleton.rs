@@ -6,7 +6,7 @@ use bson::RawDocumentBuf;
 use bson::spec::ElementType;
 
 use super::{
-    EvalError, Frame, Template, Writer, index_key,
+    EvalError, Frame, Template, Writer, budget, index_key,
     template::{DocumentPart, Item, Key, Path, write_entry},
 };
 
@@ -52,6 +52,7 @@ impl Skeleton {
     /// # Errors
     /// When a slot has no value, or this is no document.
     pub fn bind(&self, frame: &mut Frame) -> Result<RawDocumentBuf, EvalError> {
+        let _level = budget::enter()?;
         match self {
             Skeleton::Parts(parts) => Writer::document(|writer| write(&mut parts.iter(), writer, frame)),
             Skeleton::Whole(template) => template.bind(frame),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bson::RawDocumentBuf;
 
-use super::{EvalError, Expression, Frame, Raw, Value, Writer, index_key};
+use super::{EvalError, Expression, Frame, Raw, Value, Writer, budget, index_key};
 
 /// A BSON value with slots.
 #[derive(Debug)]
@@ -142,6 +142,7 @@ impl Template {
     /// # Errors
     /// When a slot has no value, or the template is not a document.
     pub fn bind(&self, frame: &mut Frame) -> Result<RawDocumentBuf, EvalError> {
+        let _level = budget::enter()?;
         match self {
             Template::Document(entries) => Writer::document(|writer| write_entries(entries, writer, frame)),
             Template::Constant(Value::Document(raw)) => Ok(raw.document().to_owned()),
@@ -187,6 +188,7 @@ impl Template {
     /// # Errors
     /// When a slot has no value, or an element is no document.
     pub fn bind_items(&self, frame: &mut Frame) -> Result<Vec<RawDocumentBuf>, EvalError> {
+        let _level = budget::enter()?;
         let bound = Raw::new(Writer::document(|writer| self.write("items", writer, frame))?);
         let items = bound.get("items").unwrap_or(Value::Null);
         let items = items.items().ok_or_else(|| EvalError::new("expected a list of documents"))?;
@@ -237,6 +239,7 @@ fn spread(path: &Path, hidden: &[Box<str>], writer: &mut Writer, frame: &Frame) 
     match &value {
         Value::Document(raw) if hidden.is_empty() => {
             let bytes = raw.bytes();
+            budget::take_bytes(bytes.len() as u64)?;
             writer.copy(&bytes[4..bytes.len() - 1]);
         }
         Value::Document(_) | Value::Map(_) => {
@@ -268,6 +271,7 @@ fn write_items(items: &[Item], writer: &mut Writer, frame: &mut Frame) -> Result
             Item::Each { slot, list, item } => {
                 let list = list.evaluate(frame)?;
                 for element in list.elements().map_err(|error| EvalError::new(format!("forEach: {error}")))? {
+                    budget::take_list(1)?;
                     frame.set(*slot, element);
                     index_key(position, |key| item.write(key, writer, frame))?;
                     position += 1;
@@ -288,6 +292,7 @@ fn text_of(pieces: &[Piece], frame: &Frame) -> Result<String, EvalError> {
                 let value = path.value(frame)?.referenced()?;
                 let written = match &value {
                     Value::Text(part) => {
+                        budget::take_bytes(part.len() as u64)?;
                         text.push_str(part);
                         Ok(())
                     }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use bson::oid::ObjectId;
 
-use super::{Raw, Writer};
+use super::{Raw, Writer, budget};
+
+/// The deepest nesting of values that are kept: that of MongoDB's documents.
+const DEEPEST: u32 = 100;
 
 /// Why an expression or a record has no value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -156,6 +159,7 @@ impl Value {
             Value::Record(record) => return record.get(name),
             Value::List(_) | Value::Array(_) if name == "size" => self.len().map(|len| Value::Int(len as i64)),
             Value::List(_) | Value::Array(_) => {
+                budget::take_list(self.len().unwrap_or(0))?;
                 let fields = self.items().into_iter().flatten().map(|item| item.field(name));
                 Some(Value::list(fields.collect::<Result<_, _>>()?))
             }
@@ -221,6 +225,37 @@ impl Value {
         }
     }
 
+    /// The steps of visiting all of it once: elements, or pieces of 64 bytes.
+    pub(super) fn weight(&self) -> u64 {
+        let weight = match self {
+            Value::List(items) => items.len(),
+            Value::Map(entries) => entries.len(),
+            Value::Array(raw) | Value::Document(raw) => raw.bytes().len() / 64,
+            Value::Text(text) => text.len() / 64,
+            Value::Binary(_, bytes) => bytes.len() / 64,
+            _ => 0,
+        };
+        weight as u64
+    }
+
+    /// Checks that lists and maps are not nested more deeply than the server takes documents: what keeps values from one
+    /// step to the next could nest them without end.
+    ///
+    /// # Errors
+    /// When they are.
+    pub fn check_depth(self) -> Result<Value, EvalError> {
+        fn is_within(value: &Value, levels: u32) -> bool {
+            let inner = |value| levels > 0 && is_within(value, levels - 1);
+            match value {
+                Value::List(items) => items.iter().all(inner),
+                Value::Map(entries) => entries.iter().all(|(_, value)| inner(value)),
+                _ => true,
+            }
+        }
+        let is_flat = is_within(&self, DEEPEST);
+        is_flat.then_some(self).ok_or_else(|| EvalError::new(format!("the value is nested more than {DEEPEST} deep")))
+    }
+
     /// Returns the keys and values of a document or map; nothing for any other value.
     pub fn entries(&self) -> Vec<(Arc<str>, Value)> {
         match self {
@@ -281,6 +316,7 @@ impl Value {
     /// # Errors
     /// When a record cannot be drawn.
     pub fn compare(&self, other: &Value) -> Result<Option<Ordering>, EvalError> {
+        budget::take_steps(self.weight())?;
         Ok(self.referenced()?.order(&other.referenced()?))
     }
 
@@ -305,7 +341,10 @@ impl Value {
     /// # Errors
     /// When a record cannot be drawn.
     pub fn equals(&self, other: &Value) -> Result<bool, EvalError> {
-        match (self.referenced()?, other.referenced()?) {
+        let (a, b) = (self.referenced()?, other.referenced()?);
+        // Comparing elements costs more than visiting them.
+        budget::take_steps(4 * a.weight())?;
+        match (a, b) {
             (Value::Other(a), Value::Other(b)) => Ok(a == b),
             (Value::Outcome(a), Value::Outcome(b)) => Ok(a == b),
             (a @ (Value::List(_) | Value::Array(_)), b @ (Value::List(_) | Value::Array(_))) => {
@@ -313,6 +352,8 @@ impl Value {
                 Ok(a.len() == b.len() && all(&mut pairs, |(a, b)| a.equals(&b))?)
             }
             (a @ (Value::Map(_) | Value::Document(_)), b @ (Value::Map(_) | Value::Document(_))) => {
+                // Each key is searched for.
+                budget::take_steps(a.weight().saturating_mul(b.weight()))?;
                 let has = |(key, value): (Arc<str>, Value)| match b.get(&key)? {
                     Some(other) => value.equals(&other),
                     None => Ok(false),

@@ -3,6 +3,7 @@
 use bson::RawDocumentBuf;
 use bson::spec::ElementType;
 
+use super::budget;
 use super::value::{EvalError, Value};
 
 /// A document under construction.
@@ -116,8 +117,9 @@ impl Writer {
     /// Writes any value; a reference as its `_id`, a whole record as its document, an outcome as null.
     ///
     /// # Errors
-    /// When a record cannot be drawn.
+    /// When a record cannot be drawn, or the document becomes too large.
     pub fn value(&mut self, key: &str, value: &Value) -> Result<(), EvalError> {
+        budget::take_bytes(value.weight().saturating_mul(64))?;
         match value {
             Value::Null | Value::Outcome(_) => self.null(key),
             Value::Bool(b) => {

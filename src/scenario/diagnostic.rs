@@ -10,6 +10,18 @@ use super::{Source, Span, Spanned};
 /// How many problems are shown in full.
 const MAX_SHOWN: usize = 100;
 
+/// How many problems are kept. The others are only counted, so that a file of nothing but problems takes no quadratic time.
+const MAX_KEPT: usize = 1_000;
+
+/// The characters of the longest message or help.
+const MAX_TEXT: usize = 2_000;
+
+/// How many names a help lists.
+const MAX_LISTED: usize = 80;
+
+/// The characters of the longest name that is shown whole, or looked for among similar ones.
+const MAX_NAME: usize = 100;
+
 /// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
@@ -82,6 +94,8 @@ impl Diagnostic {
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     found: Vec<Diagnostic>,
+    /// The errors and the warnings that are not kept.
+    more: (usize, usize),
     /// The spans of the warnings, so that each error finds its warning without a search.
     warned: HashSet<Span>,
     /// The offsets of the errors, for the same reason.
@@ -95,7 +109,14 @@ impl Diagnostics {
     }
 
     /// Adds a problem. An error replaces a warning about the same text, so that one mistake is reported once.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
+    pub fn push(&mut self, mut diagnostic: Diagnostic) {
+        shorten(&mut diagnostic.message);
+        diagnostic.help.iter_mut().for_each(shorten);
+        if self.found.len() == MAX_KEPT {
+            let more = if diagnostic.severity == Severity::Error { &mut self.more.0 } else { &mut self.more.1 };
+            *more += 1;
+            return;
+        }
         if diagnostic.severity == Severity::Warning {
             self.warned.insert(diagnostic.span);
         } else if self.warned.remove(&diagnostic.span) {
@@ -137,7 +158,8 @@ impl Diagnostics {
     }
 
     fn count(&self, severity: Severity) -> usize {
-        self.found.iter().filter(|diagnostic| diagnostic.severity == severity).count()
+        let more = if severity == Severity::Error { self.more.0 } else { self.more.1 };
+        self.found.iter().filter(|diagnostic| diagnostic.severity == severity).count() + more
     }
 
     /// Whether the scenario cannot run.
@@ -150,7 +172,7 @@ impl Diagnostics {
         self.errors_at.range(span.start..span.end.max(span.start)).next().is_some()
     }
 
-    /// The problems in the order of their places; at one place in the order found.
+    /// The problems in the order of their places; at one place in the order found. At most the first 1,000 found.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         let mut sorted: Vec<&Diagnostic> = self.found.iter().collect();
         sorted.sort_by_key(|diagnostic| diagnostic.span.start);
@@ -182,8 +204,9 @@ impl Diagnostics {
             text.push_str(&renderer.render(&[group(diagnostic, source, &newlines)]));
             text.push_str("\n\n");
         }
-        if self.found.len() > MAX_SHOWN {
-            text.push_str(&format!("... and {} more\n\n", self.found.len() - MAX_SHOWN));
+        let all = self.errors() + self.warnings();
+        if all > MAX_SHOWN {
+            text.push_str(&format!("... and {} more\n\n", all - MAX_SHOWN));
         }
         text.push_str(&self.summary(source));
         text.push('\n');
@@ -231,6 +254,14 @@ fn within_one_line(text: &str, span: Span) -> Range<usize> {
     start..start + text[start..line_end].trim_end().len()
 }
 
+/// Cuts a text that quotes too much of the scenario.
+fn shorten(text: &mut String) {
+    if let Some((end, _)) = text.char_indices().nth(MAX_TEXT) {
+        text.truncate(end);
+        text.push_str(" ...");
+    }
+}
+
 /// Words of earlier drafts of the format, and what they are called now.
 const RENAMED: [(&str, &str); 5] = [
     ("again", "retry_if"),
@@ -254,9 +285,15 @@ pub(crate) fn suggest<'a>(unknown: &str, candidates: impl IntoIterator<Item = &'
         return Some(renamed);
     }
     let plain_unknown = plain(unknown);
+    if plain_unknown.len() > MAX_NAME {
+        return None;
+    }
     let limit = (plain_unknown.chars().count() / 3).max(1);
     let mut nearest: Option<(usize, &str)> = None;
     for candidate in candidates {
+        if candidate.len() > MAX_NAME {
+            continue;
+        }
         let other = plain(candidate);
         let mut distance = strsim::osa_distance(&plain_unknown, &other);
         if distance > limit && plain_unknown.len() >= 3 && other.starts_with(&plain_unknown) {
@@ -282,7 +319,11 @@ pub(crate) fn nearest(name: &str, known: &[&str]) -> String {
 
 /// Names in backticks, for help texts.
 pub(crate) fn list_of(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    let shown =
+        names.iter().take(MAX_LISTED).map(|name| format!("`{}`", name.chars().take(MAX_NAME).collect::<String>()));
+    let more = names.len().saturating_sub(MAX_LISTED);
+    let more = (more > 0).then(|| format!("{more} more"));
+    shown.chain(more).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

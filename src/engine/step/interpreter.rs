@@ -226,6 +226,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
                 Step::Let(assignments) => {
                     for (slot, value) in assignments {
                         let value = evaluate(value, "let", frame)?;
+                        let value = value.check_depth().map_err(|error| StepError::invalid("let", error))?;
                         frame.set(*slot, value);
                     }
                     Flow::Next

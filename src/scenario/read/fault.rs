@@ -55,6 +55,11 @@ fn help(kind: &ErrorKind) -> &'static str {
     }
 }
 
+pub(super) fn too_many_entries(span: Span, most: usize) -> Diagnostic {
+    Diagnostic::error(span, format!("the mapping has more than {most} entries"))
+        .help("put what is alike into a list, or into data that generators draw")
+}
+
 pub(super) fn nothing() -> Diagnostic {
     Diagnostic::error(Span::default(), "the file is empty")
         .help("try starting with `format: 1`, or with a scenario of `docshape list`")

@@ -10,6 +10,9 @@ use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree};
 /// The deepest nesting of lists and mappings. Pipelines of the catalogue reach 12; each level costs stack.
 const MAX_DEPTH: usize = 64;
 
+/// The most entries of one mapping.
+const MAX_ENTRIES: usize = 1_000;
+
 /// Parses the one document in `text`; `None` when nothing useful is left. Problems go to `diagnostics`.
 pub(in crate::scenario) fn compose(text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
     let options = granit_parser::options! { emit_unresolved_aliases: true, emit_anchor_events: true };
@@ -156,6 +159,10 @@ impl<'a> Composer<'a, '_> {
             }
             if is_flow && value.is_absent() && self.lacks_colon(&key)? {
                 continue;
+            }
+            if places.len() == MAX_ENTRIES {
+                self.diagnostics.push(fault::too_many_entries(key.span, MAX_ENTRIES));
+                return Err(Unreadable);
             }
             match places.get(&key.value) {
                 Some(first) => self.diagnostics.push(fault::duplicate(&key, *first)),
