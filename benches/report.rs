@@ -145,6 +145,7 @@ fn run() -> RunRecord {
         part: None,
         identical: Vec::new(),
         query_plans: Vec::new(),
+        events: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -62,7 +62,7 @@ async fn row(server: &EmbeddedMongod, plan: &Arc<Plan>, (clients, threads): (usi
     let begun = Instant::now();
     let mut load_threads = Vec::new();
     for clients in split_clients(clients, threads) {
-        let started = LoadThread::start(server.uri(), clients as u32).await;
+        let started = LoadThread::start(server.uri(), clients as u32, Duration::from_secs(5)).await;
         load_threads.push((started.unwrap_or_else(|error| server::fail(&error.to_string())), clients));
     }
     let connecting = begun.elapsed().as_secs_f64();

@@ -150,7 +150,7 @@ async fn compare(server: &EmbeddedMongod, workload: &Workload, clients: usize, (
         None => None,
     };
     let (ready, socket) = (ready_side(server.uri(), clients), socket_side(server.uri(), clients));
-    let thread = LoadThread::start(server.uri(), clients as u32).await.expect("a load thread");
+    let thread = LoadThread::start(server.uri(), clients as u32, Duration::from_secs(5)).await.expect("a load thread");
     let mut recorder = Recorder::new(plan.operations.len(), TIMEOUT);
     let mut sides = Sides::default();
     let calls = calls * clients as u64;

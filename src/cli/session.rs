@@ -4,6 +4,7 @@ use futures_util::future::try_join_all;
 
 use crate::engine::{LoadThread, LoadThreads, StopFlag, split_clients};
 use crate::results::{ServerRecord, ServerSharing};
+use crate::server::Target;
 use crate::server::client::MongoTarget;
 use crate::server::deployment::Deployment;
 use crate::server::embedded::{EmbeddedMongod, EmbeddedOptions};
@@ -144,7 +145,7 @@ impl Session {
     /// # Errors
     /// When it or a connection cannot be created.
     pub async fn load_thread(&self, connections: u32) -> Result<LoadThread, CliError> {
-        let starting = async { Ok(LoadThread::start(self.uri.clone(), connections).await?) };
+        let starting = async { Ok(LoadThread::start(self.uri.clone(), connections, self.target.patience()).await?) };
         unless_stopped(&self.stop, starting).await
     }
 
@@ -154,7 +155,7 @@ impl Session {
     /// When it cannot connect.
     pub async fn client(&self, connections: u32) -> Result<MongoTarget, CliError> {
         let connecting = async {
-            let target = MongoTarget::connect(&self.uri, connections).await?;
+            let target = MongoTarget::connect_patiently(&self.uri, connections, self.target.patience()).await?;
             target.warm().await?;
             Ok(target)
         };
@@ -175,8 +176,12 @@ fn end<R>(servers: EmbeddedServers, result: Result<R, CliError>) -> Result<R, Cl
 
 async fn connect(uri: &str, embedded: bool, stop: &StopFlag) -> Result<Session, CliError> {
     let connecting = async {
-        let target = MongoTarget::connect(uri, 1).await?;
-        let deployment = Deployment::read(&target).await?;
+        // Whether a server answers at all must show at once; only then is it known how long to wait for a failover.
+        let first = MongoTarget::connect(uri, 1).await?;
+        let deployment = Deployment::read(&first).await?;
+        let patience = deployment.topology.patience();
+        let target =
+            if patience > first.patience() { MongoTarget::connect_patiently(uri, 1, patience).await? } else { first };
         Ok(Session { target, deployment, embedded, stop: stop.clone(), uri: uri.to_owned() })
     };
     unless_stopped(stop, connecting).await

@@ -47,11 +47,24 @@ pub enum Shown {
 /// The name of the counter of new oplog entries, which `serverStatus` does not have.
 pub const OPLOG_BYTES: &str = "oplog_bytes";
 
+/// The name of the counter of requests that no application makes.
+pub const MEMBER_REQUESTS: &str = "member_requests";
+
+/// Requests of the set's other members, which fetch the oplog and report how far they are, and of every driver's monitoring.
+static MEMBER_REQUEST_PATHS: [&str; 6] = [
+    "metrics.repl.network.oplogGetMoresProcessed.num",
+    "metrics.commands.replSetUpdatePosition.total",
+    "metrics.commands.replSetHeartbeat.total",
+    "metrics.commands.replSetRequestVotes.total",
+    "metrics.commands.hello.total",
+    "metrics.commands.isMaster.total",
+];
+
 /// The messages of docshape's own, which it counts itself: the first column of the table of own costs.
 pub static ROUND_TRIPS: Counter = counter("round_trips", &[], "round trips", Count).column("trips");
 
 /// Every counter, in the order in which reports show them.
-pub static COUNTERS: [Counter; 39] = [
+pub static COUNTERS: [Counter; 40] = [
     counter("cpu_us", &["extra_info.user_time_us", "extra_info.system_time_us"], "CPU time", Microseconds)
         .main()
         .column("~ CPU"),
@@ -89,6 +102,7 @@ pub static COUNTERS: [Counter; 39] = [
     counter("transactions_started", &["transactions.totalStarted"], "transactions", Count),
     counter("transactions_committed", &["transactions.totalCommitted"], "transactions committed", Count),
     counter("transactions_aborted", &["transactions.totalAborted"], "transactions aborted", Count),
+    recorded(MEMBER_REQUESTS, &MEMBER_REQUEST_PATHS, Count),
     recorded("cursor_update_calls", &["wiredTiger.cursor.cursor update calls"], Count),
     recorded("cursor_update_bytes", &["wiredTiger.cursor.cursor update key and value bytes"], Bytes),
     recorded("documents_expired", &["metrics.ttl.deletedDocuments"], Count),

@@ -1,6 +1,7 @@
 //! What a run measures, in memory. Each load thread has one [`Recorder`] per arm, which its clients share without locks.
 
 mod counter;
+mod fault;
 mod histogram;
 mod interval;
 mod metric;
@@ -13,7 +14,8 @@ use std::time::Duration;
 
 use interval::Spares;
 
-pub use counter::{COUNTERS, Counter, OPLOG_BYTES, ROUND_TRIPS, Shown, Unit};
+pub use counter::{COUNTERS, Counter, MEMBER_REQUESTS, OPLOG_BYTES, ROUND_TRIPS, Shown, Unit};
+pub use fault::{Fault, FaultKind};
 pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
 pub use metric::{Metric, MetricUse, Relation, TimeMetric};

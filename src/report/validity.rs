@@ -34,11 +34,15 @@ fn invalid_reason(record: &RunRecord, fault: InvalidReason) -> String {
             name(record, strategy)
         ),
         InvalidReason::Errors { strategy, share } => format!(
-            "{} failed in {} of its calls, and the error budget is {}; fix the errors listed below, or allow a \
-             larger error budget.",
+            "{} failed in {} of its calls, and the error budget is {}; {}.",
             name(record, strategy),
             percent(share),
-            percent(record.settings.error_budget)
+            percent(record.settings.error_budget),
+            if record.events.iter().any(|event| event.strategy == strategy) {
+                "the primary changed meanwhile, so run again"
+            } else {
+                "fix the errors listed below, or allow a larger error budget"
+            }
         ),
         InvalidReason::Anomalies { strategy, count: found } => format!(
             "Audits counted {} in the data of {}: it did not do the same work as the others; docshape verify has the details.",
@@ -72,6 +76,7 @@ pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
     warnings.extend(interference(record));
     warnings.extend((0..record.strategies.len()).filter_map(|strategy| fewer_calls(record, strategy)));
     warnings.extend(without_flush(record));
+    warnings.extend(without_counters(record));
     warnings
 }
 
@@ -84,6 +89,24 @@ fn without_flush(record: &RunRecord) -> Option<String> {
          was written at times of the server's choice, perhaps in slices of other strategies, and no flush was charged to any \
          strategy. Use a user with the role hostManager."
             .into()
+    })
+}
+
+/// Strategies whose counters miss a round, because two servers did its work.
+fn without_counters(record: &RunRecord) -> Option<String> {
+    let is_without = |strategy: &usize| {
+        let rounds = record.rounds.iter().map(|round| round.index);
+        let mut events = rounds.flat_map(|round| record.events.iter().map(move |event| (round, event)));
+        events.any(|(round, event)| event.is_in(round, *strategy, record.part))
+    };
+    let names: Vec<String> =
+        (0..record.strategies.len()).filter(is_without).map(|strategy| name(record, strategy)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Server counters and CPU time of {} are without the rounds in which the server failed over while it was measured: \
+             counters of two servers cannot be subtracted. See the events.",
+            listed(&names)
+        )
     })
 }
 

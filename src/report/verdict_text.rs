@@ -8,7 +8,7 @@ use crate::stats::{
 
 use super::arm_comparison::{ArmComparison, ComparisonFamily};
 use super::evaluation::StrategyResults;
-use super::format::{bytes, count, counted, interval, listed, percent, plain, three};
+use super::format::{bytes, count, counted, interval, listed, percent, plain, three, time};
 use super::validity::overload;
 
 /// Larger effects are as good as undetectable (10.0 for 1,000 %).
@@ -382,6 +382,10 @@ pub(super) fn no_verdict(record: &RunRecord, strategies: &[StrategyResults], is_
     }
     if is_invalid {
         return Some("No verdict: the run is invalid.".into());
+    }
+    if let Some(fault) = record.settings.fault {
+        let (what, when) = (fault.kind.label(), time(fault.after * 1e9));
+        return Some(format!("No verdict: {what} {when} after the start of every window is in all times."));
     }
     if record.settings.preset == Preset::Smoke {
         let rounds = counted(record.rounds.len() as u64, "round");

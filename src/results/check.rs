@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::record::CallOutcome;
 
 use super::{
-    CellRecord, IdenticalProgramRecord, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord, RunRecord,
-    SliceRecord, TimesRecord,
+    CellRecord, EventKind, EventRecord, IdenticalProgramRecord, OpenRecord, OperationRecord, OutcomeRecord,
+    RoundRecord, RunRecord, SliceRecord, TimesRecord,
 };
 
 /// Finds the first inconsistency of a record.
@@ -18,6 +18,7 @@ pub(super) fn check(record: &RunRecord) -> Result<(), String> {
     let mut counts = CountSum::default();
     let name = |names: Option<&str>| names.unwrap_or("?").to_owned();
     check_parts(record)?;
+    record.events.iter().try_for_each(|event| check_event(record, event))?;
     for (part, rounds) in &record.parts {
         for (round, this) in rounds.iter().enumerate() {
             check_shape(record, round, this)?;
@@ -71,6 +72,22 @@ fn check_parts(record: &RunRecord) -> Result<(), String> {
         .all(is_known)
         .then_some(())
         .ok_or_else(|| "identical names a program that is not there".into())
+}
+
+/// Checks that an event is one of a strategy of the run, with possible times.
+fn check_event(record: &RunRecord, event: &EventRecord) -> Result<(), String> {
+    let (strategy, strategies) = (event.strategy, record.strategies.len());
+    if strategy >= strategies {
+        return Err(format!("an event names strategy {strategy}, and there are {strategies} from 0 on"));
+    }
+    check_not_negative("the seconds of an event", event.seconds)?;
+    match &event.kind {
+        EventKind::PrimaryChanged { without, .. } => check_not_negative("the seconds without a primary", *without),
+        EventKind::Fault { recovered, longest_gap, .. } => {
+            check_not_negative("the seconds of a gap", *longest_gap)?;
+            recovered.map_or(Ok(()), |seconds| check_not_negative("the seconds of a recovery", seconds))
+        }
+    }
 }
 
 /// Checks that a round is in its place, and has a cell of every strategy with an entry of every operation.

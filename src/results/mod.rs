@@ -8,6 +8,7 @@ mod cell;
 mod check;
 mod claim;
 mod environment;
+mod event;
 mod file;
 mod folder;
 mod hlog;
@@ -25,7 +26,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::record::{Part, Relation};
+pub use crate::record::{Fault, FaultKind, Part, Relation};
 pub use audit::AuditRecord;
 pub use capacity::{
     BatchRecord, CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, RateRecord, SearchRecord,
@@ -37,6 +38,7 @@ pub use cell::{
 };
 pub use claim::{ClaimRecord, Than};
 pub use environment::Environment;
+pub use event::{EventKind, EventRecord};
 pub use file::{ResultsError, load, load_capacity, save, save_as};
 pub use folder::{FolderError, create as create_folder, stamp};
 pub use hlog::IntervalLog;
@@ -112,6 +114,9 @@ pub struct RunRecord {
     /// The plans of the read steps.
     #[serde(default)]
     pub query_plans: Vec<QueryPlanRecord>,
+    /// What happened to its servers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventRecord>,
     /// Remarks for readers of the report.
     pub warnings: Vec<String>,
 }

@@ -57,6 +57,7 @@ impl RunRecord {
             part: None,
             identical: self.identical.clone(),
             query_plans: self.query_plans.clone(),
+            events: self.events.clone(),
             warnings: self.warnings.clone(),
         }
     }

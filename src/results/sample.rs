@@ -55,6 +55,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
         part: None,
         identical: Vec::new(),
         query_plans: Vec::new(),
+        events: Vec::new(),
         warnings: vec!["steal above 5 %".into()],
     }
 }

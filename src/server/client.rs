@@ -19,12 +19,14 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::error::{ErrorKind, KindedError};
 use crate::record::LatencyHistogram;
 
+use super::deployment::SINGLE_SERVER_PATIENCE;
 use super::pool::PoolWatch;
+use super::primary::PrimaryChange;
 use super::session::Sessions;
 use super::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, WriteCounts, failure};
 
-/// How long to look for a server before it is called unreachable.
-const SERVER_SELECTION: Duration = Duration::from_secs(5);
+/// How long a connection may take to open.
+const CONNECT: Duration = Duration::from_secs(5);
 /// How long filling the pool may take: hundreds of handshakes with password hashing fit in.
 const WARM_UP: Duration = Duration::from_secs(30);
 /// The longest command that is sent, in bytes: the wire protocol's message limit less room for what the driver adds.
@@ -83,6 +85,7 @@ pub enum WarmError {
 pub struct MongoTarget {
     client: Client,
     pool_size: u32,
+    patience: Duration,
     hosts: Vec<ServerAddress>,
     watch: Arc<PoolWatch>,
     handles: RefCell<Vec<(String, Database)>>,
@@ -95,6 +98,11 @@ impl MongoTarget {
     /// Must be called inside the runtime that will use it. Nothing is sent yet: whether a server answers shows with
     /// the first command, at the latest after five seconds.
     pub async fn connect(uri: &str, pool_size: u32) -> Result<Self, ConnectError> {
+        Self::connect_patiently(uri, pool_size, SINGLE_SERVER_PATIENCE).await
+    }
+
+    /// As [`connect`](Self::connect), with another time to wait for a server: see [`Topology::patience`](super::deployment::Topology::patience).
+    pub async fn connect_patiently(uri: &str, pool_size: u32, patience: Duration) -> Result<Self, ConnectError> {
         let watch = Arc::new(PoolWatch::default());
         let mut options = ClientOptions::parse(uri).await.map_err(|error| refused_uri(uri, &error))?;
         let pool_size = pool_size.max(1);
@@ -107,13 +115,15 @@ impl MongoTarget {
         options.retry_reads = Some(false);
         options.retry_writes = Some(false);
         options.max_adaptive_retries = Some(0);
-        options.server_selection_timeout = Some(SERVER_SELECTION);
-        options.connect_timeout = Some(SERVER_SELECTION);
+        options.server_selection_timeout = Some(patience);
+        options.connect_timeout = Some(CONNECT);
         options.cmap_event_handler = Some(watch.handler());
+        options.sdam_event_handler = Some(watch.primary().handler());
         let hosts = options.hosts.clone();
         let client = Client::with_options(options)
             .map_err(|error| ConnectError::Driver { reason: failure::from_driver(&error).message })?;
-        Ok(Self { client, pool_size, hosts, watch, handles: RefCell::default(), sessions: Sessions::default() })
+        let (handles, sessions) = (RefCell::default(), Sessions::default());
+        Ok(Self { client, pool_size, patience, hosts, watch, handles, sessions })
     }
 
     /// The hosts of the connection string, for messages.
@@ -149,7 +159,7 @@ impl MongoTarget {
         self.watch.emptiest().unwrap_or(0)
     }
 
-    /// Connections opened since [`connect`](Self::connect). It must not move during a window.
+    /// Connections to the primary opened since [`connect`](Self::connect). It must not move during a window.
     pub fn connections_created(&self) -> u64 {
         self.watch.created()
     }
@@ -195,6 +205,14 @@ impl Target for MongoTarget {
             self.sessions.put_back(session);
         }
         sent
+    }
+
+    fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    fn take_primary_changes(&self) -> Vec<PrimaryChange> {
+        self.watch.primary().take()
     }
 
     async fn begin(&self) -> Result<Transaction, Failure> {

@@ -6,7 +6,7 @@ use bson::{RawDocument, RawDocumentBuf, Timestamp, rawdoc};
 
 use crate::record::{COUNTERS, OPLOG_BYTES};
 
-use super::field::{at, double};
+use super::field::{at, double, whole};
 use super::{Failure, ReplyKind, Target};
 
 /// Sections of `serverStatus` without any of the counters; without them the command takes a third of the time. A release
@@ -31,6 +31,8 @@ pub type Counters = BTreeMap<&'static str, f64>;
 pub struct Snapshot {
     numbers: Counters,
     oplog: Option<Oplog>,
+    /// Host and process id: counters of two processes cannot be subtracted.
+    process: Option<(String, i64)>,
 }
 
 /// The oplog at one moment.
@@ -52,7 +54,7 @@ impl Snapshot {
     pub async fn read(target: &impl Target) -> Result<Snapshot, Failure> {
         let reply = target.run("admin", server_status(), ReplyKind::Single).await?;
         let Some(status) = reply.batches().first() else {
-            return Ok(Snapshot { numbers: Counters::new(), oplog: None });
+            return Ok(Snapshot { numbers: Counters::new(), oplog: None, process: None });
         };
         let mut numbers = Counters::new();
         for counter in &COUNTERS {
@@ -60,7 +62,9 @@ impl Snapshot {
                 *numbers.entry(counter.name).or_default() += number;
             }
         }
-        Ok(Snapshot { numbers, oplog: oplog(target, status).await })
+        let host = at(status, "host").and_then(|host| host.as_str());
+        let process = host.map(str::to_owned).zip(at(status, "pid").and_then(whole));
+        Ok(Snapshot { numbers, oplog: oplog(target, status).await, process })
     }
 
     /// Whether the server reports no counter.
@@ -68,11 +72,15 @@ impl Snapshot {
         self.numbers.is_empty()
     }
 
-    /// How much every counter grew until `later`, and whether the oplog had to be read for it, which moves counters.
+    /// How much every counter grew until `later`, and whether the oplog had to be read for it, which moves counters. Nothing is known
+    /// when another process answered, after a failover.
     ///
     /// The oplog's growth is that of its size, which is the sum of its entries' sizes to the byte. Where old entries were
     /// removed meanwhile, the new ones of `database` are added up; if some of those are gone, too, the growth is unknown.
     pub async fn growth(&self, later: &Snapshot, target: &impl Target, database: &str) -> (Counters, bool) {
+        if self.process != later.process {
+            return (Counters::new(), false);
+        }
         let both = self.numbers.iter().filter_map(|(name, before)| Some((*name, later.numbers.get(name)? - before)));
         let mut growth: Counters = both.collect();
         let (Some(before), Some(after)) = (self.oplog, later.oplog) else { return (growth, false) };
@@ -154,7 +162,7 @@ mod tests {
     fn snapshot(bytes: f64, oldest: u32, newest: u32) -> Snapshot {
         let time = |time| Timestamp { time, increment: 1 };
         let oplog = Some(Oplog { bytes, oldest: time(oldest), newest: time(newest) });
-        Snapshot { numbers: Counters::new(), oplog }
+        Snapshot { numbers: Counters::new(), oplog, process: None }
     }
 
     #[tokio::test]

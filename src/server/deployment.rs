@@ -1,6 +1,7 @@
 //! The server that is measured, and whether it can be measured.
 
 use std::fmt;
+use std::time::Duration;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 
@@ -22,6 +23,12 @@ const PARAMETERS: [&str; 7] = [
     "syncdelay",
 ];
 
+/// How long a server may not answer before it counts as lost, where no other can take over.
+pub(super) const SINGLE_SERVER_PATIENCE: Duration = Duration::from_secs(5);
+/// The same where another member can become the primary. By default members wait for 10 s without a heartbeat before they vote, and
+/// the new primary catches up before it accepts writes.
+const FAILOVER_PATIENCE: Duration = Duration::from_secs(30);
+
 /// How the deployment is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topology {
@@ -32,6 +39,16 @@ pub enum Topology {
     },
     /// A sharded cluster, seen through `mongos`.
     Sharded,
+}
+
+impl Topology {
+    /// How long a server may not answer before it counts as lost: longer than a normal failover, where there can be one.
+    pub fn patience(self) -> Duration {
+        match self {
+            Topology::ReplicaSet { members: 0 | 1 } => SINGLE_SERVER_PATIENCE,
+            Topology::ReplicaSet { .. } | Topology::Sharded => FAILOVER_PATIENCE,
+        }
+    }
 }
 
 impl fmt::Display for Topology {

@@ -71,6 +71,11 @@ impl Meter {
 }
 
 impl Usage {
+    /// Makes the growth unknown.
+    pub fn forget(&mut self) {
+        self.sums = Some(Counters::new());
+    }
+
     /// A counter that is not known for one piece is not known for all.
     fn add(&mut self, growth: &Counters) {
         self.pairs += 1;

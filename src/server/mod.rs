@@ -15,8 +15,10 @@ pub mod meter;
 pub mod namespace;
 pub mod noop;
 mod pool;
+pub mod primary;
 mod server_log;
 mod session;
+pub mod steady;
 mod transaction;
 pub mod turns;
 mod unknown_outcome;
@@ -24,10 +26,13 @@ mod write_counts;
 
 use std::future::Future;
 use std::ops::Deref;
+use std::time::Duration;
 
 use bson::{RawDocument, RawDocumentBuf};
 use mongodb::raw_batch_cursor::RawBatch;
 
+use deployment::SINGLE_SERVER_PATIENCE;
+use primary::PrimaryChange;
 pub use transaction::Transaction;
 pub use write_counts::{WriteCounts, count};
 
@@ -186,6 +191,16 @@ pub trait Target {
         command: RawDocumentBuf,
         kind: ReplyKind,
     ) -> impl Future<Output = Result<Reply, Failure>>;
+
+    /// How long a server may not answer before it counts as lost.
+    fn patience(&self) -> Duration {
+        SINGLE_SERVER_PATIENCE
+    }
+
+    /// The changes of the primary since the last time, as far as the client has noticed them.
+    fn take_primary_changes(&self) -> Vec<PrimaryChange> {
+        Vec::new()
+    }
 
     /// Begins a transaction that reads a snapshot and is committed by a majority. A target without transactions runs
     /// the commands of one as all others.

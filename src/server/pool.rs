@@ -11,6 +11,8 @@ use mongodb::options::ServerAddress;
 
 use crate::record::LatencyHistogram;
 
+use super::primary::PrimaryWatch;
+
 /// Waits are recorded up to the bound that this timeout gives.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
@@ -19,7 +21,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The lock of the pools is taken only when a pool or a connection comes or goes, never when a command borrows one.
 #[derive(Debug)]
 pub(super) struct PoolWatch {
+    /// Connections to the primary; those to other members carry no calls.
     created: AtomicU64,
+    primary: Arc<PrimaryWatch>,
     pools: Mutex<Vec<Pool>>,
     /// How long commands waited for a connection. The driver reports it on the thread that waits, and a client belongs to
     /// one thread, so the lock is never contended.
@@ -29,7 +33,7 @@ pub(super) struct PoolWatch {
 impl Default for PoolWatch {
     fn default() -> PoolWatch {
         let check_outs = Mutex::new(LatencyHistogram::new(LONGEST_WAIT));
-        PoolWatch { created: AtomicU64::default(), pools: Mutex::default(), check_outs }
+        PoolWatch { created: AtomicU64::default(), primary: Arc::default(), pools: Mutex::default(), check_outs }
     }
 }
 
@@ -50,7 +54,12 @@ impl PoolWatch {
         EventHandler::callback(move |event| watch.note(event))
     }
 
-    /// Connections whose creation began since the client exists.
+    /// The primary, whose handler the client's options need, too.
+    pub(super) fn primary(&self) -> &Arc<PrimaryWatch> {
+        &self.primary
+    }
+
+    /// Connections to the primary whose creation began since the client exists.
     pub(super) fn created(&self) -> u64 {
         self.created.load(Ordering::Relaxed)
     }
@@ -78,8 +87,9 @@ impl PoolWatch {
             CmapEvent::PoolReady(event) => self.change(event.address, |pool| pool.ready = true),
             CmapEvent::PoolCleared(event) => self.change(event.address, |pool| pool.ready = false),
             CmapEvent::PoolClosed(event) => self.lock().retain(|pool| pool.address != event.address),
-            CmapEvent::ConnectionCreated(_) => {
-                self.created.fetch_add(1, Ordering::Relaxed);
+            CmapEvent::ConnectionCreated(event) => {
+                let created = u64::from(self.primary.may_be(&event.address));
+                self.created.fetch_add(created, Ordering::Relaxed);
             }
             CmapEvent::ConnectionReady(event) => self.change(event.address, |pool| {
                 pool.open.insert(event.connection_id);

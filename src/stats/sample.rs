@@ -82,6 +82,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
         part: Some(Part::Saturation),
         identical: Vec::new(),
         query_plans: Vec::new(),
+        events: Vec::new(),
         warnings: vec!["read_post of linked scans `comments`\n\u{1b}[31mwhole".into()],
     }
 }

@@ -232,6 +232,7 @@ fn record() -> RunRecord {
         part: None,
         identical: Vec::new(),
         query_plans: Vec::new(),
+        events: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bson::{RawArrayBuf, RawDocument, rawdoc};
 use docshape::compile::{Choice, compile};
@@ -47,7 +48,7 @@ pub async fn bench(clients: u32) -> Bench {
     let temp = tempfile::tempdir().unwrap();
     let server = EmbeddedMongod::start(&options(temp.path())).await.unwrap();
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
-    let thread = LoadThread::start(server.uri(), clients).await.unwrap();
+    let thread = LoadThread::start(server.uri(), clients, Duration::from_secs(5)).await.unwrap();
     Bench { target, load_threads: LoadThreads::Threads(vec![thread]), server, temp }
 }
 

@@ -48,6 +48,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         part: None,
         identical: identical(plan),
         query_plans: Vec::new(),
+        events: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -86,9 +86,11 @@ impl<'r> Rounds<'r> {
         log: &LogWriter,
         record: &mut RunRecord,
     ) -> Result<(), EarlyEnd> {
-        let MeasuredRound { parts, warnings } = experiment.round(round, plan).await.map_err(EarlyEnd::Engine)?;
+        let MeasuredRound { parts, warnings, events } =
+            experiment.round(round, plan).await.map_err(EarlyEnd::Engine)?;
         record.add_round(parts);
         record.warnings.extend(warnings);
+        record.events.extend(events);
         self.save(record)?;
         log.check().map_err(EarlyEnd::Write)
     }

@@ -139,14 +139,15 @@ pub struct LoadThread {
 }
 
 impl LoadThread {
-    /// Starts a thread with this number of connections, and waits until they are open.
+    /// Starts a thread with this number of connections, and waits until they are open. A server that does not answer for the
+    /// time `patience` is lost.
     ///
     /// # Errors
     /// When the thread or its connections cannot be created.
-    pub async fn start(uri: String, connections: u32) -> Result<LoadThread, ThreadError> {
+    pub async fn start(uri: String, connections: u32, patience: Duration) -> Result<LoadThread, ThreadError> {
         let (orders, receiver) = mpsc::unbounded_channel();
         let (ready, started) = oneshot::channel();
-        let body = move || serve(uri, connections, receiver, ready);
+        let body = move || serve(uri, connections, patience, receiver, ready);
         std::thread::Builder::new().name("load".into()).spawn(body).map_err(ThreadError::Spawn)?;
         started.await.unwrap_or(Err(ThreadError::Gone))?;
         Ok(LoadThread { orders })
@@ -166,6 +167,7 @@ impl LoadThread {
 fn serve(
     uri: String,
     connections: u32,
+    patience: Duration,
     orders: mpsc::UnboundedReceiver<Order>,
     ready: oneshot::Sender<Result<(), ThreadError>>,
 ) {
@@ -177,7 +179,7 @@ fn serve(
     // In a task, since waking a task only puts it into a queue. Waking the future of `block_on` makes the runtime poll its
     // sockets first, several times per call.
     let served = runtime.spawn_local(async move {
-        match connect(&uri, connections).await {
+        match connect(&uri, connections, patience).await {
             Ok(target) => {
                 let _ = ready.send(Ok(()));
                 run(&Rc::new(target), orders).await;
@@ -206,8 +208,8 @@ async fn run(target: &Rc<MongoTarget>, mut orders: mpsc::UnboundedReceiver<Order
     }
 }
 
-async fn connect(uri: &str, connections: u32) -> Result<MongoTarget, ThreadError> {
-    let target = MongoTarget::connect(uri, connections).await?;
+async fn connect(uri: &str, connections: u32, patience: Duration) -> Result<MongoTarget, ThreadError> {
+    let target = MongoTarget::connect_patiently(uri, connections, patience).await?;
     target.warm().await?;
     Ok(target)
 }

@@ -18,9 +18,6 @@ use super::stop::StopFlag;
 /// The length of the intervals of the latency log.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long a server may take to answer a ping before it counts as lost.
-const PING_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// An error that ends a run.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum FatalError {
@@ -185,7 +182,7 @@ pub struct Interval {
 /// that does not answer a ping is lost.
 pub async fn is_alive(target: &impl Target) -> bool {
     let ping = target.run("admin", bson::rawdoc! { "ping": 1 }, ReplyKind::Single);
-    let reply = tokio::time::timeout(PING_TIMEOUT, ping).await;
+    let reply = tokio::time::timeout(target.patience(), ping).await;
     let is_lost = |failure: Failure| matches!(failure.kind, FailureKind::Network | FailureKind::Timeout);
     reply.is_ok_and(|reply| !reply.is_err_and(is_lost))
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::engine::load::pacer::Pacing;
 use crate::plan::OutcomeCounts;
 use crate::record::{CallOutcome, OperationMeasures, Part, Recorder};
-use crate::results::{CellRecord, CollectionSizes, DeferredCost, SliceRecord};
+use crate::results::{CellRecord, CollectionSizes, DeferredCost, EventRecord, SliceRecord};
 use crate::server::meter::{Meter, Usage};
 
 use super::audit::CallCounts;
@@ -42,6 +42,8 @@ pub(super) struct ArmRound {
     pub(super) own_usage: Vec<Usage>,
     /// Outcomes of the calls before those that the recorders contain.
     pub(super) earlier: CallCounts,
+    /// What happened to its server.
+    pub(super) events: Vec<EventRecord>,
     /// Whether it took too long, so that its remaining slices were left out.
     pub(super) is_dropped: bool,
     /// The record of the present part so far.

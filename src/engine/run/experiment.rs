@@ -9,11 +9,15 @@ use crate::engine::load::load_threads::LoadThreads;
 use crate::engine::load::slice::{FatalError, is_alive};
 use crate::engine::load::stop::StopFlag;
 use crate::plan::Plan;
-use crate::results::RunSettings;
+use crate::record::Part;
+use crate::results::{EventKind, EventRecord, RunSettings};
 use crate::server::flush::{FlushCost, flush, flush_cost};
+use crate::server::primary::PrimaryChange;
+use crate::server::steady::SteadyTarget;
 use crate::server::turns::EndedServer;
 use crate::server::{Failure, Target, namespace};
 
+use super::cell::ArmRound;
 use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
 use super::servers::Servers;
@@ -75,6 +79,19 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         Experiment { plan, settings, id: self.id.clone(), stop: self.stop.clone(), ..*self }
     }
 
+    /// Adds the changes of the primary since the last time to the events of an arm; `part` is what was measured meanwhile.
+    pub(super) fn note_changes(&self, cell: &mut ArmRound, part: Option<Part>) {
+        let (Some(round), strategy) = (cell.round, cell.arm) else { return };
+        let changes = self.target(cell.arm).take_primary_changes().into_iter();
+        cell.events.extend(changes.map(|PrimaryChange { at, from, to, without }| EventRecord {
+            round,
+            strategy,
+            part,
+            seconds: (at - self.started).as_secs_f64(),
+            kind: EventKind::PrimaryChanged { from, to, without: without.as_secs_f64() },
+        }));
+    }
+
     pub(super) fn phase(&self, round: Option<u64>, arm: usize, phase: RunPhase) {
         self.observer.event(&Event::Phase { round, arm: &self.plan.arms[arm].name, phase });
     }
@@ -85,7 +102,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         for &arm in arms {
             if servers.insert(self.servers.position(arm)) {
                 self.turn(arm).await?;
-                is_flushed &= flush(self.target(arm)).await.map_err(self.inspect_error(arm))?;
+                is_flushed &= flush(&SteadyTarget(self.target(arm))).await.map_err(self.inspect_error(arm))?;
             }
         }
         Ok(is_flushed)
@@ -97,7 +114,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     /// When the server fails.
     pub async fn flush_cost(&self, arm: usize) -> Result<Option<FlushCost>, RunError> {
         self.turn(arm).await?;
-        flush_cost(self.target(arm)).await.map_err(self.inspect_error(arm))
+        flush_cost(&SteadyTarget(self.target(arm))).await.map_err(self.inspect_error(arm))
     }
 
     /// The error of a failed inspection of an arm.
@@ -126,7 +143,9 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     ) -> Result<R, RunError> {
         match result {
             Ok(_) if keep => return result,
-            Err(error) if !is_alive(self.servers.on_turn()).await => return Err(error.with_lost_server()),
+            Err(error) if error.is_server_lost() || !is_alive(self.servers.on_turn()).await => {
+                return Err(error.with_lost_server());
+            }
             Ok(_) | Err(_) => {}
         }
         let mut dropped = Ok(());
@@ -140,6 +159,6 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
 
     async fn drop_database(&self, arm: usize, name: &str) -> Result<(), RunError> {
         self.turn(arm).await?;
-        Ok(namespace::drop_marked(self.target(arm), name).await?)
+        Ok(namespace::drop_marked(&SteadyTarget(self.target(arm)), name).await?)
     }
 }

@@ -97,6 +97,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             usage: Usage::default(),
             own_usage: Vec::new(),
             earlier: CallCounts::new(self.plan.operations.len()),
+            events: Vec::new(),
             is_dropped: false,
             record: CellRecord::default(),
             parts: BTreeMap::new(),

@@ -8,6 +8,7 @@ use crate::generate::{Label, Seed};
 use crate::plan::{EvalError, Plan};
 use crate::record::Part;
 use crate::results::{CellRecord, CollectionSizes, DeferredCost, LoadModel, RoundRecord};
+use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Target};
 
 use super::audit::audits;
@@ -82,7 +83,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             parts.insert(part, record);
         }
         self.observer.event(&Event::Round(index));
-        Ok(MeasuredRound { parts, warnings: round.warnings })
+        let events = cells.iter_mut().flat_map(|cell| std::mem::take(&mut cell.events)).collect();
+        Ok(MeasuredRound { parts, warnings: round.warnings, events })
     }
 
     /// The scenario with the data of a round.
@@ -168,7 +170,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.phase(Some(round.index), arm, RunPhase::Inspect);
         let checkpointed = self.flush(&[arm]).await?;
         let after = self.sizes(cell, checkpointed).await?;
-        let db = Db { target: self.target(arm), name: &cell.database };
+        self.note_changes(cell, None);
+        let db = Db { target: &SteadyTarget(self.target(arm)), name: &cell.database };
         let audits = match audits(&db, &self.plan, arm, &cell.earlier).await {
             // The audits of an unsafe strategy may meet data that it has corrupted.
             Err(RunError::Fatal(fatal @ FatalError::Scenario { .. })) if self.plan.arms[arm].is_unsafe => {
@@ -297,11 +300,18 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     ) -> Result<(), RunError> {
         let meter = meters.of(self.servers.position(cell.arm));
         self.turn(cell.arm).await?;
+        self.note_changes(cell, None);
         meter.begin(self.target(cell.arm)).await;
+        let (part, before) = (spec.logged, cell.events.len());
         let slice = self.run_slice(cell, spec).await?;
         cell.record.slices.push(slice);
         self.stop.check()?;
         meter.end(self.target(cell.arm), &cell.database, &mut cell.usage).await;
+        self.note_changes(cell, part);
+        if cell.events.len() > before {
+            // What a server did while it failed over, or what two servers did, is no cost of the calls.
+            cell.usage.forget();
+        }
         Ok(())
     }
 
@@ -323,14 +333,14 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     async fn sizes(&self, cell: &ArmRound, checkpointed: bool) -> Result<Vec<CollectionSizes>, RunError> {
         self.turn(cell.arm).await?;
-        let db = Db { target: self.target(cell.arm), name: &cell.database };
+        let db = Db { target: &SteadyTarget(self.target(cell.arm)), name: &cell.database };
         let sizes = inspect::sizes(&db, &self.plan.arms[cell.arm], checkpointed).await;
         sizes.map_err(self.inspect_error(cell.arm))
     }
 
     async fn sample_growth(&self, cell: &mut ArmRound) -> Result<(), RunError> {
         self.turn(cell.arm).await?;
-        let db = Db { target: self.target(cell.arm), name: &cell.database };
+        let db = Db { target: &SteadyTarget(self.target(cell.arm)), name: &cell.database };
         let samples = inspect::growth(&db, &self.plan, &self.plan.arms[cell.arm], cell.record.calls).await;
         cell.record.growth.extend(samples.map_err(self.inspect_error(cell.arm))?);
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::record::Part;
-use crate::results::RoundRecord;
+use crate::results::{EventRecord, RoundRecord};
 
 use super::schedule::Window;
 
@@ -46,6 +46,8 @@ pub struct MeasuredRound {
     pub parts: BTreeMap<Part, RoundRecord>,
     /// Remarks for readers of the report.
     pub warnings: Vec<String>,
+    /// What happened to the servers.
+    pub events: Vec<EventRecord>,
 }
 
 impl RoundPlan {

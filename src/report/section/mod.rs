@@ -22,6 +22,7 @@ pub(super) mod claims;
 mod cost;
 mod differences;
 mod domain;
+pub(super) mod events;
 mod growth;
 mod latency;
 pub(super) mod method;
@@ -247,6 +248,7 @@ pub(super) fn all(record: &RunRecord, details: &RunDetails) -> Vec<Section> {
     let shapes = shapes.lead("The documents and commands of every strategy, as the scenario defines them; `docshape show` prints them with sample values.");
     let sections = [
         thresholds::section(&details.thresholds),
+        events::section(record, main),
         Some(strategies::section(last)),
         rounds(mix::section(parts)),
         own().and_then(differences::section),

@@ -7,7 +7,7 @@ use crate::report::cell::{Cell, Link, Tone};
 use crate::report::evaluation::{Evaluation, Measured, OperationResults};
 use crate::report::format::{counted, listed, percent, plain, time};
 use crate::report::parts::PartEvaluations;
-use crate::report::section::{Finding, Headline, domain, strategy_cell, times_id};
+use crate::report::section::{Finding, Headline, domain, events, strategy_cell, times_id};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::validity;
 use crate::report::verdict_text::{self, VerdictText};
@@ -59,7 +59,7 @@ fn measured(parts: &PartEvaluations) -> String {
 fn sentences(record: &RunRecord, parts: &PartEvaluations) -> Vec<String> {
     let main = parts.main();
     if let Some(sentence) = &main.no_verdict {
-        return vec![sentence.clone()];
+        return [vec![sentence.clone()], events::sentences(record, main)].concat();
     }
     let text = VerdictText { strategies: &main.strategies };
     let mut sentences = Vec::new();
