@@ -12,7 +12,7 @@ const MOST_STEPS: u64 = 4_000_000;
 /// The most bytes of the values that one evaluation makes. Four documents of the greatest size.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// The most expressions inside each other, records that are drawn on the way included. Load threads have 2 MiB of stack.
-const MOST_LEVELS: u32 = 400;
+const MOST_LEVELS: u32 = 128;
 
 /// The most steps of all evaluations while a scenario is checked: some seconds.
 const CHECK_STEPS: u64 = 40_000_000;
