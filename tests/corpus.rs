@@ -12,8 +12,9 @@ fn feed(target: fn(&[u8]), folder: &str) -> usize {
     let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     files
         .map(|path| {
-            println!("{}", path.display());
-            target(&fs::read(&path).unwrap());
+            let bytes = fs::read(&path).unwrap();
+            let fed = std::panic::catch_unwind(|| target(&bytes));
+            assert!(fed.is_ok(), "{}", path.display());
         })
         .count()
 }
