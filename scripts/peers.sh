@@ -60,10 +60,9 @@ for ((round = 0; round < rounds; round++)); do
         run=$work/$mix-$round
         # Exit code 4 is an invalid run, for example on a busy machine. Its numbers are used anyway.
         "$docshape" run benches/points.yaml --mix "$mix" --only saturation --preset smoke --rounds 1 --slices 1 --calls "$calls" \
-            --clients "$clients" --seed "$((round + 1))" --keep --uri "$uri" --out "$run" >/dev/null 2>"$work/progress" ||
+            --clients "$clients" --seed "$((round + 1))" --keep --uri "$uri" --db-prefix "${mix}_${round}_" --out "$run" >/dev/null 2>"$work/progress" ||
             (($? == 4)) || { cat "$work/progress" >&2; exit 1; }
-        id=$("$python" -c 'import json, sys; print(json.load(sys.stdin)["id"])' <"$run/run.json")
-        peer "docshape_points_plain_${id}r0" "$mix" >"$run/peer.json"
+        peer "${mix}_${round}_points_plain" "$mix" >"$run/peer.json"
     done
 done
 

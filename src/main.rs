@@ -4,9 +4,13 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use docshape::cli::{Arguments, execute, report_error};
+use docshape::cli::{Arguments, execute, misplaced_uri, report_error};
 
 fn main() -> ExitCode {
+    if let Some(error) = misplaced_uri(std::env::args_os()) {
+        report_error(&error);
+        return error.exit.into();
+    }
     match Arguments::try_parse() {
         Ok(arguments) => match execute(arguments) {
             Ok(exit) => exit.into(),

@@ -67,7 +67,7 @@ async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arriva
     let mut experiment = Experiment {
         plan: Arc::clone(&plan),
         settings: RunSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings(64, 1) },
-        id: "t".to_owned(),
+        namespace: harness::namespace("scenario", "t"),
         keep: false,
         servers: Servers::Shared { target: &**server, load_threads: &LoadThreads::Inline(Rc::clone(server)) },
         observer: &(),

@@ -63,7 +63,7 @@ async fn reads_return_the_same_results_on_unchanging_data() {
         for (arm, strategy) in plan.arms.iter().enumerate() {
             let (operation, mut frame) = plan.draw(plan.round_seed(7), index, arm).unwrap();
             let Some(shape) = &plan.operations[operation].returns else { continue };
-            let database = docshape::server::namespace::database_name(&plan.name, &strategy.name, "quietr0");
+            let database = harness::namespace(&plan.name, "quiet").names.strategy(&strategy.name);
             let program = &strategy.operations[operation];
             let mut interpreter = docshape::engine::Interpreter::new(&bench.target, &database);
             let answer = interpreter.run(program, &mut frame).await.unwrap();

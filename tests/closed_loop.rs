@@ -109,7 +109,7 @@ async fn cell(calls: u64, slices: u64) -> CellRecord {
     let experiment = Experiment {
         plan: plan(),
         settings: harness::settings(8, slices),
-        id: "t".to_owned(),
+        namespace: harness::namespace("scenario", "t"),
         keep: false,
         servers: Servers::Shared { target: &*target, load_threads: &LoadThreads::Inline(Rc::clone(&target)) },
         observer: &(),

@@ -13,7 +13,6 @@ use docshape::plan::Plan;
 use docshape::record::CallOutcome;
 use docshape::results::{CellRecord, Part};
 use docshape::server::counters::oplog_entries;
-use docshape::server::namespace::database_name;
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use harness::{Bench, bench, choice, plan};
 use tokio::time::Instant;
@@ -93,7 +92,7 @@ async fn single_calls_cost_what_they_must() {
     assert!(per_call(plain, by_kind, "documents_examined") >= 500.0);
     let found = ["collection_scans", "keys_examined", "documents_examined"];
     assert_eq!(found.map(|counter| per_call(indexed, by_kind, counter)), [0.0, returned, returned]);
-    let namespace = format!("{}.points", database_name("costs", "plain", "costr0"));
+    let namespace = format!("{}.points", harness::namespace("costs", "cost").names.strategy("plain"));
     let entry = newest_entries(&bench, &namespace, 50).await / 50.0;
     assert!((per_call(plain, add, "oplog_bytes") / entry - 1.0).abs() < 0.01, "{entry} bytes per entry");
     assert_eq!(indexed.operations[add].round_trips, 100);
@@ -190,7 +189,7 @@ async fn without_rights_there_are_no_counters_and_no_error() {
     let experiment = Experiment {
         plan: Arc::clone(&plan),
         settings: harness::settings(1, 2),
-        id: "silent".to_owned(),
+        namespace: harness::namespace("scenario", "silent"),
         keep: false,
         servers: Servers::Shared { target: &target, load_threads: &bench.load_threads },
         observer: &(),
@@ -276,7 +275,7 @@ fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
         let experiment = Experiment {
             plan,
             settings: harness::settings(1, 2),
-            id: "t".to_owned(),
+            namespace: harness::namespace("scenario", "t"),
             keep: false,
             servers: Servers::Shared { target, load_threads: &load_threads },
             observer: &(),

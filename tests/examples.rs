@@ -74,7 +74,7 @@ async fn every_example_is_verified() {
         let strategies = scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
         let plan = plan(&name, &text, &Choice { seed: 1, strategies, ..Choice::default() });
         let settings = VerifySettings {
-            id: "ex".into(),
+            namespace: harness::namespace(&plan.name, "ex"),
             command: String::new(),
             calls: 200,
             clients: 4,

@@ -157,7 +157,9 @@ impl Subject {
     /// What `docshape show` prints of every strategy, by name.
     async fn shown(&self, uri: String, call: u64) -> BTreeMap<String, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-        command.arg("show").arg(&self.path).args(["--uri", &uri, "--call", &call.to_string()]);
+        command.arg("show").arg(&self.path).args(["--uri", &uri, "--yes", "--call", &call.to_string()]);
+        // Several run at the same time.
+        command.args(["--db-prefix", &format!("show_{call}_")]);
         for (name, value) in self.set {
             command.arg("--set").arg(format!("{name}={value}"));
         }
@@ -176,7 +178,7 @@ impl Subject {
         for database in [&paste, &database] {
             let loader =
                 Loader { plan: &self.plan, arm: strategy, target, database, observer: &(), stop: &StopFlag::default() };
-            namespace::create(target, database, "show").await.unwrap();
+            harness::namespace(&self.name, "show").create(target, database).await.unwrap();
             loader.collections().await.unwrap();
             namespace::await_majority(target, database).await.unwrap();
         }

@@ -61,7 +61,7 @@ impl<S: Fn(u64) -> Answer> Fake<S> {
     /// When this strategy's calls arrived.
     fn arrivals(&self, arm: &str) -> Vec<Instant> {
         let log = self.log.borrow();
-        log.iter().filter(|(database, _)| database.contains(&format!("_{arm}_"))).map(|(_, at)| *at).collect()
+        log.iter().filter(|(database, _)| database.ends_with(&format!("_{arm}"))).map(|(_, at)| *at).collect()
     }
 }
 
@@ -112,7 +112,7 @@ impl Run {
                 timeout: self.timeout.as_secs_f64(),
                 ..harness::settings(self.clients, self.slices)
             },
-            id: "t".to_owned(),
+            namespace: harness::namespace("scenario", "t"),
             keep: false,
             servers: Servers::Shared { target: &**fake, load_threads: &LoadThreads::Inline(Rc::clone(fake)) },
             observer: &(),
@@ -377,7 +377,7 @@ async fn lost_server_ends_a_slice_immediately() {
             load: LoadModel::Open { rate: 1.0, arrivals: Arrivals::Uniform },
             ..harness::settings(4, 1)
         },
-        id: "t".to_owned(),
+        namespace: harness::namespace("scenario", "t"),
         keep: false,
         servers: Servers::Shared { target: &*lost, load_threads: &load_threads },
         observer: &(),

@@ -142,7 +142,7 @@ impl Run<'_> {
                 fewer_calls: self.fewer_calls.clone(),
                 ..harness::settings(self.clients, 2)
             },
-            id: "t".to_owned(),
+            namespace: harness::namespace("scenario", "t"),
             keep: false,
             servers: Servers::Shared { target: &**self.server, load_threads: &load_threads },
             observer: self.notes,
@@ -341,7 +341,7 @@ async fn a_lost_server_ends_the_run() {
     let experiment = Experiment {
         plan: plan(),
         settings: harness::settings(4, 2),
-        id: "t".to_owned(),
+        namespace: harness::namespace("scenario", "t"),
         keep: false,
         servers: Servers::Shared { target: &*lost, load_threads: &load_threads },
         observer: &(),

@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::server::client::MongoTarget;
+use docshape::server::database_names::DatabaseNames;
 use docshape::server::deployment::{Deployment, DeploymentError, Topology};
 use docshape::server::embedded::{EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions, data_home, locate};
 use docshape::server::flush::flush_cost;
-use docshape::server::namespace::{NamespaceError, create, database_name, drop_marked};
+use docshape::server::namespace::{Namespace, NamespaceError};
 use docshape::server::turns::{EmbeddedServers, EndedServer, Turns};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
@@ -508,12 +509,17 @@ async fn log_ins_that_are_missing_wrong_or_powerless_differ() {
     let ann = MongoTarget::connect(&with("ann:s3cret"), 1).await.unwrap();
     let facts = Deployment::read(&ann).await.unwrap();
     assert!(facts.cache_bytes.is_none() && !facts.facts.iter().any(|(name, _)| name == "cores"), "{facts:?}");
-    let error = create(&ann, "docshape_s_a_1", "run").await.unwrap_err().to_string();
-    assert!(error.contains("docshape_s_a_1 cannot be created") && error.contains("not authorized"), "{error}");
+    let error = namespace("run").create(&ann, "docshape_s_a").await.unwrap_err().to_string();
+    assert!(error.contains("docshape_s_a cannot be created") && error.contains("not authorized"), "{error}");
+    assert!(error.contains("`docshape rights SCENARIO`"), "{error}");
+}
+
+fn namespace(run: &str) -> Namespace {
+    Namespace::new(DatabaseNames::new("docshape_", "s"), run)
 }
 
 #[tokio::test]
-async fn only_databases_with_our_mark_are_dropped() {
+async fn only_databases_with_the_own_mark_are_dropped() {
     let temp = tempfile::tempdir().unwrap();
     let server = start(temp.path()).await;
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
@@ -522,21 +528,43 @@ async fn only_databases_with_our_mark_are_dropped() {
         let reply = single(&target, "admin", list).await.unwrap();
         !reply.get_array("databases").unwrap().is_empty()
     };
-    let ours = database_name("blog-comments", "embedded(A/A)", "r1");
-    create(&target, &ours, "run").await.unwrap();
-    assert!(exists(&ours).await);
-    assert!(matches!(create(&target, &ours, "run").await, Err(NamespaceError::Exists { .. })));
-    drop_marked(&target, &ours).await.unwrap();
-    assert!(!exists(&ours).await);
-    drop_marked(&target, &ours).await.unwrap();
+    let (ours, theirs) = (namespace("ours"), namespace("theirs"));
+    ours.create(&target, "docshape_s_a").await.unwrap();
+    assert!(exists("docshape_s_a").await);
+    assert_eq!(ours.left(), ["docshape_s_a"]);
+    for namespace in [&ours, &theirs] {
+        let error = namespace.create(&target, "docshape_s_a").await.unwrap_err().to_string();
+        assert!(error.contains("docshape_s_a is already on the server: of run ours ("), "{error}");
+        assert!(error.contains("which is alive; wait for its end, or take other names with --db-prefix"), "{error}");
+    }
+    // The clean-up of a run that found it.
+    assert!(matches!(theirs.drop(&target, "docshape_s_a").await, Err(NamespaceError::NotOurs { .. })));
+    assert!(exists("docshape_s_a").await);
+    ours.drop(&target, "docshape_s_a").await.unwrap();
+    assert!(!exists("docshape_s_a").await && ours.left().is_empty());
+    ours.drop(&target, "docshape_s_a").await.unwrap();
 
-    // A name like ours is not enough, and neither is a mark in a database of another name.
+    // Neither is a database with our name, nor one with a mark of nobody.
     let insert = rawdoc! { "insert": "things", "documents": [{ "_id": 1 }] };
     let forged = rawdoc! { "insert": "docshape.marker", "documents": [{ "_id": "docshape" }] };
-    for (name, command) in [("docshape_theirs", insert), ("theirs", forged)] {
+    for (name, command) in [("docshape_s_b", insert), ("docshape_s_c", forged)] {
         single(&target, name, command).await.unwrap();
-        let error = drop_marked(&target, name).await.unwrap_err();
-        assert!(matches!(error, NamespaceError::NotMarked { .. }), "{error}");
+        let error = ours.drop(&target, name).await.unwrap_err();
+        assert!(matches!(error, NamespaceError::NotOurs { .. }), "{error}");
         assert!(exists(name).await);
     }
+    // All names are judged before the first is used.
+    let names = ["docshape_s_a", "docshape_s_b", "docshape_s_c"].map(str::to_owned);
+    let error = ours.reserve(&target, &names).await.unwrap_err().to_string();
+    for words in ["docshape_s_b is already on the server: without docshape's mark", "docshape_s_c is already", "--run"]
+    {
+        assert!(error.contains(words), "{words} is not in {error}");
+    }
+    assert!(!exists("docshape_s").await && !exists("docshape_s_a").await);
+    // Of two commands with the same scenario, the server lets one in.
+    let (first, second) = (namespace("first"), namespace("second"));
+    first.reserve(&target, &names[..1]).await.unwrap();
+    assert!(exists("docshape_s").await);
+    second.reserve(&target, &names[..1]).await.unwrap();
+    assert!(second.left().is_empty(), "a second server of the same process");
 }

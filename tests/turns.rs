@@ -92,7 +92,7 @@ async fn run(dead: Option<usize>) -> (Rc<Table>, Result<Vec<String>, RunError>) 
     let experiment = Experiment {
         plan: Arc::clone(&plan),
         settings: harness::settings(1, 2),
-        id: "t".to_owned(),
+        namespace: harness::namespace("scenario", "t"),
         keep: false,
         servers: Servers::PerStrategy { servers: &servers, turns: &*table },
         observer: &(),
@@ -101,7 +101,6 @@ async fn run(dead: Option<usize>) -> (Rc<Table>, Result<Vec<String>, RunError>) 
     };
     let window = RoundPlan::saturation(40, 8);
     let work = async {
-        experiment.drop_left(0).await?;
         experiment.query_plans().await?;
         experiment.round(0, window).await.map(|round| round.warnings)
     };
@@ -114,7 +113,7 @@ async fn run(dead: Option<usize>) -> (Rc<Table>, Result<Vec<String>, RunError>) 
 async fn only_the_server_on_turn_is_asked() {
     let (table, result) = run(None).await;
     assert_eq!(result.unwrap(), Vec::<String>::new());
-    for (names, strategy) in table.databases.borrow().iter().zip(["one", "other", "one"]) {
+    for (names, strategy) in table.databases.borrow().iter().zip(["one", "other", "repeat"]) {
         let is_own = |name: &String| name == "admin" || name == "local" || name.contains(strategy);
         assert!(names.iter().all(is_own) && names.len() > 1, "{names:?} of {strategy}");
     }

@@ -13,7 +13,6 @@ use docshape::plan::Plan;
 use docshape::report::{Renderer, Report, Terminal};
 use docshape::results::verification::{StrategyFindings, Verification, VerifyPhase};
 use docshape::scenario::{Diagnostics, Source, read};
-use docshape::server::namespace::database_name;
 use docshape::server::{ReplyKind, Target};
 use docshape::verify::{Verifier, VerifySettings};
 use harness::{Bench, bench, choice, plan};
@@ -23,7 +22,8 @@ const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
 
 async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
     let command = "docshape verify it".to_owned();
-    let settings = VerifySettings { id: id.to_owned(), command, calls, clients: 16, timeout: Duration::from_secs(10) };
+    let namespace = harness::namespace(&plan.name, id);
+    let settings = VerifySettings { namespace, command, calls, clients: 16, timeout: Duration::from_secs(10) };
     let target = bench.client(settings.connections()).await;
     let verifier = Verifier { plan, settings, target: &target, progress: &|_, _| {}, stop: StopFlag::default() };
     verifier.run().await.unwrap()
@@ -150,7 +150,7 @@ async fn sixteen_writers_leave_full_pages_without_gap_or_twin() {
     let window = RoundPlan::saturation(960, 0);
     let (round, _) = bench.experiment(&plan, (16, 1), "pages", &()).round(0, window).await.unwrap().single().unwrap();
     assert!(round.cells[0].audits.iter().all(|audit| audit.anomalies() == 0), "{:?}", round.cells[0].audits);
-    let database = database_name(&plan.name, "bucketed", "pagesr0");
+    let database = harness::namespace(&plan.name, "pages").names.strategy("bucketed");
     let find =
         bson::rawdoc! { "find": "comment_buckets", "filter": { "post": 0 }, "sort": { "page": 1 }, "batchSize": 1_000 };
     let reply = bench.target.run(&database, find, ReplyKind::Cursor).await.unwrap();

@@ -8,7 +8,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::compile::Choice;
 
 pub use super::value::ConnectionString;
-use super::value::{assignment, cache_size, name, port};
+use super::value::{assignment, cache_size, database_prefix, name, port};
+use crate::server::database_names::DatabaseNames;
+use crate::server::namespace::Namespace;
 
 /// The part of a scenario to measure.
 #[derive(Debug, Clone, Args)]
@@ -51,9 +53,37 @@ pub struct ServerArguments {
     /// The server must be MongoDB 5.0 or newer.
     #[arg(long, value_name = "URI", conflicts_with_all = ["mongod", "cache_gb"])]
     pub uri: Option<ConnectionString>,
+    /// Use the server even if it holds other data [default: ask on a terminal]
+    #[arg(long)]
+    pub yes: bool,
+    /// The databases.
+    #[command(flatten)]
+    pub databases: DatabaseArguments,
     /// The embedded server.
     #[command(flatten)]
     pub embedded: EmbeddedArguments,
+}
+
+/// How databases are named.
+#[derive(Debug, Clone, Args)]
+pub struct DatabaseArguments {
+    /// Prefix of the names of all databases, at most 20 letters, digits, `_` and `-`
+    ///
+    /// Databases are named PREFIX + scenario + `_` + strategy; see `docshape rights`.
+    #[arg(long, value_name = "PREFIX", default_value = "docshape_", value_parser = database_prefix, allow_hyphen_values = true)]
+    pub db_prefix: String,
+}
+
+impl DatabaseArguments {
+    /// Returns the databases of a run of a scenario.
+    pub fn namespace(&self, scenario: &str, run: &str) -> Namespace {
+        Namespace::new(self.names(scenario), run)
+    }
+
+    /// Returns the names of a scenario's databases.
+    pub fn names(&self, scenario: &str) -> DatabaseNames {
+        DatabaseNames::new(&self.db_prefix, scenario)
+    }
 }
 
 /// How to start the embedded server.

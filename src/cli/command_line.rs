@@ -6,6 +6,7 @@ use super::argument::{
     CheckArguments, ExecMongodArguments, ReportArguments, ServerCommand, ShowArguments, SummaryArguments,
 };
 use super::capacity::CapacityArguments;
+use super::clean::CleanArguments;
 use super::compare::CompareArguments;
 use super::run::RunArguments;
 use super::selftest::SelftestArguments;
@@ -56,6 +57,9 @@ pub enum CliCommand {
     /// Check that this machine and the server are fit for measurements
     #[command(after_help = super::EXIT_CODES)]
     Selftest(SelftestArguments),
+    /// Remove the databases that ended runs have left on a server
+    #[command(after_help = super::EXIT_CODES)]
+    Clean(CleanArguments),
     /// Start the embedded server without running a benchmark
     #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]
     Server(ServerCommand),

@@ -1,5 +1,6 @@
 //! The terminal: the only place for arguments, colour, printing and environment variables.
 
+mod answer;
 pub mod argument;
 pub mod capacity;
 pub mod catalogue;
@@ -13,11 +14,14 @@ pub mod server;
 pub mod show;
 
 mod check;
+mod clean;
 mod command_line;
 pub mod compare;
 mod exit;
 mod list;
+mod misplaced_uri;
 mod report;
+mod reservation;
 mod selftest;
 mod session;
 mod summary;
@@ -31,6 +35,7 @@ use crate::server::embedded::exec_mongod;
 use argument::{ExecMongodArguments, ServerCommand};
 pub use command_line::{Arguments, CliCommand};
 pub use exit::{CliError, EXIT_CODES, Exit};
+pub use misplaced_uri::misplaced_uri;
 
 /// Runs the command. Must be called on the main thread, with which the embedded server ends.
 ///
@@ -48,6 +53,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         CliCommand::Compare(arguments) => compare::compare(&arguments),
         CliCommand::Report(arguments) => report::report(&arguments),
         CliCommand::Summary(arguments) => summary::summary(&arguments),
+        CliCommand::Clean(arguments) => clean::clean(&arguments),
         CliCommand::Server(ServerCommand::Start(arguments)) => server::start(&arguments),
         CliCommand::ExecMongod(arguments) => become_mongod(&arguments),
     }

@@ -9,29 +9,50 @@ use super::exit::{CliError, Exit};
 use super::interrupt::Interrupt;
 use super::output;
 
+/// The environment variable that names a server.
+pub const MONGODB_URI: &str = "MONGODB_URI";
+
+/// Returns the server that the environment names, if any.
+pub fn uri_of_environment() -> Option<ConnectionString> {
+    std::env::var(MONGODB_URI).ok().and_then(|text| text.parse().ok())
+}
+
 /// Where a command finds its server.
 #[derive(Debug)]
 pub enum ServerChoice {
     /// The user's.
-    Uri(ConnectionString),
+    Uri(UserServer),
     /// One to start.
     Embedded(EmbeddedOptions),
 }
 
+/// A server of the user's.
+#[derive(Debug, Clone)]
+pub struct UserServer {
+    /// Its address.
+    pub uri: ConnectionString,
+    /// What named it: an option or an environment variable.
+    pub source: &'static str,
+    /// Whether it may be used whatever else it holds.
+    pub is_confirmed: bool,
+}
+
 impl ServerArguments {
+    /// Returns a server of the user's that `source` named.
+    pub fn user_server(&self, uri: ConnectionString, source: &'static str) -> ServerChoice {
+        ServerChoice::Uri(UserServer { uri, source, is_confirmed: self.yes })
+    }
+
     /// The server to use: `--uri`, an embedded one if `--mongod` is given, `MONGODB_URI` unless empty, an embedded one.
     ///
     /// # Errors
     /// When there is no `mongod` to start.
     pub fn choice(&self) -> Result<ServerChoice, CliError> {
         // The command line takes precedence over the environment.
-        let from_environment = || match self.embedded.mongod {
-            Some(_) => None,
-            None => std::env::var("MONGODB_URI").ok().and_then(|text| text.parse().ok()),
-        };
-        match self.uri.clone().or_else(from_environment) {
-            Some(uri) => Ok(ServerChoice::Uri(uri)),
-            None => self.embedded.options().map(ServerChoice::Embedded),
+        match (self.uri.clone(), &self.embedded.mongod, uri_of_environment()) {
+            (Some(uri), _, _) => Ok(self.user_server(uri, "--uri")),
+            (None, None, Some(uri)) => Ok(self.user_server(uri, MONGODB_URI)),
+            (None, _, _) => self.embedded.options().map(ServerChoice::Embedded),
         }
     }
 }
@@ -58,13 +79,13 @@ impl EmbeddedArguments {
 
 impl ServerChoice {
     /// Returns the error of a command that is quit without cleanup; `saved` says where results are.
-    pub fn quit_error(&self, id: &str, saved: &str) -> CliError {
+    pub fn quit_error(&self, saved: &str) -> CliError {
         let mut parts = vec!["quit without cleanup".to_owned()];
         parts.extend((!saved.is_empty()).then(|| saved.to_owned()));
         parts.extend(match self {
             ServerChoice::Embedded(_) => None,
             ServerChoice::Uri(_) => {
-                Some(format!("drop databases named docshape_..._{id}... that are left on the server"))
+                Some("remove its databases from the server with `docshape clean --uri URI`".to_owned())
             }
         });
         CliError::new(Exit::Interrupted, parts.join("; "))

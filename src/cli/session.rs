@@ -22,8 +22,8 @@ pub struct Session {
     pub target: MongoTarget,
     /// What the server reports of itself.
     pub deployment: Deployment,
-    /// Whether docshape started it.
-    pub embedded: bool,
+    /// Whether a server of the user's may be used whatever else it holds; `None` for one that docshape started.
+    pub(super) is_confirmed: Option<bool>,
     /// Set when the user wants to stop.
     pub stop: StopFlag,
     uri: String,
@@ -87,13 +87,15 @@ impl Session {
                         error.with("omit --uri, --ab and MONGODB_URI to use an embedded server")
                     }
                 };
-                work(connect(uri.reveal(), false, stop).await.map_err(hint)?).await
+                let session = connect(uri.uri.reveal(), Some(uri.is_confirmed), stop).await.map_err(hint)?;
+                output::message(&format!("server: {}\n", session.describe(uri.source)));
+                work(session).await
             }
             ServerChoice::Embedded(options) => {
                 let starting = async { Ok(EmbeddedMongod::start(options).await?) };
                 let servers = EmbeddedServers::new(vec![unless_stopped(stop, starting).await?]);
                 let uri = servers.servers()[0].uri();
-                let result = async { work(connect(&uri, true, stop).await?).await }.await;
+                let result = async { work(connect(&uri, None, stop).await?).await }.await;
                 end(servers, result)
             }
         }
@@ -113,17 +115,33 @@ impl Session {
         let servers = EmbeddedServers::new(unless_stopped(stop, starting).await?);
         let uris: Vec<String> = servers.servers().iter().map(EmbeddedMongod::patient_uri).collect();
         let result = async {
-            let sessions = try_join_all(uris.iter().map(|uri| connect(uri, true, stop))).await?;
+            let sessions = try_join_all(uris.iter().map(|uri| connect(uri, None, stop))).await?;
             work(sessions, &servers).await
         }
         .await;
         end(servers, result)
     }
 
+    /// Whether docshape started the server.
+    pub fn is_embedded(&self) -> bool {
+        self.is_confirmed.is_none()
+    }
+
+    /// Describes a server of the user's, so that he sees what will be loaded. `source` is what named it.
+    fn describe(&self, source: &str) -> String {
+        let Deployment { version, topology, set_name, .. } = &self.deployment;
+        let name = set_name.as_ref().map(|name| format!(" named {name}")).unwrap_or_default();
+        let (address, tls) = (self.target.address(), if self.target.has_tls() { "on" } else { "off" });
+        format!("MongoDB {version} at {address} (from {source}), {topology}{name}, TLS {tls}")
+    }
+
     /// What a record says of the server, shared by all strategies.
     pub fn record(&self) -> ServerRecord {
-        let Deployment { version, topology, cache_bytes, facts } = self.deployment.clone();
-        let (embedded, topology, servers) = (self.embedded, topology.to_string(), ServerSharing::Shared);
+        let Deployment { version, topology, cache_bytes, mut facts, .. } = self.deployment.clone();
+        let (embedded, topology, servers) = (self.is_embedded(), topology.to_string(), ServerSharing::Shared);
+        if !embedded {
+            facts.insert(0, ("address".to_owned(), self.target.address()));
+        }
         ServerRecord { version, embedded, topology, facts, cache_bytes, servers }
     }
 
@@ -174,7 +192,7 @@ fn end<R>(servers: EmbeddedServers, result: Result<R, CliError>) -> Result<R, Cl
     result.and_then(|value| stopped.map(|()| value))
 }
 
-async fn connect(uri: &str, embedded: bool, stop: &StopFlag) -> Result<Session, CliError> {
+async fn connect(uri: &str, is_confirmed: Option<bool>, stop: &StopFlag) -> Result<Session, CliError> {
     let connecting = async {
         // Whether a server answers at all must show at once; only then is it known how long to wait for a failover.
         let first = MongoTarget::connect(uri, 1).await?;
@@ -182,13 +200,16 @@ async fn connect(uri: &str, embedded: bool, stop: &StopFlag) -> Result<Session, 
         let patience = deployment.topology.patience();
         let target =
             if patience > first.patience() { MongoTarget::connect_patiently(uri, 1, patience).await? } else { first };
-        Ok(Session { target, deployment, embedded, stop: stop.clone(), uri: uri.to_owned() })
+        Ok(Session { target, deployment, is_confirmed, stop: stop.clone(), uri: uri.to_owned() })
     };
     unless_stopped(stop, connecting).await
 }
 
 /// Abandons work that does not check `stop` itself.
-async fn unless_stopped<R>(stop: &StopFlag, work: impl Future<Output = Result<R, CliError>>) -> Result<R, CliError> {
+pub(super) async fn unless_stopped<R>(
+    stop: &StopFlag,
+    work: impl Future<Output = Result<R, CliError>>,
+) -> Result<R, CliError> {
     tokio::select! {
         result = work => result,
         () = stop.wait() => Err(CliError::new(Exit::Interrupted, "interrupted before the first call")),

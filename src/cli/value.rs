@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::server::database_names::LONGEST_PREFIX;
+
 /// A connection string. It may contain a password, so it has no `Display`, and its `Debug` is empty.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConnectionString(String);
@@ -37,6 +39,15 @@ pub(super) fn name(text: &str) -> Result<String, String> {
         "" => Err("empty name".to_owned()),
         name => Ok(name.to_owned()),
     }
+}
+
+/// A prefix of database names.
+pub(super) fn database_prefix(text: &str) -> Result<String, String> {
+    let is_plain = text.chars().all(|symbol| symbol.is_ascii_alphanumeric() || "_-".contains(symbol));
+    if is_plain && (1..=LONGEST_PREFIX).contains(&text.len()) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("expected 1 to {LONGEST_PREFIX} letters, digits, `_` and `-`, such as docshape_"))
 }
 
 /// `name=value`.

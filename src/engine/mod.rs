@@ -17,6 +17,7 @@ pub use run::event::{Event, Observer, RunPhase};
 pub use run::experiment::Experiment;
 pub use run::loader::{LoadError, Loader, indexes};
 pub use run::pilot::Pilot;
+pub use run::provision::arm_database;
 pub use run::query_plans::QueryPlans;
 pub use run::round_plan::{MeasuredRound, OwnCalls, PartCalls, RoundPlan};
 pub use run::servers::{Servers, StrategyServer};

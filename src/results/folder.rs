@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{ErrorKind, KindedError};
 
+use super::folder_lock::{FolderLock, LOCK_FILE};
+
 /// A folder that cannot take a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
@@ -17,6 +19,14 @@ pub enum FolderError {
         /// Why.
         source: io::Error,
     },
+    /// Another process measures in it.
+    #[error("the run in {} is being measured by process {process}; wait for its end, or choose another folder", path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+        /// The id of the process.
+        process: String,
+    },
     /// There is something in it.
     #[error("{} is not empty; choose a new folder, so that results are not mixed", path.display())]
     NotEmpty {
@@ -25,19 +35,45 @@ pub enum FolderError {
     },
 }
 
-/// Creates an empty folder and proves that files can be written there, before anything is measured. Returns whether the
-/// folder is new.
+/// An empty folder that this process has locked; removed when it is new and nothing was written into it.
+#[derive(Debug)]
+pub struct NewFolder {
+    path: PathBuf,
+    is_new: bool,
+    lock: Option<FolderLock>,
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        self.lock = None;
+        if self.is_new {
+            // One with results in it cannot be removed like this.
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+/// Creates and locks an empty folder, which proves that files can be written there, before anything is measured.
 ///
 /// # Errors
-/// When it cannot be created or written to, or is not empty.
-pub fn create(path: &Path) -> Result<bool, FolderError> {
+/// When it cannot be created or written to, is not empty, or another process measures in it.
+pub fn create(path: &Path) -> Result<NewFolder, FolderError> {
     let refused = |source| FolderError::Refused { path: path.to_owned(), source };
     let is_new = !path.exists();
     fs::create_dir_all(path).map_err(refused)?;
-    if fs::read_dir(path).map_err(refused)?.next().is_some() {
+    if holds_files(path).map_err(refused)? {
+        // It says more of a run that is alive.
+        FolderLock::take(path)?;
         return Err(FolderError::NotEmpty { path: path.to_owned() });
     }
-    tempfile::NamedTempFile::new_in(path).map(|_| is_new).map_err(refused)
+    let lock = FolderLock::take(path)?;
+    Ok(NewFolder { path: path.to_owned(), is_new, lock: Some(lock) })
+}
+
+/// Whether a folder has files other than the lock that a killed run may have left.
+fn holds_files(path: &Path) -> io::Result<bool> {
+    let mut entries = fs::read_dir(path)?;
+    Ok(entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != LOCK_FILE)))
 }
 
 /// A moment as `2026-01-31T12-00-00Z`, fit for a folder's name on every system.
@@ -50,7 +86,7 @@ impl KindedError for FolderError {
     fn kind(&self) -> ErrorKind {
         match self {
             FolderError::Refused { .. } => ErrorKind::Environment,
-            FolderError::NotEmpty { .. } => ErrorKind::Input,
+            FolderError::NotEmpty { .. } | FolderError::Locked { .. } => ErrorKind::Input,
         }
     }
 }
@@ -60,12 +96,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_created_with_their_parents_and_left_empty() {
+    fn folders_are_created_with_their_parents_and_locked() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a").join("b");
-        create(&path).unwrap();
-        create(&path).unwrap();
-        assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+        let created = create(&path).unwrap();
+        assert!(matches!(create(&path), Err(FolderError::Locked { .. })));
+        fs::write(path.join("results"), "").unwrap();
+        drop(created);
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
+        fs::remove_file(path.join("results")).unwrap();
+        drop(create(&path).unwrap());
+        assert!(path.exists(), "it was there before");
+        drop(create(&path.join("c")).unwrap());
+        assert!(!path.join("c").exists());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use bson::raw::CString;
 use bson::{RawBson, RawDocumentBuf, rawdoc};
 use futures_util::{Stream, StreamExt};
-use mongodb::options::{ClientOptions, ServerAddress};
+use mongodb::options::{ClientOptions, ServerAddress, Tls};
 use mongodb::raw_batch_cursor::RawBatch;
 use mongodb::{Client, ClientSession, Database};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -87,6 +87,7 @@ pub struct MongoTarget {
     pool_size: u32,
     patience: Duration,
     hosts: Vec<ServerAddress>,
+    has_tls: bool,
     watch: Arc<PoolWatch>,
     handles: RefCell<Vec<(String, Database)>>,
     sessions: Sessions,
@@ -120,15 +121,21 @@ impl MongoTarget {
         options.cmap_event_handler = Some(watch.handler());
         options.sdam_event_handler = Some(watch.primary().handler());
         let hosts = options.hosts.clone();
+        let has_tls = matches!(options.tls, Some(Tls::Enabled(_)));
         let client = Client::with_options(options)
             .map_err(|error| ConnectError::Driver { reason: failure::from_driver(&error).message })?;
         let (handles, sessions) = (RefCell::default(), Sessions::default());
-        Ok(Self { client, pool_size, patience, hosts, watch, handles, sessions })
+        Ok(Self { client, pool_size, patience, hosts, has_tls, watch, handles, sessions })
     }
 
     /// The hosts of the connection string, for messages.
     pub fn address(&self) -> String {
         self.hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    }
+
+    /// Whether connections are encrypted.
+    pub fn has_tls(&self) -> bool {
+        self.has_tls
     }
 
     /// Opens all connections of the pool and proves that they are open.

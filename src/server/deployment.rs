@@ -68,6 +68,10 @@ pub struct Deployment {
     pub version: String,
     /// How the deployment is built.
     pub topology: Topology,
+    /// The name of the replica set.
+    pub set_name: Option<String>,
+    /// The commands that the server refused to this user, so that reports lack what they say.
+    pub refused: Vec<&'static str>,
     /// The configured cache size in bytes; `None` where the server does not report it.
     pub cache_bytes: Option<u64>,
     /// Names and values for reports: storage engine, host and parameters, without those that the user may not read or the
@@ -89,8 +93,8 @@ pub enum DeploymentError {
     LogIn(Failure),
     /// The server requires a log-in, or the user may not read what server it is.
     #[error(
-        "the server wants a user with rights: {0}; give the connection string a user that may create databases named \
-         docshape_* (readWriteAnyDatabase, dbAdminAnyDatabase, and clusterMonitor for the server's counters)"
+        "the server wants a user with rights: {0}; give the connection string a user that may create \
+         its databases; `docshape rights SCENARIO` prints the smallest role that suffices"
     )]
     Unauthorized(Failure),
     /// It is a standalone.
@@ -147,9 +151,12 @@ impl Deployment {
         let version = text(&build, "version").unwrap_or_default();
         refuse_old(&build, &version)?;
         require_log_in(target).await?;
-        let status = optional(target, rawdoc! { "serverStatus": 1, "repl": 0, "metrics": 0, "locks": 0 }).await;
-        let host = optional(target, rawdoc! { "hostInfo": 1 }).await;
-        let concern = optional(target, rawdoc! { "getDefaultRWConcern": 1 }).await;
+        let mut refused = Vec::new();
+        let status = rawdoc! { "serverStatus": 1, "repl": 0, "metrics": 0, "locks": 0 };
+        let status = optional(target, "serverStatus", status, &mut refused).await;
+        let host = optional(target, "hostInfo", rawdoc! { "hostInfo": 1 }, &mut refused).await;
+        let concern = rawdoc! { "getDefaultRWConcern": 1 };
+        let concern = optional(target, "getDefaultRWConcern", concern, &mut refused).await;
         let cache_bytes = number(&status, "wiredTiger.cache.maximum bytes configured");
         let memory = number(&host, "system.memLimitMB").or_else(|| number(&host, "system.memSizeMB"));
         let mebibytes = |bytes: u64| format!("{} MiB", bytes >> 20);
@@ -164,8 +171,8 @@ impl Deployment {
             ("default write concern", at(&concern, "defaultWriteConcern.w").and_then(scalar)),
         ];
         let facts = facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        let facts = facts.chain(parameters(target).await).collect();
-        Ok(Deployment { version, topology, cache_bytes, facts })
+        let facts = facts.chain(parameters(target, &mut refused).await).collect();
+        Ok(Deployment { version, topology, set_name: text(&hello, "setName"), refused, cache_bytes, facts })
     }
 }
 
@@ -211,18 +218,25 @@ async fn admin(target: &impl Target, command: RawDocumentBuf) -> Result<RawDocum
 }
 
 /// The reply to a command that may fail; empty if it does.
-async fn optional(target: &impl Target, command: RawDocumentBuf) -> RawDocumentBuf {
-    admin(target, command).await.unwrap_or_default()
+async fn optional(
+    target: &impl Target,
+    name: &'static str,
+    command: RawDocumentBuf,
+    refused: &mut Vec<&'static str>,
+) -> RawDocumentBuf {
+    let reply = admin(target, command).await;
+    refused.extend(reply.as_ref().is_err_and(|failure| failure.code() == Some(failure::UNAUTHORIZED)).then_some(name));
+    reply.unwrap_or_default()
 }
 
-async fn parameters(target: &impl Target) -> Vec<(String, String)> {
+async fn parameters(target: &impl Target, refused: &mut Vec<&'static str>) -> Vec<(String, String)> {
     let mut command = rawdoc! { "getParameter": 1 };
     for name in PARAMETERS {
         if let Ok(key) = bson::raw::CString::try_from(name) {
             command.append(key, 1);
         }
     }
-    let reply = optional(target, command).await;
+    let reply = optional(target, "getParameter", command, refused).await;
     // The compatibility version comes as a document of its own.
     let value = |name: &str| at(&reply, &format!("{name}.version")).or_else(|| at(&reply, name)).and_then(scalar);
     let mut known: Vec<_> = PARAMETERS.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?))).collect();

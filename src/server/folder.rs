@@ -12,6 +12,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use super::process::start_time;
+
 const PREFIX: &str = "docshape-mongod-";
 const FRESH: &str = ".docshape-mongod-";
 const DOOMED: &str = "docshape-mongod-doomed-";
@@ -47,7 +49,7 @@ impl Folder {
         let fresh = builder.prefix(&format!("{FRESH}{pid}-")).tempdir_in(parent)?;
         let mut owner = File::create(fresh.path().join(OWNER))?;
         owner.lock()?;
-        writeln!(owner, "pid {pid}\nstart {}", start_time().unwrap_or_default())?;
+        writeln!(owner, "pid {pid}\nstart {}", start_time(pid.into()).unwrap_or_default())?;
         let hidden_name = fresh.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let path = parent.join(hidden_name.trim_start_matches('.'));
         fs::rename(fresh.path(), &path)?;
@@ -129,13 +131,6 @@ fn folder_name(folder: &Path) -> Option<(&'static str, &str)> {
     let (pid, random) = id.split_once('-')?;
     let is_ours = pid.parse::<u32>().is_ok() && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
     is_ours.then_some((prefix, id))
-}
-
-/// When this process started, in clock ticks since the machine did: field 22 of its `stat` file.
-fn start_time() -> Option<String> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is the program's name in parentheses and may contain spaces.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub mod client;
 pub mod counters;
+pub mod database_names;
 pub mod deployment;
 pub mod embedded;
 mod failure;
@@ -14,11 +15,15 @@ pub mod memory;
 pub mod meter;
 pub mod namespace;
 pub mod noop;
+pub mod owner;
 mod pool;
 pub mod primary;
+pub mod process;
 mod server_log;
 mod session;
 pub mod steady;
+pub mod survey;
+mod taken;
 mod transaction;
 pub mod turns;
 mod unknown_outcome;

@@ -1,37 +1,33 @@
-//! The databases that docshape creates, and the mark without which it drops none.
+//! The databases of a command, and the mark without which none is dropped.
 
-use bson::{RawDocumentBuf, rawdoc};
-use sha2::{Digest, Sha256};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use bson::{RawDocument, RawDocumentBuf, rawdoc};
 
 use crate::error::KindedError;
 
-use super::failure::UNAUTHORIZED;
+use super::database_names::DatabaseNames;
+use super::failure::{DUPLICATE_KEY, UNAUTHORIZED};
 use super::field::at;
-use super::{Failure, ReplyKind, Target};
+use super::owner::{MARK, Owner};
+use super::process::ProcessState;
+use super::taken::Taken;
+use super::{Failure, FailureKind, ReplyKind, Target};
 
 /// The collection of the mark.
 pub const MARKER_COLLECTION: &str = "docshape.marker";
-/// The `_id` of the mark.
-const MARK: &str = "docshape";
-/// The longest database name in bytes.
-const LONGEST_NAME: usize = 63;
-/// Hexadecimal digits that keep shortened names apart.
-const DIGEST: usize = 6;
-/// The longest identifier that is kept whole.
-const LONGEST_ID: usize = 20;
 
 /// Why a database could not be created or dropped.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
-    /// There is one of that name already.
-    #[error("database {database} already exists; drop it, or run again, which takes another name")]
-    Exists {
-        /// The database.
-        database: String,
-    },
+    /// There are databases of these names already.
+    #[error(transparent)]
+    Taken(#[from] Taken),
     /// It has data without our mark, so it is not ours.
-    #[error("database {database} is not dropped: it lacks docshape's mark, so it may belong to another application")]
-    NotMarked {
+    #[error("database {database} is not dropped: it lacks the mark of this run, so it may belong to somebody else")]
+    NotOurs {
         /// The database.
         database: String,
     },
@@ -47,43 +43,100 @@ pub enum NamespaceError {
     },
 }
 
-/// The name `docshape_<scenario>_<strategy>_<id>`, made valid for every server.
-///
-/// Names are lower case, because a server rejects two that differ only by case. A part that had to be changed or cut
-/// gets a few digits of its own, so that different parts never lead to the same name. The same parts always lead to
-/// the same name; give every run and cell its own `id`.
-pub fn database_name(scenario: &str, strategy: &str, id: &str) -> String {
-    let id = part(id, LONGEST_ID);
-    let room = LONGEST_NAME - "docshape___".len() - id.len();
-    let strategy = part(strategy, room / 2);
-    let scenario = part(scenario, room - strategy.len());
-    format!("docshape_{scenario}_{strategy}_{id}")
+/// The databases of a command: their names, their owner, and which of them exist.
+#[derive(Debug, Clone)]
+pub struct Namespace {
+    /// Their names.
+    pub names: DatabaseNames,
+    /// Their owner: a run of this process.
+    owner: Owner,
+    /// Those that were created and not dropped, whichever part of the command did it.
+    left: Rc<RefCell<BTreeSet<String>>>,
 }
 
-/// One part of a name, at most `longest` bytes.
-fn part(text: &str, longest: usize) -> String {
-    let plain = |symbol: char| symbol.is_ascii_lowercase() || symbol.is_ascii_digit() || symbol == '-';
-    if text.len() <= longest && !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
+impl Namespace {
+    /// Returns the databases of a run of this process; there are none yet.
+    pub fn new(names: DatabaseNames, run: impl Into<String>) -> Namespace {
+        Namespace { names, owner: Owner::of_run(run), left: Rc::default() }
     }
-    let digest = Sha256::digest(text.as_bytes());
-    let digits: String = digest.iter().take(DIGEST / 2).map(|byte| format!("{byte:02x}")).collect();
-    let lower = text.to_ascii_lowercase();
-    let readable = lower.chars().map(|symbol| if plain(symbol) { symbol } else { '-' });
-    let readable: String = readable.take(longest - DIGEST - 1).collect();
-    format!("{}-{digits}", readable.trim_matches('-'))
-}
 
-/// Creates a database by writing the mark of run `run`. An existing database is an error.
-pub async fn create(target: &impl Target, database: &str, run: &str) -> Result<(), NamespaceError> {
-    let refused = |failure| refused(database, "created", failure);
-    if !is_empty(target, database).await.map_err(refused)? {
-        return Err(NamespaceError::Exists { database: database.to_owned() });
+    /// Whether an owner is this run, or an earlier part of it.
+    pub fn is_of_run(&self, owner: &Owner) -> bool {
+        owner.run == self.owner.run
     }
-    let mark = rawdoc! { "_id": MARK, "run": run };
-    let insert = rawdoc! { "insert": MARKER_COLLECTION, "documents": [mark], "writeConcern": { "w": "majority" } };
-    target.run(database, insert, ReplyKind::Single).await.map_err(refused)?;
-    Ok(())
+
+    /// Reserves the scenario on a server that others may use, and proves that these names are free, before anything is loaded.
+    /// What an earlier part of the same run has left under them is dropped.
+    ///
+    /// The databases of a run come and go, so the reservation is a database of its own, which is there as long as the command:
+    /// a second command with the same scenario must fail here, and not when both need the same name later. The server itself
+    /// decides who is first, because the mark has the same `_id` in both.
+    ///
+    /// # Errors
+    /// When a database exists already, or cannot be created.
+    pub async fn reserve(&self, target: &impl Target, names: &[String]) -> Result<(), NamespaceError> {
+        let (mut taken, mut is_reserved) = (Taken::default(), false);
+        let reservation = self.names.reservation();
+        for name in std::iter::once(&reservation).chain(names) {
+            let unread = |failure| refused(name, "read", failure);
+            if is_empty(target, name).await.map_err(unread)? {
+                continue;
+            }
+            match mark(target, name).await.map_err(unread)? {
+                // Both servers of --ab may be the same.
+                Some(owner) if *name == reservation && owner.process == self.owner.process => is_reserved = true,
+                Some(owner) if self.is_of_run(&owner) && owner.process.state() == ProcessState::Ended => {
+                    drop_of(target, name, &owner).await?;
+                }
+                owner => taken.add(name, owner),
+            }
+        }
+        taken.check()?;
+        if is_reserved { Ok(()) } else { self.create(target, &reservation).await }
+    }
+
+    /// Creates a database by writing our mark. An existing database is an error.
+    ///
+    /// # Errors
+    /// When the database exists, or the server fails.
+    pub async fn create(&self, target: &impl Target, database: &str) -> Result<(), NamespaceError> {
+        let failed = |failure| refused(database, "created", failure);
+        if !is_empty(target, database).await.map_err(failed)? {
+            return Err(taken(target, database).await);
+        }
+        let insert = rawdoc! { "insert": MARKER_COLLECTION, "documents": [self.owner.mark()], "writeConcern": { "w": "majority" } };
+        self.left.borrow_mut().insert(database.to_owned());
+        match target.run(database, insert, ReplyKind::Single).await {
+            Ok(_) => Ok(()),
+            Err(failure) if failure.code() == Some(DUPLICATE_KEY) => {
+                self.left.borrow_mut().remove(database);
+                Err(taken(target, database).await)
+            }
+            Err(failure) => {
+                if failure.code() == Some(UNAUTHORIZED) {
+                    self.left.borrow_mut().remove(database);
+                }
+                Err(failed(failure))
+            }
+        }
+    }
+
+    /// Drops a database with our mark. A missing one is no error; one with another mark or none stays, with an error.
+    ///
+    /// # Errors
+    /// When it is not ours, or the server fails.
+    pub async fn drop(&self, target: &impl Target, database: &str) -> Result<(), NamespaceError> {
+        let unread = |failure| refused(database, "read", failure);
+        let is_ours = drop_of(target, database, &self.owner).await?;
+        let is_gone = is_ours || is_empty(target, database).await.map_err(unread)?;
+        self.left.borrow_mut().remove(database);
+        if is_gone { Ok(()) } else { Err(NamespaceError::NotOurs { database: database.to_owned() }) }
+    }
+
+    /// The databases that were created and not dropped.
+    pub fn left(&self) -> Vec<String> {
+        self.left.borrow().iter().cloned().collect()
+    }
 }
 
 /// Waits until a majority has all writes so far. Until then a transaction may read a snapshot without them, although they
@@ -97,47 +150,62 @@ pub async fn await_majority(target: &impl Target, database: &str) -> Result<(), 
     target.run(database, update, ReplyKind::Single).await.map(|_| ())
 }
 
-/// Drops a database with our mark. A missing one is no error; one without the mark stays, with an error.
-pub async fn drop_marked(target: &impl Target, database: &str) -> Result<(), NamespaceError> {
-    let unread = |failure| refused(database, "read", failure);
-    if !has_mark(target, database, rawdoc! { "_id": MARK }).await.map_err(unread)? {
-        let absent = is_empty(target, database).await.map_err(unread)?;
-        return if absent { Ok(()) } else { Err(NamespaceError::NotMarked { database: database.to_owned() }) };
+/// Drops a database with this mark, and returns whether it has it. Any other database stays.
+///
+/// # Errors
+/// When the server fails.
+pub async fn drop_of(target: &impl Target, database: &str, owner: &Owner) -> Result<bool, NamespaceError> {
+    let found =
+        find_mark(target, database, owner.filter()).await.map_err(|failure| refused(database, "read", failure))?;
+    if found.is_some() {
+        let drop = rawdoc! { "dropDatabase": 1, "writeConcern": { "w": "majority" } };
+        target.run(database, drop, ReplyKind::Single).await.map_err(|failure| refused(database, "dropped", failure))?;
     }
-    let drop = rawdoc! { "dropDatabase": 1, "writeConcern": { "w": "majority" } };
-    target.run(database, drop, ReplyKind::Single).await.map_err(|failure| refused(database, "dropped", failure))?;
-    Ok(())
+    Ok(found.is_some())
 }
 
-/// Drops a database that an earlier part of run `run` left. A database of another run or application stays.
-pub async fn drop_of_run(target: &impl Target, database: &str, run: &str) -> Result<(), NamespaceError> {
-    let is_of_run = has_mark(target, database, rawdoc! { "_id": MARK, "run": run }).await;
-    if is_of_run.map_err(|failure| refused(database, "read", failure))? {
-        drop_marked(target, database).await?;
-    }
-    Ok(())
+/// Returns whose mark a database has.
+///
+/// # Errors
+/// When the server fails, or the user may not read the database.
+pub async fn mark(target: &impl Target, database: &str) -> Result<Option<Owner>, Failure> {
+    find_mark(target, database, rawdoc! { "_id": MARK }).await
 }
 
-async fn has_mark(target: &impl Target, database: &str, filter: RawDocumentBuf) -> Result<bool, Failure> {
+async fn find_mark(target: &impl Target, database: &str, filter: RawDocumentBuf) -> Result<Option<Owner>, Failure> {
     let find = rawdoc! { "find": MARKER_COLLECTION, "filter": filter, "limit": 1, "singleBatch": true };
-    Ok(database.starts_with("docshape_") && has_results(target, database, find).await?)
+    first_result(target, database, find, Owner::read).await
 }
 
 async fn is_empty(target: &impl Target, database: &str) -> Result<bool, Failure> {
-    Ok(!has_results(target, database, rawdoc! { "listCollections": 1, "nameOnly": true }).await?)
+    let list = rawdoc! { "listCollections": 1, "nameOnly": true };
+    Ok(first_result(target, database, list, |_| ()).await?.is_none())
 }
 
-async fn has_results(target: &impl Target, database: &str, command: RawDocumentBuf) -> Result<bool, Failure> {
+async fn first_result<R>(
+    target: &impl Target,
+    database: &str,
+    command: RawDocumentBuf,
+    read: impl Fn(&RawDocument) -> R,
+) -> Result<Option<R>, Failure> {
     let reply = target.run(database, command, ReplyKind::Cursor).await?;
     let first = reply.batches().first().and_then(|batch| at(batch, "cursor.firstBatch")?.as_array());
     // An empty first batch may still be followed by others, but not for these commands on one database.
-    Ok(first.is_some_and(|documents| !documents.is_empty()))
+    Ok(first.and_then(|documents| documents.get_document(0).ok()).map(read))
+}
+
+/// The error for a database that exists already.
+async fn taken(target: &impl Target, database: &str) -> NamespaceError {
+    match mark(target, database).await {
+        Ok(owner) => Taken::one(database, owner).into(),
+        Err(failure) => refused(database, "read", failure),
+    }
 }
 
 /// The help for a user without rights.
 fn rights(failure: &Failure) -> &'static str {
-    if failure.code() == Some(UNAUTHORIZED) {
-        return "; give the user of the connection string the roles readWriteAnyDatabase and dbAdminAnyDatabase";
+    if failure.kind == FailureKind::Server(UNAUTHORIZED) {
+        return "; `docshape rights SCENARIO` prints a role with the rights that the user of the connection string needs";
     }
     ""
 }
@@ -147,39 +215,3 @@ fn refused(database: &str, action: &'static str, failure: Failure) -> NamespaceE
 }
 
 impl KindedError for NamespaceError {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plain_parts_are_kept() {
-        assert_eq!(database_name("blog-comments", "embedded", "r1-3f9a"), "docshape_blog-comments_embedded_r1-3f9a");
-    }
-
-    #[test]
-    fn every_name_is_valid() {
-        let long = "x".repeat(200);
-        for text in ["embedded(A/A)", "Größe $ \"x\" <y>.z|?*:\\", "", &long, "a b\0c", "ends-"] {
-            for name in [database_name(text, "s", "1"), database_name("s", text, "1"), database_name(text, text, text)]
-            {
-                assert!(name.len() <= LONGEST_NAME, "{name}");
-                assert!(
-                    name.chars()
-                        .all(|symbol| symbol.is_ascii_lowercase() || symbol.is_ascii_digit() || "-_".contains(symbol)),
-                    "{name}"
-                );
-                assert!(name.starts_with("docshape_"), "{name}");
-            }
-        }
-    }
-
-    #[test]
-    fn different_parts_give_different_names() {
-        let long = "x".repeat(60);
-        let longer = "x".repeat(61);
-        let texts = ["embedded", "Embedded", "embedded(A/A)", "embedded(a/a)", "embedded_a_a", "", &long, &longer];
-        let names: std::collections::HashSet<_> = texts.iter().map(|text| database_name("s", text, "1")).collect();
-        assert_eq!(names.len(), texts.len());
-    }
-}

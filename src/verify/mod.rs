@@ -17,16 +17,17 @@ mod state;
 mod unordered_phase;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use crate::engine::{FatalError, Loader, RunError, StopFlag, audits};
+use crate::engine::{FatalError, Loader, RunError, StopFlag, arm_database, audits};
 use crate::plan::{Plan, Value, written};
 use crate::results::verification::{PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase};
-use crate::server::namespace;
+use crate::server::namespace::Namespace;
 use crate::server::{Db, Target};
 
 use call::{ArmDatabase, CallResult};
@@ -39,8 +40,8 @@ pub const PARALLEL_STRATEGIES: usize = 4;
 /// The settings of a verification.
 #[derive(Debug, Clone)]
 pub struct VerifySettings {
-    /// Makes the names of its databases unique.
-    pub id: String,
+    /// Its databases.
+    pub namespace: Namespace,
     /// The command line that repeats it, without strategies, seed and call.
     pub command: String,
     /// Calls per phase and strategy.
@@ -73,7 +74,7 @@ pub struct Verifier<'v, T> {
 }
 
 /// The databases that were created, to be dropped at the end.
-type Databases = RefCell<Vec<String>>;
+type Databases = RefCell<BTreeSet<String>>;
 
 /// What the concurrent phases are compared with.
 struct BaselineState {
@@ -127,6 +128,9 @@ impl<T: Target> Verifier<'_, T> {
     ) -> Result<(), RunError> {
         if own.rejected_at.is_none() {
             own.phases.push(self.ordered(arm, baseline, databases).await?);
+            // The next phase has a database of the same name.
+            let Namespace { names, .. } = &self.settings.namespace;
+            self.settings.namespace.drop(self.target, &names.concurrent(&self.plan.arms[arm].name)).await?;
         }
         let (phase, live) = self.unordered(arm, databases).await?;
         own.phases.push(phase);
@@ -183,16 +187,14 @@ impl<T: Target> Verifier<'_, T> {
     /// Creates and fills a fresh database of an arm for a phase.
     async fn provision(&self, phase: VerifyPhase, arm: usize, databases: &Databases) -> Result<ArmDatabase, RunError> {
         self.stop.check()?;
-        let suffix = match phase {
-            VerifyPhase::Sequential => "s",
-            VerifyPhase::Ordered => "o",
-            VerifyPhase::Unordered => "u",
+        let Namespace { names, .. } = &self.settings.namespace;
+        let database = match phase {
+            VerifyPhase::Sequential => arm_database(names, &self.plan.arms[arm]),
+            VerifyPhase::Ordered | VerifyPhase::Unordered => names.concurrent(&self.plan.arms[arm].name),
         };
-        let name = &self.plan.arms[arm].name;
-        let database = namespace::database_name(&self.plan.name, name, &format!("{}{suffix}", self.settings.id));
-        // First, so that it is dropped even when the work is interrupted in between.
-        databases.borrow_mut().push(database.clone());
-        namespace::create(self.target, &database, &self.settings.id).await?;
+        // First, so that it is dropped even when the work is interrupted in between; one of somebody else never is.
+        databases.borrow_mut().insert(database.clone());
+        self.settings.namespace.create(self.target, &database).await?;
         let loader = Loader {
             plan: self.plan,
             arm: &self.plan.arms[arm],
@@ -212,7 +214,8 @@ impl<T: Target> Verifier<'_, T> {
             return result;
         }
         let databases = databases.into_inner();
-        let dropped = join_all(databases.iter().map(|database| namespace::drop_marked(self.target, database))).await;
+        let dropped =
+            join_all(databases.iter().map(|database| self.settings.namespace.drop(self.target, database))).await;
         let value = result?;
         dropped.into_iter().collect::<Result<(), _>>()?;
         Ok(value)

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use bson::{RawArrayBuf, RawDocument, rawdoc};
 use docshape::compile::{Choice, compile};
-use docshape::engine::{Experiment, LoadThread, LoadThreads, Observer, Servers, StopFlag};
+use docshape::engine::{Experiment, LoadThread, LoadThreads, Observer, Servers, StopFlag, arm_database};
 use docshape::plan::{Plan, Value};
 use docshape::results::{Preset, RunSettings};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
+use docshape::server::database_names::DatabaseNames;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
-use docshape::server::namespace::database_name;
+use docshape::server::namespace::Namespace;
 use docshape::server::{Db, Reply};
 use tokio::time::Instant;
 
@@ -67,6 +68,11 @@ pub fn choice(set: &[(&str, &str)]) -> Choice {
     Choice { set, ..Choice::default() }
 }
 
+/// Returns the databases of a scenario, others for every id.
+pub fn namespace(scenario: &str, id: &str) -> Namespace {
+    Namespace::new(DatabaseNames::new(&format!("docshape_{id}_"), scenario), id)
+}
+
 /// Settings of a closed load whose databases are dropped.
 pub fn settings(clients: usize, slices: u64) -> RunSettings {
     RunSettings { clients, clients_at_rate: clients, slices, ..RunSettings::of(Preset::Quick) }
@@ -98,7 +104,7 @@ impl Bench {
         Experiment {
             plan: Arc::clone(plan),
             settings: settings(clients, slices),
-            id: id.to_owned(),
+            namespace: namespace(&plan.name, id),
             keep: true,
             servers: Servers::Shared { target: &self.target, load_threads: &self.load_threads },
             observer,
@@ -116,7 +122,7 @@ impl Bench {
     pub async fn states(&self, plan: &Plan, id: &str) -> Vec<Vec<(String, Vec<Value>)>> {
         let mut states = Vec::new();
         for (arm, strategy) in plan.arms.iter().enumerate() {
-            let database = database_name(&plan.name, &strategy.name, &format!("{id}r0"));
+            let database = arm_database(&namespace(&plan.name, id).names, strategy);
             states.push(
                 docshape::engine::read_state(&Db { target: &self.target, name: &database }, plan, arm).await.unwrap(),
             );

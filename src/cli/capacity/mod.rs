@@ -14,12 +14,14 @@ use crate::results::{
     self, CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, RunSettings, SearchRecord, Status, TrialRecord,
 };
 use crate::server::Target;
+use crate::server::namespace::Namespace;
 use crate::stats::Objective;
 use crate::stats::capacity::{Capacities, Search, SearchEnd, search_end};
 
 use super::exit::{CliError, Exit, write_error};
 use super::output;
 use super::report::{terminal, written};
+use super::reservation::databases;
 use super::run::rounds::{EarlyEnd, status_after};
 use super::run::{Invocation, check_threads, record};
 use super::scenario::{Ready, prepare};
@@ -45,16 +47,16 @@ pub fn capacity(arguments: &CapacityArguments) -> Result<Exit, CliError> {
     let choice = arguments.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.out.as_deref(), &ready.plan.name);
-    let is_new = results::create_folder(&folder)?;
-    let quit = choice.quit_error(&invocation.id, &format!("complete searches are in {}", folder.display()));
+    let _locked = results::create_folder(&folder)?;
+    let quit = choice.quit_error(&format!("complete searches are in {}", folder.display()));
     let confirm = arguments.confirm.as_secs_f64();
-    let searching = Searches { settings, ready, goal, confirm, folder: folder.clone(), invocation };
-    let result = Session::run(choice, quit, async |session| searching.run(session).await);
-    if is_new {
-        // Without results the folder is removed; one with results in it cannot be removed like this.
-        let _ = std::fs::remove_dir(&folder);
-    }
-    result
+    let namespace = arguments.server.databases.namespace(&ready.plan.name, &invocation.id);
+    let names = databases(&namespace, &ready.plan);
+    let searching = Searches { settings, ready, goal, confirm, folder, invocation };
+    Session::run(choice, quit, async |session| {
+        let search = async || searching.run(&session, namespace.clone()).await;
+        session.with_databases(&namespace, &names, search).await
+    })
 }
 
 /// Returns the goal of the searches.
@@ -106,11 +108,12 @@ struct Searches {
 }
 
 impl Searches {
-    async fn run(self, session: Session) -> Result<Exit, CliError> {
+    async fn run(self, session: &Session, namespace: Namespace) -> Result<Exit, CliError> {
         let Searches { settings, ready, goal, confirm, folder, invocation } = self;
         let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
         let mut head = record::begin(settings, &ready, session.record(), &invocation);
         head.environment.connections = Some(head.settings.clients as u64);
+        head.warnings.extend(session.missing_rights());
         let mut record = CapacityRecord {
             format: CAPACITY_FORMAT,
             objective: goal.objective.to_string(),
@@ -121,7 +124,7 @@ impl Searches {
         let mut experiment = Experiment {
             plan: ready.plan,
             settings: record.run.settings.clone(),
-            id: invocation.id.clone(),
+            namespace,
             keep: false,
             servers: Servers::Shared { target: &session.target, load_threads: &load_threads },
             observer: &(),

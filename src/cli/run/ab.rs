@@ -11,6 +11,7 @@ use crate::engine::{Event, Experiment, LoadThreads, Observer, Servers, StopFlag}
 use crate::report::NamedRun;
 use crate::results::{self, RunRecord, RunSettings};
 use crate::server::client::MongoTarget;
+use crate::server::namespace::Namespace;
 use crate::stats::MINIMUM_ROUNDS;
 
 use super::super::argument::ConnectionString;
@@ -18,8 +19,8 @@ use super::super::compare::compare_in_turns;
 use super::super::exit::{CliError, Exit};
 use super::super::output;
 use super::super::progress::Progress;
+use super::super::reservation::databases;
 use super::super::scenario::{Ready, prepare};
-use super::super::server::ServerChoice;
 use super::super::session::{Session, on_main_thread};
 use super::super::verify::verify_before_run;
 use super::latency_log::LogWriter;
@@ -47,25 +48,27 @@ pub fn run(arguments: &RunArguments, uris: [ConnectionString; 2]) -> Result<Exit
     threshold::check(&arguments.measurement.threshold, &ready.plan)?;
     let invocations = [Invocation::now(), Invocation::now()];
     let folder = invocations[0].folder(arguments.measurement.out.as_deref(), &ready.plan.name);
-    let is_new = results::create_folder(&folder)?;
+    let _locked = results::create_folder(&folder)?;
     let folders = ["a", "b"].map(|name| folder.join(name));
-    for folder in &folders {
-        results::create_folder(folder)?;
-    }
-    let saved = format!("complete rounds are in {}", folder.display());
-    let [a, b] = uris.map(ServerChoice::Uri);
-    let quit = a.quit_error(&invocations.each_ref().map(|invocation| invocation.id.as_str()).join(" or "), &saved);
-    let pair = Pair { arguments, settings, ready, invocations, folders: folders.clone() };
-    let result = on_main_thread(quit, async |stop| {
+    let _parts = folders.iter().map(|folder| results::create_folder(folder)).collect::<Result<Vec<_>, _>>()?;
+    let [a, b] = uris.map(|uri| arguments.server.user_server(uri, "--ab"));
+    let quit = a.quit_error(&format!("complete rounds are in {}", folder.display()));
+    let namespaces =
+        invocations.each_ref().map(|invocation| arguments.server.databases.namespace(&ready.plan.name, &invocation.id));
+    let pair = Pair { arguments, settings, ready, invocations, namespaces: namespaces.clone(), folders };
+    on_main_thread(quit, async |stop| {
         let with_both = async |a: Session| {
-            let with_b = async |b: Session| pair.measure(&[a, b], stop.clone()).await;
+            let with_b = async |b: Session| {
+                let names = namespaces.each_ref().map(|namespace| databases(namespace, &pair.ready.plan));
+                let sessions = [a, b];
+                let on_b = async || pair.measure(&sessions, stop.clone()).await;
+                let on_a = async || sessions[1].with_databases(&namespaces[1], &names[1], on_b).await;
+                sessions[0].with_databases(&namespaces[0], &names[0], on_a).await
+            };
             Session::with(&b, &stop, with_b).await
         };
         Session::with(&a, &stop, with_both).await
-    });
-    // Folders without results are removed; those with results cannot be removed like this.
-    folders.iter().chain(is_new.then_some(&folder)).for_each(|folder| drop(std::fs::remove_dir(folder)));
-    result
+    })
 }
 
 /// Two runs that are ready to be measured.
@@ -74,6 +77,7 @@ struct Pair<'p> {
     settings: RunSettings,
     ready: Ready,
     invocations: [Invocation; 2],
+    namespaces: [Namespace; 2],
     folders: [PathBuf; 2],
 }
 
@@ -104,7 +108,7 @@ impl Pair<'_> {
             let experiment = Experiment {
                 plan: self.ready.plan.clone(),
                 settings: record.settings.clone(),
-                id: record.id.clone(),
+                namespace: self.namespaces[place].clone(),
                 keep: self.arguments.keep,
                 servers: Servers::Shared { target, load_threads: &load_threads[place] },
                 observer: &observers[place],
@@ -122,17 +126,18 @@ impl Pair<'_> {
 
     /// Verifies the strategies on a server, and begins its record.
     async fn begin(&self, place: usize, session: &Session) -> Result<RunRecord, CliError> {
-        let Pair { arguments, settings, ready, invocations, .. } = self;
+        let Pair { arguments, settings, ready, invocations, namespaces, .. } = self;
         let compared = ready.plan.arms.iter().filter(|arm| !arm.is_repeat).count();
         let verification = if arguments.no_verify || compared < 2 {
             None
         } else {
             output::message(&format!("server {}:\n", NAMES[place]));
-            let (scenario, id) = (arguments.scenario.as_deref().unwrap_or_default(), &invocations[place].id);
-            Some(verify_before_run(session, &ready.plan, settings, id, scenario).await?)
+            let scenario = arguments.scenario.as_deref().unwrap_or_default();
+            Some(verify_before_run(session, &ready.plan, settings, &namespaces[place], scenario).await?)
         };
         let begun = record::begin(settings.clone(), ready, session.record(), &invocations[place]);
-        Ok(RunRecord { verification, turns_with: Some(invocations[1 - place].id.clone()), ..begun })
+        let warnings = session.missing_rights().into_iter().collect();
+        Ok(RunRecord { verification, warnings, turns_with: Some(invocations[1 - place].id.clone()), ..begun })
     }
 
     /// Writes the reports of both runs, and compares them.

@@ -22,7 +22,7 @@ pub struct RunArguments {
     pub scenario: Option<String>,
     /// Resume the run in DIR after its last complete round [default: a new run]
     ///
-    /// Settings come from its run.json, except --compare-with, --save-run and --junit: repeat these if you need them.
+    /// Settings come from its run.json, except --compare-with, --save-run, --junit and --db-prefix: repeat these if you need them.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
     pub resume: Option<PathBuf>,
     /// The server to measure.
@@ -50,7 +50,7 @@ pub struct RunArguments {
     /// Skip the check that all strategies return the same results
     #[arg(long)]
     pub no_verify: bool,
-    /// Keep the databases of complete rounds; requires --uri
+    /// Keep the databases of the last round; requires --uri
     #[arg(long)]
     pub keep: bool,
 }

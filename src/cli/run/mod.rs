@@ -20,6 +20,7 @@ use crate::engine::{Event, Experiment, Observer, Servers, StopFlag, StrategyServ
 use crate::results::verification::Verification;
 use crate::results::{self, RunRecord, RunSettings, ServerRecord, ServerSharing};
 use crate::server::client::MongoTarget;
+use crate::server::namespace::Namespace;
 use crate::server::turns::EmbeddedServers;
 use crate::stats;
 
@@ -28,6 +29,7 @@ use super::exit::{CliError, Exit};
 use super::file_limit;
 use super::output;
 use super::progress::Progress;
+use super::reservation::databases;
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::session::{Session, on_main_thread};
@@ -64,18 +66,12 @@ fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
     let choice = arguments.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
-    let is_new = results::create_folder(&folder)?;
-    let run = Run { arguments, settings, ready, folder: folder.clone(), invocation, resumed: None, comparison };
-    let result = run.on_server(choice);
-    if is_new {
-        // A run without results leaves no empty folder; one with results in it cannot be removed like this.
-        let _ = std::fs::remove_dir(&folder);
-    }
-    result
+    let _locked = results::create_folder(&folder)?;
+    Run { arguments, settings, ready, folder, invocation, resumed: None, comparison }.on_server(choice)
 }
 
 fn resume_run(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError> {
-    let Some(Resumed { ready, record }) = resume::open(&folder)? else {
+    let Some(Resumed { ready, record, lock: _lock }) = resume::open(&folder)? else {
         return complete(&folder, &arguments);
     };
     let choice = resume::server(&arguments.server, &record)?;
@@ -135,9 +131,7 @@ impl Run {
                  stays with `docshape server start`",
             ));
         }
-        let id = self.resumed.as_ref().map_or(&self.invocation.id, |record| &record.id);
-        let saved = format!("complete rounds are in {}", self.folder.display());
-        let quit = choice.quit_error(id, &saved);
+        let quit = choice.quit_error(&format!("complete rounds are in {}", self.folder.display()));
         on_main_thread(quit, async |stop| self.place(choice, stop).await)
     }
 
@@ -146,16 +140,24 @@ impl Run {
         let settings = self.resumed.as_mut().map_or(&mut self.settings, |record| &mut record.settings);
         let (placement, warning) = Placement::of(choice, arms, settings);
         warning.iter().for_each(|warning| output::message(&format!("{warning}\n")));
+        let mut warnings: Vec<String> = warning.into_iter().collect();
+        let id = self.resumed.as_ref().map_or(&self.invocation.id, |record| &record.id);
+        let namespace = self.arguments.server.databases.namespace(&self.ready.plan.name, id);
         let (clients, threads) = (self.settings.most_clients() as u64, self.settings.threads as u64);
         match placement {
             Placement::Shared(choice) => {
                 let measure = async |session: Session| {
-                    let verification = self.verify(&session).await?;
-                    let load_threads = session.load_threads(clients, threads).await?;
-                    let server = session.record();
-                    let servers = Servers::Shared { target: &session.target, load_threads: &load_threads };
-                    self.measure(RunServers { servers, server, verification, warning, stop: session.stop.clone() })
-                        .await
+                    warnings.extend(session.missing_rights());
+                    let names = databases(&namespace, &self.ready.plan);
+                    let measure = async || {
+                        let verification = self.verify(&session, &namespace).await?;
+                        let load_threads = session.load_threads(clients, threads).await?;
+                        let (server, stop) = (session.record(), session.stop.clone());
+                        let servers = Servers::Shared { target: &session.target, load_threads: &load_threads };
+                        let servers = RunServers { servers, server, verification, warnings, stop };
+                        self.measure(servers, namespace.clone()).await
+                    };
+                    session.with_databases(&namespace, &names, measure).await
                 };
                 Session::with(&choice, &stop, measure).await
             }
@@ -164,7 +166,7 @@ impl Run {
                 // On a server of its own, so that none of the others is warmer.
                 let verification = if self.is_verified() {
                     let choice = ServerChoice::Embedded(options.clone());
-                    Session::with(&choice, &stop, async |session| self.verify(&session).await).await?
+                    Session::with(&choice, &stop, async |session| self.verify(&session, &namespace).await).await?
                 } else {
                     None
                 };
@@ -176,7 +178,8 @@ impl Run {
                         servers.push(StrategyServer { target: session.target, load_threads });
                     }
                     let servers = Servers::PerStrategy { servers: &servers, turns };
-                    self.measure(RunServers { servers, server, verification, warning, stop: stop.clone() }).await
+                    let servers = RunServers { servers, server, verification, warnings, stop: stop.clone() };
+                    self.measure(servers, namespace).await
                 };
                 Session::with_each(&options, arms, &stop, measure).await
             }
@@ -189,24 +192,19 @@ impl Run {
         self.resumed.is_none() && !self.arguments.no_verify && compared > 1
     }
 
-    async fn verify(&self, session: &Session) -> Result<Option<Verification>, CliError> {
+    async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Option<Verification>, CliError> {
         if !self.is_verified() {
             return Ok(None);
         }
         let scenario = self.arguments.scenario.as_deref().unwrap_or_default();
-        let verified =
-            verify_before_run(session, &self.ready.plan, &self.settings, &self.invocation.id, scenario).await?;
+        let verified = verify_before_run(session, &self.ready.plan, &self.settings, namespace, scenario).await?;
         Ok(Some(verified))
     }
 
-    async fn measure(self, measured: RunServers<'_>) -> Result<Exit, CliError> {
+    async fn measure(self, measured: RunServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
         let Run { arguments, settings, ready, folder, invocation, resumed, comparison } = self;
-        let RunServers { servers, server, verification, warning, stop } = measured;
-        let head = RunRecord {
-            verification,
-            warnings: warning.into_iter().collect(),
-            ..record::begin(settings, &ready, server, &invocation)
-        };
+        let RunServers { servers, server, verification, warnings, stop } = measured;
+        let head = RunRecord { verification, warnings, ..record::begin(settings, &ready, server, &invocation) };
         let is_resumed = resumed.is_some();
         let mut record = resumed.map_or_else(|| Ok(head.clone()), |record| resume::continue_record(record, &head))?;
         comparison.check(&mut record)?;
@@ -217,7 +215,7 @@ impl Run {
         let mut experiment = Experiment {
             plan: ready.plan,
             settings: record.settings.clone(),
-            id: record.id.clone(),
+            namespace,
             keep: arguments.keep,
             servers,
             observer: &observer,
@@ -225,9 +223,6 @@ impl Run {
             started: Instant::now(),
         };
         let rounds = Rounds::new(&folder, arguments.junit.as_deref(), record.complete_rounds());
-        if is_resumed {
-            experiment.drop_left(record.complete_rounds() as u64).await?;
-        }
         let result = rounds.run(&mut experiment, &observer.1, &mut record).await;
         drop(experiment);
         drop(observer);
@@ -243,6 +238,6 @@ struct RunServers<'r> {
     server: ServerRecord,
     verification: Option<Verification>,
     /// What the report says of them.
-    warning: Option<String>,
+    warnings: Vec<String>,
     stop: StopFlag,
 }

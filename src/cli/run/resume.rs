@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::compile::Choice;
-use crate::results::{self, Environment, FORMAT_VERSION, RUN_FILE, RunRecord, ServerSharing, Status};
+use crate::results::{self, Environment, FORMAT_VERSION, FolderLock, RUN_FILE, RunRecord, ServerSharing, Status};
 use crate::scenario::Source;
 
 use super::super::argument::ServerArguments;
@@ -17,6 +17,8 @@ pub struct Resumed {
     pub ready: Ready,
     /// Its record so far.
     pub record: RunRecord,
+    /// Keeps other processes out of its folder.
+    pub lock: FolderLock,
 }
 
 /// Reads the run in a folder; `None` when it is complete.
@@ -28,10 +30,19 @@ pub fn open(folder: &Path) -> Result<Option<Resumed>, CliError> {
         let folder = folder.display();
         return Err(CliError::usage(format!("--resume {folder}: no such folder; name a run folder")));
     }
-    let record = results::load(folder)?;
-    if record.status == Status::Complete {
+    if !folder.join(RUN_FILE).exists() {
+        let shown = folder.display();
+        return Err(CliError::usage(format!(
+            "nothing to resume in {shown}: it has no {RUN_FILE}, which a run writes before its first round; run again with --out \
+             {shown}"
+        )));
+    }
+    if results::load(folder)?.status == Status::Complete {
         return Ok(None);
     }
+    let lock = FolderLock::take(folder)?;
+    // The process that had the lock may have written it meanwhile.
+    let record = results::load(folder)?;
     let this = env!("CARGO_PKG_VERSION");
     if record.version != this || record.format != FORMAT_VERSION {
         let (file, theirs) = (folder.join(RUN_FILE), &record.version);
@@ -49,7 +60,7 @@ pub fn open(folder: &Path) -> Result<Option<Resumed>, CliError> {
     }
     let source = Source::new(record.scenario.name.as_str(), record.scenario.text.as_str());
     let ready = prepare_source(source, &choice(&record))?;
-    Ok(Some(Resumed { ready, record }))
+    Ok(Some(Resumed { ready, record, lock }))
 }
 
 /// What the record's run chose of its scenario.
@@ -131,6 +142,11 @@ pub fn continue_record(mut record: RunRecord, head: &RunRecord) -> Result<RunRec
         notes.push(format!("Rounds after {finished} were measured with {ways}."));
     }
     record.warnings.extend(notes);
+    for warning in &head.warnings {
+        if !record.warnings.contains(warning) {
+            record.warnings.push(warning.clone());
+        }
+    }
     record.status = Status::Unfinished;
     if record.id.is_empty() {
         record.id.clone_from(&head.id);

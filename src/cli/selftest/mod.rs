@@ -10,6 +10,8 @@ use crate::scenario::Source;
 
 use super::exit::{CliError, Exit};
 use super::output;
+use super::reservation::databases;
+use super::run::Invocation;
 use super::scenario::{Ready, prepare_source};
 use super::session::Session;
 pub use argument::SelftestArguments;
@@ -34,17 +36,23 @@ pub struct MachineCheck {
 /// When there is no server. A failed check is the exit code 1.
 pub fn selftest(arguments: &SelftestArguments) -> Result<Exit, CliError> {
     let choice = arguments.server.choice()?;
-    let quit = CliError::new(Exit::Interrupted, "quit without cleanup");
+    let quit = choice.quit_error("");
     let mut checklist = Checklist::default();
     for check in load_checks::checks()? {
         checklist.add(&check)?;
     }
+    let plan = ready("default", &["one", "other"], true)?.plan;
+    let namespace = arguments.server.databases.namespace(&plan.name, &Invocation::now().id);
+    let names = databases(&namespace, &plan);
     Session::run(choice, quit, async |session| {
-        for check in server_checks::one_client(&session).await? {
-            checklist.add(&check)?;
-        }
-        checklist.add(&server_checks::identical(&session, arguments.rounds).await?)?;
-        checklist.conclude()
+        let check = async || {
+            for check in server_checks::one_client(&session, &namespace).await? {
+                checklist.add(&check)?;
+            }
+            checklist.add(&server_checks::identical(&session, &namespace, arguments.rounds).await?)?;
+            checklist.conclude()
+        };
+        session.with_databases(&namespace, &names, check).await
     })
 }
 

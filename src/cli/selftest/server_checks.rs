@@ -7,14 +7,15 @@ use std::time::Duration;
 use bson::rawdoc;
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, Load, LoadThread, Loader, RoundPlan, Servers, Slice, StopFlag};
+use crate::engine::{Experiment, Load, LoadThread, Loader, RoundPlan, Servers, Slice, StopFlag, arm_database};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
 use crate::report::Evaluation;
 use crate::results::{Part, Preset, RunSettings, Status};
 use crate::server::client::MongoTarget;
 use crate::server::meter::{Meter, Usage};
-use crate::server::{ReplyKind, Target, namespace};
+use crate::server::namespace::Namespace;
+use crate::server::{ReplyKind, Target};
 use crate::stats::SharedCache;
 
 use super::super::exit::CliError;
@@ -37,15 +38,14 @@ const WINDOW_SECONDS: f64 = 1.0;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Checks point reads of one client.
-pub(super) async fn one_client(session: &Session) -> Result<Vec<MachineCheck>, CliError> {
+pub(super) async fn one_client(session: &Session, namespace: &Namespace) -> Result<Vec<MachineCheck>, CliError> {
     let plan = ready("reads", &["one"], false)?.plan;
     let (target, thread) = (session.client(1).await?, session.load_thread(1).await?);
-    let id = Invocation::now().id;
-    let database = namespace::database_name(&plan.name, "one", &id);
-    namespace::create(&target, &database, &id).await?;
+    let database = arm_database(&namespace.names, &plan.arms[0]);
+    namespace.create(&target, &database).await?;
     let reads = Reads { target: &target, thread, plan, database: &database, next: Cell::new(0), stop: &session.stop };
     let checks = reads.checks().await;
-    namespace::drop_marked(&target, &database).await?;
+    namespace.drop(&target, &database).await?;
     checks
 }
 
@@ -151,7 +151,7 @@ impl Reads<'_> {
 }
 
 /// A short run of two strategies that are the same.
-pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineCheck, CliError> {
+pub(super) async fn identical(session: &Session, namespace: &Namespace, rounds: u64) -> Result<MachineCheck, CliError> {
     let invocation = Invocation::now();
     let settings = RunSettings { rounds, parts: vec![Part::Saturation], ..RunSettings::of(Preset::Quick) };
     let ready = ready("default", &["one", "other"], true)?;
@@ -160,7 +160,7 @@ pub(super) async fn identical(session: &Session, rounds: u64) -> Result<MachineC
     let experiment = Experiment {
         plan: ready.plan,
         settings: record.settings.clone(),
-        id: invocation.id,
+        namespace: namespace.clone(),
         keep: false,
         servers: Servers::Shared { target: &session.target, load_threads: &load_threads },
         observer: &(),

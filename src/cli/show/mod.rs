@@ -13,15 +13,16 @@ use std::sync::Arc;
 use bson::Document;
 
 use crate::compile::{self, Choice};
-use crate::engine::{Loader, StopFlag, indexes};
+use crate::engine::{Loader, StopFlag, arm_database, indexes};
 use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Program, call_id};
 use crate::scenario::{CollectionDefinition, Diagnostics, StrategyDefinition};
 use crate::server::client::MongoTarget;
-use crate::server::namespace;
+use crate::server::namespace::{Namespace, await_majority};
 
 use super::argument::ShowArguments;
 use super::exit::{CliError, Exit};
 use super::output;
+use super::reservation::databases;
 use super::run::Invocation;
 use super::scenario::{Ready, prepare};
 use super::session::Session;
@@ -41,15 +42,19 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
     let ready = ready(arguments)?;
     // The scenario has compiled, so that this finds no problems.
     let strategies = compile::inherit(&ready.scenario.strategies, &mut Diagnostics::new());
-    let showing =
-        Showing { plan: &ready.plan, strategies: &strategies, call: arguments.call, id: Invocation::now().id };
+    let namespace = arguments.server.databases.namespace(&ready.plan.name, &Invocation::now().id);
+    let names = databases(&namespace, &ready.plan);
+    let showing = Showing { plan: &ready.plan, strategies: &strategies, call: arguments.call, namespace: &namespace };
     let preamble = preamble(&ready.scenario, &ready.plan);
     match arguments.server.choice() {
         Ok(choice) => {
-            let quit = choice.quit_error(&showing.id, "");
+            let quit = choice.quit_error("");
             Session::run(choice, quit, async |session| {
-                output::print(&preamble)?;
-                showing.print(Some(&session)).await
+                let show = async || {
+                    output::print(&preamble)?;
+                    showing.print(Some(&session)).await
+                };
+                session.with_databases(&namespace, &names, show).await
             })
         }
         // A program that was named is to be used.
@@ -82,7 +87,7 @@ struct Showing<'s> {
     plan: &'s Plan,
     strategies: &'s [StrategyDefinition],
     call: u64,
-    id: String,
+    namespace: &'s Namespace,
 }
 
 /// A database with a strategy's data.
@@ -102,11 +107,11 @@ impl Showing<'_> {
             let filled = session.map(|session| Filled {
                 target: &session.target,
                 stop: &session.stop,
-                name: namespace::database_name(&self.plan.name, &arm.name, &self.id),
+                name: arm_database(&self.namespace.names, arm),
             });
             let text = self.strategy(arm, filled.as_ref()).await;
             let dropped = match &filled {
-                Some(filled) => namespace::drop_marked(filled.target, &filled.name).await.map_err(failed),
+                Some(filled) => self.namespace.drop(filled.target, &filled.name).await.map_err(failed),
                 None => Ok(()),
             };
             output::print(&text?)?;
@@ -137,7 +142,7 @@ impl Showing<'_> {
             text.push_str(&called(load, frame, filled).await);
         }
         if let Some(filled) = filled {
-            namespace::await_majority(filled.target, &filled.name).await.map_err(failed)?;
+            await_majority(filled.target, &filled.name).await.map_err(failed)?;
         }
         for (operation, program) in arm.operations.iter().enumerate() {
             let undrawn = |error| CliError::usage(format!("call {} cannot be drawn: {error}", self.call));
@@ -170,7 +175,7 @@ impl Showing<'_> {
 
     /// Fills the collections of a strategy.
     async fn fill(&self, arm: &Arm, filled: &Filled<'_>) -> Result<(), CliError> {
-        namespace::create(filled.target, &filled.name, &self.id).await.map_err(failed)?;
+        self.namespace.create(filled.target, &filled.name).await.map_err(failed)?;
         let Filled { target, stop, name } = filled;
         let loader = Loader { plan: self.plan, arm, target: *target, database: name, observer: &(), stop };
         loader.collections().await.map_err(failed)?;

@@ -9,12 +9,14 @@ use crate::report::Report;
 use crate::results::RunSettings;
 use crate::results::verification::{Verification, VerifyPhase};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
+use crate::server::namespace::Namespace;
 use crate::verify::{Verifier, VerifySettings};
 
 use super::catalogue;
 use super::exit::{CliError, Exit};
 use super::output;
 use super::report::terminal;
+use super::reservation::databases;
 use super::run::Invocation;
 use super::scenario::{Ready, already_printed, prepare_source, print_diagnostics};
 use super::session::Session;
@@ -38,20 +40,28 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Exit, CliError> {
         .map(|time| ready(arguments, &source, &scenario, arguments.seed.wrapping_add(time)))
         .collect::<Result<_, _>>()?;
     let choice = arguments.server.choice()?;
-    let id = Invocation::now().id;
-    let quit = choice.quit_error(&id, "");
+    let namespace = arguments.server.databases.namespace(&scenario.name.value, &Invocation::now().id);
+    let mut names = all.first().map(|ready| databases(&namespace, &ready.plan)).unwrap_or_default();
+    if arguments.call.is_none() {
+        let arms = all.first().into_iter().flat_map(|ready| ready.plan.arms.iter());
+        names.extend(arms.map(|arm| namespace.names.concurrent(&arm.name)));
+    }
+    let quit = choice.quit_error("");
     Session::run(choice, quit, async |session| {
-        let mut exit = Exit::Success;
-        for ready in all {
-            exit = match arguments.call {
-                None => check(arguments, &session, &id, ready).await?,
-                Some(call) => show(arguments, &session, &id, (ready, call)).await?,
-            };
-            if exit != Exit::Success {
-                break;
+        let check_all = async || {
+            let mut exit = Exit::Success;
+            for ready in all {
+                exit = match arguments.call {
+                    None => check(arguments, &session, &namespace, ready).await?,
+                    Some(call) => show(arguments, &session, &namespace, (ready, call)).await?,
+                };
+                if exit != Exit::Success {
+                    break;
+                }
             }
-        }
-        Ok(exit)
+            Ok(exit)
+        };
+        session.with_databases(&namespace, &names, check_all).await
     })
 }
 
@@ -84,12 +94,17 @@ fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
     chosen
 }
 
-async fn check(arguments: &VerifyArguments, session: &Session, id: &str, ready: Ready) -> Result<Exit, CliError> {
+async fn check(
+    arguments: &VerifyArguments,
+    session: &Session,
+    namespace: &Namespace,
+    ready: Ready,
+) -> Result<Exit, CliError> {
     let plan = ready.plan;
     let progress =
         |phase: VerifyPhase, strategy: Option<&str>| output::message(&format!("{}\n", describe(phase, strategy)));
     let settings = VerifySettings {
-        id: format!("{id}{}", plan.seed % 1_000),
+        namespace: namespace.clone(),
         command: command(&arguments.scenario, &plan, &arguments.set),
         calls: arguments.calls(plan.arms.len()),
         clients: arguments.clients as usize,
@@ -119,14 +134,14 @@ pub async fn verify_before_run(
     session: &Session,
     plan: &Arc<Plan>,
     settings: &RunSettings,
-    id: &str,
+    namespace: &Namespace,
     scenario: &str,
 ) -> Result<Verification, CliError> {
     let target = session.client(plan.arms.len() as u32).await?;
     let verifier = Verifier {
         plan,
         settings: VerifySettings {
-            id: id.to_owned(),
+            namespace: namespace.clone(),
             command: command(scenario, plan, &settings.set),
             calls: CALLS_BEFORE_RUN,
             clients: 1,
@@ -160,7 +175,7 @@ fn describe(phase: VerifyPhase, strategy: Option<&str>) -> String {
 async fn show(
     arguments: &VerifyArguments,
     session: &Session,
-    id: &str,
+    namespace: &Namespace,
     (ready, call): (Ready, u64),
 ) -> Result<Exit, CliError> {
     let target = session.client(1).await?;
@@ -168,7 +183,7 @@ async fn show(
     let verifier = Verifier {
         plan: &plan,
         settings: VerifySettings {
-            id: id.to_owned(),
+            namespace: namespace.clone(),
             command: String::new(),
             calls: call + 1,
             clients: 1,

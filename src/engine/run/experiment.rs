@@ -12,10 +12,11 @@ use crate::plan::Plan;
 use crate::record::Part;
 use crate::results::{EventKind, EventRecord, RunSettings};
 use crate::server::flush::{FlushCost, flush, flush_cost};
+use crate::server::namespace::Namespace;
 use crate::server::primary::PrimaryChange;
 use crate::server::steady::SteadyTarget;
 use crate::server::turns::EndedServer;
-use crate::server::{Failure, Target, namespace};
+use crate::server::{Failure, Target};
 
 use super::cell::ArmRound;
 use super::error::RunError;
@@ -28,9 +29,9 @@ pub struct Experiment<'e, T, G> {
     pub plan: Arc<Plan>,
     /// The settings of the run. The pilot has closed load in any case.
     pub settings: RunSettings,
-    /// Part of the names of the databases, which distinguishes them from those of other runs.
-    pub id: String,
-    /// Whether to keep the databases of complete rounds; those of the pilot and of a failed round are dropped.
+    /// Its databases.
+    pub namespace: Namespace,
+    /// Whether to keep the databases of the last round; all others are dropped.
     pub keep: bool,
     /// Where its strategies are measured.
     pub servers: Servers<'e, T, G>,
@@ -76,7 +77,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     /// The same run, for another plan or observer.
     pub(super) fn share(&self) -> Self {
         let (plan, settings) = (Arc::clone(&self.plan), self.settings.clone());
-        Experiment { plan, settings, id: self.id.clone(), stop: self.stop.clone(), ..*self }
+        Experiment { plan, settings, namespace: self.namespace.clone(), stop: self.stop.clone(), ..*self }
     }
 
     /// Adds the changes of the primary since the last time to the events of an arm; `part` is what was measured meanwhile.
@@ -159,6 +160,6 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
 
     async fn drop_database(&self, arm: usize, name: &str) -> Result<(), RunError> {
         self.turn(arm).await?;
-        Ok(namespace::drop_marked(&SteadyTarget(self.target(arm)), name).await?)
+        Ok(self.namespace.drop(&SteadyTarget(self.target(arm)), name).await?)
     }
 }

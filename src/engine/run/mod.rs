@@ -13,7 +13,7 @@ mod machine;
 mod meters;
 mod own_cost;
 pub(crate) mod pilot;
-mod provision;
+pub(crate) mod provision;
 pub(crate) mod query_plans;
 mod round;
 pub(crate) mod round_plan;

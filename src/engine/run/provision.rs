@@ -1,14 +1,16 @@
-//! Databases: named, created, loaded, and dropped when an earlier part of the run has left them behind.
+//! Databases: named, created and loaded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use crate::plan::Arm;
 use crate::record::Recorder;
 use crate::results::{CellRecord, LoadModel};
+use crate::server::Target;
+use crate::server::database_names::DatabaseNames;
 use crate::server::meter::Usage;
-use crate::server::{Target, namespace};
 
 use super::audit::CallCounts;
 use super::cell::ArmRound;
@@ -27,32 +29,12 @@ pub(super) enum Purpose {
     Round(u64),
 }
 
+/// Returns the name of an arm's database, one at a time for all purposes.
+pub fn arm_database(names: &DatabaseNames, arm: &Arm) -> String {
+    if arm.is_repeat { names.repeat() } else { names.strategy(&arm.name) }
+}
+
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
-    /// Drops what a killed part of this run has left of its pilot, its own costs and a round.
-    ///
-    /// # Errors
-    /// When the server fails.
-    pub async fn drop_left(&self, round: u64) -> Result<(), RunError> {
-        for arm in 0..self.plan.arms.len() {
-            self.turn(arm).await?;
-            for purpose in [Purpose::Pilot, Purpose::Explain, Purpose::Round(round)] {
-                namespace::drop_of_run(self.target(arm), &self.database(purpose, arm), &self.id).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The name of an arm's database.
-    fn database(&self, purpose: Purpose, arm: usize) -> String {
-        let mark = match purpose {
-            Purpose::Pilot => "p".to_owned(),
-            Purpose::Explain => "e".to_owned(),
-            Purpose::Round(round) => format!("r{round}"),
-        };
-        let id = format!("{}{mark}", self.id);
-        namespace::database_name(&self.plan.name, &self.plan.arms[arm].name, &id)
-    }
-
     /// Creates an arm's database and loads its data.
     pub(super) async fn provision(
         &self,
@@ -67,10 +49,15 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             Purpose::Round(round) => (Some(round), RunPhase::Load),
         };
         self.phase(round, arm, phase);
-        let database: Arc<str> = self.database(purpose, arm).into();
-        databases.push(RunDatabase { arm, name: Arc::clone(&database) });
+        let database: Arc<str> = arm_database(&self.namespace.names, &self.plan.arms[arm]).into();
         self.turn(arm).await?;
-        namespace::create(self.target(arm), &database, &self.id).await?;
+        if self.keep && round.is_some() {
+            // Of the round before.
+            self.namespace.drop(self.target(arm), &database).await?;
+        }
+        // First, so that it is dropped even when the work is interrupted in between; one of somebody else never is.
+        databases.push(RunDatabase { arm, name: Arc::clone(&database) });
+        self.namespace.create(self.target(arm), &database).await?;
         let started = Instant::now();
         let loader = Loader {
             plan: &self.plan,

@@ -1,0 +1,113 @@
+//! Databases on a server of the user's: the server is agreed to, their names are free, and none is left unnamed.
+
+use crate::engine::arm_database;
+use crate::plan::Plan;
+use crate::server::namespace::Namespace;
+use crate::server::process::ProcessState;
+use crate::server::steady::SteadyTarget;
+use crate::server::survey::Survey;
+
+use super::answer::ask;
+use super::exit::CliError;
+use super::output;
+use super::session::{Session, unless_stopped};
+
+/// The most databases of others that a message names.
+const NAMED: usize = 5;
+
+impl Session {
+    /// Does some work that creates databases of these names. On a server of the user's they are reserved first, and what
+    /// is left of them when the work fails is named.
+    ///
+    /// # Errors
+    /// When the server may not be used or a name is not free, or the work's own.
+    pub async fn with_databases<R>(
+        &self,
+        namespace: &Namespace,
+        names: &[String],
+        work: impl AsyncFnOnce() -> Result<R, CliError>,
+    ) -> Result<R, CliError> {
+        let Some(is_confirmed) = self.is_confirmed else { return work().await };
+        unless_stopped(&self.stop, self.admit(is_confirmed, namespace)).await?;
+        namespace.reserve(&self.target, names).await?;
+        let result = work().await;
+        self.release(namespace, result).await
+    }
+
+    /// Asks whether a server that holds other data may be used, and names what ended runs have left on it.
+    async fn admit(&self, is_confirmed: bool, namespace: &Namespace) -> Result<(), CliError> {
+        let survey = Survey::read(&self.target).await;
+        let survey = survey.map_err(|failure| CliError::failure(format!("cannot list the databases: {failure}")))?;
+        // A run that is resumed drops its own.
+        let others = survey.marked.iter().filter(|database| !namespace.is_of_run(&database.owner));
+        let ended = others.filter(|database| database.owner.process.state() == ProcessState::Ended);
+        let names: Vec<&str> = ended.map(|database| database.name.as_str()).collect();
+        if !names.is_empty() {
+            let (databases, are) = if names.len() == 1 { ("database", "is") } else { ("databases", "are") };
+            output::message(&format!(
+                "note: {} {databases} of runs that have ended {are} left on the server ({}): see `docshape clean --uri URI`\n",
+                names.len(),
+                listed(&names)
+            ));
+        }
+        let Some(found) = foreign(&survey).filter(|_| !is_confirmed) else { return Ok(()) };
+        let question = "docshape loads the server, and writes all its data to disk (fsync)";
+        match ask(&format!("{found}; {question}. Use it?")).await {
+            Some(true) => Ok(()),
+            Some(false) => Err(CliError::usage("the server was not used; name another one with --uri")),
+            None => {
+                Err(CliError::usage(format!("{found}; {question}: name another server, or use this one with --yes")))
+            }
+        }
+    }
+
+    /// Ends the reservation, and names the databases that failed work has left.
+    async fn release<R>(&self, namespace: &Namespace, result: Result<R, CliError>) -> Result<R, CliError> {
+        let reservation = namespace.names.reservation();
+        let left = namespace.left();
+        // If others are left, too, the server is lost or refuses, and would do so again, at the latest after a timeout.
+        let is_alone = left.len() == 1 && left[0] == reservation;
+        let is_left = left.contains(&reservation) && (result.is_ok() || is_alone);
+        let released = if is_left { namespace.drop(&SteadyTarget(&self.target), &reservation).await } else { Ok(()) };
+        let result = result.and_then(|value| released.map(|()| value).map_err(CliError::from));
+        let left = namespace.left();
+        result.map_err(|error| match left.len() {
+            0 => error,
+            _ => error
+                .with(&format!("left on the server: {}; remove them with `docshape clean --uri URI`", left.join(", "))),
+        })
+    }
+
+    /// What a run cannot say because the server refused it to the user.
+    pub fn missing_rights(&self) -> Option<String> {
+        let refused = &self.deployment.refused;
+        (!refused.is_empty() && !self.is_embedded()).then(|| {
+            format!(
+                "The server refused {} to the user, so what they say is missing here; `docshape rights` prints the role with them.",
+                refused.join(", ")
+            )
+        })
+    }
+}
+
+/// The databases of a plan, each one at a time.
+pub fn databases(namespace: &Namespace, plan: &Plan) -> Vec<String> {
+    plan.arms.iter().map(|arm| arm_database(&namespace.names, arm)).collect()
+}
+
+/// Describes what others have on a server, if anything.
+fn foreign(survey: &Survey) -> Option<String> {
+    let others: Vec<&str> = survey.others.iter().map(String::as_str).collect();
+    match (others.as_slice(), survey.is_complete) {
+        ([], true) => None,
+        ([], false) => Some("the user may not list the databases of this server, so it may hold other data".to_owned()),
+        (others, _) => Some(format!("this server holds data that is not docshape's (databases {})", listed(others))),
+    }
+}
+
+/// Names, the first few of them.
+fn listed(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ") + &more
+}
