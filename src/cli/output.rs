@@ -1,8 +1,12 @@
 //! Results to standard output, messages to standard error.
 //!
-//! Colours are removed when the stream is not a terminal or `NO_COLOR` is set.
+//! Colours are removed when the stream is not a terminal or `NO_COLOR` is set. Whatever names and texts of scenarios and
+//! records contain, it steers no terminal.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
+
+use crate::report::steers;
 
 use super::exit::CliError;
 
@@ -11,6 +15,8 @@ use super::exit::CliError;
 /// # Errors
 /// When it cannot be written, for example because the disk is full.
 pub fn print(text: &str) -> Result<(), CliError> {
+    // What a program reads keeps its characters.
+    let text = if io::stdout().is_terminal() { harmless(text) } else { text.into() };
     let mut stream = anstream::stdout().lock();
     match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -23,7 +29,35 @@ pub fn print(text: &str) -> Result<(), CliError> {
 /// Writes a message to standard error. Its failure has nowhere to be reported.
 pub fn message(text: &str) {
     let mut stream = anstream::stderr().lock();
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    let _ = stream.write_all(harmless(text).as_bytes()).and_then(|()| stream.flush());
+}
+
+/// A text without characters that steer a terminal, except for colours and the ends of lines.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let is_kept = |c: char| c == '\n' || c == '\t' || !steers(c);
+    if text.chars().all(is_kept) {
+        return text.into();
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let colour = colour_length(rest);
+        let length = colour.unwrap_or(c.len_utf8());
+        if colour.is_some() || is_kept(c) {
+            kept.push_str(&rest[..length]);
+        } else {
+            kept.push('\u{fffd}');
+        }
+        rest = &rest[length..];
+    }
+    kept.into()
+}
+
+/// The length of the colour at the start of a text: `ESC [`, digits and `;`, `m`.
+fn colour_length(text: &str) -> Option<usize> {
+    let codes = text.strip_prefix("\u{1b}[")?;
+    let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    codes[end..].starts_with('m').then_some(2 + end + 1)
 }
 
 /// Returns the columns of standard output: the terminal's, else those of `COLUMNS`, else 100; at least 80, at most 120.
@@ -31,4 +65,25 @@ pub fn width() -> usize {
     let of_terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
     of_terminal.or_else(columns).unwrap_or(100).clamp(80, 120)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_colours_and_ends_of_lines_steers_the_terminal() {
+        for kept in ["plain\tänd 日本\n", "\u{1b}[1;31mred\u{1b}[0m\n\u{1b}[m"] {
+            assert_eq!(harmless(kept), kept);
+        }
+        for (text, expected) in [
+            ("a\u{1b}[2Jb", "a\u{fffd}[2Jb"),
+            ("\u{1b}]0;title\u{7}", "\u{fffd}]0;title\u{fffd}"),
+            ("x\ry\u{9b}31m\u{202e}", "x\u{fffd}y\u{fffd}31m\u{fffd}"),
+            ("\u{1b}[31", "\u{fffd}[31"),
+            ("\u{1b}[31mred\u{1b}[0K", "\u{1b}[31mred\u{fffd}[0K"),
+        ] {
+            assert_eq!(harmless(text), expected, "{text:?}");
+        }
+    }
 }

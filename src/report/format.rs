@@ -108,7 +108,7 @@ pub(super) fn interval(low: f64, high: f64) -> String {
 }
 
 /// Whether a character steers a terminal, turns the direction of writing, is there without being seen, or is none.
-pub(super) fn steers(c: char) -> bool {
+pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}')
