@@ -206,6 +206,14 @@ fn scenarios() -> Vec<(String, String)> {
     records("a document of 50,000 fields", Places { document: fields(50_000), ..harmless() });
     records("a load of 50,000 words", Places { load: format!("[{}]", "x, ".repeat(50_000)), ..harmless() });
     let merged = |count: usize| format!("base: &b {{ x: 1 }}\nmore:\n  <<: [{}]\n", "*b, ".repeat(count));
+    let large = quoted("text(6000000)");
+    let three = "{ _id: <post._id>, a: <post.n>, b: <post.n>, c: <post.n> }";
+    records("a document of 18 MB", Places { field: large, document: three.into(), ..harmless() });
+    let matrix = "{ forEach: { x: 'range(0, 3000)' }, item: [{ forEach: { y: 'range(0, 3000)' }, item: <y> }] }";
+    records(
+        "a document of a matrix",
+        Places { document: format!("{{ _id: <post._id>, a: [{matrix}] }}"), ..harmless() },
+    );
     records("50,000 merged aliases", Places { more: merged(50_000), ..harmless() });
     records("one merged alias", Places { more: merged(1), ..harmless() });
     let laughs = (1..12).fold("l0: &l0 [x, x]\n".to_owned(), |mut text, level| {

@@ -6,6 +6,7 @@ use crate::scenario::{self, Diagnostics, Scenario, Source};
 
 use super::argument::CheckArguments;
 use super::catalogue;
+use super::data_size::check_data;
 use super::exit::{CliError, Exit};
 use super::output;
 use super::scenario::{already_printed, print_diagnostics};
@@ -35,10 +36,15 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     let mut diagnostics = Diagnostics::new();
     let scenario = scenario::read(source, &mut diagnostics);
     let plan = scenario.as_ref().and_then(|scenario| compile_all_mixes(scenario, &mut diagnostics));
+    let large = match (&scenario, &plan) {
+        (Some(scenario), Some(plan)) => check_data(scenario, plan, &mut diagnostics),
+        _ => Vec::new(),
+    };
     print_diagnostics(&diagnostics, source);
     match (scenario, plan, diagnostics.has_errors()) {
         (Some(scenario), Some(plan), false) => {
             output::print(&format!("{}: {}\n", source.path, summary(&scenario, &plan)))?;
+            large.iter().try_for_each(|line| output::print(&format!("  {line}\n")))?;
             Ok(true)
         }
         _ => Ok(false),

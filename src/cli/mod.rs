@@ -17,6 +17,7 @@ mod check;
 mod clean;
 mod command_line;
 pub mod compare;
+mod data_size;
 mod exit;
 mod list;
 mod misplaced_uri;

@@ -12,7 +12,7 @@ pub fn time(nanoseconds: f64) -> String {
 }
 
 /// Bytes; a KB is 1000 of them.
-pub(super) fn bytes(bytes: f64) -> String {
+pub fn bytes(bytes: f64) -> String {
     in_unit(bytes, &BYTES)
 }
 

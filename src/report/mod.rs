@@ -42,7 +42,7 @@ pub use chart::{Charts, Picture};
 pub use cell::{Cell, Link, Tone};
 pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
-pub use format::{count, counted, plain, steers, time};
+pub use format::{bytes, count, counted, plain, steers, time};
 pub use html::{HTML_FILE, Html};
 pub use json::{JSON_FORMAT, Json};
 pub use junit::Junit;
