@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::record::{Fault, FaultKind};
 use crate::server::database_names::LONGEST_PREFIX;
 
 /// A connection string. It may contain a password, so it has no `Display`, and its `Debug` is empty.
@@ -129,6 +130,14 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         Ok(seconds) if (0.001..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
         _ => Err(EXPECTED.to_owned()),
     }
+}
+
+/// A fault and its moment, such as `kill@5s`.
+pub(super) fn fault(text: &str) -> Result<Fault, String> {
+    const EXPECTED: &str = "expected stepdown, kill or stop, then @ and a time, such as kill@5s";
+    let (name, after) = text.split_once('@').ok_or(EXPECTED)?;
+    let kind = FaultKind::ALL.into_iter().find(|kind| kind.name() == name.trim()).ok_or(EXPECTED)?;
+    Ok(Fault { kind, after: duration(after)?.as_secs_f64() })
 }
 
 /// A duration as [`duration`] reads it, or `0`.

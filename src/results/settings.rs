@@ -260,6 +260,7 @@ impl RunSettings {
             Setting::new("error-budget", "error budget")
                 .shows(Some(percent(self.error_budget)))
                 .takes(unusual(self.error_budget, ERROR_BUDGET)),
+            Setting::new("fault", "fault").takes(self.fault),
             Setting::new("threshold", "thresholds").takes(self.thresholds.iter()),
             Setting::new("", "write concern").shows(Some(&self.write_concern)),
             Setting::new("", "read concern").shows(Some(&self.read_concern)),

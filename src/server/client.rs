@@ -103,9 +103,11 @@ impl MongoTarget {
     }
 
     /// As [`connect`](Self::connect), with another time to wait for a server: see [`Topology::patience`](super::deployment::Topology::patience).
+    /// A longer `serverSelectionTimeoutMS` of the connection string takes precedence.
     pub async fn connect_patiently(uri: &str, pool_size: u32, patience: Duration) -> Result<Self, ConnectError> {
         let watch = Arc::new(PoolWatch::default());
         let mut options = ClientOptions::parse(uri).await.map_err(|error| refused_uri(uri, &error))?;
+        let patience = patience.max(options.server_selection_timeout.unwrap_or_default());
         let pool_size = pool_size.max(1);
         options.app_name = Some("docshape".to_owned());
         options.max_pool_size = Some(pool_size);

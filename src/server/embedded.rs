@@ -10,7 +10,7 @@
 //! The parent-death signal fires when the *thread* that started the child ends, so start it from the main thread. A server
 //! that is suspended ends in the same ways: no process can block or ignore SIGKILL.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -61,6 +61,8 @@ pub struct EmbeddedOptions {
     pub port: Option<u16>,
     /// Whether `mongod` writes a checkpoint every minute. Without, only `fsync` makes it write one.
     pub has_checkpoints: bool,
+    /// Whether the server will be disturbed: its clients then look for a primary instead of taking it for one.
+    pub is_disturbed: bool,
     /// Further arguments for `mongod`, after ours.
     pub extra_arguments: Vec<OsString>,
 }
@@ -69,7 +71,8 @@ impl EmbeddedOptions {
     /// The usual options: a cache of 1 GB, any free port, checkpoints.
     pub fn new(program: PathBuf, launcher: PathBuf, temp_dir: PathBuf) -> Self {
         let (cache_gb, port, has_checkpoints, extra_arguments) = (1.0, None, true, Vec::new());
-        Self { program, launcher, temp_dir, cache_gb, port, has_checkpoints, extra_arguments }
+        let is_disturbed = false;
+        Self { program, launcher, temp_dir, cache_gb, port, has_checkpoints, is_disturbed, extra_arguments }
     }
 }
 
@@ -146,8 +149,10 @@ pub enum EmbeddedError {
 #[derive(Debug)]
 pub struct EmbeddedMongod {
     child: RefCell<Child>,
+    /// Whether docshape itself has killed it.
+    is_down: Cell<bool>,
     folder: Folder,
-    program: PathBuf,
+    options: EmbeddedOptions,
     port: u16,
     version: String,
 }
@@ -184,7 +189,15 @@ impl EmbeddedMongod {
     /// server's state when it connects and then once a day, so that it does not take the server for lost.
     pub fn patient_uri(&self) -> String {
         const DAY_IN_MS: u32 = 24 * 60 * 60 * 1_000;
-        format!("{}&serverMonitoringMode=poll&heartbeatFrequencyMS={DAY_IN_MS}", self.uri())
+        /// Longer than a restart takes.
+        const RESTART_IN_MS: u32 = 30_000;
+        let uri = if self.options.is_disturbed {
+            let port = self.port;
+            format!("mongodb://127.0.0.1:{port}/?replicaSet={REPLICA_SET}&serverSelectionTimeoutMS={RESTART_IN_MS}")
+        } else {
+            self.uri()
+        };
+        format!("{uri}&serverMonitoringMode=poll&heartbeatFrequencyMS={DAY_IN_MS}")
     }
 
     /// The version of the server, such as `6.0.5`.
@@ -241,10 +254,32 @@ impl EmbeddedMongod {
         self.signal(Signal::SIGCONT, "resumed")
     }
 
+    /// Kills the process, until [`EmbeddedMongod::start_again`].
+    ///
+    /// # Errors
+    /// When it has ended before.
+    pub fn kill(&self) -> Result<(), EmbeddedError> {
+        self.still_running()?;
+        self.is_down.set(true);
+        let mut child = self.child.borrow_mut();
+        let failed = |source| EmbeddedError::Launch { launcher: self.options.launcher.clone(), source };
+        child.kill().and_then(|()| child.wait()).map(drop).map_err(failed)
+    }
+
+    /// Starts a killed process again, on the same port and data. It accepts writes once it has recovered and is elected.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start_again(&self) -> Result<(), EmbeddedError> {
+        *self.child.borrow_mut() = Self::spawn(&self.options, &self.folder, self.port)?;
+        self.is_down.set(false);
+        Ok(())
+    }
+
     /// Signals the process unless it has ended: its id could be that of another by now.
     fn signal(&self, signal: Signal, deed: &'static str) -> Result<(), EmbeddedError> {
         self.still_running()?;
-        let failed = |source| EmbeddedError::Signal { program: self.program.clone(), deed, source };
+        let failed = |source| EmbeddedError::Signal { program: self.options.program.clone(), deed, source };
         kill(self.process(), signal).map_err(failed)
     }
 
@@ -263,15 +298,17 @@ impl EmbeddedMongod {
         let unusable = |source| EmbeddedError::Folder { path: options.temp_dir.clone(), deed: "made", source };
         let folder = Folder::create(&options.temp_dir).map_err(unusable)?;
         std::fs::create_dir(folder.path().join("data")).map_err(unusable)?;
+        let child = RefCell::new(Self::spawn(options, &folder, port)?);
+        let (is_down, options, version) = (Cell::new(false), options.clone(), String::new());
+        Ok(Self { child, is_down, folder, options, port, version })
+    }
+
+    fn spawn(options: &EmbeddedOptions, folder: &Folder, port: u16) -> Result<Child, EmbeddedError> {
+        let unusable = |source| EmbeddedError::Folder { path: options.temp_dir.clone(), deed: "made", source };
         let output = File::create(folder.path().join(server_log::OUTPUT_FILE)).map_err(unusable)?;
         let errors = output.try_clone().map_err(unusable)?;
-        let child = command(options, folder.path(), port)
-            .stdin(Stdio::null())
-            .stdout(output)
-            .stderr(errors)
-            .spawn()
-            .map_err(|source| EmbeddedError::Launch { launcher: options.launcher.clone(), source })?;
-        Ok(Self { child: RefCell::new(child), folder, program: options.program.clone(), port, version: String::new() })
+        let child = command(options, folder.path(), port).stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
+        child.map_err(|source| EmbeddedError::Launch { launcher: options.launcher.clone(), source })
     }
 
     async fn become_primary(&mut self) -> Result<(), EmbeddedError> {
@@ -305,20 +342,23 @@ impl EmbeddedMongod {
         self.still_running()?;
         if Instant::now() >= deadline {
             let log = server_log::last_lines(self.folder.path());
-            return Err(EmbeddedError::NotReady { program: self.program.clone(), log });
+            return Err(EmbeddedError::NotReady { program: self.options.program.clone(), log });
         }
         sleep(POLL).await;
         Ok(())
     }
 
     fn still_running(&self) -> Result<(), EmbeddedError> {
+        if self.is_down.get() {
+            return Ok(());
+        }
         match self.child.borrow_mut().try_wait() {
             Ok(Some(status)) => {
                 let log = match status.signal() {
                     Some(signal) if signal == Signal::SIGKILL as i32 => KILLED.to_owned(),
                     _ => server_log::last_lines(self.folder.path()),
                 };
-                Err(EmbeddedError::Exited { program: self.program.clone(), status, log })
+                Err(EmbeddedError::Exited { program: self.options.program.clone(), status, log })
             }
             // The child is ours, so a failure to read its state does not mean that it ended.
             Ok(None) | Err(_) => Ok(()),

@@ -6,13 +6,16 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::compile::DEFAULT_SEED;
-use crate::results::{Arrivals, CLIENTS_AT_RATE, LoadModel, Part, Preset, RunSettings};
+use crate::results::{Arrivals, CLIENTS_AT_RATE, Fault, LoadModel, Part, Preset, RunSettings};
 use crate::stats::Threshold;
 
 use super::super::argument::{ServerArguments, SubjectArguments};
 use super::super::compare::SavedRunArguments;
 use super::super::exit::CliError;
-use super::super::value::{ConnectionString, Rate, duration, percent, rate, seed, whole};
+use super::super::value::{ConnectionString, Rate, duration, fault, percent, rate, seed, whole};
+
+/// How long, in seconds, a window goes on after its fault unless --duration says so.
+const AFTER_FAULT: f64 = 10.0;
 
 /// `run`.
 #[derive(Debug, Clone, Args)]
@@ -39,7 +42,7 @@ pub struct RunArguments {
     /// Both are replica sets or sharded clusters. They take turns round by round, with the same data and calls. Each has a run in
     /// the run folder, in `a` and `b`.
     #[arg(long, value_names = ["URI_A", "URI_B"], num_args = 2,
-          conflicts_with_all = ["resume", "uri", "mongod", "cache_gb", "shared_mongod", "junit", "SavedRunArguments"])]
+          conflicts_with_all = ["resume", "uri", "fault", "mongod", "cache_gb", "shared_mongod", "junit", "SavedRunArguments"])]
     pub ab: Vec<ConnectionString>,
     /// Write the run's validity and thresholds to FILE as JUnit XML [default: no file]
     #[arg(long, value_name = "FILE")]
@@ -128,6 +131,14 @@ pub struct MeasurementArguments {
     /// Percentage of calls that may fail before the run is invalid, 0 to 100
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent::<100>, allow_hyphen_values = true)]
     pub error_budget: f64,
+    /// Cause a fault in every window: stepdown, kill or stop, such as kill@5s [default: none]
+    ///
+    /// FAULT happens the given time after the start of every window at the common rate, which is then the only part that is
+    /// measured, in one slice: stepdown makes the primary step down, kill ends its process (SIGKILL) and starts it again, stop
+    /// stops it (SIGSTOP) for 5 s. Kill and stop are for embedded servers; stepdown of a server of yours requires --yes. There is
+    /// no verdict about times; the report says how long each strategy took to recover, and whether its data are right.
+    #[arg(long, value_name = "FAULT", value_parser = fault, conflicts_with = "shared_mongod")]
+    pub fault: Option<Fault>,
     /// Exit with 1 unless STRATEGY.OPERATION.METRIC<VALUE; may be repeated [default: none]
     ///
     /// For example 'embedded.read_post.p99<5ms'. METRIC is a time (p50, p90, p99, p999 or p99.9, mean, max; VALUE in us, ms
@@ -147,7 +158,8 @@ impl RunArguments {
     pub fn settings(&self) -> RunSettings {
         let given = &self.measurement;
         let usual = RunSettings::of(given.preset);
-        let seconds = given.duration.map(|duration| duration.as_secs_f64());
+        let with_fault = given.fault.filter(|_| given.calls.is_none()).map(|fault| fault.after + AFTER_FAULT);
+        let seconds = given.duration.map(|duration| duration.as_secs_f64()).or(with_fault);
         RunSettings {
             seed: given.seed,
             load: given.load(),
@@ -168,6 +180,7 @@ impl RunArguments {
             cache_gb: Some(self.server.embedded.cache_gb()),
             noise: given.noise,
             error_budget: given.error_budget,
+            fault: given.fault,
             thresholds: given.threshold.iter().map(ToString::to_string).collect(),
             ..usual
         }
@@ -178,8 +191,11 @@ impl MeasurementArguments {
     /// Rejects options of a part that is not measured.
     ///
     /// # Errors
-    /// When the common rate is set and left out.
+    /// When the common rate is set and left out, or a fault is asked for in another part.
     pub fn check_parts(&self) -> Result<(), CliError> {
+        if self.fault.is_some() && !self.only.is_empty() && self.only != [Part::Rate] {
+            return Err(CliError::usage("--fault measures the common rate alone: omit --only"));
+        }
         let given = [("rate", self.rate.is_some()), ("arrivals", self.arrivals.is_some())];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((name, _)) if !self.parts().contains(&Part::Rate) => {
@@ -200,6 +216,9 @@ impl MeasurementArguments {
 
     /// Returns the parts to measure, in their order.
     fn parts(&self) -> Vec<Part> {
+        if self.fault.is_some() {
+            return vec![Part::Rate];
+        }
         Part::ALL.into_iter().filter(|part| self.only.is_empty() || self.only.contains(part)).collect()
     }
 }
@@ -263,6 +282,7 @@ mod tests {
             "only" => "rate",
             "duration" | "timeout" => "3s",
             "threshold" => "a.b.p99<5ms",
+            "fault" => "kill@5s",
             _ => "5",
         })
     }

@@ -16,12 +16,13 @@ use std::path::{Path, PathBuf};
 
 use tokio::time::Instant;
 
-use crate::engine::{Event, Experiment, Observer, Servers, StopFlag, StrategyServer};
+use crate::engine::{Event, Experiment, FatalError, Observer, Servers, StopFlag, StrategyServer};
+use crate::record::{Fault, FaultKind};
 use crate::results::verification::Verification;
 use crate::results::{self, RunRecord, RunSettings, ServerRecord, ServerSharing};
 use crate::server::client::MongoTarget;
 use crate::server::namespace::Namespace;
-use crate::server::turns::EmbeddedServers;
+use crate::server::turns::{EmbeddedServers, EndedServer};
 use crate::stats;
 
 use super::compare::{BaselineComparison, SavedRunArguments};
@@ -39,7 +40,7 @@ pub use invocation::Invocation;
 use latency_log::LogWriter;
 use placement::Placement;
 use resume::Resumed;
-use rounds::Rounds;
+use rounds::{EarlyEnd, Rounds};
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
 ///
@@ -110,6 +111,20 @@ pub fn check_threads(settings: &RunSettings) -> Result<(), CliError> {
     )))
 }
 
+/// Rejects a fault that cannot be caused on this server, or not without the user's consent.
+fn check_fault(fault: Option<Fault>, choice: &ServerChoice, is_confirmed: bool) -> Result<(), CliError> {
+    match (fault, choice) {
+        (None, _) | (_, ServerChoice::Embedded(_)) => Ok(()),
+        (Some(Fault { kind: FaultKind::StepDown, .. }), ServerChoice::Uri(_)) if is_confirmed => Ok(()),
+        (Some(fault @ Fault { kind: FaultKind::StepDown, .. }), ServerChoice::Uri(_)) => Err(CliError::usage(format!(
+            "--fault {fault} makes the primary of your replica set step down for everybody who uses it: confirm with --yes"
+        ))),
+        (Some(fault), ServerChoice::Uri(_)) => Err(CliError::usage(format!(
+            "--fault {fault} needs embedded servers, whose processes are docshape's own: omit --uri and MONGODB_URI, or use stepdown"
+        ))),
+    }
+}
+
 /// A run that is ready to be measured.
 struct Run {
     arguments: RunArguments,
@@ -131,6 +146,8 @@ impl Run {
                  stays with `docshape server start`",
             ));
         }
+        let settings = self.resumed.as_ref().map_or(&self.settings, |record| &record.settings);
+        check_fault(settings.fault, &choice, self.arguments.server.yes)?;
         let quit = choice.quit_error(&format!("complete rounds are in {}", self.folder.display()));
         on_main_thread(quit, async |stop| self.place(choice, stop).await)
     }
@@ -138,11 +155,17 @@ impl Run {
     async fn place(mut self, choice: ServerChoice, stop: StopFlag) -> Result<Exit, CliError> {
         let arms = self.ready.plan.arms.len();
         let settings = self.resumed.as_mut().map_or(&mut self.settings, |record| &mut record.settings);
+        let fault = settings.fault;
         let (placement, warning) = Placement::of(choice, arms, settings);
         warning.iter().for_each(|warning| output::message(&format!("{warning}\n")));
         let mut warnings: Vec<String> = warning.into_iter().collect();
         let id = self.resumed.as_ref().map_or(&self.invocation.id, |record| &record.id);
         let namespace = self.arguments.server.databases.namespace(&self.ready.plan.name, id);
+        if let (Placement::Shared(ServerChoice::Embedded(_)), Some(fault)) = (&placement, fault) {
+            return Err(CliError::usage(format!(
+                "--fault {fault} needs a server per strategy: try fewer --strategies or a smaller --cache-gb"
+            )));
+        }
         let (clients, threads) = (self.settings.most_clients() as u64, self.settings.threads as u64);
         match placement {
             Placement::Shared(choice) => {
@@ -223,7 +246,15 @@ impl Run {
             started: Instant::now(),
         };
         let rounds = Rounds::new(&folder, arguments.junit.as_deref(), record.complete_rounds());
-        let result = rounds.run(&mut experiment, &observer.1, &mut record).await;
+        // docshape is the parent of embedded servers, and need not wait until calls fail.
+        let lost = async {
+            let EndedServer { server, reason } = servers.ended().await;
+            EarlyEnd::Engine(FatalError::ServerLost(format!("strategy {}: {reason}", arms[server])).into())
+        };
+        let result = tokio::select! {
+            result = rounds.run(&mut experiment, &observer.1, &mut record) => result,
+            lost = lost => Err(lost),
+        };
         drop(experiment);
         drop(observer);
         let exit = rounds.conclude(result, record)?;

@@ -20,7 +20,8 @@ impl Placement {
     pub fn of(choice: ServerChoice, arms: usize, settings: &mut RunSettings) -> (Placement, Option<String>) {
         let ServerChoice::Embedded(options) = choice else { return (Placement::Shared(choice), None) };
         // The flushes of a round write checkpoints; others would fall into its windows.
-        let options = EmbeddedOptions { has_checkpoints: false, ..options };
+        let is_disturbed = settings.fault.is_some();
+        let options = EmbeddedOptions { has_checkpoints: false, is_disturbed, ..options };
         if settings.shared_mongod.is_some() {
             return (Placement::Shared(ServerChoice::Embedded(options)), None);
         }

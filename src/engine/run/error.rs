@@ -27,6 +27,9 @@ pub enum RunError {
         #[source]
         failure: Failure,
     },
+    /// The server does not step down.
+    #[error("the server did not step down: {0}; use a user with the role clusterManager, or another fault")]
+    Fault(#[source] Failure),
     /// The scenario has a mistake or the server was lost.
     #[error(transparent)]
     Fatal(#[from] FatalError),
@@ -91,9 +94,10 @@ impl KindedError for RunError {
             RunError::Fatal(FatalError::Scenario { .. }) | RunError::NoCalls { .. } | RunError::AlwaysFails { .. } => {
                 ErrorKind::Input
             }
-            RunError::Fatal(FatalError::ServerLost(_)) | RunError::Namespace(_) | RunError::Inspect { .. } => {
-                ErrorKind::Environment
-            }
+            RunError::Fatal(FatalError::ServerLost(_))
+            | RunError::Fault(_)
+            | RunError::Namespace(_)
+            | RunError::Inspect { .. } => ErrorKind::Environment,
             RunError::Interrupted => ErrorKind::Interrupted,
         }
     }

@@ -68,10 +68,13 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     /// # Errors
     /// When a server has ended.
     pub async fn turn(&self, arm: usize) -> Result<(), RunError> {
-        let lost = |EndedServer { server, reason }| {
-            FatalError::ServerLost(format!("strategy {}: {reason}", self.plan.arms[server].name))
-        };
-        Ok(self.servers.turn(arm).await.map_err(lost)?)
+        Ok(self.servers.turn(arm).await.map_err(|ended| FatalError::ServerLost(self.ended_server(ended)))?)
+    }
+
+    /// Which strategy's server has ended, and why.
+    pub(super) fn ended_server(&self, ended: EndedServer) -> String {
+        let EndedServer { server, reason } = ended;
+        format!("strategy {}: {reason}", self.plan.arms[server].name)
     }
 
     /// The same run, for another plan or observer.
@@ -84,6 +87,8 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     pub(super) fn note_changes(&self, cell: &mut ArmRound, part: Option<Part>) {
         let (Some(round), strategy) = (cell.round, cell.arm) else { return };
         let changes = self.target(cell.arm).take_primary_changes().into_iter();
+        // A client of a disturbed server of docshape's own notices the fault, which is an event already, when it is used again.
+        let changes = changes.filter(|_| self.settings.fault.is_none() || self.servers.are_shared());
         cell.events.extend(changes.map(|PrimaryChange { at, from, to, without }| EventRecord {
             round,
             strategy,

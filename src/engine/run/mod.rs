@@ -7,6 +7,7 @@ pub(crate) mod documents;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod experiment;
+mod fault;
 mod inspect;
 pub(crate) mod loader;
 mod machine;

@@ -9,10 +9,10 @@ use crate::results::{EventKind, EventRecord, RunRecord};
 use crate::stats::{self, FaultTotals};
 
 type EventMeasure<'r> = Measure<&'r EventRecord>;
-type FaultMeasure<'r> = Measure<Recovery<'r>>;
+type FaultMeasure<'r> = Measure<FaultRow<'r>>;
 
 /// How a strategy came through the faults.
-struct Recovery<'r> {
+struct FaultRow<'r> {
     totals: FaultTotals,
     results: &'r StrategyResults,
 }
@@ -28,7 +28,7 @@ pub(super) fn section(record: &RunRecord, run: &Evaluation) -> Option<Section> {
 
 fn faults(record: &RunRecord, run: &Evaluation) -> Table {
     let metrics = [
-        FaultMeasure::new("faults", "faults", "Faults, one per round.", |one: &Recovery| {
+        FaultMeasure::new("faults", "faults", "Faults, one per round.", |one: &FaultRow| {
             Cell::count(one.totals.faults)
         }),
         FaultMeasure::new("recovery_median_ns", "recovery", "The median time to recover.", |one| {
@@ -52,16 +52,16 @@ fn faults(record: &RunRecord, run: &Evaluation) -> Table {
         }),
     ];
     let rows = recoveries(record, run).map(|(place, one)| (Row::new(strategy_cell(run, place)).series(place), one));
-    Table::new("faults", "Faults", Column::strategy(), &metrics, rows)
+    Table::new("faults", "How strategies came through the faults", Column::strategy(), &metrics, rows)
 }
 
-fn recoveries<'r>(record: &'r RunRecord, run: &'r Evaluation) -> impl Iterator<Item = (usize, Recovery<'r>)> {
+fn recoveries<'r>(record: &'r RunRecord, run: &'r Evaluation) -> impl Iterator<Item = (usize, FaultRow<'r>)> {
     let strategies = run.strategies.iter().enumerate();
     strategies
-        .filter_map(|(place, results)| Some((place, Recovery { totals: stats::fault_totals(record, place)?, results })))
+        .filter_map(|(place, results)| Some((place, FaultRow { totals: stats::fault_totals(record, place)?, results })))
 }
 
-impl Recovery<'_> {
+impl FaultRow<'_> {
     fn anomalies(&self) -> u64 {
         self.results.audits.iter().map(|audit| audit.total).sum()
     }
@@ -121,7 +121,7 @@ fn events(record: &RunRecord, run: &Evaluation) -> Table {
     ];
     let known = record.events.iter().filter(|event| event.strategy < run.strategies.len());
     let rows = known.map(|event| (Row::new(strategy_cell(run, event.strategy)).series(event.strategy), event));
-    Table::new("events", "Events", Column::strategy(), &metrics, rows)
+    Table::new("events", "What happened to the servers", Column::strategy(), &metrics, rows)
 }
 
 /// What happened, in a few words.
