@@ -110,6 +110,7 @@ fn run() -> RunRecord {
     };
     let mut state = 1;
     RunRecord {
+        skipped: Vec::new(),
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
         id: "1a2b3c4d".into(),

@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::compile::Choice;
+use crate::compile::{Choice, compile};
+use crate::engine::unsupported;
 use crate::plan::Plan;
+use crate::results::SkippedStrategy;
 use crate::scenario::{self, Diagnostics, Scenario, Source};
+use crate::server::namespace::Namespace;
 
 use super::catalogue;
 use super::exit::CliError;
 use super::output;
+use super::reservation::databases;
+use super::session::Session;
 
 /// A scenario without errors.
 #[derive(Debug)]
@@ -19,6 +24,50 @@ pub struct Ready {
     pub scenario: Scenario,
     /// As it will run.
     pub plan: Arc<Plan>,
+    /// Chosen strategies that are not in the plan, because the server does not know a command of theirs.
+    pub skipped: Vec<SkippedStrategy>,
+}
+
+impl Ready {
+    /// Leaves out, and names, the strategies of `choice` with a command that the server does not know.
+    ///
+    /// # Errors
+    /// When the baseline is among them, or fewer than two strategies are left.
+    pub async fn skip_unsupported(
+        &mut self,
+        session: &Session,
+        choice: Choice,
+        namespace: &Namespace,
+    ) -> Result<(), CliError> {
+        let database = databases(namespace, &self.plan).into_iter().next().unwrap_or_default();
+        let skipped = unsupported(&session.target, &self.plan, &database).await;
+        if skipped.is_empty() {
+            return Ok(());
+        }
+        let version = &session.deployment.version;
+        let lines = skipped.iter().map(|one| format!("skipped {}: {}", one.name, one.reason)).collect::<Vec<_>>();
+        output::message(&format!("MongoDB {version} does not know all commands:\n  {}\n", lines.join("\n  ")));
+        let names = self.plan.arms.iter().filter(|arm| !arm.is_repeat).map(|arm| arm.name.clone());
+        let (left, baseline) = {
+            let is_known = |name: &String| skipped.iter().all(|one| one.name != *name);
+            (names.clone().filter(is_known).collect::<Vec<_>>(), names.clone().next().filter(is_known))
+        };
+        if left.len() < 2 || baseline.is_none() {
+            let missing = if baseline.is_none() { "the baseline strategy is" } else { "all strategies but one are" };
+            return Err(CliError::usage(format!(
+                "{missing} skipped, so there is nothing to compare on MongoDB {version}; use a newer server, or choose others \
+                 with --strategies ({})",
+                lines.join("; ")
+            )));
+        }
+        let choice = Choice { strategies: left, all: false, ..choice };
+        // The scenario has compiled with more strategies, so that this finds no problems.
+        let compiled = compile(&self.scenario, &choice, &mut Diagnostics::new());
+        let plan = compiled.map_err(|error| CliError::usage(error.to_string()))?;
+        self.plan = plan.map_or_else(|| self.plan.clone(), Arc::new);
+        self.skipped = skipped;
+        Ok(())
+    }
 }
 
 /// Opens, reads and compiles a scenario. Warnings are shown, and so are errors before they end the command.
@@ -36,13 +85,15 @@ pub fn prepare(name_or_path: &str, choice: &Choice) -> Result<Ready, CliError> {
 pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError> {
     let mut diagnostics = Diagnostics::new();
     let scenario = scenario::read(&source, &mut diagnostics);
-    let compiled = scenario.as_ref().map(|scenario| crate::compile::compile(scenario, choice, &mut diagnostics));
+    let compiled = scenario.as_ref().map(|scenario| compile(scenario, choice, &mut diagnostics));
     print_diagnostics(&diagnostics, &source);
     if diagnostics.has_errors() {
         return Err(already_printed());
     }
     match (scenario, compiled) {
-        (Some(scenario), Some(Ok(Some(plan)))) => Ok(Ready { source, scenario, plan: Arc::new(plan) }),
+        (Some(scenario), Some(Ok(Some(plan)))) => {
+            Ok(Ready { source, scenario, plan: Arc::new(plan), skipped: Vec::new() })
+        }
         (_, Some(Err(error))) => Err(CliError::usage(format!("{}: {error}", source.path))),
         _ => Err(CliError::usage(format!("{} cannot run, for an unknown reason; please report this", source.path))),
     }

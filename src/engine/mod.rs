@@ -24,3 +24,4 @@ pub use run::servers::{Servers, StrategyServer};
 pub use run::state::read_state;
 pub use run::trial::Trial;
 pub use step::interpreter::{CallTrace, Interpreter, Limit, RetryCause, StepError};
+pub use step::support::unsupported;

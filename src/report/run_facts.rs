@@ -65,6 +65,8 @@ pub struct RunFacts {
     pub machine: MachineFacts,
     /// What the verification before the run found; `null` when it was skipped.
     pub verification: Option<VerificationFacts>,
+    /// Strategies that were chosen and not measured.
+    pub skipped: Vec<SkippedFacts>,
     /// The command line that repeats the run.
     pub command: String,
 }
@@ -133,6 +135,16 @@ pub struct VerificationFacts {
     pub not_covered: Vec<String>,
 }
 
+/// A strategy that was not measured, because the server does not know a command of its.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SkippedFacts {
+    /// Its name.
+    pub strategy: String,
+    /// The command and what the server said.
+    pub reason: String,
+}
+
 /// The facts of a run with `calls` calls per cell.
 pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
     let settings = &record.settings;
@@ -186,6 +198,11 @@ pub(super) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
         },
         machine: machine(record),
         verification: verification(record),
+        skipped: record
+            .skipped
+            .iter()
+            .map(|one| SkippedFacts { strategy: plain(&one.name), reason: plain(&one.reason) })
+            .collect(),
         command: method::command(record),
     }
 }

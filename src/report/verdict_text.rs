@@ -1,6 +1,6 @@
 //! The sentences of a verdict, winner first; no other file of the report makes sentences of comparisons.
 
-use crate::results::{LoadModel, Preset, RunRecord, RunSettings, Status, in_percent};
+use crate::results::{LoadModel, Preset, RunRecord, RunSettings, SkippedStrategy, Status, in_percent};
 use crate::stats::{
     Comparison, ConfidenceInterval, DIRTY_SHARE, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Quantity, Ranking,
     Ratio, Role, SIGNIFICANCE, Verdict,
@@ -398,6 +398,14 @@ pub(super) fn no_verdict(record: &RunRecord, strategies: &[StrategyResults], is_
             format!("No verdict: {} is the baseline, and unsafe; name a safe strategy first.", baseline.name)
         }),
     }
+}
+
+/// The strategies that the server cannot run, a line each.
+pub(super) fn skipped_lines(skipped: &[SkippedStrategy]) -> impl Iterator<Item = String> {
+    skipped.iter().map(|SkippedStrategy { name, reason }| {
+        let reason = plain(reason);
+        format!("Skipped: {}, because this server does not know {}.", plain(name), reason.trim_end_matches('.'))
+    })
 }
 
 /// What to know first of a run that did not complete.

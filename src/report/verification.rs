@@ -10,6 +10,7 @@ use super::cell::{Cell, Tone};
 use super::format::{count, counted, listed, percent, plain, visible};
 use super::section::{Headline, Listing, Section};
 use super::table::{Column, Forms, Kind, Measure, Row, Table};
+use super::verdict_text::skipped_lines;
 
 type PhaseMeasure<'v> = Measure<&'v StrategyFindings>;
 type LiveMeasure<'v> = Measure<&'v LiveRecord>;
@@ -33,7 +34,7 @@ impl Report {
 }
 
 fn headline(verification: &Verification) -> Headline {
-    let Verification { scenario, mix, seed, calls, clients, baseline, not_covered, .. } = verification;
+    let Verification { scenario, mix, seed, calls, clients, baseline, not_covered, skipped, .. } = verification;
     let (mix, calls) = (plain(mix), counted(*calls, "sequential call"));
     let clients = if is_concurrent(verification) {
         format!("; then {clients} concurrent clients, with calls of equal `serial` ordered, and unordered")
@@ -44,7 +45,12 @@ fn headline(verification: &Verification) -> Headline {
     Headline {
         scenario: plain(scenario),
         title: "Do all strategies return the same results?".to_owned(),
-        subject: vec![format!("{calls} of mix {mix}, seed {seed}, compared with {}{clients}.", plain(baseline))],
+        subject: std::iter::once(format!(
+            "{calls} of mix {mix}, seed {seed}, compared with {}{clients}.",
+            plain(baseline)
+        ))
+        .chain(skipped_lines(skipped))
+        .collect(),
         mix,
         incomplete: (!not_covered.is_empty())
             .then(|| format!("Not covered: {}. Give them a weight in the mix, or make more calls.", uncovered())),
@@ -265,6 +271,8 @@ fn most(counts: AnomalyCounts) -> Cell {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use crate::results::SkippedStrategy;
+
     use super::*;
     use crate::report::json::tests::record;
     use crate::report::tests::in_every_form;
@@ -291,6 +299,7 @@ pub(super) mod tests {
             clients: 16,
             baseline: "linked".into(),
             not_covered: Vec::new(),
+            skipped: Vec::new(),
             strategies,
         }
     }
@@ -332,6 +341,16 @@ pub(super) mod tests {
             not_covered: vec![own()],
             ..verification(strategies)
         })
+    }
+
+    #[test]
+    fn skipped_strategies_are_named_with_the_reason() {
+        let skipped =
+            SkippedStrategy { name: "sorted".into(), reason: "`aggregate hosts` in recent: no\u{1b}[31m".into() };
+        let report = Report::of_verification(&Verification { skipped: vec![skipped], ..verification(Vec::new()) });
+        let line = "Skipped: sorted, because this server does not know `aggregate hosts` in recent: no";
+        assert!(report.headline.subject[1].starts_with(line), "{:?}", report.headline.subject);
+        assert!(!report.headline.subject[1].contains('\u{1b}'));
     }
 
     #[test]

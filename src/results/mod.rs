@@ -93,6 +93,9 @@ pub struct RunRecord {
     pub environment: Environment,
     /// The strategies, the baseline first.
     pub strategies: Vec<StrategyRecord>,
+    /// Chosen strategies that were not measured, because the server does not know a command of theirs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedStrategy>,
     /// The operations, in the scenario's order.
     pub operations: Vec<String>,
     /// What the scenario claims.
@@ -216,6 +219,15 @@ pub struct StrategyRecord {
     /// Its collections, as they were created.
     #[serde(default)]
     pub collections: Vec<CollectionRecord>,
+}
+
+/// A strategy that the server cannot run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedStrategy {
+    /// Its name.
+    pub name: String,
+    /// The command and what the server says.
+    pub reason: String,
 }
 
 /// A collection of a strategy.

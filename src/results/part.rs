@@ -49,6 +49,7 @@ impl RunRecord {
             server: self.server.clone(),
             environment: self.environment.clone(),
             strategies: self.strategies.clone(),
+            skipped: self.skipped.clone(),
             operations: self.operations.clone(),
             claims: self.claims.clone(),
             verification: self.verification.clone(),

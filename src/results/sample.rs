@@ -47,6 +47,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
             is_repeat: false,
             collections: Vec::new(),
         }],
+        skipped: Vec::new(),
         operations: vec!["read".into()],
         claims: Vec::new(),
         verification: None,

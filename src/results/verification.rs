@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::SkippedStrategy;
 use super::audit::AuditRecord;
 
 /// The findings of one verification.
@@ -24,6 +25,9 @@ pub struct Verification {
     pub baseline: String,
     /// Operations that no call covered.
     pub not_covered: Vec<String>,
+    /// Strategies that were not verified, because the server does not know a command of theirs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedStrategy>,
     /// One per strategy, in the plan's order.
     pub strategies: Vec<StrategyFindings>,
 }

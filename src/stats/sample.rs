@@ -64,6 +64,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             strategy("linked", "A document per comment.", false),
             strategy("bucket_rmw", "Read, change, write back: loses comments.", true),
         ],
+        skipped: Vec::new(),
         operations: ["add_comment", "read_post", "count"].map(str::to_owned).to_vec(),
         claims: Vec::new(),
         verification: Some(Verification {
@@ -75,6 +76,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             clients: 1,
             baseline: "embedded".into(),
             not_covered: Vec::new(),
+            skipped: Vec::new(),
             strategies: Vec::new(),
         }),
         parts: BTreeMap::new(),

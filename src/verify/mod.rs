@@ -180,6 +180,7 @@ impl<T: Target> Verifier<'_, T> {
             clients: self.settings.clients,
             baseline: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
             not_covered: not_covered.map(|(operation, _)| operation.name.to_string()).collect(),
+            skipped: Vec::new(),
             strategies: strategies.collect(),
         }
     }

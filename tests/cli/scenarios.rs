@@ -191,6 +191,7 @@ fn colour_is_for_terminals_without_no_color() {
 
 fn record() -> RunRecord {
     RunRecord {
+        skipped: Vec::new(),
         claims: Vec::new(),
         verification: None,
         format: FORMAT_VERSION,

@@ -75,6 +75,35 @@ fn run_stops_before_the_first_round_when_strategies_differ() {
 }
 
 #[test]
+fn strategies_that_the_server_does_not_know_are_skipped_by_name() {
+    let place = Place::new();
+    let text = std::fs::read_to_string(&place.scenario).unwrap();
+    let newer = text.replace("{ $sort: { title: 1 } }]", "{ $project: { sorted: { $sortNewly: { input: $tags } } } }]");
+    assert_ne!(text, newer);
+    std::fs::write(place.folder.path().join("newer.yaml"), newer).unwrap();
+    let reason = "`aggregate books` in read: Invalid $project :: caused by :: Unknown expression $sortNewly";
+    let verified =
+        place.docshape("verify", "newer.yaml", &["--strategies", "linked,unsorted,embedded", "--calls", "20"]);
+    assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
+    assert!(verified.err.contains(&format!("skipped unsorted: {reason}")), "{}", verified.err);
+    assert!(verified.out.contains("Skipped: unsorted, because"), "{}", verified.out);
+    assert!(verified.out.contains("All 2 strategies return the same results"), "{}", verified.out);
+    let options = ["--preset", "smoke", "--only", "saturation", "--out", "out.run", "--strategies"];
+    let ran =
+        place.docshape("run", "newer.yaml", &[&options[..], &["linked,unsorted,embedded", "--no-verify"]].concat());
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("Skipped: unsorted, because"), "{}", ran.out);
+    let out = place.folder.path().join("out.run").display().to_string();
+    let json = run(&mut docshape(&["report", &out, "--format", "json"])).out;
+    assert!(json.contains("\"strategy\": \"unsorted\",\n        \"reason\": "), "{json}");
+    for strategies in ["linked,unsorted", "unsorted,linked,embedded"] {
+        let left = place.docshape("run", "newer.yaml", &["--preset", "smoke", "--strategies", strategies]);
+        assert_eq!(left.code, 2, "{}{}", left.out, left.err);
+        assert!(left.err.contains("nothing to compare on MongoDB") && left.err.contains(reason), "{}", left.err);
+    }
+}
+
+#[test]
 fn audit_that_the_server_rejects_is_named() {
     let place = Place::new();
     let text = std::fs::read_to_string(&place.scenario).unwrap();
@@ -86,7 +115,7 @@ fn audit_that_the_server_rejects_is_named() {
     std::fs::write(place.folder.path().join("broken.yaml"), broken).unwrap();
     let ended = place.docshape("verify", "broken.yaml", &["--strategies", "linked,embedded", "--calls", "20"]);
     assert_eq!(ended.code, 2, "{}{}", ended.out, ended.err);
-    for words in ["strategy embedded, operation audit twice", "$unwnd"] {
+    for words in ["skipped embedded: `aggregate shelves` in audit twice", "$unwnd"] {
         assert!(ended.err.contains(words), "{words}: {}", ended.err);
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::time::Instant;
 
+use crate::compile::Choice;
 use crate::engine::{Experiment, Servers};
 use crate::plan::Plan;
 use crate::report::{Markdown, Report};
@@ -42,7 +43,8 @@ const PILOT_SECONDS: f64 = 1.0;
 pub fn capacity(arguments: &CapacityArguments) -> Result<Exit, CliError> {
     let settings = arguments.settings();
     check_threads(&settings)?;
-    let ready = prepare(&arguments.scenario, &arguments.subject.choice(arguments.seed, false))?;
+    let chosen = arguments.subject.choice(arguments.seed, false);
+    let ready = prepare(&arguments.scenario, &chosen)?;
     let goal = goal(arguments, &ready.plan)?;
     let choice = arguments.server.choice()?;
     let invocation = Invocation::now();
@@ -52,7 +54,7 @@ pub fn capacity(arguments: &CapacityArguments) -> Result<Exit, CliError> {
     let confirm = arguments.confirm.as_secs_f64();
     let namespace = arguments.server.databases.namespace(&ready.plan.name, &invocation.id);
     let names = databases(&namespace, &ready.plan);
-    let searching = Searches { settings, ready, goal, confirm, folder, invocation };
+    let searching = Searches { settings, ready, chosen, goal, confirm, folder, invocation };
     Session::run(choice, quit, async |session| {
         let search = async || searching.run(&session, namespace.clone()).await;
         session.with_databases(&namespace, &names, search).await
@@ -100,6 +102,7 @@ fn goal(arguments: &CapacityArguments, plan: &Plan) -> Result<CapacityGoal, CliE
 struct Searches {
     settings: RunSettings,
     ready: Ready,
+    chosen: Choice,
     goal: CapacityGoal,
     /// Seconds of a confirmation; 0 for none.
     confirm: f64,
@@ -109,7 +112,8 @@ struct Searches {
 
 impl Searches {
     async fn run(self, session: &Session, namespace: Namespace) -> Result<Exit, CliError> {
-        let Searches { settings, ready, goal, confirm, folder, invocation } = self;
+        let Searches { settings, mut ready, chosen, goal, confirm, folder, invocation } = self;
+        ready.skip_unsupported(session, chosen, &namespace).await?;
         let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
         let mut head = record::begin(settings, &ready, session.record(), &invocation);
         head.environment.connections = Some(head.settings.clients as u64);

@@ -90,7 +90,13 @@ struct Turn<'t> {
 }
 
 impl Pair<'_> {
-    async fn measure(self, sessions: &[Session; 2], stop: StopFlag) -> Result<Exit, CliError> {
+    async fn measure(mut self, sessions: &[Session; 2], stop: StopFlag) -> Result<Exit, CliError> {
+        for (session, namespace) in sessions.iter().zip(&self.namespaces) {
+            let choice = self.arguments.subject.choice(self.settings.seed, true);
+            let skipped = std::mem::take(&mut self.ready.skipped);
+            self.ready.skip_unsupported(session, choice, namespace).await?;
+            self.ready.skipped.extend(skipped);
+        }
         let mut records = Vec::new();
         for (place, session) in sessions.iter().enumerate() {
             records.push(self.begin(place, session).await?);

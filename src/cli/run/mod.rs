@@ -173,6 +173,7 @@ impl Run {
                     warnings.extend(session.missing_rights());
                     let names = databases(&namespace, &self.ready.plan);
                     let measure = async || {
+                        self.skip_unsupported(&session, &namespace).await?;
                         let verification = self.verify(&session, &namespace).await?;
                         let load_threads = session.load_threads(clients, threads).await?;
                         let (server, stop) = (session.record(), session.stop.clone());
@@ -189,14 +190,23 @@ impl Run {
                 // On a server of its own, so that none of the others is warmer.
                 let verification = if self.is_verified() {
                     let choice = ServerChoice::Embedded(options.clone());
-                    Session::with(&choice, &stop, async |session| self.verify(&session, &namespace).await).await?
+                    let verify = async |session: Session| {
+                        self.skip_unsupported(&session, &namespace).await?;
+                        self.verify(&session, &namespace).await
+                    };
+                    Session::with(&choice, &stop, verify).await?
                 } else {
                     None
                 };
+                let arms = self.ready.plan.arms.len();
                 let measure = async |sessions: Vec<Session>, turns: &EmbeddedServers| {
+                    if !self.is_verified() {
+                        self.skip_unsupported(&sessions[0], &namespace).await?;
+                    }
+                    let arms = self.ready.plan.arms.len();
                     let server = ServerRecord { servers: ServerSharing::PerStrategy, ..sessions[0].record() };
                     let mut servers = Vec::new();
-                    for session in sessions {
+                    for session in sessions.into_iter().take(arms) {
                         let load_threads = session.load_threads(clients, threads).await?;
                         servers.push(StrategyServer { target: session.target, load_threads });
                     }
@@ -207,6 +217,15 @@ impl Run {
                 Session::with_each(&options, arms, &stop, measure).await
             }
         }
+    }
+
+    /// Leaves out the strategies that the server cannot run. Those of a resumed run have run already.
+    async fn skip_unsupported(&mut self, session: &Session, namespace: &Namespace) -> Result<(), CliError> {
+        if self.resumed.is_some() {
+            return Ok(());
+        }
+        let choice = self.arguments.subject.choice(self.settings.seed, true);
+        self.ready.skip_unsupported(session, choice, namespace).await
     }
 
     /// Whether the strategies are verified before the first round.

@@ -40,6 +40,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         },
         server,
         strategies: plan.arms.iter().map(|arm| strategy(plan, arm)).collect(),
+        skipped: ready.skipped.clone(),
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
         claims: claims(&ready.scenario),
         verification: None,

@@ -98,8 +98,11 @@ async fn check(
     arguments: &VerifyArguments,
     session: &Session,
     namespace: &Namespace,
-    ready: Ready,
+    mut ready: Ready,
 ) -> Result<Exit, CliError> {
+    let names = ready.plan.arms.iter().map(|arm| arm.name.clone()).collect();
+    let choice = arguments.choice(names, Some(ready.plan.mix.name.clone()), ready.plan.seed);
+    ready.skip_unsupported(session, choice, namespace).await?;
     let plan = ready.plan;
     let progress =
         |phase: VerifyPhase, strategy: Option<&str>| output::message(&format!("{}\n", describe(phase, strategy)));
@@ -112,7 +115,7 @@ async fn check(
     };
     let target = session.client(settings.connections()).await?;
     let verifier = Verifier { plan: &plan, settings, target: &target, progress: &progress, stop: session.stop.clone() };
-    let verification = verifier.run().await?;
+    let verification = Verification { skipped: ready.skipped, ..verifier.run().await? };
     output::print(&terminal(&Report::of_verification(&verification)))?;
     Ok(if verification.passes() { Exit::Success } else { Exit::CheckFailed })
 }

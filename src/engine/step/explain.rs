@@ -93,7 +93,7 @@ impl<T: Target> Target for ExplainTarget<'_, T> {
 }
 
 /// The name and collection of a command that can be explained.
-fn explainable(command: &RawDocument) -> Option<(&str, &str)> {
+pub(super) fn explainable(command: &RawDocument) -> Option<(&str, &str)> {
     let (name, collection) = command.iter().next()?.ok()?;
     let name = name.as_str();
     let writes = command.get_array("pipeline").is_ok_and(|pipeline| {
@@ -104,7 +104,7 @@ fn explainable(command: &RawDocument) -> Option<(&str, &str)> {
 }
 
 /// The command without the fields that `explain` refuses.
-fn stripped(command: &RawDocument) -> RawDocumentBuf {
+pub(super) fn stripped(command: &RawDocument) -> RawDocumentBuf {
     let mut stripped = RawDocumentBuf::new();
     for (name, value) in command.iter().flatten().filter(|(name, _)| !NOT_EXPLAINABLE.contains(&name.as_str())) {
         stripped.append(name, value);

@@ -6,4 +6,5 @@ pub(crate) mod explain;
 pub(crate) mod interpreter;
 pub(crate) mod reply;
 mod retry;
+pub(crate) mod support;
 mod transaction;

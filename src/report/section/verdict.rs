@@ -26,10 +26,10 @@ pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations, o
         about: plain(&record.scenario.about),
         mix: run.mix.clone(),
         times: Some(run.times()),
-        subject: vec![
-            format!("Strategies: {}.", listed(&names)),
-            format!("Mix {}, {rounds}. {}.", run.mix, measured(parts)),
-        ],
+        subject: std::iter::once(format!("Strategies: {}.", listed(&names)))
+            .chain(verdict_text::skipped_lines(&record.skipped))
+            .chain([format!("Mix {}, {rounds}. {}.", run.mix, measured(parts))])
+            .collect(),
         invalid: invalid.clone(),
         incomplete: verdict_text::incomplete(record),
         sentences: sentences(record, parts),

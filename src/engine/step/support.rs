@@ -1,0 +1,116 @@
+//! Whether the server knows the commands of a strategy, asked before anything is loaded.
+
+use bson::{RawArrayBuf, RawDocumentBuf, rawdoc};
+
+use crate::plan::{Arm, Frame, Plan, Program, Step, call_id};
+use crate::results::SkippedStrategy;
+use crate::server::{FailureKind, ReplyKind, Target};
+
+use super::explain::{explainable, stripped};
+
+/// Codes of errors about commands, stages, operators and fields that a server does not know: `CommandNotFound`,
+/// `InvalidPipelineOperator`, an unknown accumulator, expression, stage, and field.
+const UNKNOWN: [i32; 6] = [59, 168, 15_952, 31_325, 40_324, 40_415];
+/// Codes of errors of many kinds, which only the message tells apart: `BadValue` and `FailedToParse`.
+const PERHAPS_UNKNOWN: [i32; 2] = [2, 9];
+
+/// Returns the strategies with a command that the server does not know, each with the first one.
+///
+/// Has the server explain every command of theirs, on a database without collections, with the arguments of a sample call;
+/// what earlier replies would give is null. A command without a value then is not asked about.
+pub async fn unsupported(target: &impl Target, plan: &Plan, database: &str) -> Vec<SkippedStrategy> {
+    let mut found = Vec::new();
+    for arm in plan.arms.iter().filter(|arm| !arm.is_repeat) {
+        for (place, command) in sample_commands(plan, arm) {
+            if let Some(message) = refusal(target, database, &command).await {
+                found.push(SkippedStrategy { name: arm.name.clone(), reason: format!("{place}: {message}") });
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// Returns what the server says to a command that it does not know. The stages of a pipeline are asked about one by one, because
+/// one that is invalid for a null would hide those after it.
+async fn refusal(target: &impl Target, database: &str, command: &RawDocumentBuf) -> Option<String> {
+    explainable(command)?;
+    let stripped = stripped(command);
+    let Ok(pipeline) = stripped.get_array("pipeline") else { return unknown(target, database, stripped).await };
+    for stage in pipeline.into_iter().flatten() {
+        let mut alone = RawDocumentBuf::new();
+        for (name, value) in stripped.iter().flatten() {
+            match name.as_str() {
+                "pipeline" => alone.append(name, RawArrayBuf::from_iter([stage])),
+                _ => alone.append(name, value),
+            }
+        }
+        if let Some(message) = unknown(target, database, alone).await {
+            return Some(message);
+        }
+    }
+    None
+}
+
+async fn unknown(target: &impl Target, database: &str, command: RawDocumentBuf) -> Option<String> {
+    let explain = rawdoc! { "explain": command, "verbosity": "queryPlanner" };
+    let failure = target.run(database, explain, ReplyKind::Single).await.err()?;
+    let FailureKind::Server(code) = failure.kind else { return None };
+    let says_so = || failure.message.contains("nknown ") || failure.message.contains("nrecognized ");
+    (UNKNOWN.contains(&code) || (PERHAPS_UNKNOWN.contains(&code) && says_so())).then_some(failure.message)
+}
+
+/// Binds the commands of a strategy: each with the operation or other program that has it.
+fn sample_commands(plan: &Plan, arm: &Arm) -> Vec<(String, RawDocumentBuf)> {
+    let mut commands = Vec::new();
+    let mut add = |place: &str, program: &Program, mut frame: Frame| {
+        let mut own = Vec::new();
+        bind(&program.steps, &mut frame, &mut own);
+        commands.extend(own.into_iter().map(|(label, bound)| (format!("`{label}` in {place}"), bound)));
+    };
+    for (operation, program) in arm.operations.iter().enumerate() {
+        let (seed, call) = (plan.round_seed(0), call_id::sample(operation, 0));
+        if let Ok(frame) = plan.arguments(operation, seed, call, program.slots) {
+            add(&plan.operations[operation].name, program, frame);
+        }
+    }
+    let of_data = |slots| Frame::new(&plan.data, plan.data.seed, 0, slots);
+    arm.load.iter().for_each(|program| add("load", program, of_data(program.slots)));
+    arm.state.iter().for_each(|program| add("state", program, of_data(program.slots)));
+    for audit in &arm.audits {
+        add(&format!("audit {}", audit.name), &audit.program, of_data(audit.program.slots));
+    }
+    commands
+}
+
+/// Binds commands, nested ones included. Names get their values as far as these do not depend on replies.
+fn bind<'p>(steps: &'p [Step], frame: &mut Frame, commands: &mut Vec<(&'p str, RawDocumentBuf)>) {
+    for step in steps {
+        match step {
+            Step::Command(command) => {
+                commands.extend(command.document.bind(frame).ok().map(|bound| (command.label.as_str(), bound)));
+            }
+            Step::Let(assignments) => {
+                for (slot, expression) in assignments {
+                    if let Ok(value) = expression.evaluate(frame) {
+                        frame.set(*slot, value);
+                    }
+                }
+            }
+            Step::ForEach { slot, list, .. } => {
+                let first = list.evaluate(frame).ok().and_then(|list| list.elements().ok()?.next());
+                first.into_iter().for_each(|value| frame.set(*slot, value));
+            }
+            Step::Bulk(_)
+            | Step::If { .. }
+            | Step::While(_)
+            | Step::Retry { .. }
+            | Step::Try { .. }
+            | Step::RetryIf(_)
+            | Step::Transaction { .. }
+            | Step::Abort(_)
+            | Step::Return(_) => {}
+        }
+        step.bodies().into_iter().for_each(|body| bind(body, frame, commands));
+    }
+}
