@@ -86,6 +86,9 @@ enum Fault {
     Stop,
 }
 
+/// How long a stopped primary is stopped.
+const STOPPED: Duration = Duration::from_secs(5);
+
 /// One member: its process and how to start it again.
 struct Member {
     child: Child,
@@ -209,21 +212,28 @@ impl Set {
             Fault::Kill => self.members[place].signal(Signal::SIGKILL),
             Fault::Stop => self.members[place].signal(Signal::SIGSTOP),
         }
-        let start = Instant::now();
+        let (start, mut is_stopped) = (Instant::now(), fault == Fault::Stop);
+        let mut go_on = |is_due: bool| {
+            if is_stopped && is_due {
+                self.members[place].signal(Signal::SIGCONT);
+                is_stopped = false;
+            }
+        };
         while !self.runtime.block_on(probe.write()) {
+            go_on(start.elapsed() >= STOPPED);
             assert!(start.elapsed() < Duration::from_secs(60), "no write was acknowledged after {fault:?}");
         }
         let recovered = start.elapsed();
+        if fault == Fault::Stop {
+            std::thread::sleep(STOPPED.saturating_sub(recovered));
+        }
+        go_on(true);
         match fault {
-            Fault::StepDown => {}
+            Fault::StepDown | Fault::Stop => {}
             Fault::Terminate | Fault::Kill => {
                 let member = &mut self.members[place];
                 member.child.wait().unwrap();
                 member.child = Member::spawn(&member.data, member.port);
-            }
-            Fault::Stop => {
-                std::thread::sleep(Duration::from_secs(5).saturating_sub(start.elapsed()));
-                self.members[place].signal(Signal::SIGCONT);
             }
         }
         recovered
@@ -343,14 +353,16 @@ struct Outcome {
 impl Outcome {
     fn add(&mut self, code: i32, text: &str, record: &RunRecord) {
         self.runs += 1;
+        // Lines are wrapped.
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         match (code, &record.status) {
             (0, Status::Complete) => {}
             (4, Status::Complete) => {
                 assert!(text.contains("the primary changed meanwhile"), "void for another reason: {text}");
                 self.void += 1;
             }
-            (3, Status::Failed(_)) => {
-                println!("ended early: {}", text.lines().filter(|line| line.starts_with("error")).collect::<String>());
+            (3, Status::Failed(reason)) => {
+                assert!(reason.contains("the primary changed while the data"), "ended for another reason: {text}");
                 self.early += 1;
             }
             _ => panic!("{code}, {:?}: {text}", record.status),

@@ -24,7 +24,7 @@ const PARAMETERS: [&str; 7] = [
 ];
 
 /// How long a server may not answer before it counts as lost, where no other can take over.
-pub(super) const SINGLE_SERVER_PATIENCE: Duration = Duration::from_secs(5);
+pub const SINGLE_SERVER_PATIENCE: Duration = Duration::from_secs(5);
 /// The same where another member can become the primary. By default members wait for 10 s without a heartbeat before they vote, and
 /// the new primary catches up before it accepts writes.
 const FAILOVER_PATIENCE: Duration = Duration::from_secs(30);

@@ -15,6 +15,16 @@ pub enum RunError {
     /// The documents of a strategy could not be inserted.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// The data of a strategy may be incomplete: they are acknowledged by a majority only at the end.
+    #[error(
+        "the primary changed while the data of strategy {strategy} were loaded; run again, or resume the run{reason}"
+    )]
+    LoadInterrupted {
+        /// The strategy.
+        strategy: String,
+        /// What the server said, in parentheses; empty when loading went through nevertheless.
+        reason: String,
+    },
     /// A database could not be created or dropped.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
@@ -70,6 +80,23 @@ impl RunError {
         FatalError::ServerLost(self.to_string()).into()
     }
 
+    /// Whether a failover or a broken connection kept the data of a strategy from being loaded.
+    pub(super) fn is_interrupted_load(&self) -> bool {
+        match self {
+            RunError::Load(error) => error.is_interruption(),
+            RunError::Namespace(NamespaceError::Refused { failure, .. }) => failure.is_interruption(),
+            RunError::Namespace(NamespaceError::Taken(_) | NamespaceError::NotOurs { .. })
+            | RunError::LoadInterrupted { .. }
+            | RunError::Inspect { .. }
+            | RunError::Fault(_)
+            | RunError::Fatal(_)
+            | RunError::Thread(_)
+            | RunError::NoCalls { .. }
+            | RunError::AlwaysFails { .. }
+            | RunError::Interrupted => false,
+        }
+    }
+
     /// Whether the server is known to be lost.
     pub fn is_server_lost(&self) -> bool {
         matches!(self, RunError::Fatal(FatalError::ServerLost(_)))
@@ -96,6 +123,7 @@ impl KindedError for RunError {
             }
             RunError::Fatal(FatalError::ServerLost(_))
             | RunError::Fault(_)
+            | RunError::LoadInterrupted { .. }
             | RunError::Namespace(_)
             | RunError::Inspect { .. } => ErrorKind::Environment,
             RunError::Interrupted => ErrorKind::Interrupted,

@@ -83,19 +83,36 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         Experiment { plan, settings, namespace: self.namespace.clone(), stop: self.stop.clone(), ..*self }
     }
 
+    /// The changes of the primary of an arm's server since the last time.
+    pub(super) fn changes(&self, arm: usize) -> Vec<PrimaryChange> {
+        let changes = self.target(arm).take_primary_changes();
+        // A client of a disturbed server of docshape's own notices the fault, which is an event already, when it is used again.
+        if self.settings.fault.is_some() && !self.servers.are_shared() { Vec::new() } else { changes }
+    }
+
     /// Adds the changes of the primary since the last time to the events of an arm; `part` is what was measured meanwhile.
     pub(super) fn note_changes(&self, cell: &mut ArmRound, part: Option<Part>) {
-        let (Some(round), strategy) = (cell.round, cell.arm) else { return };
-        let changes = self.target(cell.arm).take_primary_changes().into_iter();
-        // A client of a disturbed server of docshape's own notices the fault, which is an event already, when it is used again.
-        let changes = changes.filter(|_| self.settings.fault.is_none() || self.servers.are_shared());
-        cell.events.extend(changes.map(|PrimaryChange { at, from, to, without }| EventRecord {
+        if let Some(round) = cell.round {
+            cell.events.extend(self.change_records(round, cell.arm, part, self.changes(cell.arm)));
+        }
+    }
+
+    /// Changes of the primary as events.
+    pub(super) fn change_records(
+        &self,
+        round: u64,
+        strategy: usize,
+        part: Option<Part>,
+        changes: Vec<PrimaryChange>,
+    ) -> Vec<EventRecord> {
+        let event = |PrimaryChange { at, from, to, without }| EventRecord {
             round,
             strategy,
             part,
-            seconds: (at - self.started).as_secs_f64(),
+            seconds: at.saturating_duration_since(self.started).as_secs_f64(),
             kind: EventKind::PrimaryChanged { from, to, without: without.as_secs_f64() },
-        }));
+        };
+        changes.into_iter().map(event).collect()
     }
 
     pub(super) fn phase(&self, round: Option<u64>, arm: usize, phase: RunPhase) {

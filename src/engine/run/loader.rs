@@ -40,6 +40,19 @@ enum LoadFailure {
     Step(#[from] StepError),
 }
 
+impl LoadError {
+    /// Whether a failover or a broken connection is the reason.
+    pub(super) fn is_interruption(&self) -> bool {
+        match &*self.source {
+            LoadFailure::Server(failure) | LoadFailure::Step(StepError::Failed { failure, .. }) => {
+                failure.is_interruption()
+            }
+            LoadFailure::Document(_)
+            | LoadFailure::Step(StepError::Invalid { .. } | StepError::LimitReached { .. }) => false,
+        }
+    }
+}
+
 /// Loads the data of one arm.
 pub struct Loader<'l, T> {
     /// The scenario.

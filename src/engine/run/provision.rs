@@ -10,7 +10,9 @@ use crate::record::Recorder;
 use crate::results::{CellRecord, LoadModel};
 use crate::server::Target;
 use crate::server::database_names::DatabaseNames;
+use crate::server::deployment::SINGLE_SERVER_PATIENCE;
 use crate::server::meter::Usage;
+use crate::server::steady::SteadyTarget;
 
 use super::audit::CallCounts;
 use super::cell::ArmRound;
@@ -53,28 +55,25 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.turn(arm).await?;
         if self.keep && round.is_some() {
             // Of the round before.
-            self.namespace.drop(self.target(arm), &database).await?;
+            self.namespace.drop(&SteadyTarget(self.target(arm)), &database).await?;
         }
         // First, so that it is dropped even when the work is interrupted in between; one of somebody else never is.
         databases.push(RunDatabase { arm, name: Arc::clone(&database) });
-        self.namespace.create(self.target(arm), &database).await?;
-        let started = Instant::now();
-        let loader = Loader {
-            plan: &self.plan,
-            arm: &self.plan.arms[arm],
-            target: self.target(arm),
-            database: &database,
-            observer: self.observer,
-            stop: &self.stop,
+        let earlier = self.changes(arm);
+        let (loaded, load_seconds) = match self.load(arm, &database).await {
+            Err(error) if error.is_interrupted_load() && self.target(arm).patience() > SINGLE_SERVER_PATIENCE => {
+                return Err(self.load_interrupted(arm, format!(" ({error})")));
+            }
+            Ok(_) if !self.changes(arm).is_empty() => return Err(self.load_interrupted(arm, String::new())),
+            loaded => loaded?,
         };
-        let loaded = loader.run().await?;
         self.stop.check()?;
         Ok(ArmRound {
             arm,
             round,
             database,
             loaded,
-            load_seconds: started.elapsed().as_secs_f64(),
+            load_seconds,
             warm_up: Vec::new(),
             before: Vec::new(),
             next: Arc::default(),
@@ -84,11 +83,31 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             usage: Usage::default(),
             own_usage: Vec::new(),
             earlier: CallCounts::new(self.plan.operations.len()),
-            events: Vec::new(),
+            events: round.map_or_else(Vec::new, |round| self.change_records(round, arm, None, earlier)),
             is_dropped: false,
             record: CellRecord::default(),
             parts: BTreeMap::new(),
         })
+    }
+
+    /// Creates an arm's database and loads its data. Returns the number of documents, and the seconds that loading them took.
+    async fn load(&self, arm: usize, database: &str) -> Result<(u64, f64), RunError> {
+        self.namespace.create(self.target(arm), database).await?;
+        let started = Instant::now();
+        let loader = Loader {
+            plan: &self.plan,
+            arm: &self.plan.arms[arm],
+            target: self.target(arm),
+            database,
+            observer: self.observer,
+            stop: &self.stop,
+        };
+        let loaded = loader.run().await?;
+        Ok((loaded, started.elapsed().as_secs_f64()))
+    }
+
+    fn load_interrupted(&self, arm: usize, reason: String) -> RunError {
+        RunError::LoadInterrupted { strategy: self.plan.arms[arm].name.clone(), reason }
     }
 
     /// An empty recorder for every load thread of an arm.
