@@ -8,6 +8,7 @@ use super::argument::{
 use super::capacity::CapacityArguments;
 use super::clean::CleanArguments;
 use super::compare::CompareArguments;
+use super::rights::RightsArguments;
 use super::run::RunArguments;
 use super::selftest::SelftestArguments;
 use super::verify::VerifyArguments;
@@ -57,6 +58,8 @@ pub enum CliCommand {
     /// Check that this machine and the server are fit for measurements
     #[command(after_help = super::EXIT_CODES)]
     Selftest(SelftestArguments),
+    /// Print the smallest role that suffices on a server with access control, as mongosh statements
+    Rights(RightsArguments),
     /// Remove the databases that ended runs have left on a server
     #[command(after_help = super::EXIT_CODES)]
     Clean(CleanArguments),

@@ -23,6 +23,7 @@ mod list;
 mod misplaced_uri;
 mod report;
 mod reservation;
+mod rights;
 mod selftest;
 mod session;
 mod summary;
@@ -55,6 +56,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         CliCommand::Report(arguments) => report::report(&arguments),
         CliCommand::Summary(arguments) => summary::summary(&arguments),
         CliCommand::Clean(arguments) => clean::clean(&arguments),
+        CliCommand::Rights(arguments) => rights::rights(&arguments),
         CliCommand::Server(ServerCommand::Start(arguments)) => server::start(&arguments),
         CliCommand::ExecMongod(arguments) => become_mongod(&arguments),
     }

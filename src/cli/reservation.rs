@@ -70,12 +70,7 @@ impl Session {
         let is_left = left.contains(&reservation) && (result.is_ok() || is_alone);
         let released = if is_left { namespace.drop(&SteadyTarget(&self.target), &reservation).await } else { Ok(()) };
         let result = result.and_then(|value| released.map(|()| value).map_err(CliError::from));
-        let left = namespace.left();
-        result.map_err(|error| match left.len() {
-            0 => error,
-            _ => error
-                .with(&format!("left on the server: {}; remove them with `docshape clean --uri URI`", left.join(", "))),
-        })
+        result.map_err(|error| with_rights(with_left(error, &namespace.left())))
     }
 
     /// What a run cannot say because the server refused it to the user.
@@ -88,6 +83,22 @@ impl Session {
             )
         })
     }
+}
+
+/// Adds to an error which databases are left.
+fn with_left(error: CliError, left: &[String]) -> CliError {
+    if left.is_empty() {
+        return error;
+    }
+    error.with(&format!("left on the server: {}; remove them with `docshape clean --uri URI`", left.join(", ")))
+}
+
+/// Adds to the error of a user without rights how to get them, whichever command was refused.
+fn with_rights(error: CliError) -> CliError {
+    if !error.message.contains("not authorized") || error.message.contains("docshape rights") {
+        return error;
+    }
+    error.with("`docshape rights SCENARIO` prints a role with the rights that the user of the connection string needs")
 }
 
 /// The databases of a plan, each one at a time.

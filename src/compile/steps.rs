@@ -272,18 +272,17 @@ fn returns(steps: &[StepDefinition]) -> bool {
 fn raw_command(template: Template) -> Command {
     /// Raw commands that change nothing.
     const READS: [&str; 7] = ["find", "aggregate", "count", "distinct", "getMore", "listIndexes", "ping"];
-    let reads = match &template {
+    let name = match &template {
         Template::Document(entries) => match entries.first() {
-            Some(DocumentPart::Field(Key::Fixed(name), _)) => READS.contains(&name.as_ref()),
-            _ => false,
+            Some(DocumentPart::Field(Key::Fixed(name), _)) => name.to_string(),
+            _ => String::new(),
         },
-        Template::Constant(command) => {
-            command.entries().first().is_some_and(|(name, _)| READS.contains(&name.as_ref()))
-        }
-        Template::Slot(_) | Template::Text(_) | Template::Array(_) => false,
+        Template::Constant(command) => command.entries().first().map(|(name, _)| name.to_string()).unwrap_or_default(),
+        Template::Slot(_) | Template::Text(_) | Template::Array(_) => String::new(),
     };
+    let reads = READS.contains(&name.as_str());
     Command {
-        label: "command".into(),
+        label: format!("command {name}").trim_end().to_owned(),
         document: Skeleton::new(template),
         documents: None,
         reply: ReplyShape::Whole,

@@ -55,6 +55,11 @@ impl RequestKind {
 }
 
 impl Bulk {
+    /// Whether one of its requests deletes.
+    pub fn deletes(&self) -> bool {
+        self.requests.iter().any(|request| request.kind() == RequestKind::Delete)
+    }
+
     /// The command for requests of this kind, without the requests.
     ///
     /// # Errors

@@ -52,8 +52,7 @@ pub struct Inconsistency {
 }
 
 /// For a server that reports no counter.
-pub(super) const SILENT: &str =
-    "This server reports no counters: that requires the role clusterMonitor and an oplog that the user may read.";
+pub(super) const SILENT: &str = "This server reports no counters: `docshape rights` prints the rights for them.";
 
 impl Costs {
     /// Whether the server reported no counter for the mix.

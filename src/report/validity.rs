@@ -87,7 +87,7 @@ fn without_flush(record: &RunRecord) -> Option<String> {
     sizes.any(|one| !one.checkpointed).then(|| {
         "Nothing was flushed, because the user has no right to `fsync` or the server does not know it. What calls left to write \
          was written at times of the server's choice, perhaps in slices of other strategies, and no flush was charged to any \
-         strategy. Use a user with the role hostManager."
+         strategy. `docshape rights` prints the right for it."
             .into()
     })
 }
@@ -115,7 +115,7 @@ pub(super) fn unknown_cache(parts: &BTreeMap<Part, RunRecord>) -> Option<String>
     let is_external = parts.values().any(|part| !part.server.embedded);
     (is_external && SharedCache::of(parts).is_unknown).then(|| {
         "It is not known whether strategies paid for what others left in the shared cache: the user may not read the server's \
-         counters or its oplog. Use a user with the role clusterMonitor, or --isolate."
+         counters or its oplog. `docshape rights` prints the rights for them; or use --isolate."
             .into()
     })
 }

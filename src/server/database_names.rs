@@ -38,12 +38,9 @@ impl DatabaseNames {
 
     /// The database of a strategy, one at a time: for the verification, the pilot, and every round.
     pub fn strategy(&self, name: &str) -> String {
-        let name = if name == REPEAT || name.ends_with(CONCURRENT) {
-            shortened(name, self.room() / 2)
-        } else {
-            name.to_owned()
-        };
-        self.with(&part(&name, self.room() / 2))
+        let room = self.room().saturating_sub(self.scenario.len()).max(self.room() / 2);
+        let is_reserved = name == REPEAT || name.ends_with(CONCURRENT);
+        self.with(&if is_reserved { shortened(name, room) } else { part(name, room) })
     }
 
     /// The database of a strategy in the concurrent phases of a verification.
@@ -112,6 +109,8 @@ mod tests {
                 "docshape_blog-comments_tas_bulk_concurrent",
             ]
         );
+        let long = DatabaseNames::new("docshape_", "trees").strategy("parent_check_then_write");
+        assert_eq!(long, "docshape_trees_parent_check_then_write");
     }
 
     #[test]

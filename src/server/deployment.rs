@@ -172,6 +172,11 @@ impl Deployment {
         ];
         let facts = facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let facts = facts.chain(parameters(target, &mut refused).await).collect();
+        if topology != Topology::Sharded {
+            let oplog = target.run("local", rawdoc! { "dbStats": 1 }, ReplyKind::Single).await;
+            let is_refused = oplog.is_err_and(|failure| failure.code() == Some(failure::UNAUTHORIZED));
+            refused.extend(is_refused.then_some("dbStats of local"));
+        }
         Ok(Deployment { version, topology, set_name: text(&hello, "setName"), refused, cache_bytes, facts })
     }
 }

@@ -129,7 +129,7 @@ impl Reads<'_> {
         Ok(match counter("op_latency_reads_us").zip(counter("op_latency_reads_ops")) {
             None => MachineCheck {
                 name: "agreement",
-                found: "the server does not report opLatencies; its user needs the role clusterMonitor".into(),
+                found: "the server does not report opLatencies; `docshape rights` prints the right for it".into(),
                 expected: String::new(),
                 passed: true,
             },

@@ -1,0 +1,183 @@
+//! `docshape rights`: the smallest role with which a scenario can be measured.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use clap::Args;
+
+use crate::compile::{self, Choice};
+use crate::plan::{Arm, Plan, Program, Step};
+use crate::scenario::Diagnostics;
+
+use super::argument::DatabaseArguments;
+use super::catalogue::SCENARIOS;
+use super::exit::{CliError, Exit};
+use super::output;
+use super::scenario::prepare;
+
+/// `rights`.
+#[derive(Debug, Args)]
+pub struct RightsArguments {
+    /// Scenario files, or names of built-in scenarios [default: all built-in ones]
+    #[arg(value_name = "SCENARIO")]
+    pub scenarios: Vec<String>,
+    /// The databases.
+    #[command(flatten)]
+    pub databases: DatabaseArguments,
+}
+
+/// The actions on databases that every scenario needs: found by leaving out each of them on a server. Who may insert may create
+/// collections.
+const ACTIONS: [&str; 7] = ["collStats", "createIndex", "dropDatabase", "find", "insert", "listCollections", "update"];
+
+/// The actions that some commands need, by the label of their step: a word of the format, or a raw command. One that removes
+/// documents is among several that `findAndModify` may be.
+const ACTIONS_OF_COMMANDS: [(&str, &str); 10] = [
+    ("deleteOne", "remove"),
+    ("deleteMany", "remove"),
+    ("findOneAndDelete", "remove"),
+    ("command delete", "remove"),
+    ("command findAndModify", "remove"),
+    ("command collMod", "collMod"),
+    ("command dbStats", "dbStats"),
+    ("command drop", "dropCollection"),
+    ("command dropIndexes", "dropIndex"),
+    ("command listIndexes", "listIndexes"),
+];
+
+/// A right that is not necessary.
+struct OptionalRight {
+    /// Where it is granted, in mongosh.
+    resource: &'static str,
+    action: &'static str,
+    /// What is missing without it.
+    loss: &'static str,
+}
+
+/// Rights beyond the own databases, each with what is missing without it.
+const OPTIONAL: [OptionalRight; 7] = [
+    OptionalRight {
+        resource: "{ cluster: true }",
+        action: "serverStatus",
+        loss: "counters: what calls cost the server, its cache, and whether others used it; what flushes write",
+    },
+    OptionalRight {
+        resource: "{ cluster: true }",
+        action: "fsync",
+        loss: "flushes: deferred costs, exact storage sizes, and windows without checkpoints of earlier calls",
+    },
+    OptionalRight { resource: "{ db: \"local\", collection: \"\" }", action: "dbStats", loss: "bytes in the oplog" },
+    OptionalRight { resource: "{ cluster: true }", action: "hostInfo", loss: "system, cores and memory of the server" },
+    OptionalRight { resource: "{ cluster: true }", action: "getParameter", loss: "parameters of the server" },
+    OptionalRight {
+        resource: "{ cluster: true }",
+        action: "getDefaultRWConcern",
+        loss: "the default write concern of the server",
+    },
+    OptionalRight {
+        resource: "{ cluster: true }",
+        action: "listDatabases",
+        loss: "whether the server holds other data, so that --yes is needed",
+    },
+];
+
+/// Prints mongosh statements that create the role and a user.
+///
+/// # Errors
+/// When a scenario cannot be used.
+pub fn rights(arguments: &RightsArguments) -> Result<Exit, CliError> {
+    let scenarios = match arguments.scenarios.as_slice() {
+        [] => SCENARIOS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        named => named.to_vec(),
+    };
+    let mut privileges = Vec::new();
+    for scenario in &scenarios {
+        let plan = plan(scenario)?;
+        let names = arguments.databases.names(&plan.name);
+        let databases = names.all(plan.arms.iter().map(|arm| arm.name.as_str()));
+        privileges.push(privilege(&databases, &actions(&plan)));
+    }
+    output::print(&statements(&scenarios, &privileges.concat())).map(|()| Exit::Success)
+}
+
+/// A scenario with all its strategies.
+fn plan(scenario: &str) -> Result<Plan, CliError> {
+    let ready = prepare(scenario, &Choice::default())?;
+    let strategies = ready.scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
+    let all = Choice { strategies, ..Choice::default() };
+    let compiled = compile::compile(&ready.scenario, &all, &mut Diagnostics::new());
+    compiled.ok().flatten().ok_or_else(|| CliError::usage(format!("{scenario}: not all of its strategies can run")))
+}
+
+/// The actions on the databases of a scenario, in alphabetical order.
+fn actions(plan: &Plan) -> BTreeSet<&'static str> {
+    let mut actions = BTreeSet::from(ACTIONS);
+    for program in plan.arms.iter().flat_map(programs) {
+        add_actions(&program.steps, &mut actions);
+    }
+    actions
+}
+
+fn programs(arm: &Arm) -> impl Iterator<Item = &Program> {
+    let audits = arm.audits.iter().flat_map(|audit| [Some(&audit.program), audit.snapshot.as_ref()]).flatten();
+    arm.load.iter().chain(&arm.operations).chain(&arm.state).chain(audits)
+}
+
+fn add_actions(steps: &[Step], actions: &mut BTreeSet<&'static str>) {
+    for step in steps {
+        match step {
+            Step::Command(command) => {
+                let is_of = |(label, _): &&(&str, &str)| {
+                    command.label.strip_prefix(*label).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+                };
+                actions.extend(ACTIONS_OF_COMMANDS.iter().filter(is_of).map(|(_, action)| *action));
+            }
+            Step::Bulk(bulk) => actions.extend(bulk.deletes().then_some("remove")),
+            Step::Let(_)
+            | Step::If { .. }
+            | Step::ForEach { .. }
+            | Step::While(_)
+            | Step::Retry { .. }
+            | Step::Try { .. }
+            | Step::RetryIf(_)
+            | Step::Transaction { .. }
+            | Step::Abort(_)
+            | Step::Return(_) => {}
+        }
+        step.bodies().into_iter().for_each(|body| add_actions(body, actions));
+    }
+}
+
+/// The same actions on some databases.
+fn privilege(databases: &[String], actions: &BTreeSet<&str>) -> String {
+    let databases: String = databases.iter().map(|database| format!("      \"{database}\",\n")).collect();
+    let actions: Vec<String> = actions.iter().map(|action| format!("\"{action}\"")).collect();
+    format!(
+        "    ...[\n{databases}    ].map(db => ({{ resource: {{ db, collection: \"\" }}, actions: [{}] }})),\n",
+        actions.join(", ")
+    )
+}
+
+fn statements(scenarios: &[String], privileges: &str) -> String {
+    let mut text = format!(
+        "// The smallest role for docshape with {}.\n// Run this in mongosh as a user who may create roles and users.\n",
+        scenarios.join(", ")
+    );
+    let _ = write!(
+        text,
+        "db.getSiblingDB(\"admin\").createRole({{\n  role: \"docshape\",\n  privileges: [\n{privileges}  ],\n  roles: [],\n}})\n\n// \
+         Optional: remove the slashes before what you grant. Without a right, reports lack what the line says.\n"
+    );
+    for OptionalRight { resource, action, loss } in OPTIONAL {
+        let _ = writeln!(
+            text,
+            "// {action}: {loss}\n// db.getSiblingDB(\"admin\").grantPrivilegesToRole(\"docshape\", [{{ resource: {resource}, actions: \
+             [\"{action}\"] }}])"
+        );
+    }
+    text.push_str(
+        "\n// A user with this role, and a prompt for his password\ndb.getSiblingDB(\"admin\").createUser({ user: \"docshape\", pwd: \
+         passwordPrompt(), roles: [\"docshape\"] })\n",
+    );
+    text
+}
