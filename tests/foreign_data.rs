@@ -149,6 +149,88 @@ async fn data_of_others_survives() {
     assert_eq!(users.get_array("users").unwrap().into_iter().count(), 1);
 }
 
+/// Steps that reach for data of others, for other users, or for the mark.
+const REACHING: [&str; 24] = [
+    "{ aggregate: posts, pipeline: [{ $out: { db: shop, coll: things } }] }",
+    "{ aggregate: posts, pipeline: [{ $merge: { into: { db: shop, coll: things }, whenMatched: replace } }] }",
+    "{ aggregate: posts, pipeline: [{ $facet: { a: [{ $out: { db: shop, coll: things } }] } }] }",
+    "{ aggregate: posts, pipeline: [{ $lookup: { from: posts, as: a, pipeline: [{ $out: { db: shop, coll: x } }] } }] }",
+    "{ aggregate: posts, pipeline: [{ $unionWith: { coll: posts, pipeline: [{ $merge: { into: { db: shop, coll: x } } }] } }] }",
+    "{ aggregate: posts, pipeline: [{ $out: <post> }] }",
+    "{ aggregate: posts, pipeline: [{ $merge: { into: <post> } }] }",
+    "{ aggregate: posts, pipeline: [{ \"$<post>\": { db: shop, coll: things } }] }",
+    "{ aggregate: posts, pipeline: [{ ...: <post> }] }",
+    "{ aggregate: posts, pipeline: [{ $out: docshape.marker }] }",
+    "{ command: { aggregate: posts, pipeline: [{ $out: { db: shop, coll: things } }], cursor: {} } }",
+    "{ command: { aggregate: posts, pipeline: [<post>], cursor: {} } }",
+    "{ command: { insert: things, documents: [{ a: 1 }], $db: shop } }",
+    "{ command: { delete: docshape.marker, deletes: [{ q: {}, limit: 0 }] } }",
+    "{ command: { createUser: mallory, pwd: x, roles: [{ role: root, db: admin }] } }",
+    "{ command: { dropUser: eve } }",
+    "{ command: { dropAllUsersFromDatabase: 1 } }",
+    "{ command: { dropDatabase: 1 } }",
+    "{ command: { renameCollection: docshape_x.posts, to: shop.posts } }",
+    "{ command: { applyOps: [{ op: i, ns: shop.things, o: { _id: 2 } }] } }",
+    "{ command: { mapReduce: posts, map: m, reduce: r, out: { replace: things, db: shop } } }",
+    "{ command: { killAllSessions: [] } }",
+    "{ command: { setParameter: 1, logLevel: 1 } }",
+    "{ command: { ...: <post> } }",
+];
+
+/// A scenario that reaches by `step`, in one of the places that have steps.
+fn reaching(place: usize, step: &str) -> String {
+    let harmless = "{ find: posts }";
+    let in_place = |number: usize| if place == number { step } else { harmless };
+    let [operation, load, state, audit] = [0, 1, 2, 3].map(in_place);
+    format!(
+        "format: 1\nname: reach\ntitle: Reach\nentities: {{ post: {{ count: 3, fields: {{ _id: index }} }} }}\n\
+         operations: {{ read: {{ arguments: {{ post: zipf(post) }} }} }}\nmixes: {{ default: {{ read: 1 }} }}\n\
+         audits: {{ all: {{ a: [{audit}] }} }}\nstrategies:\n  a:\n    collections: {{ posts: {{ each: post }} }}\n    \
+         load: [{load}]\n    state: {{ post: [{state}] }}\n    operations: {{ read: [{operation}] }}\n"
+    )
+}
+
+#[tokio::test]
+async fn no_scenario_reaches_data_of_others() {
+    let server = Server::start().await;
+    let mine = || rawdoc! { "insert": "things", "documents": [{ "_id": 1, "worth": "much" }] };
+    let of_own_name = "docshape_reach_a";
+    for name in ["shop", of_own_name] {
+        server.ask(name, mine()).await;
+    }
+    server.ask("shop", rawdoc! { "createUser": "eve", "pwd": "s3cret", "roles": ["read"] }).await;
+    let state = async || {
+        let mut state = server.databases().await.join(" ");
+        for name in ["shop", of_own_name, "admin"] {
+            let hash = server.ask(name, rawdoc! { "dbHash": 1 }).await;
+            let users = server.ask(name, rawdoc! { "usersInfo": 1 }).await;
+            let (hash, users) = (hash.get_str("md5").unwrap_or_default(), users.get_array("users").unwrap().as_bytes());
+            state += &format!("\n{name} {hash} {}", String::from_utf8_lossy(users));
+        }
+        state
+    };
+    let before = state().await;
+    let file = server.folder.path().join("reach.yaml");
+    fs::write(&file, reaching(9, "")).unwrap();
+    let show = async |file: &Path| server.docshape(&["show", file.to_str().unwrap(), "--yes"]).await;
+    expect(&show(&file).await, 3, &["database docshape_reach_a is already on the server: without docshape's mark"]);
+    for (number, step) in REACHING.iter().enumerate() {
+        fs::write(&file, reaching(number % 4, step)).unwrap();
+        let said = show(&file).await;
+        assert_eq!(said.status.code(), Some(2), "{step}: {}", String::from_utf8_lossy(&said.stderr));
+    }
+    // Some of the broken ones have warnings only.
+    for (folder, codes) in [("examples", &[0][..]), ("tests/broken", &[0, 2]), ("tests/broken_plan", &[2])] {
+        for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
+            let file = file.unwrap().path();
+            let said = show(&file).await;
+            let code = said.status.code().unwrap_or_default();
+            assert!(codes.contains(&code), "{}: {}", file.display(), String::from_utf8_lossy(&said.stderr));
+        }
+    }
+    assert_eq!(state().await, before);
+}
+
 #[test]
 fn a_folder_without_a_round_has_nothing_to_resume() {
     let folder = tempfile::tempdir().unwrap();

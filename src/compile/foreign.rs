@@ -3,7 +3,7 @@
 //! Scenarios are files that people share. The names of stages and commands, and what `$out` and `$merge` write, must therefore
 //! stand in the file: a value that is known only while it runs could be anything.
 
-use crate::scenario::{Diagnostics, Node, Spanned, Tree};
+use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree};
 
 /// The commands that a step `command:` may send. They concern the database that they are sent to, and only read and write
 /// collections and indexes.
@@ -30,6 +30,17 @@ const COMMANDS: [&str; 20] = [
     "update",
 ];
 
+/// What the names of docshape's own collections begin with: without its mark, a database is not docshape's to drop.
+const OWN: &str = "docshape.";
+
+/// Reports a collection that is docshape's own.
+pub fn check_collection(name: &str, span: Span, diagnostics: &mut Diagnostics) {
+    if name.starts_with(OWN) {
+        let message = format!("`{name}` is a collection of docshape itself");
+        diagnostics.error(span, message, format!("choose a name that does not begin with `{OWN}`"));
+    }
+}
+
 /// Reports stages that write into other databases, or could.
 pub fn check_pipeline(pipeline: &Node, diagnostics: &mut Diagnostics) {
     match &pipeline.tree {
@@ -51,6 +62,9 @@ pub fn check_command(command: &Node, diagnostics: &mut Diagnostics) {
         Some((name, _)) if !COMMANDS.contains(&name.value.as_str()) => {
             let help = "a scenario may only read and write its own database; docs/format.md lists the commands";
             diagnostics.error(name.span, format!("`{}` is not a command that a scenario may send", name.value), help);
+        }
+        Some((_, Node { tree: Tree::Scalar(Scalar::Text(collection)), span })) => {
+            check_collection(collection, *span, diagnostics);
         }
         Some(_) | None => {}
     }
@@ -82,7 +96,13 @@ fn check_stage(stage: &Node, diagnostics: &mut Diagnostics) {
                 }
                 Tree::Scalar(_) | Tree::List(_) => check_target(value, "$merge", diagnostics),
             },
-            _ => {}
+            _ => value.walk(None, &mut |key, inner| {
+                if let Some(word) = key.filter(|key| ["$out", "$merge"].contains(key)) {
+                    let help = "the server allows it as the last stage of a pipeline only";
+                    diagnostics.error(inner.span, format!("`{word}` inside of `{}`", name.value), help);
+                }
+                true
+            }),
         }
     }
 }
@@ -93,11 +113,10 @@ fn check_target(target: &Node, stage: &str, diagnostics: &mut Diagnostics) {
     let is_slot = |text: &str| text.starts_with('<') && super::path_length(text) == Some(text.len());
     if target.as_text().is_none_or(is_slot) {
         let help = "name a collection of the strategy; slots may be a part of the name, as in \"rows_<n>\"";
-        diagnostics.error(
-            target.span,
-            format!("`{stage}` writes only collections of the strategy's own database"),
-            help,
-        );
+        let message = format!("`{stage}` writes only collections of the strategy's own database");
+        diagnostics.error(target.span, message, help);
+    } else if let Some(name) = target.as_text() {
+        check_collection(name, target.span, diagnostics);
     }
 }
 
@@ -151,6 +170,12 @@ mod tests {
                 "{ aggregate: carts, pipeline: [{ forEach: { x: '[1]' }, item: { $out: { db: a, coll: b } } }] }",
                 "`$out` writes only",
             ),
+            (
+                "{ aggregate: carts, pipeline: [{ $out: docshape.marker }] }",
+                "`docshape.marker` is a collection of docshape",
+            ),
+            ("{ command: { delete: docshape.marker, deletes: [] } }", "`docshape.marker` is a collection of docshape"),
+            ("{ aggregate: carts, pipeline: [{ $facet: { a: [{ $out: carts }] } }] }", "`$out` inside of `$facet`"),
             ("{ command: { createUser: eve, pwd: x, roles: [root] } }", "`createUser` is not a command"),
             ("{ command: { killAllSessions: [] } }", "`killAllSessions` is not a command"),
             ("{ command: { dropDatabase: 1 } }", "`dropDatabase` is not a command"),

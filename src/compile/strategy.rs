@@ -6,6 +6,7 @@ use crate::scenario::{
 
 use super::audit::AuditCompiler;
 use super::document::DocumentCompiler;
+use super::foreign::check_collection;
 use super::lint::{check_texts, check_wholes};
 use super::operation::argument_scope;
 use super::parts::{all, optional};
@@ -130,6 +131,7 @@ impl StrategyCompiler<'_> {
     }
 
     fn collection(&mut self, collection: &scenario::CollectionDefinition) -> Option<Collection> {
+        check_collection(&collection.name.value, collection.name.span, self.diagnostics);
         let mut scope = Scope::new(self.names, format!("{}.each", collection.name.value));
         let loops = collection.each.as_ref().map(|each| self.loops(each, &mut scope));
         if let Some(document) = &collection.document {
