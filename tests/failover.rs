@@ -89,6 +89,9 @@ enum Fault {
 /// How long a stopped primary is stopped.
 const STOPPED: Duration = Duration::from_secs(5);
 
+/// How long a probe waits: times to recover are exact to about that.
+const ATTEMPT: Duration = Duration::from_millis(300);
+
 /// One member: its process and how to start it again.
 struct Member {
     child: Child,
@@ -253,13 +256,14 @@ impl Probe {
         Probe { target, next: 0, acknowledged: BTreeSet::new() }
     }
 
-    /// Writes a document to a majority; whether that was acknowledged within a second.
+    /// Writes a document to a majority; whether that was acknowledged in time.
     async fn write(&mut self) -> bool {
         self.next += 1;
         let command = rawdoc! {
             "insert": "writes", "documents": [rawdoc! { "_id": self.next }], "writeConcern": rawdoc! { "w": "majority" },
         };
-        let is_acknowledged = ask(&self.target, "probe", command).await.is_some();
+        let reply = tokio::time::timeout(ATTEMPT, self.target.run("probe", command, ReplyKind::Single)).await;
+        let is_acknowledged = matches!(reply, Ok(Ok(_)));
         if is_acknowledged {
             self.acknowledged.insert(self.next);
         } else {
