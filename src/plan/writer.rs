@@ -117,9 +117,12 @@ impl Writer {
     /// Writes any value; a reference as its `_id`, a whole record as its document, an outcome as null.
     ///
     /// # Errors
-    /// When a record cannot be drawn, or the document becomes too large.
+    /// When a record cannot be drawn, a key contains a zero byte, or the document becomes too large.
     pub fn value(&mut self, key: &str, value: &Value) -> Result<(), EvalError> {
         budget::take_bytes(value.weight().saturating_mul(64))?;
+        if key.contains('\0') {
+            return Err(EvalError::new("a key may not contain a zero byte"));
+        }
         match value {
             Value::Null | Value::Outcome(_) => self.null(key),
             Value::Bool(b) => {

@@ -185,6 +185,10 @@ impl<'a> Composer<'a, '_> {
             if is_plain && let Some(warning) = scalar::ambiguous_key(&text, span) {
                 self.diagnostics.push(warning);
             }
+            if text.contains('\0') {
+                self.diagnostics.push(fault::key(span, "key with a zero byte"));
+                return Ok(None);
+            }
             return Ok(Some(Spanned::new(text.into_owned(), span)));
         }
         let node = self.node(event, span, depth + 1)?;
