@@ -6,7 +6,7 @@
 Every try starts `run`, `verify` or `capacity` on a small scenario, on an embedded server or on a server of its user (half of
 them each), and sends SIGKILL, SIGINT or SIGTERM after a random time. Looked for afterwards:
 a run.json that cannot be reported or resumed, servers that still run, databases that `docshape clean` does not remove, and
-folders that the next start does not remove. Prints a line per signal; exit code 1 when anything of this was found.
+folders that the next start does not remove. Prints a line per signal, for scripts/faults.sh; exit code 1 when anything of this was found.
 """
 
 import argparse
@@ -192,7 +192,7 @@ def main():
     wrong = ["hung", "orphans", "corrupt", "not resumed", "not cleaned", "folders left"]
     shown = ["kills", "ended before", "no record", "resumed", "databases left", *wrong]
     for name, counts in sorted(totals.items()):
-        print(f"{name}: " + ", ".join(f"{word} {counts[word]}" for word in shown))
+        print(f"fault={name.lower()}-docshape " + " ".join(f"{word.replace(' ', '_')}={counts[word]}" for word in shown))
     sys.exit(any(counts[word] for counts in totals.values() for word in wrong))
 
 
