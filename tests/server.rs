@@ -353,12 +353,12 @@ async fn errors_inside_successful_replies_become_failures() {
     let two_nodes =
         rawdoc! { "insert": "things", "documents": [{ "_id": 2 }], "writeConcern": { "w": 2, "wtimeout": 50 } };
     let failure = single(&target, "db", two_nodes).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::Server(100), "{failure}");
+    assert_eq!(failure.kind, FailureKind::WriteConcern(100), "{failure}");
     let merge = rawdoc! {
         "aggregate": "things", "pipeline": [{ "$match": { "_id": 1 } }, { "$out": "copy" }], "cursor": {},
         "writeConcern": { "w": 2, "wtimeout": 50 },
     };
-    assert_eq!(cursor(&target, merge).await.unwrap_err().kind, FailureKind::Server(100));
+    assert_eq!(cursor(&target, merge).await.unwrap_err().kind, FailureKind::WriteConcern(100));
 
     let unknown = single(&target, "db", rawdoc! { "noSuchCommand": 1 }).await.unwrap_err();
     assert_eq!(unknown.kind, FailureKind::Server(59), "{unknown}");
