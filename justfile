@@ -11,11 +11,11 @@ build:
 test *arguments:
     cargo test {{ arguments }}
 
-# Check format, lints and licences
+# Check format, lints and dependencies
 lint:
     cargo fmt --check
     cargo clippy --all-targets --locked -- -D warnings
-    scripts/check_licences.py
+    scripts/deny.sh
 
 # Run a benchmark: just bench overhead
 bench name:

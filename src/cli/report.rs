@@ -58,7 +58,7 @@ fn capacity_report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     Ok(Exit::Success)
 }
 
-/// Writes the page, the Markdown report with its pictures, and the table of what was measured.
+/// Writes the page, the Markdown report with its pictures, and the table of what was measured, each whole or not at all.
 ///
 /// # Errors
 /// When the folder or a file cannot be created.
@@ -66,7 +66,7 @@ pub fn write_files(record: &RunRecord, report: &Report, folder: &Path) -> Result
     fs::create_dir_all(folder).map_err(|error| write_error(folder, &error))?;
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(|error| write_error(&path, &error))
+        results::write_whole(&path, text).map_err(|error| write_error(&path, &error))
     };
     Picture::all(report).iter().try_for_each(|picture| write(picture.file, &picture.text))?;
     write(HTML_FILE, &written(&Html, report))?;

@@ -140,7 +140,8 @@ impl Session {
         let Deployment { version, topology, cache_bytes, mut facts, .. } = self.deployment.clone();
         let (embedded, topology, servers) = (self.is_embedded(), topology.to_string(), ServerSharing::Shared);
         if !embedded {
-            facts.insert(0, ("address".to_owned(), self.target.address()));
+            let tls = if self.target.has_tls() { "on" } else { "off" };
+            facts.splice(0..0, [("address".to_owned(), self.target.address()), ("TLS".to_owned(), tls.to_owned())]);
         }
         ServerRecord { version, embedded, topology, facts, cache_bytes, servers }
     }

@@ -9,6 +9,7 @@ use crate::error::{ErrorKind, KindedError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::check::check;
 use super::{CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord};
@@ -56,6 +57,16 @@ pub enum ResultsError {
         /// What is wrong.
         reason: String,
     },
+    /// Its content does not match its checksum.
+    #[error(
+        "{} was changed after docshape wrote it: its content does not match its field `sha256`; restore it from a copy, or, if the \
+         change is yours, delete that field",
+        path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another version of docshape wrote it.
     #[error(
         "{} was written by docshape {version} in format {format}, but this build reads format {readable} only; use docshape \
@@ -74,6 +85,9 @@ pub enum ResultsError {
     },
 }
 
+/// What a file with a checksum begins with; the sum follows, of the document without this field, in hexadecimal.
+const CHECKSUM: &[u8] = br#"{"sha256":""#;
+
 /// Writes the record into a folder, whole or not at all: what was there stays until the new file is on disk.
 ///
 /// # Errors
@@ -89,10 +103,35 @@ pub fn save(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
 pub fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
     let path = folder.join(name);
     let write = |file: &mut dyn Write| -> io::Result<()> {
-        serde_json::to_writer(&mut *file, record)?;
+        let text = serde_json::to_vec(record)?;
+        let members = text.strip_prefix(b"{").unwrap_or_default();
+        file.write_all(CHECKSUM)?;
+        write!(file, "{}\",", checksum(members))?;
+        file.write_all(members)?;
         file.write_all(b"\n")
     };
     replace(folder, &path, write).map_err(|source| ResultsError::Write { path: path.clone(), source })
+}
+
+/// Writes a text into a file, whole or not at all, as [`save`] does.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    replace(path.parent().unwrap_or(Path::new(".")), path, |file| file.write_all(text.as_bytes()))
+}
+
+/// Returns the checksum of a document, from its members and its closing brace.
+fn checksum(members: &[u8]) -> String {
+    let digest = Sha256::new_with_prefix(b"{").chain_update(members).finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether a file has no checksum, as those of earlier builds, or the right one.
+fn is_as_written(text: &[u8]) -> bool {
+    let Some(rest) = text.strip_prefix(CHECKSUM) else { return true };
+    let members = rest.split_at_checked(64).and_then(|(sum, rest)| Some((sum, rest.strip_prefix(b"\",")?)));
+    members.is_some_and(|(sum, members)| checksum(members.trim_ascii_end()).as_bytes() == sum)
 }
 
 /// Writes a temporary file in the same folder, and renames it once all of it is on disk.
@@ -151,6 +190,7 @@ fn open<H: DeserializeOwned>(path: &Path, name: &str) -> Result<(PathBuf, Vec<u8
     let path = if path.is_dir() { path.join(name) } else { path.to_owned() };
     let text = fs::read(&path).map_err(|source| ResultsError::Read { path: path.clone(), source })?;
     match serde_json::from_slice(&text) {
+        Ok(_) if !is_as_written(&text) => Err(ResultsError::Changed { path }),
         Ok(head) => Ok((path, text, head)),
         Err(error) if error.is_eof() || is_cut_off(&text, &error) => {
             Err(ResultsError::Truncated { path, line: error.line() })
@@ -191,6 +231,7 @@ impl KindedError for ResultsError {
             | ResultsError::Truncated { .. }
             | ResultsError::Foreign { .. }
             | ResultsError::Damaged { .. }
+            | ResultsError::Changed { .. }
             | ResultsError::OtherFormat { .. } => ErrorKind::Input,
         }
     }
@@ -351,6 +392,39 @@ mod tests {
             });
             assert!(error.to_string().contains("is damaged"), "{cut}: {error}");
         }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found_or_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = sample::run(&[1_000, 2_000]);
+        save(&run, folder.path()).unwrap();
+        let path = folder.path().join(RUN_FILE);
+        let whole = fs::read(&path).unwrap();
+        for place in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[place] ^= 1 << (place % 8);
+            fs::write(&path, &flipped).unwrap();
+            match load(&path) {
+                Ok(read) => assert_eq!(read, run, "byte {place}"),
+                Err(error) => assert!(error.to_string().contains("run.json"), "byte {place}: {error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_edited_file_is_read_without_its_checksum() {
+        let folder = tempfile::tempdir().unwrap();
+        save(&sample::run(&[1_000]), folder.path()).unwrap();
+        let path = folder.path().join(RUN_FILE);
+        let text = fs::read_to_string(&path).unwrap();
+        let edited = text.replace("In an array.", "Edited.");
+        fs::write(&path, &edited).unwrap();
+        let error = load(folder.path()).unwrap_err();
+        assert!(matches!(error, ResultsError::Changed { .. }), "{error}");
+        assert!(error.to_string().contains("delete that field"), "{error}");
+        fs::write(&path, format!("{{{}", &edited[CHECKSUM.len() + 64 + 2..])).unwrap();
+        assert_eq!(load(folder.path()).unwrap().strategies[0].about, "Edited.");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use cell::{
 pub use claim::{ClaimRecord, Than};
 pub use environment::Environment;
 pub use event::{EventKind, EventRecord};
-pub use file::{ResultsError, load, load_capacity, save, save_as};
+pub use file::{ResultsError, load, load_capacity, save, save_as, write_whole};
 pub use folder::{FolderError, NewFolder, create as create_folder, stamp};
 pub use folder_lock::FolderLock;
 pub use hlog::IntervalLog;

@@ -23,7 +23,10 @@ use super::deployment::SINGLE_SERVER_PATIENCE;
 use super::pool::PoolWatch;
 use super::primary::PrimaryChange;
 use super::session::Sessions;
-use super::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, WriteCounts, failure};
+use super::{
+    Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, WriteCounts, failure, uri_error,
+    uri_error::UnreadableFile,
+};
 
 /// How long a connection may take to open.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -46,6 +49,9 @@ pub enum ConnectError {
         /// What is wrong, without any part of the string that may be secret.
         reason: String,
     },
+    /// A file that the connection string names cannot be read.
+    #[error(transparent)]
+    TlsFile(#[from] UnreadableFile),
     /// The name in a `mongodb+srv` string did not resolve, or the driver rejected its options.
     #[error("no client can be made from the connection string: {reason}")]
     Driver {
@@ -107,6 +113,7 @@ impl MongoTarget {
     pub async fn connect_patiently(uri: &str, pool_size: u32, patience: Duration) -> Result<Self, ConnectError> {
         let watch = Arc::new(PoolWatch::default());
         let mut options = ClientOptions::parse(uri).await.map_err(|error| refused_uri(uri, &error))?;
+        uri_error::check_files(options.tls.as_ref())?;
         let patience = patience.max(options.server_selection_timeout.unwrap_or_default());
         let pool_size = pool_size.max(1);
         options.app_name = Some("docshape".to_owned());
@@ -310,14 +317,9 @@ async fn drain(mut cursor: impl Stream<Item = mongodb::error::Result<RawBatch>> 
     Ok(Reply::Documents(batches))
 }
 
-/// The driver quotes parts of the string that it could not read, and in a mistyped string any part may be the password.
 fn refused_uri(uri: &str, error: &mongodb::error::Error) -> ConnectError {
-    let lower = uri.to_ascii_lowercase();
-    let secrets = ["@", "password", "authmechanismproperties"].iter().any(|mark| lower.contains(mark));
-    if secrets {
-        let reason = "its parts are not shown because it holds credentials; check that special characters in the user name and the \
-                      password are percent-encoded, and that the host name of a mongodb+srv string resolves";
-        return ConnectError::InvalidUri { reason: reason.to_owned() };
+    if let Some(reason) = uri_error::reason(uri, &error.to_string()) {
+        return ConnectError::InvalidUri { reason };
     }
     let Failure { kind, message: reason, .. } = failure::from_driver(error);
     if matches!(kind, FailureKind::Network | FailureKind::Timeout) {
@@ -329,7 +331,7 @@ fn refused_uri(uri: &str, error: &mongodb::error::Error) -> ConnectError {
 impl KindedError for ConnectError {
     fn kind(&self) -> ErrorKind {
         match self {
-            ConnectError::InvalidUri { .. } => ErrorKind::Input,
+            ConnectError::InvalidUri { .. } | ConnectError::TlsFile(_) => ErrorKind::Input,
             ConnectError::Driver { .. } => ErrorKind::Environment,
         }
     }
@@ -339,6 +341,8 @@ impl KindedError for WarmError {}
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn refusal(uri: &str) -> String {
@@ -369,6 +373,45 @@ mod tests {
             assert!(!text.contains("s3cret") && !text.contains("ann"), "{uri}: {text}");
             assert!(text.contains("percent-encoded"), "{uri}: {text}");
         }
+    }
+
+    #[test]
+    fn errors_name_the_option_but_no_credentials() {
+        for (options, expected) in [
+            ("connectTimeoutMS=soon", "option connectTimeoutMS has an invalid value"),
+            ("replicaSte=rs0", "did you mean replicaSet?"),
+            ("tlsAllowInvalidHostnames=true", "tlsAllowInvalidHostnames; connect by a host name"),
+        ] {
+            let text = refusal(&format!("mongodb://ann:s3cret@localhost/?{options}"));
+            assert!(text.contains(expected) && !text.contains("s3cret"), "{options}: {text}");
+        }
+        let text = refusal("mongodb://ann:s3cret@localhost:99999/");
+        assert!(text.contains("port") && !text.contains("s3cret"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn passwords_never_appear(password in "[!-~]{6,20}", place in 0..4_usize) {
+            let uri = match place {
+                0 => format!("mongodb://ann:Q9z{password}@localhost:port/"),
+                1 => format!("mongodb://ann:Q9z{password}@localhost/?x=Q9z{password}"),
+                2 => format!("mongo://ann:Q9z{password}@localhost"),
+                _ => format!("mongodb://localhost/?tls=maybe&tlsCertificateKeyFilePassword=Q9z{password}"),
+            };
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            if let Err(error) = runtime.block_on(MongoTarget::connect(&uri, 1)) {
+                prop_assert!(!error.to_string().contains("Q9z"), "{}", error);
+            }
+        }
+    }
+
+    #[test]
+    fn missing_files_of_tls_are_invalid_input() {
+        let uri = "mongodb://localhost/?tls=true&tlsCAFile=/nonexistent/ca.pem";
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = runtime.block_on(MongoTarget::connect(uri, 1)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input);
+        assert!(error.to_string().contains("file of tlsCAFile, /nonexistent/ca.pem, cannot be read"), "{error}");
     }
 
     #[tokio::test]

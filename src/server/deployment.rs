@@ -8,7 +8,7 @@ use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use crate::error::KindedError;
 
 use super::field::{at, whole};
-use super::{Failure, FailureKind, ReplyKind, Target, failure};
+use super::{Failure, FailureKind, ReplyKind, Target, failure, uri_error};
 
 /// The oldest release whose replies and defaults are understood.
 const OLDEST: (i32, i32) = (5, 0);
@@ -88,6 +88,12 @@ pub enum DeploymentError {
          replica set are known by names that do not resolve here, add directConnection=true)"
     )]
     Unreachable(Failure),
+    /// The TLS handshake failed.
+    #[error(
+        "the TLS connection failed: {0}; check tlsCAFile (the authority that signed the server's certificate), tlsCertificateKeyFile \
+         (if the server asks for the client's) and that the host name is one of the certificate's"
+    )]
+    Tls(Failure),
     /// The user name or password is wrong.
     #[error("the server refused the log-in: {0}; check user name, password and authSource of the connection string")]
     LogIn(Failure),
@@ -132,6 +138,7 @@ pub enum DeploymentError {
 impl From<Failure> for DeploymentError {
     fn from(failure: Failure) -> Self {
         match failure.kind {
+            FailureKind::Network | FailureKind::Timeout if uri_error::is_tls(&failure.message) => Self::Tls(failure),
             FailureKind::Network | FailureKind::Timeout => Self::Unreachable(failure),
             FailureKind::Server(failure::AUTHENTICATION_FAILED) => Self::LogIn(failure),
             FailureKind::Server(failure::UNAUTHORIZED) => Self::Unauthorized(failure),
@@ -306,6 +313,8 @@ mod tests {
     fn failures_become_errors_with_advice() {
         let error = |kind| DeploymentError::from(Failure::new(kind, "words"));
         assert!(matches!(error(FailureKind::Network), DeploymentError::Unreachable(_)));
+        let untrusted = Failure::new(FailureKind::Network, "invalid peer certificate: UnknownIssuer");
+        assert!(DeploymentError::from(untrusted).to_string().contains("check tlsCAFile"));
         assert!(matches!(error(FailureKind::Timeout), DeploymentError::Unreachable(_)));
         assert!(matches!(error(FailureKind::Server(18)), DeploymentError::LogIn(_)));
         assert!(matches!(error(FailureKind::Server(13)), DeploymentError::Unauthorized(_)));

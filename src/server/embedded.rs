@@ -341,7 +341,7 @@ impl EmbeddedMongod {
     async fn pause(&self, deadline: Instant) -> Result<(), EmbeddedError> {
         self.still_running()?;
         if Instant::now() >= deadline {
-            let log = server_log::last_lines(self.folder.path());
+            let log = server_log::reason(self.folder.path());
             return Err(EmbeddedError::NotReady { program: self.options.program.clone(), log });
         }
         sleep(POLL).await;
@@ -356,7 +356,7 @@ impl EmbeddedMongod {
             Ok(Some(status)) => {
                 let log = match status.signal() {
                     Some(signal) if signal == Signal::SIGKILL as i32 => KILLED.to_owned(),
-                    _ => server_log::last_lines(self.folder.path()),
+                    _ => server_log::reason(self.folder.path()),
                 };
                 Err(EmbeddedError::Exited { program: self.options.program.clone(), status, log })
             }

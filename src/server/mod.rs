@@ -27,6 +27,7 @@ mod taken;
 mod transaction;
 pub mod turns;
 mod unknown_outcome;
+mod uri_error;
 mod write_counts;
 
 use std::future::Future;

@@ -244,6 +244,6 @@ fn conclude(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
     save(record, folder)?;
     let report = Report::of_capacity(record).in_folder(&folder.display().to_string());
     let path = folder.join(REPORT_FILE);
-    std::fs::write(&path, written(&Markdown, &report)).map_err(|error| write_error(&path, &error))?;
+    results::write_whole(&path, &written(&Markdown, &report)).map_err(|error| write_error(&path, &error))?;
     output::print(&terminal(&report))
 }

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::engine::{Event, Experiment, FatalError, Observer, Servers, StopFlag, StrategyServer};
 use crate::record::{Fault, FaultKind};
+use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
 use crate::results::verification::Verification;
 use crate::results::{self, RunRecord, RunSettings, ServerRecord, ServerSharing};
 use crate::server::client::MongoTarget;
@@ -81,7 +82,10 @@ fn resume_run(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError
     Run { arguments, settings, ready, folder, invocation, resumed: Some(record), comparison }.on_server(choice)
 }
 
-/// Says that a run needs no resuming.
+/// The report files of a complete run.
+const REPORT_FILES: [&str; 3] = [HTML_FILE, MARKDOWN_FILE, CSV_FILE];
+
+/// Says that a run needs no resuming, and writes its report files if they are missing, for example after a full disk.
 fn complete(folder: &Path, arguments: &RunArguments) -> Result<Exit, CliError> {
     let shown = folder.display();
     let SavedRunArguments { compare_with, save_run, .. } = &arguments.saved_run;
@@ -92,6 +96,12 @@ fn complete(folder: &Path, arguments: &RunArguments) -> Result<Exit, CliError> {
     }
     output::message(&format!("the run in {shown} is complete: nothing to resume\n"));
     let record = results::load(folder)?;
+    if REPORT_FILES.iter().any(|name| !folder.join(name).is_file()) {
+        let others = results::other_mixes(folder, &record);
+        let report = Report::among(&record, &others).in_folder(&shown.to_string()).with_files();
+        rounds::write_reports(&record, &report, folder)?;
+        output::message(&format!("report files were missing and are written again: {}\n", REPORT_FILES.join(", ")));
+    }
     let is_valid = record.all_parts().values().all(|part| stats::invalid_reasons(part).is_empty());
     Ok(if is_valid { Exit::Success } else { Exit::Invalid })
 }

@@ -128,7 +128,7 @@ impl<'r> Rounds<'r> {
         }
         let others = results::other_mixes(self.folder, &record);
         let report = Report::among(&record, &others).in_folder(&self.folder.display().to_string()).with_files();
-        let write_error = write_files(&record, &report, self.folder).err().or_else(|| self.junit(&report).err());
+        let write_error = write_reports(&record, &report, self.folder).err().or_else(|| self.junit(&report).err());
         if let Some(error) = error.or(write_error) {
             return Err(self.with_rounds(error));
         }
@@ -171,4 +171,14 @@ impl<'r> Rounds<'r> {
 /// Returns the status of a run that the engine ended.
 pub fn status_after(error: &RunError) -> Status {
     if matches!(error, RunError::Interrupted) { Status::Interrupted } else { Status::Failed(error.to_string()) }
+}
+
+/// Writes the report files of a run into its folder.
+///
+/// # Errors
+/// When a file cannot be written; the record is there, so that `docshape report` can write them later.
+pub fn write_reports(record: &RunRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
+    let shown = folder.display();
+    let later = format!("then `docshape report {shown} --out {shown}` writes the reports");
+    write_files(record, report, folder).map_err(|error| error.with(&later))
 }
