@@ -153,7 +153,7 @@ impl Expression {
     /// The value in this frame.
     ///
     /// # Errors
-    /// When an operator or function meets a value that it does not take, or the [budget] is exhausted.
+    /// When an operator or function meets a value that it does not take, or the budget is exhausted.
     pub fn evaluate(&self, frame: &mut Frame) -> Result<Value, EvalError> {
         match self {
             Expression::Constant(value) => return Ok(value.clone()),

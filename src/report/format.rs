@@ -120,7 +120,7 @@ pub(super) fn visible(text: &str) -> String {
     text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Text of a user on one line, [visible].
+/// Text of a user on one line, without characters that do something else than being seen.
 pub fn plain(text: &str) -> String {
     visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

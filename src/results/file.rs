@@ -190,7 +190,6 @@ fn open<H: DeserializeOwned>(path: &Path, name: &str) -> Result<(PathBuf, Vec<u8
     let path = if path.is_dir() { path.join(name) } else { path.to_owned() };
     let text = fs::read(&path).map_err(|source| ResultsError::Read { path: path.clone(), source })?;
     match serde_json::from_slice(&text) {
-        Ok(_) if !is_as_written(&text) => Err(ResultsError::Changed { path }),
         Ok(head) => Ok((path, text, head)),
         Err(error) if error.is_eof() || is_cut_off(&text, &error) => {
             Err(ResultsError::Truncated { path, line: error.line() })
@@ -204,6 +203,10 @@ fn read_format<R: DeserializeOwned>(path: &Path, text: &[u8], head: &Head, reada
     if head.format != readable {
         let (format, version) = (head.format, head.version.clone());
         return Err(ResultsError::OtherFormat { path, format, readable, version });
+    }
+    // Only now: another format may have another checksum.
+    if !is_as_written(text) {
+        return Err(ResultsError::Changed { path });
     }
     read(text).map_err(|reason| ResultsError::Damaged { path, reason })
 }

@@ -141,13 +141,27 @@ fn unconfirmed(failure: Failure) -> Failure {
 fn unreachable(message: &str) -> String {
     let servers = message.split("Address: ").skip(1).filter_map(|server| {
         let (address, rest) = server.split_once(',')?;
-        let (_, reason) = rest.split_once("Error: Kind: ")?;
+        let Some((_, reason)) = rest.split_once("Error: Kind: ") else {
+            return Some(format!("{address} {}", unsuitable(rest)?));
+        };
         let reason = reason.split(", labels:").next()?;
         Some(format!("{address}: {}", reason.trim_start_matches("I/O error: ")))
     });
     match servers.collect::<Vec<_>>().join("; ") {
         none if none.is_empty() => message.to_owned(),
         servers => servers,
+    }
+}
+
+/// Why a server that answers cannot be used, by the type that the driver gives it.
+fn unsuitable(description: &str) -> Option<&'static str> {
+    let (_, kind) = description.split_once("Type: ")?;
+    match kind.split(',').next()? {
+        "RsGhost" => Some("is in no replica set: run rs.initiate() on it once, or add it to its set"),
+        "RsSecondary" => Some("is a secondary, and no primary is known"),
+        "RsArbiter" => Some("is an arbiter, which has no data"),
+        "RsOther" => Some("is hidden, or starts or recovers"),
+        _ => None,
     }
 }
 
@@ -251,6 +265,11 @@ mod tests {
                         labels: {} } ] }";
         assert_eq!(unreachable(topology), "a:1: Connection refused (os error 111); b:2: odd");
         assert_eq!(unreachable("no server is writable"), "no server is writable");
+        let ghost = "Topology: { Type: Unknown, Servers: [ { Address: a:1, Type: RsGhost, Average RTT: 20ms } ] }";
+        assert_eq!(unreachable(ghost), "a:1 is in no replica set: run rs.initiate() on it once, or add it to its set");
+        let none =
+            "Topology: { Type: ReplicaSetNoPrimary, Servers: [ { Address: a:1, Type: RsSecondary, Tags: {} } ] }";
+        assert_eq!(unreachable(none), "a:1 is a secondary, and no primary is known");
         let refusal = "not authorized on db to execute command { insert: \"c\", lsid: { id: 1 } }";
         assert_eq!(named(refusal, "Unauthorized"), "not authorized on db to execute insert (Unauthorized)");
     }
