@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo test "$@"
+cargo test --no-fail-fast "$@"
 
 # A short, unoptimised pass only tests that the benchmarks work; its numbers mean nothing.
 if [[ $# -eq 0 ]]; then
