@@ -14,4 +14,6 @@ record.scenario.text = record.scenario.text.split('\n').map((line) => (line.incl
 record.strategies.forEach((strategy) => { strategy.about = hostile(strategy.about); });
 record.warnings = [hostile('a warning')];
 record.parameters = record.parameters.map(([name, value]) => [name, hostile(String(value))]);
+// The checksum is that of the record before.
+delete record.sha256;
 writeFileSync(to, JSON.stringify(record));
