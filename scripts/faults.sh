@@ -49,7 +49,7 @@ def seconds(milliseconds):
 
 
 rows = ["| fault | times | lost acknowledged writes | violated audits of safe strategies | corrupt files | orphans | databases left "
-        "| time to recover, median and longest |", "|---|---:|---:|---:|---:|---:|---|---|"]
+        "| time to recover (median, longest), or runs resumed |", "|---|---:|---:|---:|---:|---:|---|---|"]
 for fault in lines(sys.argv[1]):
     recovery = f"{seconds(fault['median_ms'])}, {seconds(fault['longest_ms'])}"
     rows.append(f"| {NAMES[fault['fault']]} | {fault['tries']} | {fault['lost']} | {fault['violated']} | – | – | – | {recovery} |")
