@@ -162,8 +162,10 @@ def work(docshape, number, folder, tries, seed):
     totals = collections.defaultdict(collections.Counter)
     try:
         for attempted in tries:
-            # A command that ends before its signal is no kill.
-            name, left = next(filter(None, (attempt(worker, attempted, chance) for _ in iter(int, 1))))
+            kill = None
+            while kill is None:
+                kill = attempt(worker, attempted, chance)
+            name, left = kill
             totals[name]["kills"] += 1
             totals[name].update(left)
         worker.call(["verify", SCENARIO, *SMALL])

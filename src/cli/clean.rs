@@ -42,7 +42,7 @@ impl CleanArguments {
         }
     }
 
-    /// Whether a database may be removed: nobody uses it any more.
+    /// Whether a database may be removed: no run uses it.
     fn covers(&self, database: &MarkedDatabase) -> bool {
         let owner = &database.owner;
         match owner.process.state() {

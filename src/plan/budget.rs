@@ -147,7 +147,7 @@ pub fn take_record(bytes: u64) -> Result<(), EvalError> {
     })
 }
 
-/// Evaluates what is made once for all evaluations, such as an index, at nobody's expense but that of a check.
+/// Evaluates what is made once for all evaluations, such as an index. Only a check's budget for all evaluations pays for it.
 pub fn apart<T>(make: impl FnOnce() -> T) -> T {
     BUDGET.with(|budget| {
         let outer = (budget.steps.left.replace(u64::MAX), budget.bytes.left.replace(u64::MAX));

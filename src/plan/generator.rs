@@ -258,7 +258,7 @@ impl GeneratorCall {
         }
     }
 
-    /// An argument that says how many things are made, of so many bytes each.
+    /// An argument that is a count or a length; each thing that is made takes `bytes_each` bytes.
     fn length(&self, position: usize, bytes_each: u64, frame: &mut Frame) -> Result<usize, EvalError> {
         let (length, name) = (self.int(position, frame)?, self.generator.name);
         if length > LONGEST {

@@ -58,7 +58,7 @@ impl Failure {
     ///
     /// The codes are those of the drivers' specifications "Retryable Writes" and "Server Discovery and Monitoring" (errors "not
     /// writable primary" and "node is recovering"). A server that says 10107 or 11602 may have done a part of the command, or all
-    /// of it, before it stepped down; only the label tells.
+    /// of it, before it stepped down; only the label shows which.
     pub fn leaves_outcome_open(&self) -> bool {
         let is_undone = self.has_label(NOTHING_DONE) || self.has_label(ABORTED);
         self.has_label(COMMIT_UNKNOWN) || (self.is_interruption() && !is_undone)

@@ -11,7 +11,7 @@ use super::explain::{explainable, stripped};
 /// Codes of errors about commands, stages, operators and fields that a server does not know: `CommandNotFound`,
 /// `InvalidPipelineOperator`, an unknown accumulator, expression, stage, and field.
 const UNKNOWN: [i32; 6] = [59, 168, 15_952, 31_325, 40_324, 40_415];
-/// Codes of errors of many kinds, which only the message tells apart: `BadValue` and `FailedToParse`.
+/// Codes of errors of many kinds, which only the message distinguishes: `BadValue` and `FailedToParse`.
 const PERHAPS_UNKNOWN: [i32; 2] = [2, 9];
 
 /// Returns the strategies with a command that the server does not know, each with the first one.
