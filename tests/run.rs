@@ -729,7 +729,7 @@ fn credentials_and_rights() {
         let roles: RawArrayBuf = roles.iter().map(|role| rawdoc! { "role": *role, "db": "admin" }).collect();
         single(&runtime, &as_user, "admin", rawdoc! { "createUser": user, "pwd": "s3cret-p4ss", "roles": roles });
     }
-    finish(place.small(&["--uri", &server.uri()])).error(3, &["wants a user with rights", "docshape rights"]);
+    finish(place.small(&["--uri", &server.uri()])).error(3, &["the server has access control", "docshape rights"]);
     let wrong = server.uri().replace("mongodb://", "mongodb://root:s3cret-wrong@");
     finish(place.small(&["--uri", &wrong])).error(3, &["refused the log-in", "check user name, password"]);
     let reader = finish(place.small(&["--uri", &login("reader")]));

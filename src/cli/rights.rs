@@ -113,7 +113,7 @@ fn plan(scenario: &str) -> Result<Plan, CliError> {
 fn actions(plan: &Plan) -> BTreeSet<&'static str> {
     let mut actions = BTreeSet::from(ACTIONS);
     for program in plan.arms.iter().flat_map(programs) {
-        add_actions(&program.steps, &mut actions);
+        Step::walk(&program.steps, &mut |step| actions.extend(action(step)));
     }
     actions
 }
@@ -123,29 +123,16 @@ fn programs(arm: &Arm) -> impl Iterator<Item = &Program> {
     arm.load.iter().chain(&arm.operations).chain(&arm.state).chain(audits)
 }
 
-fn add_actions(steps: &[Step], actions: &mut BTreeSet<&'static str>) {
-    for step in steps {
-        match step {
-            Step::Command(command) => {
-                let is_of = |(label, _): &&(&str, &str)| {
-                    command.label.strip_prefix(*label).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-                };
-                actions.extend(ACTIONS_OF_COMMANDS.iter().filter(is_of).map(|(_, action)| *action));
-            }
-            Step::Bulk(bulk) => actions.extend(bulk.deletes().then_some("remove")),
-            Step::Let(_)
-            | Step::If { .. }
-            | Step::ForEach { .. }
-            | Step::While(_)
-            | Step::Retry { .. }
-            | Step::Try { .. }
-            | Step::RetryIf(_)
-            | Step::Transaction { .. }
-            | Step::Abort(_)
-            | Step::Return(_) => {}
-        }
-        step.bodies().into_iter().for_each(|body| add_actions(body, actions));
+/// The action that a step needs beyond those of all scenarios.
+fn action(step: &Step) -> Option<&'static str> {
+    if let Step::Bulk(bulk) = step {
+        return bulk.deletes().then_some("remove");
     }
+    let Step::Command(command) = step else { return None };
+    let is_of = |(label, _): &&(&str, &str)| {
+        command.label.strip_prefix(*label).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    ACTIONS_OF_COMMANDS.iter().find(is_of).map(|(_, action)| *action)
 }
 
 /// The same actions on some databases.

@@ -131,6 +131,14 @@ impl Step {
         }
     }
 
+    /// Visits steps and, after each, those inside of it.
+    pub fn walk<'s>(steps: &'s [Step], visit: &mut dyn FnMut(&'s Step)) {
+        for step in steps {
+            visit(step);
+            step.bodies().into_iter().for_each(|body| Step::walk(body, visit));
+        }
+    }
+
     /// Whether it does the same after any reply.
     fn is_straight(&self) -> bool {
         match self {

@@ -48,7 +48,7 @@ impl FolderLock {
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        // While it is locked, so that nobody else's is removed. If it stays, it is not locked.
+        // While it is locked, so that no other process's lock is removed. If the file stays, it is not locked.
         let _ = fs::remove_file(&self.path);
     }
 }

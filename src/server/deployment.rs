@@ -99,7 +99,7 @@ pub enum DeploymentError {
     LogIn(Failure),
     /// The server requires a log-in, or the user may not read what server it is.
     #[error(
-        "the server wants a user with rights: {0}; give the connection string a user that may create \
+        "the server has access control: {0}; give the connection string a user that may create \
          its databases; `docshape rights SCENARIO` prints the smallest role that suffices"
     )]
     Unauthorized(Failure),

@@ -85,32 +85,18 @@ fn sample_commands(plan: &Plan, arm: &Arm) -> Vec<(String, RawDocumentBuf)> {
 
 /// Binds commands, nested ones included. Names get their values as far as these do not depend on replies.
 fn bind<'p>(steps: &'p [Step], frame: &mut Frame, commands: &mut Vec<(&'p str, RawDocumentBuf)>) {
-    for step in steps {
-        match step {
-            Step::Command(command) => {
-                commands.extend(command.document.bind(frame).ok().map(|bound| (command.label.as_str(), bound)));
-            }
-            Step::Let(assignments) => {
-                for (slot, expression) in assignments {
-                    if let Ok(value) = expression.evaluate(frame) {
-                        frame.set(*slot, value);
-                    }
+    Step::walk(steps, &mut |step| {
+        if let Step::Command(command) = step {
+            commands.extend(command.document.bind(frame).ok().map(|bound| (command.label.as_str(), bound)));
+        } else if let Step::Let(assignments) = step {
+            for (slot, expression) in assignments {
+                if let Ok(value) = expression.evaluate(frame) {
+                    frame.set(*slot, value);
                 }
             }
-            Step::ForEach { slot, list, .. } => {
-                let first = list.evaluate(frame).ok().and_then(|list| list.elements().ok()?.next());
-                first.into_iter().for_each(|value| frame.set(*slot, value));
-            }
-            Step::Bulk(_)
-            | Step::If { .. }
-            | Step::While(_)
-            | Step::Retry { .. }
-            | Step::Try { .. }
-            | Step::RetryIf(_)
-            | Step::Transaction { .. }
-            | Step::Abort(_)
-            | Step::Return(_) => {}
+        } else if let Step::ForEach { slot, list, .. } = step {
+            let first = list.evaluate(frame).ok().and_then(|list| list.elements().ok()?.next());
+            first.into_iter().for_each(|value| frame.set(*slot, value));
         }
-        step.bodies().into_iter().for_each(|body| bind(body, frame, commands));
-    }
+    });
 }
