@@ -16,16 +16,16 @@ failed=0
 
 cargo test --quiet --no-run --test failover || exit
 # Both at once: the failovers wait most of the time.
-scripts/kills.py "$DOCSHAPE" --tries "$kills" --workers 1 >"$work/kills" 2>"$work/kills.log" &
+scripts/kills.py "$DOCSHAPE" --tries "$kills" --workers 1 >"$work/docshape" 2>"$work/docshape.log" &
 kills_pid=$!
 for kind in step_downs terminations kills stops; do
     env ${failovers:+DOCSHAPE_FAULTS="$failovers"} cargo test --quiet --test failover "$kind" -- --exact --ignored --nocapture \
         >"$work/$kind" 2>&1 || { failed=1; tail -n 20 "$work/$kind" >&2; }
 done
-wait "$kills_pid" || { failed=1; cat "$work/kills.log" >&2; }
+wait "$kills_pid" || { failed=1; cat "$work/docshape.log" >&2; }
 cat "$work"/{step_downs,terminations,kills,stops} >"$work/failovers"
 
-python3 - "$work/failovers" "$work/kills" <<'PYTHON' || exit
+python3 - "$work/failovers" "$work/docshape" <<'PYTHON' || exit
 import pathlib
 import re
 import sys

@@ -115,6 +115,13 @@ impl Member {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
+    /// Starts it again, also if another process took its port meanwhile, so that the last start failed.
+    fn start_if_ended(&mut self) {
+        if self.child.try_wait().unwrap().is_some() {
+            self.child = Member::spawn(&self.data, self.port);
+        }
+    }
+
     fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
     }
@@ -154,7 +161,7 @@ impl Set {
         drop(listeners);
         let members: Vec<Member> = ports.iter().map(|port| Member::start(folder.path(), *port)).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let set = Set { members, folder, runtime };
+        let mut set = Set { members, folder, runtime };
         let mut listed = bson::RawArrayBuf::new();
         for (id, port) in ports.iter().enumerate() {
             listed.push(rawdoc! { "_id": id as i32, "host": format!("127.0.0.1:{port}") });
@@ -191,9 +198,10 @@ impl Set {
     }
 
     /// Waits until one member is the primary and all others follow it, and returns its position.
-    fn wait_healthy(&self) -> usize {
+    fn wait_healthy(&mut self) -> usize {
         let deadline = Instant::now() + Duration::from_secs(90);
         loop {
+            self.members.iter_mut().for_each(Member::start_if_ended);
             if let (Some(primary), true) = self.runtime.block_on(self.state()) {
                 return primary;
             }
@@ -236,7 +244,7 @@ impl Set {
             Fault::Terminate | Fault::Kill => {
                 let member = &mut self.members[place];
                 member.child.wait().unwrap();
-                member.child = Member::spawn(&member.data, member.port);
+                member.start_if_ended();
             }
         }
         recovered
