@@ -1,0 +1,300 @@
+//! Mistakes that engineers make, planted into scenarios that pass: each is found by the command that should find it.
+//!
+//! After a change of a message run the test with `INSTA_UPDATE=always` and read the difference of `tests/planted_snapshots`.
+
+#[path = "planted/mistakes.rs"]
+mod mistakes;
+
+mod harness;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use docshape::compile::{Choice, compile};
+use docshape::engine::StopFlag;
+use docshape::report::{Renderer, Report, Terminal};
+use docshape::scenario::{Diagnostics, Source, read};
+use docshape::verify::{Verifier, VerifySettings};
+use futures_util::stream::{self, StreamExt};
+use harness::{Bench, bench, namespace, plan};
+use mistakes::{MISTAKES, Mistake, Way};
+
+/// Calls of a sequential check, as many as a run makes before it measures.
+const CALLS: u64 = 200;
+/// Checks at the same time: most of the time is spent waiting for the journal.
+const PARALLEL: usize = 4;
+/// Of the mistakes that need a server, the gate plants one in eight.
+const SAMPLE: usize = 8;
+/// Tries with other seeds, for mistakes that only some interleavings show.
+const TRIES: &str = "10";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The scenario's file.
+fn path(scenario: &str) -> PathBuf {
+    match scenario {
+        "chat" => root().join("tests/planted/chat.yaml"),
+        name => root().join("scenarios").join(format!("{name}.yaml")),
+    }
+}
+
+/// Returns where the text of a strategy begins and ends; an empty name is the whole file.
+fn part<'t>(text: &'t str, strategy: &str) -> &'t str {
+    if strategy.is_empty() {
+        return text;
+    }
+    let start = text.find(&format!("\n  {strategy}:\n")).unwrap_or_else(|| panic!("no strategy {strategy}")) + 1;
+    let begins_another = |line: &str| line.len() > 3 && !line.starts_with("   ") && !line.trim_start().starts_with('#');
+    let mut end = start;
+    for (number, line) in text[start..].split_inclusive('\n').enumerate() {
+        if number > 0 && begins_another(line) {
+            break;
+        }
+        end += line.len();
+    }
+    &text[start..end]
+}
+
+/// Returns the scenario with the mistake.
+fn planted(mistake: &Mistake) -> String {
+    let mut text = fs::read_to_string(path(mistake.scenario)).unwrap();
+    for (right, wrong) in mistake.changes {
+        let own = part(&text, mistake.strategy);
+        let times = own.matches(right).count();
+        assert_eq!(times, 1, "{}: {times} times in {} {}: {right}", mistake.name, mistake.scenario, mistake.strategy);
+        text = text.replacen(own, &own.replacen(right, wrong, 1), 1);
+    }
+    text
+}
+
+/// What a command said.
+#[derive(Debug)]
+struct Said {
+    code: i32,
+    text: String,
+}
+
+impl Said {
+    fn of(output: &Output) -> Said {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let text = text(&output.stdout) + "\n\n" + &text(&output.stderr);
+        Said { code: output.status.code().unwrap(), text }
+    }
+}
+
+/// Runs the program on a scenario that lies in the current folder under its name.
+fn docshape(mistake: &Mistake, text: &str, arguments: &[&str]) -> Said {
+    let folder = tempfile::tempdir().unwrap();
+    let file = format!("{}.yaml", mistake.scenario);
+    fs::write(folder.path().join(&file), text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
+    command.arg(arguments[0]).arg(&file).args(&arguments[1..]);
+    command.current_dir(folder.path()).env_remove("MONGODB_URI").env("NO_COLOR", "1");
+    Said::of(&command.output().unwrap())
+}
+
+/// Compares the strategies with sequential calls, as `verify` and `run` do first.
+async fn sequential(bench: &Bench, mistake: &Mistake, text: &str, number: usize) -> Said {
+    let mix = text.contains("\n  verify:").then(|| "verify".to_owned());
+    let choice =
+        Choice { mix, strategies: mistake.strategies().split(',').map(str::to_owned).collect(), ..Choice::default() };
+    let plan = plan(text, &choice);
+    let id = format!("p{number}");
+    let prefix = format!("docshape_{id}_");
+    let settings = VerifySettings {
+        namespace: namespace(&plan.name, &id),
+        command: format!("docshape verify {}.yaml", mistake.scenario),
+        calls: CALLS,
+        clients: 1,
+        timeout: Duration::from_secs(30),
+    };
+    let target = bench.client(settings.connections()).await;
+    let verifier = Verifier { plan: &plan, settings, target: &target, progress: &|_, _| {}, stop: StopFlag::default() };
+    match verifier.run_sequential().await {
+        Ok(verification) => {
+            let mut text = String::new();
+            Terminal { width: 100, colour: false }.render(&Report::of_verification(&verification), &mut text).unwrap();
+            Said { code: i32::from(!verification.passes()), text: text.replace(&prefix, "docshape_") }
+        }
+        Err(error) => Said { code: 2, text: error.to_string().replace(&prefix, "docshape_") },
+    }
+}
+
+/// Runs the command that should find the mistake.
+async fn run(bench: &Bench, mistake: &Mistake, number: usize) -> Said {
+    let text = planted(mistake);
+    let uri = bench.uri("");
+    let prefix = format!("p{number}_");
+    let server = ["--uri", uri.as_str(), "--yes", "--db-prefix", prefix.as_str()];
+    let strategies = mistake.strategies();
+    let verify = ["verify", "--strategies", &strategies, "--times"];
+    let on_server = |arguments: &[&str]| {
+        let arguments: Vec<String> = arguments.iter().chain(&server).map(|argument| (*argument).to_owned()).collect();
+        let mistake = *mistake;
+        let text = text.clone();
+        async move {
+            let run = move || docshape(&mistake, &text, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+            tokio::task::spawn_blocking(run).await.unwrap()
+        }
+    };
+    match mistake.way {
+        Way::Check => docshape(mistake, &text, &["check"]),
+        Way::Sequential | Way::Fatal => sequential(bench, mistake, &text, number).await,
+        Way::Concurrent => on_server(&[&verify[..], &[TRIES]].concat()).await,
+        Way::Mix(mix) => on_server(&[&verify[..], &[TRIES, "--mix", mix]].concat()).await,
+        Way::Verify | Way::NotYet(_) => on_server(&[&verify[..], &["1", "--calls", "150"]].concat()).await,
+        Way::Show => on_server(&["show", "--strategies", mistake.strategy]).await,
+        Way::Run => on_server(&["run", "--strategies", &strategies, "--preset", "smoke"]).await,
+    }
+}
+
+/// Cuts out what differs between runs of concurrent calls: numbers, ids and rows.
+fn without_numbers(block: &str) -> String {
+    let mut text = String::new();
+    for line in block.lines() {
+        let line = line.split(", such as ").next().unwrap();
+        let label = line.strip_prefix("    ").and_then(|line| line.split_once("  ")).map(|(label, _)| label);
+        match label {
+            Some(label) => writeln!(text, "    {label}  ...").unwrap(),
+            None => {
+                let mut characters = line.chars().peekable();
+                while let Some(next) = characters.next() {
+                    if next.is_ascii_digit() {
+                        while characters.next_if(|next| next.is_ascii_digit() || *next == ',').is_some() {}
+                        text.push('N');
+                    } else {
+                        text.push(next);
+                    }
+                }
+                text.push('\n');
+            }
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+/// What is kept of a message: the findings of sequential calls as they are, those of concurrent calls without numbers.
+fn message(mistake: &Mistake, said: &Said) -> String {
+    let paragraphs = || said.text.split("\n\n").map(str::trim_end);
+    let found = || paragraphs().find(|paragraph| paragraph.contains(mistake.says)).unwrap_or_default().trim();
+    match mistake.way {
+        Way::Check | Way::Fatal => said.text.trim().to_owned(),
+        Way::Sequential => {
+            let findings = paragraphs().filter(|paragraph| paragraph.contains(", sequential: "));
+            findings.map(|one| one.trim_start_matches("Findings\n")).collect::<Vec<_>>().join("\n\n")
+        }
+        Way::Verify | Way::Show | Way::Run => found().to_owned(),
+        Way::Concurrent | Way::Mix(_) | Way::NotYet(_) => without_numbers(found().trim_start_matches("Findings\n")),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mistakes_are_found_with_a_message() {
+    find(|number, mistake| match mistake.way {
+        Way::Check => true,
+        Way::NotYet(_) => false,
+        Way::Sequential | Way::Fatal | Way::Concurrent | Way::Mix(_) | Way::Verify | Way::Show | Way::Run => {
+            number % SAMPLE == 0
+        }
+    })
+    .await;
+}
+
+/// All of them, or those whose names contain `MISTAKE`, if that is set.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes minutes; see CONTRIBUTING.md"]
+async fn all_mistakes_are_found_or_named_as_not_found() {
+    let only = std::env::var("MISTAKE").unwrap_or_default();
+    find(|_, mistake| mistake.name.contains(&only)).await;
+}
+
+/// Plants the chosen mistakes, each on data of its own, on one server.
+async fn find(is_chosen: impl Fn(usize, &Mistake) -> bool) {
+    let bench = bench(1).await;
+    let chosen = MISTAKES.iter().enumerate().filter(|(number, mistake)| is_chosen(*number, mistake));
+    let checks = chosen.map(async |(number, mistake)| (mistake, run(&bench, mistake, number).await));
+    let all: Vec<(&Mistake, Said)> = stream::iter(checks).buffered(PARALLEL).collect().await;
+    let mut wrong = String::new();
+    for (mistake, said) in all {
+        let is_found = said.text.contains(mistake.says) && said.code == mistake.code();
+        let name = mistake.name;
+        match (mistake.way, is_found) {
+            (Way::NotYet(_), false) => continue,
+            (Way::NotYet(_), true) => writeln!(wrong, "## {name} is found now").unwrap(),
+            (_, false) => {
+                writeln!(wrong, "## {name}: not found: {}, {}\n{}", mistake.says, said.code, said.text).unwrap()
+            }
+            (_, true) => {}
+        }
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false, snapshot_path => "planted_snapshots" }, {
+            insta::assert_snapshot!(name, message(mistake, &said));
+        });
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn at_least_60_mistakes_have_names_of_their_own() {
+    let names: BTreeSet<&str> = MISTAKES.iter().map(|mistake| mistake.name).collect();
+    assert_eq!(names.len(), MISTAKES.len());
+    let found = MISTAKES.iter().filter(|mistake| !matches!(mistake.way, Way::NotYet(_))).count();
+    assert!(found >= 60, "{found}");
+}
+
+#[test]
+fn snapshots_have_a_mistake() {
+    for file in fs::read_dir(root().join("tests/planted_snapshots")).unwrap().map(|entry| entry.unwrap().path()) {
+        let stem = file.file_stem().unwrap().to_str().unwrap();
+        let is_mistake = |mistake: &Mistake| mistake.name == stem && !matches!(mistake.way, Way::NotYet(_));
+        assert!(MISTAKES.iter().any(is_mistake), "{stem}.snap has no mistake");
+    }
+}
+
+/// All mistakes must be texts of today's scenarios, and only those that `check` finds may have errors.
+#[test]
+fn mistakes_are_plantable() {
+    for mistake in MISTAKES {
+        let text = planted(mistake);
+        let source = Source::new("planted.yaml", text);
+        let mut diagnostics = Diagnostics::new();
+        let plan = read(&source, &mut diagnostics).map(|read| compile(&read, &Choice::default(), &mut diagnostics));
+        let is_broken = plan.is_none() || diagnostics.has_errors();
+        assert!(!is_broken || mistake.way == Way::Check, "{}: {}", mistake.name, diagnostics.render(&source, false));
+    }
+}
+
+/// The strategies of a scenario that are not marked `unsafe`, the baseline first.
+fn safe_strategies(scenario: &str) -> String {
+    let source = Source::new("catalogue.yaml", fs::read_to_string(path(scenario)).unwrap());
+    let mut safe = read(&source, &mut Diagnostics::new()).unwrap().strategies;
+    let is_set = |flag: &Option<docshape::scenario::Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
+    safe.retain(|strategy| !strategy.is_unsafe);
+    safe.sort_by_key(|strategy| !is_set(&strategy.is_default));
+    safe.iter().map(|strategy| strategy.name.value.as_str()).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+#[ignore = "takes minutes; see CONTRIBUTING.md"]
+#[expect(clippy::print_stdout, reason = "progress of a test of minutes")]
+fn no_safe_strategy_fails_with_any_of_20_seeds() {
+    let mut wrong = String::new();
+    let scenarios = fs::read_dir(root().join("scenarios")).unwrap().map(|entry| entry.unwrap().path());
+    let names = scenarios.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+    for scenario in names.chain(["chat".to_owned()]) {
+        let start = std::time::Instant::now();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
+        command.arg("verify").arg(path(&scenario)).args(["--times", "20", "--strategies", &safe_strategies(&scenario)]);
+        let said = Said::of(&command.env_remove("MONGODB_URI").env("NO_COLOR", "1").output().unwrap());
+        println!("{scenario}: exit code {} after {} s", said.code, start.elapsed().as_secs());
+        if said.code != 0 {
+            writeln!(wrong, "## {scenario}\n{}", said.text).unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
