@@ -154,11 +154,15 @@ async fn run(bench: &Bench, mistake: &Mistake, number: usize) -> Said {
     }
 }
 
+/// Cuts out the row that an audit shows, because the server may return rows in any order.
+fn without_example(block: &str) -> String {
+    block.lines().map(|line| line.split(", such as ").next().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
 /// Cuts out what differs between runs of concurrent calls: numbers, ids and rows.
 fn without_numbers(block: &str) -> String {
     let mut text = String::new();
-    for line in block.lines() {
-        let line = line.split(", such as ").next().unwrap();
+    for line in without_example(block).lines() {
         let label = line.strip_prefix("    ").and_then(|line| line.split_once("  ")).map(|(label, _)| label);
         match label {
             Some(label) => writeln!(text, "    {label}  ...").unwrap(),
@@ -187,7 +191,8 @@ fn message(mistake: &Mistake, said: &Said) -> String {
         Way::Check | Way::Fatal => said.text.trim().to_owned(),
         Way::Sequential => {
             let findings = paragraphs().filter(|paragraph| paragraph.contains(", sequential: "));
-            findings.map(|one| one.trim_start_matches("Findings\n")).collect::<Vec<_>>().join("\n\n")
+            let findings = findings.map(|one| without_example(one.trim_start_matches("Findings\n")));
+            findings.collect::<Vec<_>>().join("\n\n")
         }
         Way::Verify | Way::Show | Way::Run => found().to_owned(),
         Way::Concurrent | Way::Mix(_) | Way::NotYet(_) => without_numbers(found().trim_start_matches("Findings\n")),

@@ -1434,7 +1434,7 @@ pub const MISTAKES: &[Mistake] = &[
         strategies: "bucketed,linked",
         way: Way::NotYet("verify reads no query plans"),
         says: "COLLSCAN",
-        changes: &[("{ author: 1, at: -1, _id: -1 }", "{ at: -1, _id: -1 }")],
+        changes: &[(", { author: 1, at: -1, _id: -1 }]", "]")],
     },
     Mistake {
         name: "index_missing_in_lookup",
