@@ -18,6 +18,7 @@ use docshape::verify::{Verifier, VerifySettings};
 use harness::{Bench, bench, choice, plan};
 
 const SHELVES: &str = include_str!("valid/shelves.yaml");
+const JOINS: &str = include_str!("valid/joins.yaml");
 const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
 
 async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
@@ -128,6 +129,29 @@ async fn a_loop_that_does_not_end_fails_the_call_and_names_the_step() {
     assert!(
         text.contains("endless, sequential: call ") && text.contains("while true: 3 iterations were not enough"),
         "{text}"
+    );
+}
+
+#[tokio::test]
+async fn missing_indexes_are_warned_of_inside_joins_too() {
+    let bench = bench(1).await;
+    let strategies = ["indexed", "bare"].map(str::to_owned).into();
+    let plan = plan(JOINS, &Choice { strategies, ..Choice::default() });
+    let verification = verified(&bench, &plan, 20, "joins").await;
+    assert!(verification.passes(), "{}", report(&verification));
+    let missing = |operation: &str, problem: &str| {
+        format!("Strategy bare, operation {operation}: {problem}; is an index missing?")
+    };
+    assert_eq!(
+        verification.warnings,
+        [
+            missing("newest", "`find things` scans the whole collection (COLLSCAN)"),
+            missing("newest", "`find things` sorts in memory (SORT)"),
+            missing("joined", "`aggregate owners` scans the whole collection `things` inside `$lookup` (COLLSCAN)"),
+            missing("sorted", "`aggregate owners` scans the whole collection `things` inside `$lookup` (COLLSCAN)"),
+            missing("sorted", "`aggregate owners` sorts documents of `things` in memory inside `$lookup` (SORT)"),
+            missing("above", "`aggregate owners` scans the whole collection `owners` inside `$graphLookup` (COLLSCAN)"),
+        ]
     );
 }
 

@@ -64,6 +64,7 @@ fn resolve_whole(
     diagnostics: &mut Diagnostics,
 ) -> Result<Option<Plan>, ChoiceError> {
     let mut names = Names {
+        lines: scenario.lines.clone(),
         entities: entity_names(scenario, diagnostics),
         parameters: Vec::new(),
         broken: Vec::new(),
@@ -207,7 +208,7 @@ strategies:
 ";
 
     fn values(plan: &Plan, arm: usize) -> String {
-        let crate::plan::Step::Return(value) = &plan.arms[arm].operations[0].steps[0] else { unreachable!() };
+        let crate::plan::Step::Return(value) = &plan.arms[arm].operations[0].steps[1] else { unreachable!() };
         crate::plan::written(&value.evaluate(&mut Frame::new(&plan.data, Seed::new(0), 0, 9)).unwrap())
     }
 

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::scenario::Lines;
+
 use crate::plan::{ReplyShape, Value, operation::EarlierCalls};
 
 /// What the whole scenario names: the same everywhere in it.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
+    /// The lines of the scenario's text.
+    pub lines: Lines,
     pub entities: Vec<EntityNames>,
     pub parameters: Vec<(Arc<str>, Value)>,
     /// Parameters without a value, because of a problem that is reported already.

@@ -23,5 +23,6 @@ pub use run::round_plan::{MeasuredRound, OwnCalls, PartCalls, RoundPlan};
 pub use run::servers::{Servers, StrategyServer};
 pub use run::state::read_state;
 pub use run::trial::Trial;
+pub(crate) use step::explain::ExplainTarget;
 pub use step::interpreter::{CallTrace, Interpreter, Limit, RetryCause, StepError};
 pub use step::support::unsupported;

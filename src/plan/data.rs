@@ -451,7 +451,7 @@ mod tests {
     fn a_chain_ends_at_the_root_and_a_circle_is_an_error() {
         let plan = plan("{}", "{ return: \"chain(record(thing, 3), 'next')\" }");
         let program = &plan.arms[0].operations[0];
-        let super::super::Step::Return(value) = &program.steps[0] else { unreachable!() };
+        let super::super::Step::Return(value) = &program.steps[1] else { unreachable!() };
         let error = value.evaluate(&mut crate::compile::fixture::frame(&plan)).unwrap_err();
         assert!(error.to_string().starts_with("chain: `next` does not end after"), "{error}");
     }

@@ -31,9 +31,9 @@ pub use expression::{Expression, Frame, truth};
 pub use function::{find as find_function, outcome};
 pub use identical::IdenticalProgram;
 pub use operation::{Argument, Mix, Operation};
-pub use program::{Caught, Command, Concerns, Implicit, Program, ReplyShape, Step, While};
+pub use program::{Caught, Command, Concerns, Implicit, Place, Program, ReplyShape, Step, While};
 pub use raw::Raw;
-pub use shape::{Shape, written};
+pub use shape::{Shape, brief, written};
 pub use skeleton::Skeleton;
 pub use template::Template;
 pub use value::{EvalError, LogicalRecord, Outcome, Value};
@@ -224,7 +224,7 @@ strategies:
 
     fn answer(plan: &Plan, call: u64) -> String {
         let program = &plan.arms[0].operations[1];
-        let Step::Return(value) = &program.steps[0] else { unreachable!() };
+        let Step::Return(value) = &program.steps[1] else { unreachable!() };
         let mut frame = plan.arguments(1, plan.round_seed(0), call, program.slots).unwrap();
         written(&value.evaluate(&mut frame).unwrap())
     }

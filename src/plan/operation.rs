@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::generate::{Label, Seed, Stream};
 
-use super::{EvalError, Expression, Frame, Shape, Value, call_id};
+use super::{EvalError, Expression, Frame, Shape, Value, brief, call_id};
 
 /// A logical operation.
 #[derive(Debug)]
@@ -18,6 +18,15 @@ pub struct Operation {
     /// Over its arguments: calls with equal values (or with an element in common, when it is a list) keep their order
     /// when equivalence is verified.
     pub serial: Option<Expression>,
+}
+
+impl Operation {
+    /// Writes a call of it, as in `read_page(post: 3, page: 2)`, whose arguments are in the frame.
+    pub fn written_call(&self, frame: &Frame) -> String {
+        let argument = |argument: &Argument| format!("{}: {}", argument.name, brief(frame.slot(argument.slot)));
+        let arguments: Vec<String> = self.arguments.iter().map(argument).collect();
+        format!("{}({})", self.name, arguments.join(", "))
+    }
 }
 
 /// An argument of an operation.

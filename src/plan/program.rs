@@ -1,6 +1,7 @@
 //! The steps of an operation, resolved: what the engine interprets.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use super::{Bulk, Expression, Skeleton, Template, Value};
@@ -42,9 +43,22 @@ pub enum Implicit {
     Ok,
 }
 
+/// The file and line of a step, as in `blog.yaml:12`.
+#[derive(Clone)]
+pub struct Place(pub Arc<str>);
+
+impl fmt::Debug for Place {
+    /// Writes nothing: programs are compared by this form, and the same steps may be written at two places.
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
 /// One step.
 #[derive(Debug)]
 pub enum Step {
+    /// Does nothing; the place of the next step, for errors.
+    At(Place),
     /// A server command.
     Command(Box<Command>),
     /// Many writes in few commands.
@@ -119,9 +133,13 @@ impl Step {
     /// Returns the steps inside, in groups: the branches of an `if`, the body of a loop.
     pub fn bodies(&self) -> Vec<&[Step]> {
         match self {
-            Step::Command(_) | Step::Bulk(_) | Step::Let(_) | Step::RetryIf(_) | Step::Abort(_) | Step::Return(_) => {
-                Vec::new()
-            }
+            Step::At(_)
+            | Step::Command(_)
+            | Step::Bulk(_)
+            | Step::Let(_)
+            | Step::RetryIf(_)
+            | Step::Abort(_)
+            | Step::Return(_) => Vec::new(),
             Step::If { then, otherwise, .. } => vec![then, otherwise],
             Step::While(step) => vec![&step.body],
             Step::ForEach { body, .. } | Step::Retry { body, .. } | Step::Transaction { body, .. } => vec![body],
@@ -142,7 +160,7 @@ impl Step {
     /// Whether it does the same after any reply.
     fn is_straight(&self) -> bool {
         match self {
-            Step::Command(_) | Step::Bulk(_) | Step::Return(_) => true,
+            Step::At(_) | Step::Command(_) | Step::Bulk(_) | Step::Return(_) => true,
             Step::Transaction { body, .. } => body.iter().all(Step::is_straight),
             Step::Let(_)
             | Step::If { .. }
@@ -160,7 +178,8 @@ impl Step {
         let own = match self {
             Step::Command(command) => usize::from(command.writes),
             Step::Bulk(_) => 1,
-            Step::Let(_)
+            Step::At(_)
+            | Step::Let(_)
             | Step::If { .. }
             | Step::ForEach { .. }
             | Step::While(_)
@@ -186,7 +205,9 @@ impl Step {
             // Others see its writes all at once, when it commits.
             Step::Transaction { .. } => inside.sum::<usize>().min(1),
             Step::Try { .. } => inside.next().unwrap_or(0) + inside.max().unwrap_or(0),
-            Step::Retry { .. } | Step::Let(_) | Step::RetryIf(_) | Step::Abort(_) | Step::Return(_) => inside.sum(),
+            Step::At(_) | Step::Retry { .. } | Step::Let(_) | Step::RetryIf(_) | Step::Abort(_) | Step::Return(_) => {
+                inside.sum()
+            }
         }
     }
 }
@@ -278,6 +299,19 @@ pub enum ReplyShape {
 }
 
 impl ReplyShape {
+    /// Whether it is null or an empty list when a filter matches nothing.
+    pub fn is_read(self) -> bool {
+        match self {
+            ReplyShape::Documents | ReplyShape::First | ReplyShape::Values | ReplyShape::Value => true,
+            ReplyShape::Count
+            | ReplyShape::Insert
+            | ReplyShape::Update
+            | ReplyShape::Delete
+            | ReplyShape::Bulk
+            | ReplyShape::Whole => false,
+        }
+    }
+
     /// Whether a program that ends with it gives `outcome(reply)`.
     pub(crate) fn has_outcome(self) -> bool {
         matches!(self, ReplyShape::Insert | ReplyShape::Update | ReplyShape::Delete)

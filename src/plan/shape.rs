@@ -69,6 +69,49 @@ pub fn written(value: &Value) -> String {
     }
 }
 
+/// The longest text that is written whole by [`brief`], in characters.
+const LONGEST_TEXT: usize = 40;
+
+/// The most elements of a list that are written by [`brief`].
+const MOST_ELEMENTS: usize = 5;
+
+/// As [`written`], with the ends of long texts and lists left out, so that no field is.
+pub fn brief(value: &Value) -> String {
+    match value.referenced() {
+        Ok(plain) => brief_plain(&plain),
+        Err(error) => format!("<{error}>"),
+    }
+}
+
+fn brief_plain(value: &Value) -> String {
+    match value {
+        Value::List(_) | Value::Array(_) => {
+            let mut parts: Vec<String> = items(value).take(MOST_ELEMENTS).map(|item| brief(&item)).collect();
+            let more = value.len().unwrap_or(0).saturating_sub(MOST_ELEMENTS);
+            parts.extend((more > 0).then(|| format!("... {more} more")));
+            format!("[{}]", parts.join(", "))
+        }
+        Value::Map(_) | Value::Document(_) => fields(value, brief),
+        Value::Text(text) => match text.char_indices().nth(LONGEST_TEXT) {
+            Some((end, _)) => format!("{:?}...", &text[..end]),
+            None => format!("{text:?}"),
+        },
+        other => written_plain(other),
+    }
+}
+
+fn fields(value: &Value, write: fn(&Value) -> String) -> String {
+    let mut parts: Vec<String> =
+        value.entries().iter().map(|(key, value)| format!("{key}: {}", write(value))).collect();
+    parts.sort();
+    format!("{{{}}}", parts.join(", "))
+}
+
+/// A date in the form of ISO 8601; out of the years that it knows, its milliseconds.
+fn written_date(millis: i64) -> String {
+    bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_else(|_| format!("@{millis}"))
+}
+
 fn written_plain(value: &Value) -> String {
     match value {
         Value::Double(d) if d.fract() == 0.0 && d.abs() < 1e15 => format!("{}", *d as i64),
@@ -76,19 +119,14 @@ fn written_plain(value: &Value) -> String {
             let parts: Vec<String> = items(value).map(|item| written(&item)).collect();
             format!("[{}]", parts.join(", "))
         }
-        Value::Map(_) | Value::Document(_) => {
-            let mut parts: Vec<String> =
-                value.entries().iter().map(|(key, value)| format!("{key}: {}", written(value))).collect();
-            parts.sort();
-            format!("{{{}}}", parts.join(", "))
-        }
+        Value::Map(_) | Value::Document(_) => fields(value, written),
         Value::Null => "null".into(),
         Value::Bool(b) => b.to_string(),
         Value::Int(i) => i.to_string(),
         Value::Double(d) => d.to_string(),
         Value::Text(text) => format!("{text:?}"),
         Value::ObjectId(id) => id.to_hex(),
-        Value::Date(millis) => format!("@{millis}"),
+        Value::Date(millis) => written_date(*millis),
         Value::Outcome(outcome) => outcome.to_string(),
         Value::Binary(subtype, bytes) => written_bytes(*subtype, bytes),
         Value::Other(_) | Value::Record(_) => format!("{value:?}"),
@@ -134,6 +172,18 @@ mod tests {
         let bytes: Arc<[u8]> = (0..16).collect();
         assert_eq!(written(&Value::Binary(4, Arc::clone(&bytes))), "00010203-0405-0607-0809-0a0b0c0d0e0f");
         assert_eq!(written(&Value::Binary(0, Arc::from(&bytes[9..11]))), "binary 0:090a");
+    }
+
+    #[test]
+    fn brief_values_have_all_fields_and_dates_can_be_read() {
+        let value = value(
+            "{'at': timestamp('2024-01-02T03:04:05.006Z'), 'n': range(0, 7), 't': 'a234567890b234567890c234567890d234567890e'}",
+        );
+        assert_eq!(
+            brief(&value),
+            "{at: 2024-01-02T03:04:05.006Z, n: [0, 1, 2, 3, 4, ... 2 more], t: \"a234567890b234567890c234567890d234567890\"...}"
+        );
+        assert_eq!(written(&Value::Date(i64::MAX)), format!("@{}", i64::MAX));
     }
 
     #[test]

@@ -96,10 +96,10 @@ impl Path {
         };
         let mut value = match self.fields.first() {
             None => base.clone(),
-            Some(first) => base.get(first)?.ok_or_else(|| self.missing(first))?,
+            Some(first) => base.get(first)?.ok_or_else(|| self.missing(base, 0))?,
         };
-        for field in self.fields.iter().skip(1) {
-            value = value.get(field)?.ok_or_else(|| self.missing(field))?;
+        for (position, field) in self.fields.iter().enumerate().skip(1) {
+            value = value.get(field)?.ok_or_else(|| self.missing(&value, position))?;
         }
         if self.found && self.fields.is_empty() && value.is_null() {
             return Err(EvalError::new(format!(
@@ -121,16 +121,22 @@ impl Path {
         if let (Base::Slot(slot), [field], false) = (&self.base, self.fields.as_slice(), self.guarded)
             && let Value::Document(raw) = frame.slot(*slot)
         {
-            let (kind, value) = raw.element(field).ok_or_else(|| self.missing(field))?;
+            let (kind, value) = raw.element(field).ok_or_else(|| self.missing(frame.slot(*slot), 0))?;
             writer.element(key, kind, value);
             return Ok(());
         }
         writer.value(key, &self.value(frame)?)
     }
 
-    fn missing(&self, field: &str) -> EvalError {
+    /// The error of a field, by its position, that its holder does not have.
+    fn missing(&self, holder: &Value, position: usize) -> EvalError {
+        let holder_name = || self.written.split('.').take(position + 1).collect::<Vec<_>>().join(".");
+        let reason = match holder {
+            Value::Null => format!("`{}` is null", holder_name()),
+            _ => format!("`{}` is missing", self.fields[position]),
+        };
         EvalError::new(format!(
-            "`<{}>` has no value: `{field}` is missing (assign it with `let` where null is meant)",
+            "`<{}>` has no value: {reason} (assign it with `let` where null is meant)",
             self.written
         ))
     }
@@ -391,6 +397,8 @@ mod tests {
         assert_eq!(document("{ n: null }", "{ a: <n> }"), Ok(doc! { "a": bson::Bson::Null }));
         let missing = "`<n.x>` has no value: `x` is missing (assign it with `let` where null is meant)";
         assert_eq!(document("{ n: \"{'y': 1}\" }", "{ a: <n.x> }"), Err(missing.into()));
+        let null = "`<n.x>` has no value: `n` is null (assign it with `let` where null is meant)";
+        assert_eq!(document("{ n: null }", "{ a: <n.x> }"), Err(null.into()));
         let nothing = "`<reply>` is null: nothing was found (assign it with `let` where null is meant)";
         assert_eq!(document("{}", "{ a: <reply> }"), Err(nothing.into()));
         assert_eq!(document("{ n: 1 }", "{ ...: <n> }"), Err("`...: <n>` expected a document, found an int".into()));

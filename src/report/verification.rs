@@ -2,7 +2,7 @@
 
 use crate::results::AuditRecord;
 use crate::results::verification::{
-    AnomalyCounts, LiveRecord, PhaseFindings, StrategyFindings, Verification, VerifyPhase,
+    AnomalyCounts, LiveRecord, PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase,
 };
 
 use super::Report;
@@ -28,7 +28,8 @@ struct FoundProblem {
 impl Report {
     /// Computes the report of a verification.
     pub fn of_verification(verification: &Verification) -> Report {
-        let sections = [Some(strategies(verification)), findings(verification), live(verification)];
+        let sections =
+            [Some(strategies(verification)), findings(verification), live(verification), warnings(verification)];
         Report::of(headline(verification), sections.into_iter().flatten())
     }
 }
@@ -81,7 +82,31 @@ fn conclusion(verification: &Verification) -> Vec<String> {
     let caught = controls.iter().filter(|strategy| strategy.is_caught()).count();
     let caught = (!controls.is_empty() && is_concurrent(verification))
         .then(|| format!("{caught} of {} negative controls caught.", controls.len()));
-    [Some(found), too_large, caught].into_iter().flatten().collect()
+    [outvoted(verification), Some(found), too_large, caught].into_iter().flatten().collect()
+}
+
+/// Says that all other safe strategies agree on another result than the baseline's; `None` when they do not.
+fn outvoted(verification: &Verification) -> Option<String> {
+    let safe = || verification.strategies.iter().filter(|strategy| !strategy.is_unsafe);
+    let others: Vec<_> = safe().filter(|strategy| strategy.name != verification.baseline).collect();
+    let (first, rest) = others.split_first()?;
+    let difference = first_difference(first)?;
+    let has_baseline = others.len() < safe().count();
+    let agree = |other: &&StrategyFindings| first_difference(other).is_some_and(|own| *own == *difference);
+    if !has_baseline || rest.is_empty() || !rest.iter().all(agree) {
+        return None;
+    }
+    let names: Vec<String> = others.iter().map(|strategy| plain(&strategy.name)).collect();
+    let (names, baseline) = (listed(&names), plain(&verification.baseline));
+    Some(format!("{names} agree; {baseline}, the baseline, differs: the mistake is probably in {baseline}."))
+}
+
+/// The first sequential result that is not the baseline's.
+fn first_difference(strategy: &StrategyFindings) -> Option<&Problem> {
+    let sequential = strategy.phases.iter().find(|phase| phase.phase == VerifyPhase::Sequential)?;
+    let first = sequential.problems.first()?;
+    let is_error = |line: &String| line.starts_with("error ") || line.starts_with("unknown ");
+    (!first.lines.iter().any(is_error)).then_some(first)
 }
 
 /// The result of every phase.
@@ -121,7 +146,8 @@ fn strategies(verification: &Verification) -> Section {
     let remarks = verification.strategies.iter().filter_map(remark).collect();
     let is_missed = |strategy: &StrategyFindings| strategy.is_unsafe && !strategy.is_caught();
     let hint = if is_concurrent(verification) && verification.strategies.iter().any(is_missed) {
-        "A negative control that is not caught needs more calls, or a mix whose calls conflict more often."
+        "A negative control that is not caught needs more calls, or a mix whose calls conflict more often, or the control \
+         is right."
     } else {
         ""
     };
@@ -170,12 +196,7 @@ fn remark(strategy: &StrategyFindings) -> Option<String> {
 fn findings(verification: &Verification) -> Option<Section> {
     let all: Vec<FoundProblem> =
         verification.strategies.iter().flat_map(|strategy| of_strategy(verification, strategy)).collect();
-    let code = |one: &FoundProblem| {
-        let times = if one.count > 1 { format!(" ({} times)", count(one.count)) } else { String::new() };
-        let lead = format!("{}, {}: {}{times}", one.strategy, one.phase, one.title);
-        Listing { lead, language: "text", lines: one.lines.clone() }
-    };
-    let code: Vec<Listing> = all.iter().map(code).collect();
+    let code = groups(verification, &all).iter().map(|group| listing(verification, group)).collect();
     let measures = [
         Measure::text("phase", "", "`sequential`, `ordered` or `unordered`.", |one: &FoundProblem| {
             Cell::text(one.phase)
@@ -192,6 +213,56 @@ fn findings(verification: &Verification) -> Option<Section> {
     let table = Table::new("findings", "Findings", Column::strategy(), &measures, rows).only(Forms::JSON);
     Section { code, ..Section::new("findings", "Findings") }.table(table).with_rows()
 }
+
+/// Groups the same findings of several strategies, so that each is shown once: equal ones, and those that all safe strategies
+/// share, whose particulars may differ.
+fn groups<'f>(verification: &Verification, all: &'f [FoundProblem]) -> Vec<Vec<&'f FoundProblem>> {
+    let safe: Vec<String> =
+        verification.strategies.iter().filter(|one| !one.is_unsafe).map(|one| plain(&one.name)).collect();
+    let is_alike = |one: &FoundProblem, other: &FoundProblem| one.phase == other.phase && one.title == other.title;
+    let is_common = |one: &FoundProblem| {
+        let has = |name: &String| all.iter().any(|other| other.strategy == *name && is_alike(one, other));
+        safe.len() > 1 && safe.iter().all(has)
+    };
+    let mut groups: Vec<Vec<&FoundProblem>> = Vec::new();
+    for one in all {
+        let belongs = |group: &Vec<&FoundProblem>| {
+            is_alike(group[0], one) && (group[0].own_lines() == one.own_lines() || is_common(one))
+        };
+        match groups.iter_mut().find(|group| belongs(group)) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups
+}
+
+/// Shows a group of findings by its first one.
+fn listing(verification: &Verification, group: &[&FoundProblem]) -> Listing {
+    let first = group[0];
+    let names: Vec<String> = group.iter().map(|one| one.strategy.clone()).collect();
+    let is_all = names.len() > 1 && names.len() == verification.strategies.len();
+    let names = if is_all { "all strategies".to_owned() } else { listed(&names) };
+    let times = if first.count > 1 { format!(" ({} times)", count(first.count)) } else { String::new() };
+    let is_example = group.iter().any(|one| one.own_lines() != first.own_lines());
+    let example = is_example.then(|| format!("for example in {}", first.strategy));
+    Listing {
+        lead: format!("{names}, {}: {}{times}", first.phase, first.title),
+        language: "text",
+        lines: example.into_iter().chain(first.lines.iter().cloned()).collect(),
+    }
+}
+
+impl FoundProblem {
+    /// The lines without the command that repeats the call, which names the strategy.
+    fn own_lines(&self) -> &[String] {
+        let own = self.lines.iter().position(|line| line.starts_with(REPEAT)).unwrap_or(self.lines.len());
+        &self.lines[..own]
+    }
+}
+
+/// How the line with the command that repeats a call starts.
+const REPEAT: &str = "repeat    ";
 
 fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<FoundProblem> {
     let finding = |phase: &PhaseFindings, title: String, lines: Vec<String>| FoundProblem {
@@ -218,9 +289,13 @@ fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<
         let audits = (!failing.is_empty()).then(|| {
             let title = match failing.as_slice() {
                 [only] => format!("audit {} fails", only.audit),
-                _ => "audits fail".to_owned(),
+                several => {
+                    let names: Vec<String> = several.iter().map(|audit| audit.audit.clone()).collect();
+                    format!("audits {} fail", listed(&names))
+                }
             };
-            finding(phase, title, failing.into_iter().map(audited).collect())
+            let lines = failing.into_iter().flat_map(|audit| audited(verification, phase.phase, audit));
+            finding(phase, title, lines.collect())
         });
         problems.chain(audits).collect::<Vec<_>>()
     };
@@ -229,11 +304,11 @@ fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<
 
 fn repeat(verification: &Verification, strategy: &StrategyFindings, call: u64) -> String {
     let Verification { command, baseline, seed, .. } = verification;
-    format!("repeat    {command} --strategies {baseline},{} --seed {seed} --call {call}", strategy.name)
+    format!("{REPEAT}{command} --strategies {baseline},{} --seed {seed} --call {call}", strategy.name)
 }
 
 /// An audit that found anomalies.
-fn audited(audit: &AuditRecord) -> String {
+fn audited(verification: &Verification, phase: VerifyPhase, audit: &AuditRecord) -> Vec<String> {
     let AuditRecord { audit: name, found, expected: [least, most], example } = audit;
     let expected = match (least == most, most) {
         (true, 0) => String::new(),
@@ -241,7 +316,17 @@ fn audited(audit: &AuditRecord) -> String {
         (false, _) => format!(" ({found} rows, {least} to {most} expected)"),
     };
     let example = example.as_ref().map_or_else(String::new, |row| format!(", such as {row}"));
-    format!("{name}: {}{expected}{example}", audit.anomalies())
+    let doubt = fails_everywhere(verification, phase, name)
+        .then(|| format!("{name} fails in every strategy: all have the same mistake, or the audit is wrong"));
+    std::iter::once(format!("{name}: {}{expected}{example}", audit.anomalies())).chain(doubt).collect()
+}
+
+/// Whether several safe strategies have this audit, and it fails in all of them.
+fn fails_everywhere(verification: &Verification, phase: VerifyPhase, audit: &str) -> bool {
+    let safe = verification.strategies.iter().filter(|strategy| !strategy.is_unsafe);
+    let phases = safe.flat_map(|strategy| strategy.phases.iter().filter(|found| found.phase == phase));
+    let records: Vec<_> = phases.flat_map(|found| found.audits.iter().filter(|record| record.audit == audit)).collect();
+    records.len() > 1 && records.iter().all(|record| record.anomalies() > 0)
 }
 
 /// What live audits found during the unordered calls; `None` for nothing.
@@ -261,6 +346,12 @@ fn live(verification: &Verification) -> Option<Section> {
     Section::new("live-audits", title).table(table.grouped(Column::strategy())).with_rows()
 }
 
+/// What does not fail a strategy, but deserves a look; `None` for nothing.
+fn warnings(verification: &Verification) -> Option<Section> {
+    let warnings: Vec<String> = verification.warnings.iter().map(|warning| plain(warning)).collect();
+    (!warnings.is_empty()).then(|| Section::new("warnings", "Warnings").items(warnings))
+}
+
 fn share(counts: AnomalyCounts) -> Cell {
     Cell::number(Some(counts.found as f64 / counts.reads.max(1) as f64), percent)
 }
@@ -276,7 +367,6 @@ pub(super) mod tests {
     use super::*;
     use crate::report::json::tests::record;
     use crate::report::tests::in_every_form;
-    use crate::results::verification::Problem;
 
     fn strategy(name: &str, is_unsafe: bool) -> StrategyFindings {
         let phases = [VerifyPhase::Sequential, VerifyPhase::Ordered, VerifyPhase::Unordered];
@@ -300,6 +390,7 @@ pub(super) mod tests {
             baseline: "linked".into(),
             not_covered: Vec::new(),
             skipped: Vec::new(),
+            warnings: Vec::new(),
             strategies,
         }
     }
@@ -318,7 +409,13 @@ pub(super) mod tests {
         all[3].phases[2].audits = vec![audit("lost_books", [24, 24]), audit("twins", [0, 0])];
         let counts = |found| AnomalyCounts { reads: 50, found, max: 3 };
         all[3].live.push(LiveRecord { audit: "lost_books".into(), snapshot: counts(4), plain: counts(9) });
-        Report::of_verification(&Verification { not_covered: vec!["post".into(), "hide".into()], ..verification(all) })
+        let warning = "Strategy off_by_one, operation read: `find books` sorts in memory (SORT); is an index missing?";
+        let warnings = vec![warning.to_owned()];
+        Report::of_verification(&Verification {
+            not_covered: vec!["post".into(), "hide".into()],
+            warnings,
+            ..verification(all)
+        })
     }
 
     /// A verification with this text in every place.
@@ -339,6 +436,7 @@ pub(super) mod tests {
             command: own(),
             baseline: own(),
             not_covered: vec![own()],
+            warnings: vec![own()],
             ..verification(strategies)
         })
     }
@@ -365,6 +463,47 @@ pub(super) mod tests {
         );
         let control = record(&complete(), "verified", &[("strategy", "harmless")]);
         assert_eq!((&control["control"], &control["unordered"]), (&"not caught".into(), &"ok".into()));
+    }
+
+    fn differing(name: &str, actual: &str) -> StrategyFindings {
+        let mut found = strategy(name, false);
+        let lines = vec!["expected  1".to_owned(), format!("actual    {actual}")];
+        found.phases[0].add(Problem { title: "call 3 differs: read()".into(), lines, call: Some(3), count: 1 });
+        found
+    }
+
+    #[test]
+    fn others_that_agree_against_the_baseline_are_named_first() {
+        let of = |last| {
+            let strategies = vec![strategy("linked", false), differing("embedded", "2"), differing("bucketed", last)];
+            in_every_form(&Report::of_verification(&verification(strategies)))[0].clone()
+        };
+        let agreeing = of("2");
+        let sentence = "embedded and bucketed agree; linked, the baseline, differs: the mistake is probably in linked.";
+        let text = agreeing.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(sentence), "{agreeing}");
+        assert!(agreeing.contains("embedded and bucketed, sequential: call 3 differs: read()"), "{agreeing}");
+        assert_eq!(agreeing.matches("call 3 differs").count(), 1, "{agreeing}");
+        let differing = of("4");
+        assert!(!differing.contains("agree"), "{differing}");
+        assert_eq!(differing.matches("call 3 differs").count(), 2, "{differing}");
+    }
+
+    #[test]
+    fn an_audit_that_fails_everywhere_is_doubted_once() {
+        let failing = |name: &str, found| {
+            let mut failing = strategy(name, false);
+            failing.phases[2].audits =
+                vec![AuditRecord { audit: "lost".into(), found, expected: [9, 9], example: None }];
+            failing
+        };
+        let of = |strategies| in_every_form(&Report::of_verification(&verification(strategies)))[0].clone();
+        let everywhere = of(vec![failing("linked", 7), failing("embedded", 8)]);
+        assert!(everywhere.contains("all strategies, unordered: audit lost fails"), "{everywhere}");
+        assert!(everywhere.contains("for example in linked\n    lost: 2 (7 rows, 9 expected)"), "{everywhere}");
+        assert_eq!(everywhere.matches("or the audit is wrong").count(), 1, "{everywhere}");
+        let once = of(vec![failing("linked", 7), failing("embedded", 9)]);
+        assert!(!once.contains("wrong") && once.contains("linked, unordered: audit lost fails"), "{once}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub struct AuditRecord {
     pub found: u64,
     /// Rows that there must be, at least and at most; they differ only when the outcome of calls is unknown.
     pub expected: [i64; 2],
-    /// The first row, shortened, where there must be none.
+    /// The first row, its long texts and lists shortened, where there must be none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
 }

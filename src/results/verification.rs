@@ -28,6 +28,9 @@ pub struct Verification {
     /// Strategies that were not verified, because the server does not know a command of theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedStrategy>,
+    /// Commands of sequential calls that the server answers without an index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// One per strategy, in the plan's order.
     pub strategies: Vec<StrategyFindings>,
 }

@@ -28,7 +28,7 @@ pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition, Weight};
 pub use read::{Outline, read};
-pub use source::{MAX_SOURCE_BYTES, Source, SourceError, Span, Spanned};
+pub use source::{Lines, MAX_SOURCE_BYTES, Source, SourceError, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
 pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
 
@@ -38,6 +38,8 @@ pub const FORMAT: i64 = 1;
 /// A scenario as written, before names are resolved.
 #[derive(Debug, Clone)]
 pub struct Scenario {
+    /// The lines of its text.
+    pub lines: Lines,
     /// Short name, `[a-z0-9-]+`; also part of database and folder names.
     pub name: Spanned<String>,
     /// The question, as a headline.

@@ -86,6 +86,27 @@ impl Source {
     }
 }
 
+/// The lines of a scenario's text.
+#[derive(Debug, Clone, Default)]
+pub struct Lines {
+    path: Arc<str>,
+    /// The offset at which each line starts.
+    starts: Arc<[usize]>,
+}
+
+impl Lines {
+    /// Finds the lines of a text.
+    pub fn new(source: &Source) -> Lines {
+        let starts = source.text.match_indices('\n').map(|(end, _)| end + 1);
+        Lines { path: Arc::from(source.path.as_str()), starts: std::iter::once(0).chain(starts).collect() }
+    }
+
+    /// Returns the file and line of a place, as in `blog.yaml:12`.
+    pub fn place(&self, span: Span) -> String {
+        format!("{}:{}", self.path, self.starts.partition_point(|start| *start <= span.start))
+    }
+}
+
 /// Why the text of a scenario could not be read.
 #[derive(Debug, Error)]
 pub enum SourceError {
@@ -143,6 +164,13 @@ mod tests {
     fn names_the_line_of_the_first_invalid_byte() {
         let error = load_bytes(b"a: 1\nb: \xff\n").unwrap_err();
         assert!(error.to_string().contains("invalid byte in line 2"), "{error}");
+    }
+
+    #[test]
+    fn lines_are_counted_from_1() {
+        let lines = Lines::new(&Source::new("x.yaml", "a: 1\nb: 2\n"));
+        let places = [0, 4, 5, 9].map(|start| lines.place(Span::new(start, start + 1)));
+        assert_eq!(places, ["x.yaml:1", "x.yaml:1", "x.yaml:2", "x.yaml:2"]);
     }
 
     #[test]

@@ -77,6 +77,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             baseline: "embedded".into(),
             not_covered: Vec::new(),
             skipped: Vec::new(),
+            warnings: Vec::new(),
             strategies: Vec::new(),
         }),
         parts: BTreeMap::new(),

@@ -1,14 +1,11 @@
 //! One call of one strategy, its result, and counts of results.
 
 use crate::engine::{CallCounts, FatalError, Interpreter, RunError, StepError, is_alive};
-use crate::plan::{Argument, EvalError, Frame, Outcome, Plan, Value, written};
+use crate::plan::{EvalError, Frame, Outcome, Plan, Value};
 use crate::results::verification::PhaseFindings;
 use crate::server::Target;
 
 use super::Verifier;
-
-/// The longest text of one argument in a description.
-const LONGEST_ARGUMENT: usize = 60;
 
 /// The result of a call.
 #[derive(Debug, Clone)]
@@ -98,6 +95,19 @@ impl<T: Target> Verifier<'_, T> {
     /// # Errors
     /// When the scenario has a mistake or the connection is lost.
     pub(super) async fn call(&self, place: &ArmDatabase, call: u64) -> Result<FinishedCall, RunError> {
+        self.call_through(self.target, place, call).await
+    }
+
+    /// The same with a target that sees the commands.
+    ///
+    /// # Errors
+    /// As [`Verifier::call`].
+    pub(super) async fn call_through(
+        &self,
+        target: &impl Target,
+        place: &ArmDatabase,
+        call: u64,
+    ) -> Result<FinishedCall, RunError> {
         let (plan, timeout) = (self.plan, self.settings.timeout);
         let arm = &plan.arms[place.arm];
         let mistake = |operation: &str, message: String| {
@@ -106,19 +116,20 @@ impl<T: Target> Verifier<'_, T> {
         };
         let drawn = plan.draw(plan.round_seed(0), call, place.arm);
         let (operation, mut frame) = drawn.map_err(|error| mistake("draw", error.to_string()))?;
-        let mut interpreter = Interpreter::new(self.target, &place.database);
+        let mut interpreter = Interpreter::new(target, &place.database);
         let result = tokio::time::timeout(timeout, interpreter.run(&arm.operations[operation], &mut frame)).await;
         let retries = interpreter.trace.retries.len() as u64;
         let result = match result {
             Ok(Ok(value)) => {
                 let shape = plan.operations[operation].returns.as_ref();
                 let canonical = shape.map_or_else(|| value.referenced(), |shape| shape.canonical(&value));
-                let mistake = |error: EvalError| mistake(&plan.operations[operation].name, error.to_string());
+                let mistake =
+                    |error: EvalError| mistake(&written_call(plan, operation, call, &frame), error.to_string());
                 CallResult::Value(canonical.map_err(mistake)?)
             }
             // An unsafe strategy may have damaged the data that its steps read.
             Ok(Err(error @ StepError::Invalid { .. })) if !arm.is_unsafe => {
-                return Err(mistake(&plan.operations[operation].name, error.to_string()));
+                return Err(mistake(&written_call(plan, operation, call, &frame), error.to_string()));
             }
             // A call of which nothing is known may meet a server that is lost, whether it writes or not.
             Ok(Err(error)) if error.is_connection_error() || interpreter.trace.is_outcome_unknown(Some(&error)) => {
@@ -146,21 +157,12 @@ pub fn arguments(plan: &Plan, call: u64) -> Option<(usize, Frame)> {
 
 /// Formats a call as `read_page(post: 3, page: 2)`.
 pub fn describe(plan: &Plan, call: u64) -> String {
-    let Some((operation, frame)) = arguments(plan, call) else { return String::new() };
-    let operation = &plan.operations[operation];
-    let argument = |argument: &Argument| {
-        format!("{}: {}", argument.name, brief(&written(frame.slot(argument.slot)), LONGEST_ARGUMENT))
-    };
-    let arguments: Vec<String> = operation.arguments.iter().map(argument).collect();
-    format!("{}({})", operation.name, arguments.join(", "))
+    arguments(plan, call).map_or_else(String::new, |(operation, frame)| plan.operations[operation].written_call(&frame))
 }
 
-/// Cuts a text after `longest` characters.
-pub fn brief(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
+/// Formats a call with its number, for errors.
+fn written_call(plan: &Plan, operation: usize, call: u64, frame: &Frame) -> String {
+    format!("{}, call {call}", plan.operations[operation].written_call(frame))
 }
 
 /// Whether any strategy's steps of an operation write.

@@ -2,10 +2,13 @@
 
 use crate::plan::{Value, written};
 
-use super::call::{CallResult, brief};
+use super::call::CallResult;
 
-/// The longest text of one value in a difference.
-const LONGEST: usize = 120;
+/// The longest text of one value in a difference, in characters.
+const LONGEST: usize = 300;
+
+/// What is shown of longer texts before their difference, in characters.
+const BEFORE: usize = 40;
 
 /// Describes a difference in a few lines: where it is, the expected and the actual value, and how they differ.
 pub fn differences(expected: &CallResult, actual: &CallResult) -> Vec<String> {
@@ -17,7 +20,7 @@ pub fn differences(expected: &CallResult, actual: &CallResult) -> Vec<String> {
 
 fn shown(answer: &CallResult) -> String {
     match answer {
-        CallResult::Value(value) => text(value),
+        CallResult::Value(value) => around(&written(value), 0),
         CallResult::Failed(message) => format!("an error: {message}"),
         CallResult::Unknown(message) => format!("unknown: {message}"),
     }
@@ -31,14 +34,25 @@ pub fn values(expected: &Value, actual: &Value) -> Vec<String> {
     if !path.is_empty() {
         lines.push(format!("at        {}", path.trim_start_matches('.')));
     }
-    lines.push(format!("expected  {}", expected.map_or_else(|| "nothing".to_owned(), |value| text(&value))));
-    lines.push(format!("actual    {}", actual.map_or_else(|| "nothing".to_owned(), |value| text(&value))));
+    let nothing = || "nothing".to_owned();
+    let [expected, actual] = [expected, actual].map(|value| value.map_or_else(nothing, |value| written(&value)));
+    let common = expected.chars().zip(actual.chars()).take_while(|(one, other)| one == other).count();
+    lines.push(format!("expected  {}", around(&expected, common)));
+    lines.push(format!("actual    {}", around(&actual, common)));
     lines.extend(hints);
     lines
 }
 
-fn text(value: &Value) -> String {
-    brief(&written(value), LONGEST)
+/// Returns a text, or the part of a long one around the character at `difference`.
+fn around(text: &str, difference: usize) -> String {
+    let length = text.chars().count();
+    if length <= LONGEST {
+        return text.to_owned();
+    }
+    let start = difference.saturating_sub(BEFORE).min(length - LONGEST);
+    let part: String = text.chars().skip(start).take(LONGEST).collect();
+    let dots = |is_cut| if is_cut { "..." } else { "" };
+    format!("{}{part}{}", dots(start > 0), dots(start + LONGEST < length))
 }
 
 /// The first place where two values differ.
@@ -179,6 +193,14 @@ mod tests {
         let text = described(&numbers([1, 2]), &numbers([1]));
         assert!(text.starts_with("at        [1] | expected  {_id: 2} | actual    nothing"), "{text}");
         assert_eq!(described(&Value::Int(1), &Value::Null), "expected  1 | actual    null");
+    }
+
+    #[test]
+    fn long_texts_are_shown_where_they_differ() {
+        let long = |end: &str| Value::text(&format!("{}{end}", "x".repeat(1_000)));
+        let text = described(&long("one"), &long("two"));
+        let dots = "x".repeat(296);
+        assert_eq!(text, format!("expected  ...{dots}one\" | actual    ...{dots}two\""));
     }
 
     #[test]

@@ -181,6 +181,7 @@ impl<T: Target> Verifier<'_, T> {
             baseline: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
             not_covered: not_covered.map(|(operation, _)| operation.name.to_string()).collect(),
             skipped: Vec::new(),
+            warnings: Vec::new(),
             strategies: strategies.collect(),
         }
     }

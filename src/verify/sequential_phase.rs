@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 
-use crate::engine::RunError;
+use crate::engine::{ExplainTarget, RunError};
 use crate::plan::Value;
 use crate::results::verification::{PhaseFindings, Problem, Verification, VerifyPhase};
 use crate::server::Target;
@@ -12,8 +12,10 @@ use super::difference::differences;
 use super::{BaselineState, Databases, Verifier, is_same};
 
 /// A strategy while it is compared.
-struct Runner {
+struct Runner<'t, T> {
     place: ArmDatabase,
+    /// Ask for the plans of the commands of each operation.
+    explaining: Vec<ExplainTarget<'t, T>>,
     counts: PhaseCounts,
     findings: PhaseFindings,
     /// Whether its results are still compared.
@@ -33,6 +35,7 @@ impl<T: Target> Verifier<'_, T> {
         for arm in self.arms() {
             runners.push(Runner {
                 place: self.provision(VerifyPhase::Sequential, arm, databases).await?,
+                explaining: self.plan.operations.iter().map(|_| ExplainTarget::new(self.target)).collect(),
                 counts: PhaseCounts::new(self.plan.operations.len()),
                 findings: PhaseFindings::new(VerifyPhase::Sequential),
                 is_compared: true,
@@ -48,7 +51,15 @@ impl<T: Target> Verifier<'_, T> {
         }
         let baseline = self.compare_states(&mut runners, outcomes).await?;
         for runner in runners {
-            findings.strategies[runner.place.arm].phases.push(runner.findings);
+            let own = &mut findings.strategies[runner.place.arm];
+            own.phases.push(runner.findings);
+            for (operation, explained) in self.plan.operations.iter().zip(runner.explaining) {
+                findings.warnings.extend(
+                    explained
+                        .into_plans()
+                        .flat_map(|plan| plan.warnings(&own.name, &operation.name).collect::<Vec<_>>()),
+                );
+            }
         }
         Ok(baseline)
     }
@@ -58,11 +69,15 @@ impl<T: Target> Verifier<'_, T> {
     async fn step(
         &self,
         call: u64,
-        runners: &mut [Runner],
+        runners: &mut [Runner<'_, T>],
         findings: &mut Verification,
     ) -> Result<Option<Option<Value>>, RunError> {
+        let operation = self.plan.mix.draw(self.plan.round_seed(0), call);
         let calls = runners.iter().map(async |runner| {
-            if runner.is_compared { self.call(&runner.place, call).await.map(Some) } else { Ok(None) }
+            let Some(explaining) = runner.explaining.get(operation).filter(|_| runner.is_compared) else {
+                return Ok(None);
+            };
+            self.call_through(explaining, &runner.place, call).await.map(Some)
         });
         let finished: Vec<Option<FinishedCall>> = join_all(calls).await.into_iter().collect::<Result<_, _>>()?;
         let Some(Some(expected)) = finished.first() else { return Ok(None) };
@@ -121,7 +136,7 @@ impl<T: Target> Verifier<'_, T> {
     /// Audits every strategy and compares its final state with the baseline's.
     async fn compare_states(
         &self,
-        runners: &mut [Runner],
+        runners: &mut [Runner<'_, T>],
         outcomes: Vec<Option<Value>>,
     ) -> Result<Option<BaselineState>, RunError> {
         let mut expected = None;

@@ -3,16 +3,13 @@
 use std::collections::HashMap;
 
 use crate::engine::{RunError, fatal, read_state};
-use crate::plan::{Value, written};
+use crate::plan::{Value, brief, written};
 use crate::results::verification::Problem;
 use crate::server::{Db, Target};
 
 use super::Verifier;
-use super::call::{ArmDatabase, brief};
+use super::call::ArmDatabase;
 use super::difference;
-
-/// The longest row that is shown.
-const LONGEST_ROW: usize = 160;
 
 /// The rows of every entity, by the entity's name.
 pub type FinalState = Vec<(String, Vec<Value>)>;
@@ -44,9 +41,9 @@ fn of_entity(entity: &str, ours: &[Value], theirs: &[Value]) -> Option<Problem> 
             lines.extend(difference::values(one, other));
             lines
         }
-        (None, Some(row), _) => vec![format!("missing   {}", brief(&written(row), LONGEST_ROW))],
+        (None, Some(row), _) => vec![format!("missing   {}", brief(row))],
         (None, None, row) => {
-            vec![format!("extra     {}", row.map_or(String::new(), |row| brief(&written(row), LONGEST_ROW)))]
+            vec![format!("extra     {}", row.map_or(String::new(), |row| brief(row)))]
         }
     };
     let title = format!("the final rows of {entity} differ");

@@ -232,7 +232,9 @@ impl<T: Target> Clients<T> {
             }
             Some(Err(error)) => {
                 let is_unknown = is_unknown(Some(&error));
-                let failed = self.failed_call(operation, error)?;
+                let failed = self.failed_call(error, || {
+                    format!("{}, call {index}", self.slice.plan.operations[operation].written_call(&frame))
+                })?;
                 self.record_failure(call, FailedCall { is_unknown, ..failed }).await
             }
             None => {
@@ -244,9 +246,9 @@ impl<T: Target> Clients<T> {
         }
     }
 
-    /// How a call without a result is recorded.
+    /// How a call without a result is recorded; `call` writes it for an error.
     #[cold]
-    fn failed_call(&self, operation: usize, error: StepError) -> Result<FailedCall, FatalError> {
+    fn failed_call(&self, error: StepError, call: impl FnOnce() -> String) -> Result<FailedCall, FatalError> {
         Ok(match error {
             StepError::Failed { failure, label } => FailedCall {
                 reason: reason(&failure),
@@ -264,7 +266,7 @@ impl<T: Target> Clients<T> {
                 FailedCall { reason, message, lost: None, is_unknown: false }
             }
             StepError::Invalid { .. } => {
-                return Err(self.mistake(&self.slice.plan.operations[operation].name, error.to_string()));
+                return Err(self.mistake(&call(), error.to_string()));
             }
         })
     }

@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use crate::engine::load::slice::FatalError;
 use crate::engine::step::interpreter::{Interpreter, StepError};
-use crate::plan::{Audit, EvalError, Frame, OutcomeCounts, Plan, Program, Value, written};
+use crate::plan::{Audit, EvalError, Frame, OutcomeCounts, Plan, Program, Value, brief};
 use crate::results::AuditRecord;
 use crate::server::{Db, Target};
 
 use super::error::RunError;
-
-/// The longest example row that is kept, in characters.
-const LONGEST_ROW: usize = 120;
 
 /// The outcomes of the calls since the data were loaded, by operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,7 +49,7 @@ pub async fn audits<T: Target>(
             audit: audit.name.to_string(),
             found: row_count(&rows),
             expected,
-            example: example.map(|row| written(&row).chars().take(LONGEST_ROW).collect()),
+            example: example.map(|row| brief(&row)),
         });
     }
     Ok(records)

@@ -54,10 +54,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         }
         let (strategy, operation) = (&self.plan.arms[cell.arm].name, &self.plan.operations[operation].name);
         for plan in target.into_plans() {
-            let problem = |problem| {
-                format!("Strategy {strategy}, operation {operation}: `{}` {problem}; is an index missing?", plan.step)
-            };
-            plans.warnings.extend(plan.problems().map(problem));
+            plans.warnings.extend(plan.warnings(strategy, operation));
             plans.plans.push(QueryPlanRecord {
                 strategy: strategy.clone(),
                 operation: operation.to_string(),
@@ -78,19 +75,22 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         number: u64,
     ) -> Result<(), RunError> {
         let (plan, arm) = (&self.plan, &self.plan.arms[cell.arm]);
-        let mistake = |message: String| FatalError::Scenario {
+        let mistake = |operation: String, message: String| FatalError::Scenario {
             strategy: arm.name.clone(),
-            operation: plan.operations[operation].name.to_string(),
+            operation,
             message,
         };
         let program = &arm.operations[operation];
         let index = call_id::sample(operation, number);
         let drawn = plan.arguments(operation, plan.round_seed(0), index, program.slots);
-        let mut frame = drawn.map_err(|error| mistake(error.to_string()))?;
+        let mut frame =
+            drawn.map_err(|error| mistake(plan.operations[operation].name.to_string(), error.to_string()))?;
         let mut interpreter = Interpreter::new(target, &cell.database);
         let timeout = self.settings.timeout();
         let lost = match tokio::time::timeout(timeout, interpreter.run(program, &mut frame)).await {
-            Ok(Err(error @ StepError::Invalid { .. })) => return Err(mistake(error.to_string()).into()),
+            Ok(Err(error @ StepError::Invalid { .. })) => {
+                return Err(mistake(plan.operations[operation].written_call(&frame), error.to_string()).into());
+            }
             Ok(Err(StepError::Failed { failure, .. })) if failure.kind == FailureKind::Network => Some(failure.message),
             Ok(Ok(_) | Err(StepError::LimitReached { .. } | StepError::Failed { .. })) => None,
             Err(_) => Some(no_reply_within(timeout)),

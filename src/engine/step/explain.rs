@@ -2,9 +2,11 @@
 
 use std::cell::RefCell;
 
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 
 use crate::server::{Failure, Reply, ReplyKind, Target, Transaction};
+
+use super::join::joins;
 
 /// The commands that find documents.
 const EXPLAINABLE: [&str; 7] = ["find", "aggregate", "count", "distinct", "update", "delete", "findAndModify"];
@@ -36,6 +38,8 @@ pub(crate) struct QueryPlan {
     pub(crate) indexes: Vec<String>,
     /// Whether it examines every document of a collection to find some.
     scans: bool,
+    /// What is wrong with the plans of its joins.
+    join_problems: Vec<String>,
 }
 
 impl<'t, T: Target> ExplainTarget<'t, T> {
@@ -54,11 +58,23 @@ impl<'t, T: Target> ExplainTarget<'t, T> {
         if self.plans.borrow().iter().any(|(seen, _)| *seen == shape) {
             return;
         }
+        let mut plan = self.plan(database, command, name, collection).await;
+        if let Some(plan) = &mut plan {
+            for join in joins(command) {
+                let inner = self.plan(database, &join.query, "aggregate", &join.from).await;
+                let problems = inner.iter().flat_map(QueryPlan::own_problems);
+                plan.join_problems.extend(problems.map(|problem| problem.inside(join.stage, &join.from)));
+            }
+        }
+        self.plans.borrow_mut().push((shape, plan));
+    }
+
+    /// Asks for the plan of one command; `None` when the server does not explain it.
+    async fn plan(&self, database: &str, command: &RawDocument, name: &str, collection: &str) -> Option<QueryPlan> {
         let explain = rawdoc! { "explain": stripped(command), "verbosity": "queryPlanner" };
-        let reply = self.target.run(database, explain, ReplyKind::Single).await.ok();
-        let plan =
-            reply.and_then(|reply| reply.batches().first().map(|reply| QueryPlan::read(reply, name, collection)));
-        self.plans.borrow_mut().push((shape, plan.filter(|plan| !plan.stages.is_empty())));
+        let reply = self.target.run(database, explain, ReplyKind::Single).await.ok()?;
+        let plan = QueryPlan::read(reply.batches().first()?, name, collection);
+        (!plan.stages.is_empty()).then_some(plan)
     }
 }
 
@@ -154,19 +170,26 @@ impl QueryPlan {
             return;
         }
         if let Ok(stages) = reply.get_array("stages") {
-            // Later stages of a pipeline are the outer ones.
-            let stages: Vec<&RawDocument> =
-                stages.into_iter().flatten().filter_map(|stage| stage.as_document()).collect();
-            for stage in stages.into_iter().rev() {
-                let Some(Ok((name, value))) = stage.iter().next() else { continue };
-                match value.as_document().filter(|_| name.as_str() == "$cursor") {
-                    Some(cursor) => self.descend(cursor),
-                    None => self.stages.push(name.as_str().to_owned()),
-                }
-            }
+            self.descend_stages(stages);
         }
         if let Ok(shards) = reply.get_document("shards") {
             shards.iter().flatten().filter_map(|(_, shard)| shard.as_document()).for_each(|shard| self.descend(shard));
+        }
+    }
+
+    /// Records the stages of a pipeline; later ones are the outer ones.
+    fn descend_stages(&mut self, stages: &RawArray) {
+        let stages: Vec<&RawDocument> = stages.into_iter().flatten().filter_map(|stage| stage.as_document()).collect();
+        for stage in stages.into_iter().rev() {
+            let Some(Ok((name, value))) = stage.iter().next() else { continue };
+            match (name.as_str(), value.as_document()) {
+                ("$cursor", Some(cursor)) => self.descend(cursor),
+                (name, inner) => {
+                    self.stages.push(name.to_owned());
+                    let other = inner.filter(|_| name == "$unionWith").map(|union| union.get_array("pipeline"));
+                    other.into_iter().flatten().for_each(|pipeline| self.descend_stages(pipeline));
+                }
+            }
         }
     }
 
@@ -194,14 +217,45 @@ impl QueryPlan {
         }
     }
 
-    /// What is wrong with the plan, as the predicate of a sentence about the command.
-    pub(crate) fn problems(&self) -> impl Iterator<Item = &'static str> {
-        let scans = self.scans.then_some("scans the whole collection (COLLSCAN)");
+    /// Returns a sentence per problem of the plan.
+    pub(crate) fn warnings(&self, strategy: &str, operation: &str) -> impl Iterator<Item = String> {
+        let own = self.own_problems().map(|problem| problem.predicate().to_owned());
+        own.chain(self.join_problems.iter().cloned()).map(move |problem| {
+            format!("Strategy {strategy}, operation {operation}: `{}` {problem}; is an index missing?", self.step)
+        })
+    }
+
+    fn own_problems(&self) -> impl Iterator<Item = PlanProblem> + use<> {
+        let scans = self.scans.then_some(PlanProblem::Scan);
         // The output of a group or a join has no index.
-        let inner = self.stages.iter().skip_while(|stage| *stage != "SORT").skip(1);
-        let has_no_index = |stage: &String| stage == "GROUP" || stage == "EQ_LOOKUP";
-        let sorts = (self.has("SORT") && !inner.into_iter().any(has_no_index)).then_some("sorts in memory (SORT)");
-        scans.into_iter().chain(sorts)
+        let mut inner = self.stages.iter().skip_while(|stage| *stage != "SORT").skip(1);
+        let sorts = self.has("SORT") && !inner.any(|stage| stage == "GROUP" || stage == "EQ_LOOKUP");
+        scans.into_iter().chain(sorts.then_some(PlanProblem::Sort))
+    }
+}
+
+/// Why a plan is slow on large collections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PlanProblem {
+    Scan,
+    Sort,
+}
+
+impl PlanProblem {
+    /// The predicate of a sentence about the command.
+    fn predicate(self) -> &'static str {
+        match self {
+            PlanProblem::Scan => "scans the whole collection (COLLSCAN)",
+            PlanProblem::Sort => "sorts in memory (SORT)",
+        }
+    }
+
+    /// The predicate of a sentence about the command that contains a join.
+    fn inside(self, stage: &str, from: &str) -> String {
+        match self {
+            PlanProblem::Scan => format!("scans the whole collection `{from}` inside `{stage}` (COLLSCAN)"),
+            PlanProblem::Sort => format!("sorts documents of `{from}` in memory inside `{stage}` (SORT)"),
+        }
     }
 }
 
@@ -211,7 +265,7 @@ mod tests {
 
     fn read(reply: &RawDocument) -> (Vec<String>, Vec<String>, Vec<&'static str>) {
         let plan = QueryPlan::read(reply, "find", "comments");
-        (plan.stages.clone(), plan.indexes.clone(), plan.problems().collect())
+        (plan.stages.clone(), plan.indexes.clone(), plan.own_problems().map(PlanProblem::predicate).collect())
     }
 
     fn scan() -> RawDocumentBuf {
@@ -232,7 +286,7 @@ mod tests {
         assert_eq!(problems, ["scans the whole collection (COLLSCAN)", "sorts in memory (SORT)"]);
         let all = rawdoc! { "queryPlanner": { "winningPlan": { "stage": "COLLSCAN", "direction": "forward" } } };
         assert_eq!(read(&all).2, Vec::<&str>::new());
-        assert_eq!(QueryPlan::read(&all, "distinct", "c").problems().count(), 1);
+        assert_eq!(QueryPlan::read(&all, "distinct", "c").own_problems().count(), 1);
         let groups =
             rawdoc! { "stage": "SORT", "inputStage": { "stage": "GROUP", "inputStage": { "stage": "IXSCAN" } } };
         assert_eq!(read(&rawdoc! { "queryPlanner": { "winningPlan": groups } }).2, Vec::<&str>::new());
@@ -244,8 +298,11 @@ mod tests {
             rawdoc! { "queryPlanner": { "winningPlan": { "queryPlan": scan(), "slotBasedPlan": { "stages": "x" } } } };
         assert_eq!(read(&slot).0, ["COLLSCAN"]);
         let cursor = rawdoc! { "$cursor": { "queryPlanner": { "winningPlan": scan() } } };
-        let pipeline = rawdoc! { "stages": [cursor, { "$lookup": { "from": "users" } }] };
+        let pipeline = rawdoc! { "stages": [cursor.clone(), { "$lookup": { "from": "users" } }] };
         assert_eq!(read(&pipeline).0, ["$lookup", "COLLSCAN"]);
+        let other = rawdoc! { "$cursor": { "queryPlanner": { "winningPlan": { "stage": "IXSCAN" } } } };
+        let union = rawdoc! { "stages": [cursor, { "$unionWith": { "coll": "b", "pipeline": [other] } }] };
+        assert_eq!(read(&union).0, ["$unionWith", "IXSCAN", "COLLSCAN"]);
         let sharded = rawdoc! { "shards": { "a": pipeline } };
         assert_eq!(read(&sharded).0, ["$lookup", "COLLSCAN"]);
         let merge = rawdoc! { "stage": "SHARD_MERGE", "shards": [{ "shardName": "a", "winningPlan": scan() }] };

@@ -8,7 +8,8 @@ use bson::raw::cstr;
 use tokio::time::Instant;
 
 use crate::plan::{
-    Command, EvalError, Expression, Frame, Implicit, Outcome, Program, ReplyShape, Step, Value, While, outcome, truth,
+    Command, EvalError, Expression, Frame, Implicit, Outcome, Place, Program, Raw, ReplyShape, Step, Value, While,
+    outcome, truth, written,
 };
 use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
@@ -176,6 +177,10 @@ pub struct Interpreter<'t, T> {
     reply: usize,
     /// Whether the times of writes matter; else the clock is not read.
     times_writes: bool,
+    /// The place of the current step.
+    place: Option<Place>,
+    /// The place of the last read that found nothing.
+    found_nothing: Option<Place>,
 }
 
 /// Where execution continues after a step.
@@ -192,7 +197,8 @@ impl<'t, T: Target> Interpreter<'t, T> {
     /// Creates an interpreter for one call.
     pub fn new(target: &'t T, database: &'t str) -> Interpreter<'t, T> {
         let trace = CallTrace::default();
-        Interpreter { target, database, open: None, trace, reply: 0, times_writes: false }
+        let (place, found_nothing) = (None, None);
+        Interpreter { target, database, open: None, trace, reply: 0, times_writes: false, place, found_nothing }
     }
 
     /// Runs a program whose arguments are in the frame.
@@ -207,16 +213,38 @@ impl<'t, T: Target> Interpreter<'t, T> {
             Err(StepError::Failed { failure, .. }) if is_too_large(&failure) => {
                 Ok(Value::Outcome(Outcome::Rejected(Arc::from("size"))))
             }
+            Err(StepError::Invalid { label, error }) => Err(self.located(program, frame, &label, &error)),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns an error with the place of its step, and the read before it that found nothing, if that may be the cause.
+    #[cold]
+    fn located(&self, program: &Program, frame: &mut Frame, label: &str, error: &EvalError) -> StepError {
+        let label = self.place.as_ref().map_or_else(|| label.to_owned(), |place| format!("{}: {label}", place.0));
+        let message = error.to_string();
+        // Errors name a null either as a kind of value or by what is missing.
+        let names_null = message.contains("null") || message.contains("is missing");
+        let read = self.found_nothing.as_ref().filter(|_| names_null);
+        let Some(reason) = read.and_then(|place| found_nothing(program, place, frame)) else {
+            return StepError::Invalid { label, error: error.clone() };
+        };
+        StepError::Invalid { label, error: EvalError::new(format!("{message}; before it, {reason}")) }
     }
 
     pub(super) async fn steps(&mut self, steps: &[Step], frame: &mut Frame) -> Result<Flow, StepError> {
         for step in steps {
             // Steps with steps in them recurse, which an async function can only do through a box.
             let flow = match step {
+                Step::At(place) => {
+                    self.place = Some(place.clone());
+                    continue;
+                }
                 Step::Command(command) => {
                     let value = self.command(command, frame).await?;
+                    if command.reply.is_read() && (value.is_null() || value.len() == Some(0)) {
+                        self.found_nothing.clone_from(&self.place);
+                    }
                     self.set_reply(command.alias, value, frame)
                 }
                 Step::Bulk(bulk) => {
@@ -272,6 +300,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
 
     async fn while_true(&mut self, step: &While, frame: &mut Frame) -> Result<Flow, StepError> {
         let mut iterations = 0;
+        let place = self.place.clone();
         while is_true(&step.condition, &step.label, frame)? {
             if iterations == step.max_iterations {
                 let limit = Limit::Iterations(step.max_iterations);
@@ -282,6 +311,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
             if !matches!(flow, Flow::Next) {
                 return Ok(flow);
             }
+            self.place.clone_from(&place);
         }
         Ok(Flow::Next)
     }
@@ -369,6 +399,22 @@ fn kind_of(shape: ReplyShape) -> ReplyKind {
         ReplyShape::Documents | ReplyShape::First | ReplyShape::Count => ReplyKind::Cursor,
         ReplyShape::Values | ReplyShape::Bulk | ReplyShape::Value | ReplyShape::Whole => ReplyKind::Single,
     }
+}
+
+/// Says that the command at `place` found nothing, and for which filter: bound again, as its message is gone.
+fn found_nothing(program: &Program, place: &Place, frame: &mut Frame) -> Option<String> {
+    let mut command = None;
+    let mut is_here = false;
+    Step::walk(&program.steps, &mut |step| match step {
+        Step::At(at) => is_here = at.0 == place.0,
+        Step::Command(found) if is_here && found.reply.is_read() => command = Some(found),
+        _ => {}
+    });
+    let command = command?;
+    let bound = Raw::new(command.document.bind(frame).ok()?);
+    let filter = ["filter", "query", "pipeline"].into_iter().find_map(|name| bound.get(name));
+    let filter = filter.map(|filter| format!(" for {}", written(&filter))).unwrap_or_default();
+    Some(format!("`{}` ({}) found nothing{filter}", command.label, place.0))
 }
 
 fn evaluate(expression: &Expression, label: &str, frame: &mut Frame) -> Result<Value, StepError> {

@@ -4,6 +4,7 @@ mod batch;
 mod bulk;
 pub(crate) mod explain;
 pub(crate) mod interpreter;
+mod join;
 pub(crate) mod reply;
 mod retry;
 pub(crate) mod support;

@@ -27,7 +27,9 @@ pub(super) use yaml::compose;
 
 use super::keys;
 use super::quote;
-use super::{Diagnostic, Diagnostics, FORMAT, Scalar, Scenario, Source, Span, Spanned, StrategyDefinition, Tree};
+use super::{
+    Diagnostic, Diagnostics, FORMAT, Lines, Scalar, Scenario, Source, Span, Spanned, StrategyDefinition, Tree,
+};
 
 /// Reads a scenario and adds every problem found to `diagnostics`.
 ///
@@ -46,7 +48,8 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> 
         return None;
     }
     let place = entries.first().map_or(root.span, |(key, _)| key.span);
-    Some(scenario(&Fields::read(entries, "the scenario", place, keys::SCENARIO, diagnostics), diagnostics))
+    let fields = Fields::read(entries, "the scenario", place, keys::SCENARIO, diagnostics);
+    Some(scenario(Lines::new(source), &fields, diagnostics))
 }
 
 /// Whether the format is known; the keys of another version are not checked.
@@ -63,7 +66,7 @@ fn is_our_format(entries: &[Entry], diagnostics: &mut Diagnostics) -> bool {
     false
 }
 
-fn scenario(fields: &Fields, diagnostics: &mut Diagnostics) -> Scenario {
+fn scenario(lines: Lines, fields: &Fields, diagnostics: &mut Diagnostics) -> Scenario {
     let text = |key: &str| fields.text(key).map(|text| text.value).unwrap_or_default();
     let name = fields.text("name").inspect(|name| check_scenario_name(name, diagnostics));
     let entries = |key: &str| fields.entries(key).iter();
@@ -71,6 +74,7 @@ fn scenario(fields: &Fields, diagnostics: &mut Diagnostics) -> Scenario {
         entries("strategies").map(|entry| strategy::strategy(entry, diagnostics)).collect();
     strategy::check_defaults(&strategies, diagnostics);
     Scenario {
+        lines,
         name: name.unwrap_or_else(|| Spanned::new("scenario".to_owned(), Span::default())),
         title: text("title"),
         about: text("about"),
