@@ -15,9 +15,31 @@ pub fn check_option(option: &str, node: &Node, scope: &Scope, diagnostics: &mut 
         "update" if matches!(node.tree, Tree::List(_)) => check_matches(node, scope, diagnostics),
         "filter" | "update" | "replacement" | "document" | "documents" | "arrayFilters" => {
             check_texts(node, scope, diagnostics);
+            check_ids(node, scope, diagnostics);
         }
         _ => {}
     }
+}
+
+/// Warns of `_id: <comment>` where `comment` is a new record, which is written whole.
+fn check_ids(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
+    let is_new = |name: &str| scope.variable(name).is_some_and(|variable| variable.is_new);
+    node.walk(None, &mut |key, node| {
+        let is_id = key.is_some_and(|key| key == "_id" || key.ends_with("._id"));
+        if let Some(name) = slot_of(node).filter(|name| is_id && is_new(name)) {
+            let message = format!("`<{name}>` is the whole new record, not its `_id`");
+            let help = format!(
+                "did you mean `<{name}._id>`? only records that exist before the call are written as their `_id`"
+            );
+            diagnostics.push(Diagnostic::warning(node.span, message).help(help));
+        }
+        true
+    });
+}
+
+/// The name in a text that is nothing but `<name>`.
+fn slot_of(node: &Node) -> Option<&str> {
+    node.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>'))
 }
 
 fn check_matches(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
@@ -50,8 +72,7 @@ pub fn check_texts(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
 /// Warns of `key: <record>` where `record` is written whole; `wholes` are the names of such records.
 pub fn check_wholes(node: &Node, wholes: &[&str], scope: &Scope, diagnostics: &mut Diagnostics) {
     node.walk(None, &mut |key, node| {
-        let slot = node.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>'));
-        if let Some(name) = slot.filter(|name| key.is_some_and(|key| key != "...") && wholes.contains(name)) {
+        if let Some(name) = slot_of(node).filter(|name| key.is_some_and(|key| key != "...") && wholes.contains(name)) {
             diagnostics.push(whole(name, node.span, scope));
         }
         true
@@ -113,8 +134,55 @@ pub fn writes_elsewhere(pipeline: &Node) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::messages;
+    use super::super::{Choice, compile};
+    use crate::scenario::{Diagnostics, Source, read};
 
     const WHOLE: &str = "{ ...: <cart> }";
+
+    /// The warnings of a scenario with these steps, and this parameter in a mix that is not chosen.
+    fn warnings(steps: &str, parameter: &str) -> Vec<String> {
+        let text = format!(
+            "format: 1\nname: test\ntitle: Test\nparameters: {{ limit: 3, rate: 0.5, word: \"'a'\" }}\nentities:\n  \
+             post: {{ count: 2, fields: {{ _id: index }} }}\n  note: {{ count: 2, fields: {{ _id: oid() }} }}\noperations:\n  \
+             add: {{ arguments: {{ post: uniform(post), note: new(note) }} }}\nmixes:\n  default: {{ add: 1 }}\n  \
+             other: {{ add: 1, parameters: {{ {parameter} }} }}\nstrategies:\n  one:\n    \
+             collections: {{ posts: {{ each: post }}, notes: {{ each: note }} }}\n    operations: {{ add: {steps} }}\n"
+        );
+        let mut diagnostics = Diagnostics::new();
+        let scenario = read(&Source::new("test.yaml", text), &mut diagnostics).unwrap();
+        compile(&scenario, &Choice::default(), &mut diagnostics).unwrap();
+        assert!(!diagnostics.has_errors(), "{:?}", diagnostics.iter().collect::<Vec<_>>());
+        diagnostics.iter().map(|one| one.message.clone()).collect()
+    }
+
+    const ADD: &str = "{ insertOne: notes, document: <note> }";
+
+    #[test]
+    fn a_new_record_as_an_id_is_reported() {
+        let message = "`<note>` is the whole new record, not its `_id`";
+        for steps in [
+            "{ insertOne: notes, document: { _id: <note> } }",
+            "{ updateOne: posts, filter: { _id: <post> }, update: { $push: { notes: { _id: <note> } } } }",
+            "{ deleteOne: posts, filter: { note._id: <note> } }",
+        ] {
+            assert_eq!(warnings(steps, "limit: 4"), [message], "{steps}");
+        }
+        for steps in [
+            ADD,
+            "{ insertOne: notes, document: { _id: <note._id>, post: <post>, note: <note> } }",
+            "[{ let: { note2: note._id } }, { deleteOne: notes, filter: { _id: <note2> } }]",
+        ] {
+            assert_eq!(warnings(steps, "limit: 4"), Vec::<String>::new(), "{steps}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_of_another_kind_in_a_mix_is_reported() {
+        assert_eq!(warnings(ADD, "limit: 4.0"), ["mix `other` changes parameter `limit` from an int to a double"]);
+        assert_eq!(warnings(ADD, "rate: 1"), ["mix `other` changes parameter `rate` from a double to an int"]);
+        assert_eq!(warnings(ADD, "limit: \"'4'\""), ["mix `other` changes parameter `limit` from an int to a string"]);
+        assert_eq!(warnings(ADD, "rate: 1.0, limit: 1, word: \"'b'\""), Vec::<String>::new());
+    }
 
     #[test]
     fn text_that_is_a_variables_name_is_reported() {

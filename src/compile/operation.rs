@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::plan::{Argument, Mix, Operation, Value, operation::EarlierCalls};
+use crate::plan::{Argument, Expression, Mix, Operation, Value, operation::EarlierCalls};
 use crate::scenario::{self, Diagnostics, Scenario};
 
 use super::parameter::parameter_value;
@@ -58,6 +58,9 @@ fn compile_arguments<'n>(
             diagnostics.error(name.span, message, "choose another name");
         }
         let slot = scope.assign(&name.value, Origin::Argument, entity);
+        if matches!(&value, Some(Expression::Generate(call)) if call.generator.name == "new") {
+            scope.set_new(slot);
+        }
         arguments.push(value.map(|value| Argument { name: Arc::from(name.value.as_str()), slot, value }));
     }
     (arguments.into_iter().collect(), scope)

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::generate::Seed;
-use crate::scenario::{self, Diagnostics, Node, Scenario};
+use crate::scenario::{self, Diagnostic, Diagnostics, Node, Scenario, Spanned};
 
 use super::choice::{Choice, ChoiceError};
 use super::resolve::resolve;
 use super::scope::{Names, Scope};
-use crate::plan::{Data, Expression, Frame, Value};
+use crate::plan::{Data, Expression, Frame, Value, written};
 
 /// The names with the parameters added, in order: `--set` before the mix's value before the scenario's. Those without a
 /// value are listed as broken.
@@ -33,6 +33,7 @@ pub fn parameters(
             scope_names.broken.push(name.value.clone());
             continue;
         };
+        check_kinds(scenario, name, &plain, &scope_names, diagnostics);
         let mut value = match of_mix {
             Some((_, node)) => parameter_value(node, &scope_names, diagnostics).unwrap_or(Value::Null),
             None => plain.clone(),
@@ -43,6 +44,27 @@ pub fn parameters(
         scope_names.parameters.push((Arc::from(name.value.as_str()), value));
     }
     Ok(scope_names)
+}
+
+/// Warns of mixes that give a parameter a value of another kind: steps and expressions are written for one kind.
+fn check_kinds(
+    scenario: &Scenario,
+    name: &Spanned<String>,
+    plain: &Value,
+    names: &Names,
+    diagnostics: &mut Diagnostics,
+) {
+    for mix in &scenario.mixes {
+        let Some((_, node)) = mix.parameters.iter().find(|(other, _)| other.value == name.value) else { continue };
+        // Problems are reported for the chosen mix.
+        let Some(value) = parameter_value(node, names, &mut Diagnostics::new()) else { continue };
+        if value.kind() != plain.kind() {
+            let (mix, name) = (&mix.name.value, &name.value);
+            let message = format!("mix `{mix}` changes parameter `{name}` from {} to {}", plain.kind(), value.kind());
+            let help = format!("give it a value of the same kind as under `parameters`: {name}: {}", written(plain));
+            diagnostics.push(Diagnostic::warning(node.span, message).help(help));
+        }
+    }
 }
 
 /// The value of an expression that may use the parameters in `names`, but not draw.

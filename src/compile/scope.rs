@@ -88,6 +88,8 @@ pub struct Variable {
     pub origin: Origin,
     /// The entity, when it holds a record (or a list of records) for certain.
     pub entity: Option<usize>,
+    /// Whether it holds a record that this call creates, which is written whole.
+    pub is_new: bool,
     /// What it holds, when it is a command's reply for certain.
     pub reply: Option<ReplyShape>,
 }
@@ -127,6 +129,7 @@ impl<'a> Scope<'a> {
         if let Some(variable) = self.variables.iter_mut().find(|variable| variable.name == name) {
             variable.origin = origin;
             variable.reply = None;
+            variable.is_new = false;
             // Two assignments of different kinds leave the kind open.
             variable.entity = if variable.entity == entity { entity } else { None };
             return variable.slot;
@@ -139,7 +142,7 @@ impl<'a> Scope<'a> {
         let slot = self.next;
         self.next += 1;
         self.most = self.most.max(self.next);
-        self.variables.push(Variable { name: name.to_owned(), slot, origin, entity, reply: None });
+        self.variables.push(Variable { name: name.to_owned(), slot, origin, entity, is_new: false, reply: None });
         slot
     }
 
@@ -163,6 +166,11 @@ impl<'a> Scope<'a> {
     /// The variable in this slot.
     pub fn in_slot(&self, slot: usize) -> Option<&Variable> {
         self.variables.iter().rev().find(|variable| variable.slot == slot)
+    }
+
+    /// Records that the variable in this slot holds a record that the call creates.
+    pub fn set_new(&mut self, slot: usize) {
+        self.variables.iter_mut().filter(|variable| variable.slot == slot).for_each(|variable| variable.is_new = true);
     }
 
     /// Records that the variable in this slot now holds the reply of a command.

@@ -107,9 +107,13 @@ fn fields(value: &Value, write: fn(&Value) -> String) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// A date in the form of ISO 8601; out of the years that it knows, its milliseconds.
+/// The dates of the years 1 to 9999, in milliseconds since 1970. Others have no form in ISO 8601.
+const ISO_DATES: std::ops::Range<i64> = -62_135_596_800_000..253_402_300_800_000;
+
+/// A date in the form of ISO 8601, or else its milliseconds. No two dates are written alike.
 fn written_date(millis: i64) -> String {
-    bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_else(|_| format!("@{millis}"))
+    let date = ISO_DATES.contains(&millis).then(|| bson::DateTime::from_millis(millis).try_to_rfc3339_string().ok());
+    date.flatten().unwrap_or_else(|| format!("@{millis}"))
 }
 
 fn written_plain(value: &Value) -> String {
@@ -184,6 +188,8 @@ mod tests {
             "{at: 2024-01-02T03:04:05.006Z, n: [0, 1, 2, 3, 4, ... 2 more], t: \"a234567890b234567890c234567890d234567890\"...}"
         );
         assert_eq!(written(&Value::Date(i64::MAX)), format!("@{}", i64::MAX));
+        assert_eq!(written(&Value::Date(ISO_DATES.start)), "0001-01-01T00:00:00Z");
+        assert_eq!(written(&Value::Date(ISO_DATES.end - 1)), "9999-12-31T23:59:59.999Z");
     }
 
     #[test]

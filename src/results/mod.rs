@@ -159,6 +159,9 @@ pub struct ScenarioRecord {
     pub title: String,
     /// What the application does.
     pub about: String,
+    /// The name in the catalogue or the path by which it was opened; empty in older records.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub argument: String,
     /// SHA-256 of the text, hexadecimal.
     pub sha256: String,
     /// The whole file.

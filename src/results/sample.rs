@@ -25,6 +25,7 @@ pub(super) fn run(times: &[u64]) -> RunRecord {
             name: "blog".into(),
             title: "Embed, link or bucket?".into(),
             about: "\u{1f600} \"quoted\"\n".into(),
+            argument: String::new(),
             sha256: "0f".repeat(32),
             text: "format: 1\n".into(),
         },

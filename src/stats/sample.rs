@@ -35,6 +35,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             name: "blog-comments".into(),
             title: "Embed, link or bucket?".into(),
             about: "A post collects comments;\nreaders see a post with all of them | or <b>one</b> page.".into(),
+            argument: String::new(),
             sha256: "5f".repeat(32),
             text: String::new(),
         },

@@ -205,6 +205,7 @@ fn record() -> RunRecord {
             name: "small".into(),
             title: "Small or large?".into(),
             about: "Little.".into(),
+            argument: String::new(),
             sha256: "00".into(),
             text: small(""),
         },

@@ -89,6 +89,7 @@ fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
         name: plan.name.clone(),
         title: plan.title.clone(),
         about: plan.about.clone(),
+        argument: source.path.clone(),
         sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
         text: source.text.to_string(),
     }

@@ -8,7 +8,7 @@ use crate::report::parts::PartEvaluations;
 use crate::report::section::{Listing, Section};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::{cost, validity};
-use crate::results::{CellRecord, Part, RunRecord, ServerSharing, Setting};
+use crate::results::{CellRecord, Part, RunRecord, ScenarioRecord, ServerSharing, Setting};
 
 /// The settings and the command that measures the run again.
 pub(super) fn section(record: &RunRecord, command: &str) -> Section {
@@ -16,8 +16,7 @@ pub(super) fn section(record: &RunRecord, command: &str) -> Section {
     let rows = measured(record).into_iter().map(|(name, value)| (Row::new(name), value));
     let name = Column::text("setting", "setting", "What was set or found.");
     let table = Table::new("settings", "Settings", name, &measures, rows).list();
-    let lead =
-        "To measure it again (a scenario outside the catalogue is named by its file; run.json contains its text):";
+    let lead = "To measure it again (run.json contains the text of the scenario, if its file is gone):";
     let again = Listing { lead: lead.to_owned(), language: "sh", lines: vec![command.to_owned()] };
     Section { code: vec![again], ..Section::new("method", "How it was measured") }.table(table).only(Forms::DETAILED)
 }
@@ -153,7 +152,9 @@ pub(in crate::report) fn bare(value: &serde_json::Value) -> String {
 pub(in crate::report) fn command(record: &RunRecord) -> String {
     let named = record.strategies.iter().filter(|strategy| !strategy.is_repeat);
     let strategies: Vec<&str> = named.map(|strategy| strategy.name.as_str()).collect();
-    let mut words = vec!["docshape".to_owned(), "run".into(), record.scenario.name.clone()];
+    let ScenarioRecord { name, argument, .. } = &record.scenario;
+    let scenario = if argument.is_empty() { name } else { argument };
+    let mut words = vec!["docshape".to_owned(), "run".into(), scenario.clone()];
     let mut option = |name: &str, value: &dyn Display| words.extend([format!("--{name}"), value.to_string()]);
     option("strategies", &strategies.join(","));
     option("mix", &record.mix.name);
@@ -205,6 +206,9 @@ mod tests {
     fn every_setting_that_is_not_the_default_is_repeated() {
         let mut run = sample::run(1);
         let plain = command(&run);
+        assert!(plain.starts_with(&format!("docshape run {} ", run.scenario.name)), "{plain}");
+        run.scenario.argument = "./my scenario.yaml".into();
+        assert!(command(&run).starts_with("docshape run './my scenario.yaml' "), "{}", command(&run));
         for absent in ["--noise", "--error-budget", "--isolate"] {
             assert!(!plain.contains(absent), "{plain}");
         }
