@@ -122,6 +122,7 @@ fn run() -> RunRecord {
             name: "large".into(),
             title: "Large".into(),
             about: "A large run.".into(),
+            argument: String::new(),
             sha256: "00".into(),
             text: String::new(),
         },
