@@ -14,7 +14,8 @@ use super::reply::check_condition;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{Origin, Scope};
 use crate::plan::{
-    Bulk, Caught, Command, Concerns, Expression, Implicit, Place, Program, ReplyShape, Skeleton, Step, Template, While,
+    Bulk, Caught, Command, Concerns, Expression, Implicit, Program, ReplyShape, Skeleton, Step, StepPlace, Template,
+    While,
     program::{most_writes, writes},
     template::{DocumentPart, Key},
 };
@@ -72,7 +73,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
 
     fn steps(&mut self, steps: &[StepDefinition]) -> Option<Vec<Step>> {
         let compiled: Option<Vec<[Step; 2]>> = all(steps.iter().map(|step| {
-            let place = Place(self.scope.names.lines.place(step.span).into());
+            let place = StepPlace(self.scope.names.lines.place(step.span).into());
             self.step(step).map(|compiled| [Step::At(place), compiled])
         }));
         compiled.map(|steps| steps.into_iter().flatten().collect())

@@ -45,9 +45,9 @@ pub enum Implicit {
 
 /// The file and line of a step, as in `blog.yaml:12`.
 #[derive(Clone)]
-pub struct Place(pub Arc<str>);
+pub struct StepPlace(pub Arc<str>);
 
-impl fmt::Debug for Place {
+impl fmt::Debug for StepPlace {
     /// Writes nothing: programs are compared by this form, and the same steps may be written at two places.
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())
@@ -58,7 +58,7 @@ impl fmt::Debug for Place {
 #[derive(Debug)]
 pub enum Step {
     /// Does nothing; the place of the next step, for errors.
-    At(Place),
+    At(StepPlace),
     /// A server command.
     Command(Box<Command>),
     /// Many writes in few commands.

@@ -8,7 +8,7 @@ use bson::raw::cstr;
 use tokio::time::Instant;
 
 use crate::plan::{
-    Command, EvalError, Expression, Frame, Implicit, Outcome, Place, Program, Raw, ReplyShape, Step, Value, While,
+    Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, StepPlace, Value, While,
     outcome, truth, written,
 };
 use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
@@ -178,9 +178,9 @@ pub struct Interpreter<'t, T> {
     /// Whether the times of writes matter; else the clock is not read.
     times_writes: bool,
     /// The place of the current step.
-    place: Option<Place>,
+    place: Option<StepPlace>,
     /// The place of the last read that found nothing.
-    found_nothing: Option<Place>,
+    found_nothing: Option<StepPlace>,
 }
 
 /// Where execution continues after a step.
@@ -402,7 +402,7 @@ fn kind_of(shape: ReplyShape) -> ReplyKind {
 }
 
 /// Says that the command at `place` found nothing, and for which filter: bound again, as its message is gone.
-fn found_nothing(program: &Program, place: &Place, frame: &mut Frame) -> Option<String> {
+fn found_nothing(program: &Program, place: &StepPlace, frame: &mut Frame) -> Option<String> {
     let mut command = None;
     let mut is_here = false;
     Step::walk(&program.steps, &mut |step| match step {
