@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::scenario::Lines;
+use crate::scenario::SourceLines;
 
 use crate::plan::{ReplyShape, Value, operation::EarlierCalls};
 
@@ -10,7 +10,7 @@ use crate::plan::{ReplyShape, Value, operation::EarlierCalls};
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     /// The lines of the scenario's text.
-    pub lines: Lines,
+    pub lines: SourceLines,
     pub entities: Vec<EntityNames>,
     pub parameters: Vec<(Arc<str>, Value)>,
     /// Parameters without a value, because of a problem that is reported already.

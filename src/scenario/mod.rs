@@ -28,7 +28,7 @@ pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition, Weight};
 pub use read::{Outline, read};
-pub use source::{Lines, MAX_SOURCE_BYTES, Source, SourceError, Span, Spanned};
+pub use source::{MAX_SOURCE_BYTES, Source, SourceError, SourceLines, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
 pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
 
@@ -39,7 +39,7 @@ pub const FORMAT: i64 = 1;
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// The lines of its text.
-    pub lines: Lines,
+    pub lines: SourceLines,
     /// Short name, `[a-z0-9-]+`; also part of database and folder names.
     pub name: Spanned<String>,
     /// The question, as a headline.

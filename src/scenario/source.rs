@@ -88,17 +88,17 @@ impl Source {
 
 /// The lines of a scenario's text.
 #[derive(Debug, Clone, Default)]
-pub struct Lines {
+pub struct SourceLines {
     path: Arc<str>,
     /// The offset at which each line starts.
     starts: Arc<[usize]>,
 }
 
-impl Lines {
+impl SourceLines {
     /// Finds the lines of a text.
-    pub fn new(source: &Source) -> Lines {
+    pub fn new(source: &Source) -> SourceLines {
         let starts = source.text.match_indices('\n').map(|(end, _)| end + 1);
-        Lines { path: Arc::from(source.path.as_str()), starts: std::iter::once(0).chain(starts).collect() }
+        SourceLines { path: Arc::from(source.path.as_str()), starts: std::iter::once(0).chain(starts).collect() }
     }
 
     /// Returns the file and line of a place, as in `blog.yaml:12`.
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn lines_are_counted_from_1() {
-        let lines = Lines::new(&Source::new("x.yaml", "a: 1\nb: 2\n"));
+        let lines = SourceLines::new(&Source::new("x.yaml", "a: 1\nb: 2\n"));
         let places = [0, 4, 5, 9].map(|start| lines.place(Span::new(start, start + 1)));
         assert_eq!(places, ["x.yaml:1", "x.yaml:1", "x.yaml:2", "x.yaml:2"]);
     }

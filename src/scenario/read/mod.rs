@@ -28,7 +28,7 @@ pub(super) use yaml::compose;
 use super::keys;
 use super::quote;
 use super::{
-    Diagnostic, Diagnostics, FORMAT, Lines, Scalar, Scenario, Source, Span, Spanned, StrategyDefinition, Tree,
+    Diagnostic, Diagnostics, FORMAT, Scalar, Scenario, Source, SourceLines, Span, Spanned, StrategyDefinition, Tree,
 };
 
 /// Reads a scenario and adds every problem found to `diagnostics`.
@@ -49,7 +49,7 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> 
     }
     let place = entries.first().map_or(root.span, |(key, _)| key.span);
     let fields = Fields::read(entries, "the scenario", place, keys::SCENARIO, diagnostics);
-    Some(scenario(Lines::new(source), &fields, diagnostics))
+    Some(scenario(SourceLines::new(source), &fields, diagnostics))
 }
 
 /// Whether the format is known; the keys of another version are not checked.
@@ -66,7 +66,7 @@ fn is_our_format(entries: &[Entry], diagnostics: &mut Diagnostics) -> bool {
     false
 }
 
-fn scenario(lines: Lines, fields: &Fields, diagnostics: &mut Diagnostics) -> Scenario {
+fn scenario(lines: SourceLines, fields: &Fields, diagnostics: &mut Diagnostics) -> Scenario {
     let text = |key: &str| fields.text(key).map(|text| text.value).unwrap_or_default();
     let name = fields.text("name").inspect(|name| check_scenario_name(name, diagnostics));
     let entries = |key: &str| fields.entries(key).iter();
