@@ -99,16 +99,10 @@ pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError
     }
 }
 
-/// Prints problems, each once: a mistake in steps that several strategies share through `like` is found in each of them.
+/// Prints problems, if there are any.
 pub fn print_diagnostics(diagnostics: &Diagnostics, source: &Source) {
-    let mut distinct = Diagnostics::new();
-    for diagnostic in diagnostics.iter() {
-        if !distinct.iter().any(|known| known == diagnostic) {
-            distinct.push(diagnostic.clone());
-        }
-    }
-    if !distinct.is_empty() {
-        output::message(&distinct.render(source, true));
+    if !diagnostics.is_empty() {
+        output::message(&diagnostics.render(source, true));
     }
 }
 

@@ -89,3 +89,56 @@ impl AuditCompiler<'_> {
 
 /// A snapshot only reads, so that one attempt nearly always succeeds.
 const SNAPSHOT_ATTEMPTS: u32 = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::super::Choice;
+    use super::super::fixture::chosen;
+
+    const TEXT: &str = "
+format: 1
+name: test
+title: Test
+entities: { post: { count: 2, fields: { _id: index } } }
+operations: { read: { arguments: { post: uniform(post) }, returns: post } }
+mixes: { default: { read: 1 } }
+strategies:
+  a: { collections: { posts: { each: post } }, operations: { read: { findOne: posts, filter: { _id: <post> } } } }
+  like_a: { like: a }
+  like_like_a: { like: like_a }
+  other_like_a: { like: a }
+  none: { like: other_like_a }
+audits:
+";
+
+    /// The strategies that an audit applies to.
+    fn strategies(audit: &str) -> Vec<String> {
+        let plan = chosen(&format!("{TEXT}  it: {{ {audit} }}\n"), &Choice { all: true, ..Choice::default() });
+        plan.arms.iter().filter(|arm| !arm.audits.is_empty()).map(|arm| arm.name.clone()).collect()
+    }
+
+    #[test]
+    fn audits_apply_to_listed_strategies_and_those_like_them() {
+        assert_eq!(strategies("find: posts"), ["a", "like_a", "like_like_a", "other_like_a", "none"]);
+        assert_eq!(strategies("find: posts, strategies: [a, none]"), ["a", "none"]);
+        assert_eq!(strategies("find: posts, strategies: [like like_a, none]"), ["like_a", "like_like_a", "none"]);
+    }
+
+    #[test]
+    fn a_command_of_a_strategy_is_inherited_unless_left_out() {
+        assert_eq!(strategies("like_a: { find: posts }"), ["like_a", "like_like_a"]);
+        assert_eq!(strategies("a: { find: posts }, like_a: none"), ["a", "other_like_a", "none"]);
+        assert_eq!(strategies("a: { find: posts }, like_a: none, like_like_a: { find: posts }, none: none").len(), 3);
+        assert_eq!(strategies("find: posts, a: none, other_like_a: none"), [""; 0]);
+        assert_eq!(strategies("find: posts, strategies: [like a, like_like_a], like_a: none").len(), 4);
+    }
+
+    #[test]
+    fn the_nearest_command_counts() {
+        let audit = "a: { find: posts }, like_a: { countDocuments: posts }";
+        let plan = chosen(&format!("{TEXT}  it: {{ {audit} }}\n"), &Choice { all: true, ..Choice::default() });
+        let commands: Vec<String> = plan.arms.iter().map(|arm| format!("{:?}", arm.audits[0].program.steps)).collect();
+        let same = |one: usize, other: usize| commands[one] == commands[other];
+        assert!(same(1, 2) && same(0, 3) && same(0, 4) && !same(0, 1));
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::scenario::{Diagnostics, Scenario};
 
-use crate::plan::{EvalError, Expression, Frame, Operation, Plan, call_id::FIRST_NEW_RECORD};
+use crate::plan::{EvalError, Frame, Operation, Plan, call_id::FIRST_NEW_RECORD};
 
 /// Draws the first, the middle and the last record of every entity, and a new one where an operation makes one, so
 /// that errors in fields are reported before the run.
@@ -44,11 +44,8 @@ fn advice(message: &str) -> &'static str {
 }
 
 fn makes_new(plan: &Plan, entity: usize) -> bool {
-    let is_new = |part: &Expression| match part {
-        Expression::Generate(call) => call.generator.name == "new" && call.entity() == Some(entity),
-        _ => false,
-    };
-    plan.operations.iter().flat_map(|operation| operation.arguments.iter()).any(|argument| argument.value.any(&is_new))
+    let mut arguments = plan.operations.iter().flat_map(|operation| operation.arguments.iter());
+    arguments.any(|argument| argument.value.makes(entity))
 }
 
 /// Draws some calls of every operation.

@@ -82,7 +82,7 @@ pub fn expression(text: &str) -> Option<Expression> {
     for name in ["a", "b", "c"] {
         scope.assign(name, Origin::Let, None);
     }
-    let span = crate::scenario::Span { start: 0, end: text.len() };
+    let span = crate::scenario::Span::new(0, text.len());
     resolve_text(text, span, &mut scope, &mut Diagnostics::new())
 }
 

@@ -27,7 +27,16 @@ impl Resolver<'_, '_> {
             return self.problem(self.span_of_word(parsed, name), message, help);
         };
         let arguments = arguments.iter().zip(generator.parameters);
-        let arguments = all(arguments.map(|(argument, parameter)| self.argument(parameter.kind, argument)))?;
+        let arguments: Vec<GeneratorArgument> =
+            all(arguments.map(|(argument, parameter)| self.argument(parameter.kind, argument)))?;
+        if let [GeneratorArgument::Entity(entity), GeneratorArgument::Operation(calls)] = arguments.as_slice()
+            && !calls.makes(*entity)
+        {
+            let entity = &self.scope.names.entities[*entity].name;
+            let message = format!("`{}` makes no `{entity}`", calls.name);
+            let help = format!("name an operation that has an argument `new({entity})`");
+            return self.problem(self.span_of_word(parsed, name), message, help);
+        }
         Some(Expression::Generate(Box::new(GeneratorCall::new(generator, label, arguments))))
     }
 

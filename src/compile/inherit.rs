@@ -51,6 +51,17 @@ fn whole(
     Some(made)
 }
 
+/// The names of a strategy and of those that it is `like`, nearest first. The line of a strategy that [`inherit`] returns
+/// is complete.
+pub fn line_of<'s>(strategy: &'s StrategyDefinition, all: &'s [StrategyDefinition]) -> Vec<&'s str> {
+    let next = |strategy: &&'s StrategyDefinition| {
+        let like = strategy.like.as_ref()?;
+        all.iter().find(|other| other.name.value == like.value)
+    };
+    let line = std::iter::successors(Some(strategy), next).take(LONGEST_LINE + 1);
+    line.map(|strategy| strategy.name.value.as_str()).collect()
+}
+
 /// Inherited parameters come first, so that a strategy's own may use them; an own one takes the place of its namesake.
 fn parameters(line: &[&StrategyDefinition]) -> Vec<(Spanned<String>, Node)> {
     let mut all: Vec<(Spanned<String>, Node)> = Vec::new();

@@ -89,12 +89,8 @@ fn resolve_whole(
     let concerns = Concerns::default();
     let strategies = inherit(&scenario.strategies, diagnostics);
     let mut compile_arm = |strategy: &scenario::StrategyDefinition| {
-        let mut found = Diagnostics::new();
-        let names = &with_parameters(&names, strategy, &mut found);
-        let compiler = StrategyCompiler { scenario, strategy, names, concerns: &concerns, diagnostics: &mut found };
-        let arm = compiler.compile();
-        add_new(&found, diagnostics);
-        arm
+        let names = &with_parameters(&names, strategy, diagnostics);
+        StrategyCompiler { scenario, strategy, names, concerns: &concerns, diagnostics }.compile()
     };
     let mut arms: Vec<Arm> = strategies.iter().filter_map(&mut compile_arm).collect();
     let mut chosen = chosen_strategies(scenario, choice)?;
@@ -128,15 +124,6 @@ fn repeat_name(baseline: &str) -> String {
 
 fn into_repeat(arm: Arm) -> Arm {
     Arm { name: repeat_name(&arm.name), is_repeat: true, ..arm }
-}
-
-/// Adds new diagnostics only: an error that strategies inherit is reported once.
-fn add_new(found: &Diagnostics, diagnostics: &mut Diagnostics) {
-    for diagnostic in found.iter() {
-        if !diagnostics.iter().any(|known| known == diagnostic) {
-            diagnostics.push(diagnostic.clone());
-        }
-    }
 }
 
 fn in_order(mut arms: Vec<Arm>, chosen: &[String]) -> Vec<Arm> {

@@ -126,7 +126,7 @@ impl Resolver<'_, '_> {
     pub(super) fn span_of(&self, parsed: &Parsed) -> Span {
         match (self.source.offset_for(parsed.id), self.start_of_text()) {
             (Some((start, end)), Some(base)) if start <= end && (end as usize) < self.text.len() => {
-                Span { start: base + start as usize, end: base + end as usize + 1 }
+                self.span.with_ends(base + start as usize, base + end as usize + 1)
             }
             _ => self.span,
         }
@@ -149,7 +149,7 @@ impl Resolver<'_, '_> {
         // A field's name comes after its dot, a call's before its bracket.
         let before = self.text[..place].rfind(word).filter(|_| !self.text[place..].starts_with('.'));
         let found = before.or_else(|| after(place));
-        found.map_or(self.span, |at| Span { start: base + at, end: base + at + word.len() })
+        found.map_or(self.span, |at| self.span.with_ends(base + at, base + at + word.len()))
     }
 
     pub(super) fn problem(

@@ -7,6 +7,7 @@ use crate::scenario::{
 use super::audit::AuditCompiler;
 use super::document::DocumentCompiler;
 use super::foreign::check_collection;
+use super::inherit::line_of;
 use super::lint::{check_texts, check_wholes};
 use super::operation::argument_scope;
 use super::parts::{all, optional};
@@ -82,8 +83,8 @@ impl StrategyCompiler<'_> {
             concerns: self.concerns,
             diagnostics: self.diagnostics,
         };
-        let strategy = &self.strategy.name.value;
-        let audits = self.scenario.audits.iter().filter_map(|audit| Some((audit, audit.steps(strategy)?)));
+        let line = line_of(self.strategy, &self.scenario.strategies);
+        let audits = self.scenario.audits.iter().filter_map(|audit| Some((audit, audit.steps(&line)?)));
         all(audits.map(|(audit, steps)| compiler.compile(audit, steps)))
     }
 

@@ -204,6 +204,14 @@ impl Expression {
         })
     }
 
+    /// Whether it makes a record of an entity.
+    pub fn makes(&self, entity: usize) -> bool {
+        self.any(&|part| match part {
+            Expression::Generate(call) => call.generator.name == "new" && call.entity() == Some(entity),
+            _ => false,
+        })
+    }
+
     /// Whether `test` holds for this expression or a part of it.
     pub fn any(&self, test: &dyn Fn(&Expression) -> bool) -> bool {
         let inside = |parts: &[&Expression]| parts.iter().any(|part| part.any(test));

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use crate::generate::{self, Label, Stream};
 
 use super::{
-    EvalError, Expression, Frame, Value, budget, call_id::FIRST_NEW_RECORD, data::RECORD_BYTES, operation::EarlierCalls,
+    EvalError, Expression, Frame, Value, budget,
+    call_id::{FIRST_NEW_RECORD, never},
+    data::RECORD_BYTES,
+    operation::EarlierCalls,
 };
 
 /// The greatest length that a generator takes: the size limit of MongoDB's documents.
@@ -163,7 +166,9 @@ pub const GENERATORS: &[Generator] = &[
         referrers,
     ),
     generator("clock", &[], |_, frame| Ok(Value::Date(frame.now))),
-    generator("earlier", &[Parameter { name: "operation", kind: ParameterKind::Operation }], |call, frame| {
+    // A loaded record, or one that a recent call of the operation makes.
+    generator("known", &[ENTITY, OPERATION], known),
+    generator("earlier", &[OPERATION], |call, frame| {
         let calls = call.earlier_calls().ok_or_else(|| EvalError::new("earlier: expected an operation"))?;
         calls.draw(frame, &mut call.stream(frame))
     }),
@@ -176,6 +181,8 @@ const fn generator(name: &'static str, parameters: &'static [Parameter], draw: D
 }
 
 const ENTITY: Parameter = Parameter { name: "entity", kind: ParameterKind::Entity };
+
+const OPERATION: Parameter = Parameter { name: "operation", kind: ParameterKind::Operation };
 
 const fn value(name: &'static str) -> Parameter {
     Parameter { name, kind: ParameterKind::Value }
@@ -332,6 +339,25 @@ fn latest(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let entity = call.records()?;
     let rank = frame.data.popularity(entity, generate::DEFAULT_EXPONENT)?.sample(&mut call.stream(frame));
     Ok(frame.data.reference(entity, frame.data.len(entity) - 1 - rank))
+}
+
+/// Each loaded record and each recent call is as probable as any other.
+fn known(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    let entity = call.records()?;
+    let Some(GeneratorArgument::Operation(calls)) = call.arguments.get(1) else {
+        return Err(EvalError::new("known: expected an operation"));
+    };
+    let (mut stream, loaded) = (call.stream(frame), frame.data.len(entity));
+    let place = stream.below((loaded + calls.recent(frame)).max(1));
+    if place < loaded {
+        return Ok(frame.data.reference(entity, place));
+    }
+    let ordinal = match calls.before(frame, &mut stream) {
+        Some(call) => FIRST_NEW_RECORD + call,
+        None if loaded > 0 => place % loaded,
+        None => FIRST_NEW_RECORD + never(frame.ordinal),
+    };
+    Ok(frame.data.reference(entity, ordinal))
 }
 
 /// A percentage of the draws picks one of the first records, the others pick any.

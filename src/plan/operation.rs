@@ -71,7 +71,7 @@ impl Mix {
     }
 }
 
-/// How many calls of the operation `earlier` looks back over, on average.
+/// How many calls of the operation `earlier` and `known` look back over, on average.
 const HORIZON: f64 = 100.0;
 
 /// The calls of one operation, each known from its number alone.
@@ -119,12 +119,32 @@ impl EarlierCalls {
         Ok(Value::Map(made.into()))
     }
 
-    fn before(&self, frame: &Frame, stream: &mut Stream) -> Option<u64> {
+    /// Whether a call makes a record of an entity.
+    pub fn makes(&self, entity: usize) -> bool {
+        self.arguments.iter().any(|argument| argument.value.makes(entity))
+    }
+
+    /// About how many calls [`before`](Self::before) draws from.
+    pub fn recent(&self, frame: &Frame) -> u64 {
+        let calls = match call_id::sample_number(frame.ordinal) {
+            Some(number) => (number + 1) as f64,
+            None => frame.ordinal as f64 * self.share(),
+        };
+        calls.min(HORIZON) as u64
+    }
+
+    /// The share of the operation in the mix.
+    fn share(&self) -> f64 {
+        self.mix.weights[self.operation] / self.mix.weights.iter().sum::<f64>()
+    }
+
+    /// A call before the one that the frame belongs to; `None` where there is none yet.
+    pub fn before(&self, frame: &Frame, stream: &mut Stream) -> Option<u64> {
         let present = frame.ordinal;
         if let Some(number) = call_id::sample_number(present) {
             return Some(call_id::sample(self.operation, stream.below(number + 1)));
         }
-        let share = self.mix.weights[self.operation] / self.mix.weights.iter().sum::<f64>();
+        let share = self.share();
         if share == 0.0 || present == 0 {
             return None;
         }
@@ -187,6 +207,26 @@ strategies:
         assert_eq!(used(&plan, 0), call_id::NEVER.start);
         let none = Choice { mix: Some("none".into()), ..Choice::default() };
         assert_eq!(used(&chosen(TEXT, &none), 7), call_id::never(7));
+    }
+
+    #[test]
+    fn known_records_are_loaded_or_made_by_recent_calls() {
+        let text =
+            TEXT.replace("made: earlier(make)", "made: \"known(thing, make)\"").replace("made.thing", "made._id");
+        let plan = chosen(&text, &Choice::default());
+        let ordinal = |index: u64| {
+            let frame = plan.arguments(1, plan.round_seed(0), index, 1).unwrap();
+            let Value::Record(record) = frame.slot(0) else { unreachable!() };
+            record.ordinal()
+        };
+        assert!((0..4).all(|index| ordinal(index) < 10), "there are no earlier calls yet");
+        let drawn: Vec<(u64, u64)> = (2_000..3_000).map(|index| (index, ordinal(index))).collect();
+        let (loaded, made): (Vec<_>, Vec<_>) = drawn.into_iter().partition(|(_, ordinal)| *ordinal < 10);
+        assert!((50..150).contains(&loaded.len()), "10 of about 110 records are loaded, {} draws", loaded.len());
+        for (index, ordinal) in made {
+            let call = ordinal - call_id::FIRST_NEW_RECORD;
+            assert!(call < index && index - call <= 600 && plan.mix.draw(plan.round_seed(0), call) == 0);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Problems of a scenario with their place and a fix, reported all at once.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -46,6 +46,8 @@ pub struct Diagnostic {
     pub also: Option<(Span, String)>,
     /// How to fix it.
     pub help: Option<String>,
+    /// The places that use the fragment in which it is; none outside of fragments.
+    pub uses: BTreeSet<Span>,
 }
 
 impl Diagnostic {
@@ -60,7 +62,17 @@ impl Diagnostic {
     }
 
     fn of(severity: Severity, span: Span, message: String) -> Diagnostic {
-        Diagnostic { severity, message, span, label: String::new(), also: None, help: None }
+        let uses = span.use_place().into_iter().collect();
+        let span = Span::new(span.start, span.end);
+        Diagnostic { severity, message, span, label: String::new(), also: None, help: None, uses }
+    }
+
+    /// Whether both say the same about the same text, be it in another use of its fragment.
+    fn is_again(&self, other: &Diagnostic) -> bool {
+        self.span == other.span
+            && self.severity == other.severity
+            && (&self.message, &self.label, &self.also, &self.help)
+                == (&other.message, &other.label, &other.also, &other.help)
     }
 
     /// Adds the problem to the others of its scenario.
@@ -96,10 +108,12 @@ pub struct Diagnostics {
     found: Vec<Diagnostic>,
     /// The errors and the warnings that are not kept.
     more: (usize, usize),
-    /// The spans of the warnings, so that each error finds its warning without a search.
-    warned: HashSet<Span>,
+    /// The spans of all problems, so that only a second one at a place needs a search.
+    places: HashSet<Span>,
     /// The offsets of the errors, for the same reason.
     errors_at: BTreeSet<usize>,
+    /// Starts and ends of texts that nothing more is reported about.
+    closed: BTreeMap<usize, usize>,
 }
 
 impl Diagnostics {
@@ -108,24 +122,49 @@ impl Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds a problem. An error replaces a warning about the same text, so that one mistake is reported once.
+    /// Adds a problem. One mistake is reported once: an error replaces a warning about the same text, and what is found
+    /// again, in another strategy, mix, or use of a fragment, only adds its use.
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
         shorten(&mut diagnostic.message);
         diagnostic.help.iter_mut().for_each(shorten);
+        if self.is_closed(diagnostic.span) || self.is_again(&diagnostic) {
+            return;
+        }
         if self.found.len() == MAX_KEPT {
             let more = if diagnostic.severity == Severity::Error { &mut self.more.0 } else { &mut self.more.1 };
             *more += 1;
             return;
         }
-        if diagnostic.severity == Severity::Warning {
-            self.warned.insert(diagnostic.span);
-        } else if self.warned.remove(&diagnostic.span) {
-            self.found.retain(|other| other.severity == Severity::Error || other.span != diagnostic.span);
-        }
-        if diagnostic.severity == Severity::Error {
+        let is_first = self.places.insert(diagnostic.span);
+        let is_error = diagnostic.severity == Severity::Error;
+        if is_error {
             self.errors_at.insert(diagnostic.span.start);
         }
-        self.found.push(diagnostic);
+        if !is_first && is_error {
+            self.found.retain(|other| other.severity == Severity::Error || other.span != diagnostic.span);
+        }
+        let is_known = |known: &Diagnostic| known.severity == Severity::Error && known.span == diagnostic.span;
+        if is_first || is_error || !self.found.iter().any(is_known) {
+            self.found.push(diagnostic);
+        }
+    }
+
+    /// Whether the problem was found before; if so, adds its uses.
+    fn is_again(&mut self, diagnostic: &Diagnostic) -> bool {
+        if !self.places.contains(&diagnostic.span) {
+            return false;
+        }
+        let known = self.found.iter_mut().find(|known| known.is_again(diagnostic));
+        known.map(|known| known.uses.extend(&diagnostic.uses)).is_some()
+    }
+
+    /// Ignores problems of the text at `span` from now on, because they would follow from one that is reported.
+    pub(super) fn close(&mut self, span: Span) {
+        self.closed.insert(span.start, span.end);
+    }
+
+    fn is_closed(&self, span: Span) -> bool {
+        self.closed.range(..=span.start).next_back().is_some_and(|(_, end)| span.end <= *end)
     }
 
     /// Adds an error with its fix.
@@ -219,7 +258,8 @@ impl Diagnostics {
 fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source, newlines: &[usize]) -> Group<'a> {
     let text = &*source.text;
     let primary = within_one_line(text, diagnostic.span);
-    let also = diagnostic.also.as_ref().map(|(span, label)| (within_one_line(text, *span), label));
+    let also = diagnostic.also.clone().or_else(|| place_of_use(&diagnostic.uses));
+    let also = also.map(|(span, label)| (within_one_line(text, span), label));
     let first = also.as_ref().map_or(primary.start, |(range, _)| range.start.min(primary.start));
     let last = also.as_ref().map_or(primary.end, |(range, _)| range.end.max(primary.end));
     let start = text[..first].rfind('\n').map_or(0, |newline| newline + 1);
@@ -231,7 +271,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source, newlines: &[usize])
         .line_start(newlines.partition_point(|newline| *newline < start) + 1)
         .annotation(AnnotationKind::Primary.span(moved(primary)).label(&*diagnostic.label));
     if let Some((range, label)) = also {
-        snippet = snippet.annotation(AnnotationKind::Context.span(moved(range)).label(label.as_str()));
+        snippet = snippet.annotation(AnnotationKind::Context.span(moved(range)).label(label));
     }
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -242,6 +282,16 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source, newlines: &[usize])
         Some(help) => group.element(Level::HELP.message(help.as_str())),
         None => group,
     }
+}
+
+/// Where a fragment is used, with a label.
+fn place_of_use(uses: &BTreeSet<Span>) -> Option<(Span, String)> {
+    let label = match uses.len() {
+        0 | 1 => "used here".to_owned(),
+        2 => "used here, and in one more place".to_owned(),
+        count => format!("used here, and in {} more places", count - 1),
+    };
+    Some((*uses.first()?, label))
 }
 
 /// The part of a span on its first line, at boundaries of characters: a whole mapping is too much to show.
@@ -430,7 +480,7 @@ mod tests {
     fn counts_problems_beyond_a_hundred() {
         let source = Source::new("x.yaml", "a: 1\n");
         let mut diagnostics = Diagnostics::new();
-        (0..103).for_each(|_| diagnostics.push(Diagnostic::error(Span::new(0, 1), "wrong")));
+        (0..103).for_each(|n| diagnostics.push(Diagnostic::error(Span::new(0, 1), format!("wrong {n}"))));
         let text = diagnostics.render(&source, false);
         assert_eq!(text.matches("error: wrong").count(), 100);
         assert!(text.ends_with("\n\n... and 3 more\n\n103 problems in x.yaml\n"), "{text}");

@@ -69,6 +69,8 @@ pub(super) enum Takes {
     Named(&'static str),
     /// A list of mappings of one kind.
     List(&'static str),
+    /// Names with any values.
+    Fragments,
 }
 
 impl Takes {
@@ -97,9 +99,12 @@ impl Takes {
             },
             Takes::Expression => (!node.is_absent(), "an expression"),
             Takes::Scalar => (matches!(node.tree, Tree::Scalar(_)) && !node.is_null(), "a scalar expression"),
-            Takes::Expressions(_) | Takes::FieldExpressions | Takes::Loop | Takes::One(_) | Takes::Named(_) => {
-                (is_mapping, "a mapping")
-            }
+            Takes::Expressions(_)
+            | Takes::FieldExpressions
+            | Takes::Loop
+            | Takes::One(_)
+            | Takes::Named(_)
+            | Takes::Fragments => (is_mapping, "a mapping"),
             Takes::Optional(_) => (is_mapping || node.is_null(), "a mapping"),
             Takes::Each => (is_mapping || node.as_text().is_some(), "an entity or a mapping of loops"),
             Takes::Compared => (!is_mapping && !is_list && !node.is_null(), "a number or the name of a strategy"),
@@ -163,6 +168,8 @@ pub(super) const SCENARIO: Keys = &[
         .example("{ read_post: { arguments: { post: zipf(post) } } }"),
     required("mixes", Takes::Named("mix"), "how often each operation is called")
         .example("{ default: { read_post: 1 } }"),
+    optional("fragments", Takes::Fragments, "values that strategies and audits insert with `{ use: NAME }`")
+        .example("{ of_post: { $match: { post: <post> } } }"),
     required("strategies", Takes::Named("strategy"), "the competing schemas")
         .example("{ embedded: { collections: ..., operations: ... } }"),
     optional("audits", Takes::Named("audit"), "queries that count what must not exist in the data")
@@ -225,7 +232,8 @@ pub(super) const COLLECTION: Keys = &[
 /// Keys of an audit next to its command or its strategies.
 pub(super) const AUDIT: Keys = &[
     optional("about", Takes::Text, "the anomaly in one sentence").example("Lost comments."),
-    optional("strategies", Takes::Texts, "the strategies that the command applies to").example("[bucketed]"),
+    optional("strategies", Takes::Texts, "the strategies of the command; `like NAME`: and those like it")
+        .example("[linked, like bucketed]"),
     optional("expect", Takes::Expression, "the expected number of rows, by default 0")
         .example("size(all(comment)) + calls.add_comment.ok"),
     optional("live", Takes::Boolean, "also counted while calls run").example("true"),

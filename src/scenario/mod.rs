@@ -18,7 +18,7 @@ mod source;
 mod step;
 mod strategy;
 
-pub use audit::{AuditCommand, AuditDefinition};
+pub use audit::{AuditDefinition, AuditRule};
 pub use claim::{ClaimBound, ClaimDefinition};
 pub use command::CommandWord;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

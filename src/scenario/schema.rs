@@ -30,7 +30,7 @@ fn value(takes: Takes) -> Value {
         Takes::Expression => json!(true),
         Takes::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Takes::Compared => json!({ "type": ["string", "number"] }),
-        Takes::Expressions(_) | Takes::FieldExpressions => by_name(json!(true)),
+        Takes::Expressions(_) | Takes::FieldExpressions | Takes::Fragments => by_name(json!(true)),
         Takes::Loop => json!({ "type": "object", "minProperties": 1, "maxProperties": 1 }),
         Takes::Each => json!({ "type": ["string", "object"], "minProperties": 1 }),
         Takes::Document => json!({ "anyOf": [{ "type": "object" }, reference("slot")] }),
@@ -79,6 +79,32 @@ fn open(keys: &[KeyDefinition], others: Value) -> Value {
     json!({ "type": "object", "properties": properties(keys), "additionalProperties": others, "minProperties": 1 })
 }
 
+/// Allows `{ use: NAME }` for every value inside of a schema.
+fn allow_fragments(schema: &mut Value) {
+    let Value::Object(schema) = schema else { return };
+    for (key, inner) in schema {
+        match (key.as_str(), inner) {
+            ("properties", Value::Object(values)) => values.values_mut().for_each(allow_fragment),
+            ("items" | "additionalProperties", inner) => allow_fragment(inner),
+            ("anyOf", Value::Array(kinds)) => kinds.iter_mut().for_each(allow_fragments),
+            _ => {}
+        }
+    }
+}
+
+/// Allows `{ use: NAME }` for a value and what is inside of it.
+fn allow_fragment(schema: &mut Value) {
+    allow_fragments(schema);
+    let Value::Object(kind) = schema else { return };
+    let description = kind.remove("description");
+    if !kind.is_empty() {
+        *schema = json!({ "anyOf": [schema.take(), reference("use")] });
+    }
+    if let Some(description) = description {
+        schema["description"] = description;
+    }
+}
+
 fn definitions() -> Value {
     let words = COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|syntax| syntax.keys));
     let steps: Vec<Value> = words.map(object).collect();
@@ -91,7 +117,7 @@ fn definitions() -> Value {
     let commands = COMMANDS.iter().filter(|(word, _)| is_request(word));
     let mut requests: Vec<Value> = commands.map(|(_, keys)| request(keys)).collect();
     requests.push(object(REPEATED_REQUEST));
-    json!({
+    let mut definitions = json!({
         "entity": object(keys::ENTITY),
         "operation": optional(keys::OPERATION),
         "mix": open(keys::MIX, value(Takes::Scalar)),
@@ -105,11 +131,19 @@ fn definitions() -> Value {
         "step": { "anyOf": [reference("single_step"), { "type": "array", "items": reference("single_step"), "minItems": 1 }] },
         "single_step": { "anyOf": steps },
         "slot": { "type": "string", "pattern": "^<.+>$" },
-    })
+    });
+    for definition in ["strategy", "collection", "audit", "retry", "request", "step", "single_step"] {
+        allow_fragments(&mut definitions[definition]);
+    }
+    let name = json!({ "type": "string", "description": "The name of a fragment." });
+    definitions["use"] =
+        json!({ "type": "object", "properties": { "use": name }, "required": ["use"], "additionalProperties": false });
+    definitions
 }
 
 fn schema() -> String {
     let mut schema = object(keys::SCENARIO);
+    ["strategies", "audits"].iter().for_each(|section| allow_fragment(&mut schema["properties"][section]));
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = "A docshape scenario".into();
     schema["$defs"] = definitions();

@@ -12,18 +12,37 @@ use thiserror::Error;
 pub const MAX_SOURCE_BYTES: u64 = 1024 * 1024;
 
 /// Byte offsets into the scenario's text: start inclusive, end exclusive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     /// First byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
+    /// Start and end of the place that uses the fragment in which the text is.
+    used_at: Option<(u32, u32)>,
 }
 
 impl Span {
     /// The span from `start` to before `end`.
     pub fn new(start: usize, end: usize) -> Span {
-        Span { start, end }
+        Span { start, end, used_at: None }
+    }
+
+    /// The same text, in a fragment that is used at `place`.
+    pub(super) fn used_at(self, place: Span) -> Span {
+        // A larger offset than that of any scenario only makes a diagnostic less precise.
+        let offset = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        Span { used_at: Some((offset(place.start), offset(place.end))), ..self }
+    }
+
+    /// The place that uses the fragment in which the text is; `None` outside of fragments.
+    pub(super) fn use_place(self) -> Option<Span> {
+        self.used_at.map(|(start, end)| Span::new(start as usize, end as usize))
+    }
+
+    /// Another span in the same use of a fragment.
+    pub(crate) fn with_ends(self, start: usize, end: usize) -> Span {
+        Span { start, end, ..self }
     }
 
     /// Whether it covers no text, as the span of a missing value.

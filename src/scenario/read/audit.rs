@@ -1,12 +1,13 @@
 //! `audits`.
 
+use std::sync::Arc;
+
 use super::entry::Entry;
 use super::fields::Fields;
 use super::{step, value};
 use crate::scenario::{
-    CommandWord, Diagnostic, Diagnostics, Node, StepDefinition, StepKind, Tree,
-    audit::{AuditCommand, AuditDefinition},
-    keys, quote,
+    AuditDefinition, AuditRule, CommandWord, Diagnostic, Diagnostics, Node, Spanned, StepDefinition, StepKind, Tree,
+    command::COMMANDS as ALL_COMMANDS, keys, quote,
 };
 
 const EXAMPLE: &str = "wrong_counts: { find: pages, filter: { $expr: { $ne: [$count, { $size: $comments }] } } }";
@@ -23,6 +24,7 @@ pub(super) fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Audi
     let is_option = |key: &str| keys::AUDIT.iter().any(|option| option.name == key);
     let (options, commands): (Vec<Entry>, Vec<Entry>) =
         entries.iter().cloned().partition(|(key, _)| is_option(&key.value));
+    let (excluded, commands): (Vec<Entry>, Vec<Entry>) = commands.into_iter().partition(is_exclusion);
     let what = format!("audit {}", quote(&name.value));
     let fields = Fields::read(&options, &what, name.span, keys::AUDIT, diagnostics);
     let (expect, is_live) = (fields.node("expect"), fields.boolean("live"));
@@ -45,10 +47,16 @@ pub(super) fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Audi
     // A strategy may have the name of a step that is not a command, such as `transaction`.
     let is_shared = commands.iter().any(|(key, _)| CommandWord::named(&key.value).is_some());
     let strategies = fields.entry("strategies");
-    let check = if is_shared {
+    let inherited =
+        |name: &Spanned<String>, steps| AuditRule { strategy: Some(name.clone()), is_inherited: true, steps };
+    let mut rules: Vec<AuditRule> = excluded.iter().map(|(name, _)| inherited(name, None)).collect();
+    if is_shared {
         let command = Node { span: entry.1.span, tree: Tree::Mapping(commands) };
-        let steps = counting(&(name.clone(), command), diagnostics)?;
-        AuditCommand::Shared(strategies.map(|_| fields.texts("strategies")), steps)
+        let steps = Some(counting(&(name.clone(), command), diagnostics)?);
+        match strategies {
+            Some(_) => rules.extend(fields.texts("strategies").iter().map(|name| listed(name, steps.clone()))),
+            None => rules.push(AuditRule { strategy: None, is_inherited: false, steps }),
+        }
     } else {
         if let Some(strategies) = strategies {
             Diagnostic::error(strategies.0.span, "`strategies` with a command per strategy")
@@ -56,18 +64,33 @@ pub(super) fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Audi
                 .help("leave out `strategies`, or write one command for all of them")
                 .add_to(diagnostics);
         }
-        let command = |command: &Entry| Some((command.0.clone(), counting(command, diagnostics)?));
-        AuditCommand::PerStrategy(commands.iter().filter_map(command).collect())
-    };
-    Some(AuditDefinition { name, about: fields.text("about").map(|about| about.value), expect, is_live, check })
+        let rule = |command: &Entry| Some(inherited(&command.0, Some(counting(command, diagnostics)?)));
+        rules.extend(commands.iter().filter_map(rule));
+    }
+    Some(AuditDefinition { name, about: fields.text("about").map(|about| about.value), expect, is_live, rules })
+}
+
+/// Whether it is `NAME: none`, and `none` is not the value of a command's key.
+fn is_exclusion((key, node): &Entry) -> bool {
+    let mut keys = ALL_COMMANDS.iter().flat_map(|(_, keys)| keys.iter());
+    node.as_text() == Some("none") && keys.all(|option| option.name != key.value)
+}
+
+/// The rule for an item of `strategies`: `NAME`, or `like NAME`.
+fn listed(item: &Spanned<String>, steps: Option<Arc<[StepDefinition]>>) -> AuditRule {
+    let like = item.value.strip_prefix("like ").map(str::trim);
+    let strategy = Spanned::new(like.unwrap_or(&item.value).to_owned(), item.span);
+    AuditRule { strategy: Some(strategy), is_inherited: like.is_some(), steps }
 }
 
 /// The one step of an audit, which must be a command that reads.
-fn counting(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Vec<StepDefinition>> {
+fn counting(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Arc<[StepDefinition]>> {
     let steps = step::steps(entry, diagnostics);
     match steps.as_slice() {
         [] => None,
-        [StepDefinition { kind: StepKind::Command { word, .. }, .. }] if COMMANDS.contains(&word.value) => Some(steps),
+        [StepDefinition { kind: StepKind::Command { word, .. }, .. }] if COMMANDS.contains(&word.value) => {
+            Some(steps.into())
+        }
         [step, ..] => {
             let names: Vec<String> = COMMANDS.iter().map(|word| quote(word.name())).collect();
             Diagnostic::error(step.span, "expected one command that reads and counts rows")

@@ -80,13 +80,13 @@ pub(super) fn depth(span: Span, limit: usize) -> Diagnostic {
 pub(super) fn anchor(span: Span) -> Diagnostic {
     Diagnostic::error(span, "unsupported anchor")
         .label("parsed as an anchor")
-        .help("quote text that starts with `&`; try `like` to share steps between strategies")
+        .help("quote text that starts with `&`; try `fragments` to use a value in several places")
 }
 
 pub(super) fn alias(span: Span) -> Diagnostic {
     Diagnostic::error(span, "unsupported alias")
         .label("parsed as an alias")
-        .help("quote text that starts with `*`; try `like` to share steps between strategies")
+        .help("quote text that starts with `*`; try `fragments` to use a value in several places")
 }
 
 pub(super) fn tag(span: Span) -> Diagnostic {

@@ -8,6 +8,7 @@ mod entity;
 mod entry;
 mod fault;
 mod fields;
+mod fragment;
 mod index;
 mod operation;
 mod outline;
@@ -34,7 +35,7 @@ use super::{
 /// Reads a scenario and adds every problem found to `diagnostics`.
 ///
 /// Returns the valid parts, so that later checks can report more; `None` if the text is not a scenario at all. A
-/// scenario with errors must not run.
+/// scenario with errors must not run. Where a fragment is missing, only what the reader finds is reported.
 pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> {
     let root = yaml::compose(&source.text, diagnostics)?;
     let Some(entries) = root.as_mapping() else {
@@ -47,9 +48,12 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> 
     if !is_our_format(entries, diagnostics) {
         return None;
     }
+    let (root, is_complete) = fragment::expand(root, diagnostics);
+    let entries = root.as_mapping().unwrap_or_default();
     let place = entries.first().map_or(root.span, |(key, _)| key.span);
     let fields = Fields::read(entries, "the scenario", place, keys::SCENARIO, diagnostics);
-    Some(scenario(SourceLines::new(source), &fields, diagnostics))
+    let scenario = scenario(SourceLines::new(source), &fields, diagnostics);
+    is_complete.then_some(scenario)
 }
 
 /// Whether the format is known; the keys of another version are not checked.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::super::{Diagnostics, Node, Spanned};
-use super::yaml;
+use super::{fragment, yaml};
 
 /// Keys of a strategy that do not change its behaviour.
 const TEXT_KEYS: [&str; 2] = ["about", "default"];
 
-/// A scenario's text by its parts: comments, line breaks and quotes do not matter, order does.
+/// A scenario's text by its parts: comments, line breaks and quotes do not matter, nor whether a value is written out or
+/// is a fragment; order does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
     parts: BTreeMap<String, BTreeMap<String, String>>,
@@ -17,7 +18,7 @@ pub struct Outline {
 impl Outline {
     /// Reads the text of a scenario; `None` for other text.
     pub fn of(text: &str) -> Option<Outline> {
-        let root = yaml::compose(text, &mut Diagnostics::new())?;
+        let (root, _) = fragment::expand(yaml::compose(text, &mut Diagnostics::new())?, &mut Diagnostics::new());
         let mut parts: BTreeMap<String, BTreeMap<String, String>> =
             root.as_mapping()?.iter().map(|(key, node)| (key.value.clone(), part(node))).collect();
         let strategies = root.get("strategies").and_then(Node::as_mapping).unwrap_or_default();
@@ -94,6 +95,13 @@ mod tests {
         assert_eq!(same, [false, false, true]);
         assert!(!first.has_same("entities", &outline(&TEXT.replace("count: 5", "count: 6"))));
         assert!(!first.has_same("entities", &outline(&TEXT.replace("count: 5", "count: '5'"))));
+    }
+
+    #[test]
+    fn a_fragment_is_its_value() {
+        let other = TEXT.replace("load: [1, 'a']", "load: [{ use: f }, a]") + "fragments: { f: [1] }\n";
+        assert!(outline(TEXT).has_same("strategies", &outline(&other)));
+        assert!(!outline(TEXT).has_same_entry("strategies", "one", &outline(&other.replace("[1]", "[3]"))));
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagno
         Takes::Loop | Takes::Each => names(entries, Some("a loop"), "all(post)", diagnostics),
         Takes::Texts => each(entry, key, "text", |item| Takes::Text.expected(item).is_none(), diagnostics),
         Takes::Codes => each(entry, key, "the code of a server error", |item| code(item).is_some(), diagnostics),
+        Takes::Fragments => entries.iter().for_each(|(name, _)| check_label(name, "a fragment", diagnostics)),
         Takes::Update => update::check_update(entry, diagnostics),
         Takes::Indexes => index::check_indexes(entry, diagnostics),
         Takes::Format | Takes::Text | Takes::OneOf(_) | Takes::Boolean | Takes::Integer(..) | Takes::Expression => {}

@@ -8,7 +8,7 @@ use super::{fault, scalar};
 use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree};
 
 /// The deepest nesting of lists and mappings. Pipelines of the catalogue reach 12; each level costs stack.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// The most entries of one mapping.
 const MAX_ENTRIES: usize = 1_000;
