@@ -56,8 +56,25 @@ impl AuditCompiler<'_> {
             about: Arc::from(audit.about.as_deref().unwrap_or_default()),
             program: program?,
             snapshot,
+            is_tolerated: false,
             expect: expect?,
         })
+    }
+
+    /// Reports names of `tolerates` that are no live audit of the strategy.
+    pub fn check_tolerated(&mut self, tolerated: &[Spanned<String>], audits: &[&scenario::AuditDefinition]) {
+        let known: Vec<&str> = audits.iter().map(|audit| audit.name.value.as_str()).collect();
+        for name in tolerated {
+            let is_live = |audit: &&&scenario::AuditDefinition| {
+                audit.name.value == name.value && audit.is_live.as_ref().is_some_and(|live| live.value)
+            };
+            if self.diagnostics.is_known("audit", name, " of this strategy", &known)
+                && !audits.iter().any(|audit| is_live(&audit))
+            {
+                let message = format!("`tolerates` names audit `{}`, which does not run during calls", name.value);
+                self.diagnostics.error(name.span, message, "add `live: true` to the audit, or remove its name here");
+            }
+        }
     }
 
     fn program(&mut self, steps: &[StepDefinition]) -> Option<Program> {

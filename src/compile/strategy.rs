@@ -85,7 +85,13 @@ impl StrategyCompiler<'_> {
         };
         let line = line_of(self.strategy, &self.scenario.strategies);
         let audits = self.scenario.audits.iter().filter_map(|audit| Some((audit, audit.steps(&line)?)));
-        all(audits.map(|(audit, steps)| compiler.compile(audit, steps)))
+        let audits: Vec<_> = audits.collect();
+        let tolerates = &self.strategy.tolerates;
+        compiler.check_tolerated(tolerates, &audits.iter().map(|(audit, _)| *audit).collect::<Vec<_>>());
+        all(audits.into_iter().map(|(audit, steps)| {
+            let is_tolerated = tolerates.iter().any(|name| name.value == audit.name.value);
+            Some(Audit { is_tolerated, ..compiler.compile(audit, steps)? })
+        }))
     }
 
     fn states(&mut self) -> Option<Vec<Program>> {

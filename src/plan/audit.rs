@@ -21,6 +21,8 @@ pub struct Audit {
     pub program: Program,
     /// The same inside a snapshot, when it is also counted while calls run.
     pub snapshot: Option<Program>,
+    /// Whether snapshots may see its anomalies in this strategy.
+    pub is_tolerated: bool,
     /// The number of rows that there must be, over `calls`.
     pub(crate) expect: Expression,
 }

@@ -245,6 +245,15 @@ impl Data {
         Some((parent as u64, ordinal - offsets[parent]))
     }
 
+    /// Returns the rows that an entity has right after loading, as [`Data::canonical_rows`] does.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub fn generated_rows(self: &Arc<Data>, entity: usize) -> Result<Vec<Value>, EvalError> {
+        let records = (0..self.len(entity)).map(|ordinal| self.whole(entity, ordinal)).collect();
+        self.canonical_rows(entity, &Value::list(records))
+    }
+
     /// Returns the logical rows of an entity, sorted: the fields of the entity, and the parent's `_id` under the
     /// parent's name.
     ///
@@ -338,6 +347,10 @@ impl Record {
 impl LogicalRecord for Record {
     fn is_whole(&self) -> bool {
         self.whole
+    }
+
+    fn entity(&self) -> usize {
+        self.entity
     }
 
     fn ordinal(&self) -> u64 {

@@ -41,6 +41,9 @@ pub trait LogicalRecord: fmt::Debug + Send + Sync {
     /// Whether it was made here (written whole) rather than pointed at (written as its `_id`).
     fn is_whole(&self) -> bool;
 
+    /// Returns the position of its entity.
+    fn entity(&self) -> usize;
+
     /// Returns its number among all records of the entity.
     fn ordinal(&self) -> u64;
 

@@ -230,6 +230,6 @@ fn verification(record: &RunRecord) -> Option<VerificationFacts> {
         baseline: plain(&found.baseline),
         clean: with_findings().all(|strategy| strategy.is_unsafe),
         found: with_findings().map(|strategy| plain(&strategy.name)).collect(),
-        not_covered: found.not_covered.iter().map(|name| plain(name)).collect(),
+        not_covered: found.not_covered().into_iter().map(plain).collect(),
     })
 }

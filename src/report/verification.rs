@@ -2,7 +2,7 @@
 
 use crate::results::AuditRecord;
 use crate::results::verification::{
-    AnomalyCounts, LiveRecord, PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase,
+    AnomalyCounts, LiveRecord, OperationCoverage, PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase,
 };
 
 use super::Report;
@@ -14,6 +14,7 @@ use super::verdict_text::skipped_lines;
 
 type PhaseMeasure<'v> = Measure<&'v StrategyFindings>;
 type LiveMeasure<'v> = Measure<&'v LiveRecord>;
+type Coverage<'v> = Measure<&'v OperationCoverage>;
 
 /// A problem, or the audits of a phase that found anomalies.
 struct FoundProblem {
@@ -28,21 +29,20 @@ struct FoundProblem {
 impl Report {
     /// Computes the report of a verification.
     pub fn of_verification(verification: &Verification) -> Report {
-        let sections =
-            [Some(strategies(verification)), findings(verification), live(verification), warnings(verification)];
-        Report::of(headline(verification), sections.into_iter().flatten())
+        let rest = [findings(verification), live(verification), coverage(verification), warnings(verification)];
+        let sections = std::iter::once(strategies(verification)).chain(rest.into_iter().flatten());
+        Report::of(headline(verification), sections)
     }
 }
 
 fn headline(verification: &Verification) -> Headline {
-    let Verification { scenario, mix, seed, calls, clients, baseline, not_covered, skipped, .. } = verification;
+    let Verification { scenario, mix, seed, calls, clients, baseline, skipped, .. } = verification;
     let (mix, calls) = (plain(mix), counted(*calls, "sequential call"));
     let clients = if is_concurrent(verification) {
-        format!("; then {clients} concurrent clients, with calls of equal `serial` ordered, and unordered")
+        format!("; then {clients} concurrent clients, with calls of equal `serial` ordered, unordered, and in pairs")
     } else {
         String::new()
     };
-    let uncovered = || not_covered.iter().map(|name| plain(name)).collect::<Vec<_>>().join(", ");
     Headline {
         scenario: plain(scenario),
         title: "Do all strategies return the same results?".to_owned(),
@@ -53,12 +53,28 @@ fn headline(verification: &Verification) -> Headline {
         .chain(skipped_lines(skipped))
         .collect(),
         mix,
-        incomplete: (!not_covered.is_empty())
-            .then(|| format!("Not covered: {}. Give them a weight in the mix, or make more calls.", uncovered())),
+        incomplete: gaps(verification),
         sentences: conclusion(verification),
         tone: if verification.passes() { Tone::Good } else { Tone::Bad },
         ..Headline::default()
     }
+}
+
+/// The operations of which nothing was verified, with the next step; `None` for nothing.
+fn gaps(verification: &Verification) -> Option<String> {
+    let names = |names: Vec<&str>| listed(&names.into_iter().map(plain).collect::<Vec<_>>());
+    let gap = |operations: Vec<&str>, lead: &str, step: &str| {
+        (!operations.is_empty()).then(|| format!("{lead}: {}. {step}", names(operations)))
+    };
+    let not_covered =
+        gap(verification.not_covered(), "Not covered", "Give them a weight in the mix, or make more calls.");
+    let vacuous = gap(
+        verification.vacuous(),
+        "Vacuous, because no call changed or returned anything",
+        "Look at their filters and arguments.",
+    );
+    let gaps: Vec<String> = not_covered.into_iter().chain(vacuous).collect();
+    (!gaps.is_empty()).then(|| gaps.join(" "))
 }
 
 /// Whether there were phases with concurrent calls.
@@ -79,7 +95,7 @@ fn conclusion(verification: &Verification) -> Vec<String> {
     let too_large: Vec<String> = too_large.map(|strategy| plain(&strategy.name)).collect();
     let too_large = (!too_large.is_empty())
         .then(|| format!("Compared only up to a call that is too large for it: {}.", listed(&too_large)));
-    let caught = controls.iter().filter(|strategy| strategy.is_caught()).count();
+    let caught = controls.iter().filter(|strategy| !strategy.is_clean()).count();
     let caught = (!controls.is_empty() && is_concurrent(verification))
         .then(|| format!("{caught} of {} negative controls caught.", controls.len()));
     [outvoted(verification), Some(found), too_large, caught].into_iter().flatten().collect()
@@ -124,6 +140,10 @@ fn strategies(verification: &Verification) -> Section {
         PhaseMeasure::text("unordered", "unordered", "The same with concurrent calls in any order.", |one| {
             phase(one, VerifyPhase::Unordered)
         }),
+        PhaseMeasure::text("pairs", "pairs", "The same with two writing calls at a time on the same records.", |one| {
+            phase(one, VerifyPhase::Pairs)
+        }),
+        PhaseMeasure::data("pairs_made", "The pairs of writing calls.", |one| Cell::value(one.pairs)),
         PhaseMeasure::text(
             "control",
             "negative control",
@@ -144,7 +164,7 @@ fn strategies(verification: &Verification) -> Section {
     let rows = verification.strategies.iter().map(|strategy| (Row::new(plain(&strategy.name)), strategy));
     let table = Table::new("verified", "Strategies", Column::strategy(), &measures, rows);
     let remarks = verification.strategies.iter().filter_map(remark).collect();
-    let is_missed = |strategy: &StrategyFindings| strategy.is_unsafe && !strategy.is_caught();
+    let is_missed = |strategy: &StrategyFindings| strategy.is_unsafe && strategy.is_clean();
     let hint = if is_concurrent(verification) && verification.strategies.iter().any(is_missed) {
         "A negative control that is not caught needs more calls, or a mix whose calls conflict more often, or the control \
          is right."
@@ -158,14 +178,19 @@ fn phase(strategy: &StrategyFindings, phase: VerifyPhase) -> Cell {
     match strategy.phases.iter().find(|found| found.phase == phase) {
         None if strategy.rejected_at.is_some() => Cell::text("too large").tone(Tone::Faint),
         None => Cell::text("-").tone(Tone::Faint).with_value(None::<&str>),
-        Some(found) if found.is_clean() => Cell::text("ok"),
+        Some(found) if found.is_clean() && !has_live_failure(strategy, phase) => Cell::text("ok"),
         Some(_) if strategy.is_unsafe => Cell::text("fails"),
         Some(_) => Cell::text("FAILS").tone(Tone::Bad).with_value("fails"),
     }
 }
 
+/// Whether snapshots of this phase found anomalies that fail the strategy.
+fn has_live_failure(strategy: &StrategyFindings, phase: VerifyPhase) -> bool {
+    phase == VerifyPhase::Unordered && strategy.live.iter().any(LiveRecord::fails)
+}
+
 fn control(strategy: &&StrategyFindings) -> Cell {
-    match (strategy.is_unsafe, strategy.is_caught()) {
+    match (strategy.is_unsafe, !strategy.is_clean()) {
         (false, _) => Cell::default(),
         (true, true) => Cell::text("caught"),
         (true, false) if strategy.phases.len() > 1 => Cell::text("NOT caught").tone(Tone::Bad).with_value("not caught"),
@@ -198,7 +223,7 @@ fn findings(verification: &Verification) -> Option<Section> {
         verification.strategies.iter().flat_map(|strategy| of_strategy(verification, strategy)).collect();
     let code = groups(verification, &all).iter().map(|group| listing(verification, group)).collect();
     let measures = [
-        Measure::text("phase", "", "`sequential`, `ordered` or `unordered`.", |one: &FoundProblem| {
+        Measure::text("phase", "", "`sequential`, `ordered`, `unordered` or `pairs`.", |one: &FoundProblem| {
             Cell::text(one.phase)
         }),
         Measure::text("finding", "", "What is wrong.", |one| Cell::text(&one.title)),
@@ -271,6 +296,7 @@ fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<
             VerifyPhase::Sequential => "sequential",
             VerifyPhase::Ordered => "ordered",
             VerifyPhase::Unordered => "unordered",
+            VerifyPhase::Pairs => "pairs",
         },
         title: plain(&title),
         count: 1,
@@ -297,7 +323,16 @@ fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<
             let lines = failing.into_iter().flat_map(|audit| audited(verification, phase.phase, audit));
             finding(phase, title, lines.collect())
         });
-        problems.chain(audits).collect::<Vec<_>>()
+        let of_this = |_: &&LiveRecord| phase.phase == VerifyPhase::Unordered;
+        let live = strategy.live.iter().filter(of_this).filter(|live| live.fails()).map(|live| {
+            let AnomalyCounts { reads, found, max } = live.snapshot;
+            let (found, max) = (counted(found, "snapshot"), counted(max, "row"));
+            let seen = format!("seen      in {found} of {}, at most {max} at once", count(reads));
+            let example = live.example.iter().map(|row| format!("such as   {row}"));
+            let title = format!("audit {} finds anomalies while calls run", live.audit);
+            finding(phase, title, std::iter::once(seen).chain(example).collect())
+        });
+        problems.chain(audits).chain(live).collect::<Vec<_>>()
     };
     strategy.phases.iter().flat_map(of_phase).collect()
 }
@@ -336,6 +371,9 @@ fn live(verification: &Verification) -> Option<Section> {
         LiveMeasure::new("snapshot_rows", "at most", "The most anomalies in one snapshot.", |one| most(one.snapshot)),
         LiveMeasure::new("reads", "in reads", "The share (0 to 1) of plain reads.", |one| share(one.plain)),
         LiveMeasure::new("read_rows", "at most", "The most anomalies in one plain read.", |one| most(one.plain)),
+        LiveMeasure::text("tolerated", "", "Whether the strategy may have them: `tolerated`, or `null`.", |one| {
+            if one.tolerated { Cell::text("tolerated") } else { Cell::default() }
+        }),
     ];
     let rows = verification.strategies.iter().flat_map(|strategy| {
         let found = strategy.live.iter().filter(|live| live.snapshot.found + live.plain.found > 0);
@@ -350,6 +388,32 @@ fn live(verification: &Verification) -> Option<Section> {
 fn warnings(verification: &Verification) -> Option<Section> {
     let warnings: Vec<String> = verification.warnings.iter().map(|warning| plain(warning)).collect();
     (!warnings.is_empty()).then(|| Section::new("warnings", "Warnings").items(warnings))
+}
+
+/// What the sequential calls of every operation returned; `None` before any call.
+fn coverage(verification: &Verification) -> Option<Section> {
+    let measures = [
+        Coverage::new("calls", "calls", "Its calls.", |one| Cell::count(one.calls)),
+        Coverage::new("ok", "ok", "Calls that did something, or returned something else than an outcome.", |one| {
+            Cell::count(one.ok)
+        }),
+        Coverage::new("same", "same", "Calls after which nothing had changed.", |one| Cell::count(one.same)),
+        Coverage::new("not_found", "not found", "Calls that matched nothing.", |one| Cell::count(one.not_found)),
+        Coverage::new("rejected", "rejected", "Calls that the application's rules forbade.", |one| {
+            Cell::count(one.rejected)
+        }),
+        Coverage::new(
+            "empty",
+            "empty",
+            "Those of `ok` that returned null, 0, an empty list or only such parts.",
+            |one| Cell::count(one.empty),
+        ),
+    ];
+    let rows = verification.coverage.iter().map(|one| (Row::new(plain(&one.operation)), one));
+    let title = "Results of the sequential calls";
+    let table = Table::new("coverage", title, Column::operation(), &measures, rows);
+    let notes = verification.notes.iter().map(|note| plain(note)).collect();
+    Section::new("coverage", title).table(table).items(notes).with_rows()
 }
 
 fn share(counts: AnomalyCounts) -> Cell {
@@ -369,13 +433,14 @@ pub(super) mod tests {
     use crate::report::tests::in_every_form;
 
     fn strategy(name: &str, is_unsafe: bool) -> StrategyFindings {
-        let phases = [VerifyPhase::Sequential, VerifyPhase::Ordered, VerifyPhase::Unordered];
+        let phases = [VerifyPhase::Sequential, VerifyPhase::Ordered, VerifyPhase::Unordered, VerifyPhase::Pairs];
         StrategyFindings {
             name: name.into(),
             is_unsafe,
             rejected_at: None,
             phases: phases.map(PhaseFindings::new).into(),
             live: Vec::new(),
+            pairs: 40,
         }
     }
 
@@ -388,7 +453,8 @@ pub(super) mod tests {
             calls: 300,
             clients: 16,
             baseline: "linked".into(),
-            not_covered: Vec::new(),
+            coverage: Vec::new(),
+            notes: Vec::new(),
             skipped: Vec::new(),
             warnings: Vec::new(),
             strategies,
@@ -408,14 +474,26 @@ pub(super) mod tests {
         let audit = |name: &str, expected| AuditRecord { audit: name.into(), found: 20, expected, example: None };
         all[3].phases[2].audits = vec![audit("lost_books", [24, 24]), audit("twins", [0, 0])];
         let counts = |found| AnomalyCounts { reads: 50, found, max: 3 };
-        all[3].live.push(LiveRecord { audit: "lost_books".into(), snapshot: counts(4), plain: counts(9) });
+        all[3].live.push(LiveRecord {
+            audit: "lost_books".into(),
+            snapshot: counts(4),
+            plain: counts(9),
+            ..LiveRecord::default()
+        });
+        let covered = |operation: &str, calls, ok, empty| OperationCoverage {
+            operation: operation.into(),
+            calls,
+            ok,
+            empty,
+            not_found: calls - ok,
+            is_vacuous: ok == empty,
+            ..OperationCoverage::default()
+        };
+        let coverage = vec![covered("read", 200, 200, 3), covered("hide", 100, 0, 0), covered("post", 0, 0, 0)];
+        let notes = vec!["3 of 4 acknowledged `book` records are not there.".to_owned()];
         let warning = "Strategy off_by_one, operation read: `find books` sorts in memory (SORT); is an index missing?";
         let warnings = vec![warning.to_owned()];
-        Report::of_verification(&Verification {
-            not_covered: vec!["post".into(), "hide".into()],
-            warnings,
-            ..verification(all)
-        })
+        Report::of_verification(&Verification { coverage, notes, warnings, ..verification(all) })
     }
 
     /// A verification with this text in every place.
@@ -427,7 +505,13 @@ pub(super) mod tests {
         failing.phases[0].audits = vec![AuditRecord { audit: text.into(), found: 1, expected: [0, 0], example }];
         (failing.rejected_at, failing.phases[1].retries) = (Some(2), 3);
         let counts = AnomalyCounts { reads: 1, found: 1, max: 1 };
-        failing.live.push(LiveRecord { audit: text.into(), snapshot: counts, plain: counts });
+        failing.live.push(LiveRecord {
+            audit: text.into(),
+            snapshot: counts,
+            plain: counts,
+            tolerated: false,
+            example: Some(text.into()),
+        });
         let strategies = vec![failing, strategy(text, true)];
         let own = || text.to_owned();
         Report::of_verification(&Verification {
@@ -435,8 +519,9 @@ pub(super) mod tests {
             mix: own(),
             command: own(),
             baseline: own(),
-            not_covered: vec![own()],
             warnings: vec![own()],
+            coverage: vec![OperationCoverage { operation: own(), ..OperationCoverage::default() }],
+            notes: vec![own()],
             ..verification(strategies)
         })
     }

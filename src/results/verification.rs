@@ -23,8 +23,12 @@ pub struct Verification {
     pub clients: usize,
     /// The strategy that the others are compared with.
     pub baseline: String,
-    /// Operations that no call covered.
-    pub not_covered: Vec<String>,
+    /// What the sequential calls of each operation returned, in the baseline.
+    #[serde(default)]
+    pub coverage: Vec<OperationCoverage>,
+    /// What was seen that fails nothing, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Strategies that were not verified, because the server does not know a command of theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedStrategy>,
@@ -33,6 +37,27 @@ pub struct Verification {
     pub warnings: Vec<String>,
     /// One per strategy, in the plan's order.
     pub strategies: Vec<StrategyFindings>,
+}
+
+/// What the sequential calls of one operation returned.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationCoverage {
+    /// The operation.
+    pub operation: String,
+    /// Its calls.
+    pub calls: u64,
+    /// Calls that did something, or returned something else than an outcome.
+    pub ok: u64,
+    /// Calls after which nothing had changed.
+    pub same: u64,
+    /// Calls that matched nothing.
+    pub not_found: u64,
+    /// Calls that the application's rules forbade.
+    pub rejected: u64,
+    /// Those of `ok` that returned null, 0, an empty list or only such parts.
+    pub empty: u64,
+    /// Whether no call had any effect or result, in any strategy.
+    pub is_vacuous: bool,
 }
 
 /// What was found of one strategy.
@@ -48,6 +73,9 @@ pub struct StrategyFindings {
     pub phases: Vec<PhaseFindings>,
     /// What live audits found during the unordered phase.
     pub live: Vec<LiveRecord>,
+    /// The pairs of writing calls that were made at the same time.
+    #[serde(default)]
+    pub pairs: u64,
 }
 
 /// The phases, in order.
@@ -60,6 +88,8 @@ pub enum VerifyPhase {
     Ordered,
     /// Concurrent calls in any order.
     Unordered,
+    /// Two writing calls at a time on the same records.
+    Pairs,
 }
 
 /// What one phase found of one strategy.
@@ -93,7 +123,7 @@ pub struct Problem {
 }
 
 /// The counts of one live audit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveRecord {
     /// The audit.
     pub audit: String,
@@ -101,6 +131,19 @@ pub struct LiveRecord {
     pub snapshot: AnomalyCounts,
     /// Read as an application would.
     pub plain: AnomalyCounts,
+    /// Whether the strategy may have these anomalies while calls run.
+    #[serde(default)]
+    pub tolerated: bool,
+    /// The first row that a snapshot found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
+}
+
+impl LiveRecord {
+    /// Whether anomalies existed that the strategy must not have.
+    pub fn fails(&self) -> bool {
+        self.snapshot.found > 0 && !self.tolerated
+    }
 }
 
 /// How often an audit ran, and how often it found anomalies.
@@ -114,10 +157,33 @@ pub struct AnomalyCounts {
     pub max: u64,
 }
 
+impl AnomalyCounts {
+    /// Counts one run that found some rows.
+    pub fn add(&mut self, rows: u64) {
+        self.reads += 1;
+        self.found += u64::from(rows > 0);
+        self.max = self.max.max(rows);
+    }
+}
+
 impl Verification {
+    /// Operations that were never called.
+    pub fn not_covered(&self) -> Vec<&str> {
+        self.operations(|coverage| coverage.calls == 0)
+    }
+
+    /// Operations that were called, and never had any effect or result.
+    pub fn vacuous(&self) -> Vec<&str> {
+        self.operations(|coverage| coverage.calls > 0 && coverage.is_vacuous)
+    }
+
+    fn operations(&self, is_meant: impl Fn(&OperationCoverage) -> bool) -> Vec<&str> {
+        self.coverage.iter().filter(|one| is_meant(one)).map(|one| one.operation.as_str()).collect()
+    }
+
     /// Whether safe strategies have no finding and unsafe ones have one.
     pub fn passes(&self) -> bool {
-        let passes = |one: &StrategyFindings| if one.is_unsafe { one.is_caught() } else { one.is_clean() };
+        let passes = |one: &StrategyFindings| one.is_unsafe != one.is_clean();
         self.strategies.iter().all(passes)
     }
 }
@@ -125,12 +191,8 @@ impl Verification {
 impl StrategyFindings {
     /// Whether nothing was found.
     pub fn is_clean(&self) -> bool {
-        self.phases.iter().all(PhaseFindings::is_clean)
-    }
-
-    /// Whether an unsafe strategy was caught: by its final data, or by an audit in a snapshot, since some anomalies heal.
-    pub fn is_caught(&self) -> bool {
-        !self.is_clean() || self.live.iter().any(|record| record.snapshot.found > 0)
+        // Some anomalies heal: only a snapshot sees them.
+        self.phases.iter().all(PhaseFindings::is_clean) && !self.live.iter().any(LiveRecord::fails)
     }
 }
 

@@ -203,6 +203,8 @@ pub(super) const STRATEGY: Keys = &[
     optional("like", Takes::Text, "the strategy to inherit from").example("embedded"),
     optional("unsafe", Takes::Boolean, "a negative control, wrong on purpose").example("true"),
     optional("default", Takes::Boolean, "takes part in a run that names no strategies").example("true"),
+    optional("tolerates", Takes::Texts, "live audits whose anomalies may exist while calls run")
+        .example("[order_without_its_seats]"),
     optional("parameters", Takes::Expressions("a parameter"), "values for the steps and collections of this strategy")
         .example("{ bucket_size: 50 }"),
     optional("collections", Takes::Named("collection"), "the documents and indexes of each collection")

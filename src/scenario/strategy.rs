@@ -15,6 +15,8 @@ pub struct StrategyDefinition {
     pub is_unsafe: bool,
     /// `default: true`: compared by a plain run; at most three of them.
     pub is_default: Option<Spanned<bool>>,
+    /// `tolerates`: live audits whose anomalies may exist while calls run. Never inherited.
+    pub tolerates: Vec<Spanned<String>>,
     /// `parameters` of this strategy only.
     pub parameters: Vec<(Spanned<String>, Node)>,
     /// `collections`, in order.

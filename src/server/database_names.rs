@@ -8,6 +8,8 @@ const LONGEST_NAME: usize = 63;
 const DIGEST: usize = 6;
 /// What follows the name of a strategy in the concurrent phases of a verification, when two of its databases exist.
 const CONCURRENT: &str = "_concurrent";
+/// What follows the name of a strategy in the database in which pairs of calls are made one after the other.
+const IN_ORDER: &str = "_in_order";
 /// In place of a strategy: the repeat of the baseline, whichever that is.
 const REPEAT: &str = "repeat";
 
@@ -39,13 +41,18 @@ impl DatabaseNames {
     /// The database of a strategy, one at a time: for the verification, the pilot, and every round.
     pub fn strategy(&self, name: &str) -> String {
         let room = self.room().saturating_sub(self.scenario.len()).max(self.room() / 2);
-        let is_reserved = name == REPEAT || name.ends_with(CONCURRENT);
+        let is_reserved = name == REPEAT || [CONCURRENT, IN_ORDER].iter().any(|last| name.ends_with(last));
         self.with(&if is_reserved { shortened(name, room) } else { part(name, room) })
     }
 
     /// The database of a strategy in the concurrent phases of a verification.
     pub fn concurrent(&self, name: &str) -> String {
         self.strategy(name) + CONCURRENT
+    }
+
+    /// The database of a strategy in which a verification makes pairs of calls one after the other.
+    pub fn in_order(&self, name: &str) -> String {
+        self.strategy(name) + IN_ORDER
     }
 
     /// The database of the baseline's repeat.
@@ -56,7 +63,7 @@ impl DatabaseNames {
     /// All databases that a scenario with these strategies can need.
     pub fn all<'s>(&self, strategies: impl Iterator<Item = &'s str>) -> Vec<String> {
         let mut all = vec![self.reservation(), self.repeat()];
-        all.extend(strategies.flat_map(|name| [self.strategy(name), self.concurrent(name)]));
+        all.extend(strategies.flat_map(|name| [self.strategy(name), self.concurrent(name), self.in_order(name)]));
         all
     }
 

@@ -1,7 +1,9 @@
 //! One call of one strategy, its result, and counts of results.
 
+use std::sync::Arc;
+
 use crate::engine::{CallCounts, FatalError, Interpreter, RunError, StepError, is_alive};
-use crate::plan::{EvalError, Frame, Outcome, Plan, Value};
+use crate::plan::{EvalError, Frame, LogicalRecord, Outcome, Plan, Value, call_id::FIRST_NEW_RECORD};
 use crate::results::verification::PhaseFindings;
 use crate::server::Target;
 
@@ -40,12 +42,19 @@ pub struct PhaseCounts {
     pub calls: CallCounts,
     /// Retried attempts.
     pub retries: u64,
+    /// By operation: results without content.
+    pub empty: Vec<u64>,
 }
 
 impl PhaseCounts {
     /// No calls yet.
     pub fn new(operations: usize) -> PhaseCounts {
-        PhaseCounts { calls: CallCounts::new(operations), retries: 0 }
+        PhaseCounts { calls: CallCounts::new(operations), retries: 0, empty: vec![0; operations] }
+    }
+
+    /// Returns how many calls of an operation had an effect or a result.
+    pub fn effective(&self, operation: usize) -> u64 {
+        self.calls.known[operation].ok - self.empty[operation]
     }
 
     /// Counts one call.
@@ -56,7 +65,10 @@ impl PhaseCounts {
             CallResult::Value(Value::Outcome(Outcome::Same)) => counts.same += 1,
             CallResult::Value(Value::Outcome(Outcome::NotFound)) => counts.not_found += 1,
             CallResult::Value(Value::Outcome(Outcome::Rejected(_))) => counts.rejected += 1,
-            CallResult::Value(_) => counts.ok += 1,
+            CallResult::Value(value) => {
+                counts.ok += 1;
+                self.empty[finished.operation] += u64::from(is_empty(value));
+            }
             CallResult::Failed(_) => {}
             CallResult::Unknown(_) => self.calls.unknown[finished.operation] += 1,
         }
@@ -147,12 +159,40 @@ impl<T: Target> Verifier<'_, T> {
     }
 }
 
+/// Whether a result has no content: null, 0, an empty list, or only such parts.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Int(0) => true,
+        Value::Map(entries) => entries.iter().all(|(_, part)| is_empty(part)),
+        Value::List(_) | Value::Array(_) => value.len() == Some(0),
+        Value::Outcome(_) => false,
+        other => other.is_null(),
+    }
+}
+
 /// Draws the arguments of a call, without slots for any strategy's steps; `None` when that fails, as the call itself will.
 pub fn arguments(plan: &Plan, call: u64) -> Option<(usize, Frame)> {
     let seed = plan.round_seed(0);
     let operation = plan.mix.draw(seed, call);
     let slots = plan.operations[operation].arguments.len();
     plan.arguments(operation, seed, call, slots).ok().map(|frame| (operation, frame))
+}
+
+/// All records inside a value.
+pub fn records_of(value: &Value) -> Vec<Arc<dyn LogicalRecord>> {
+    let mut records = Vec::new();
+    match value {
+        Value::Record(record) => records.push(Arc::clone(record)),
+        Value::List(items) => records.extend(items.iter().flat_map(records_of)),
+        Value::Map(entries) => records.extend(entries.iter().flat_map(|(_, entry)| records_of(entry))),
+        _ => {}
+    }
+    records
+}
+
+/// Whether a call creates a record.
+pub fn creates(call: u64, record: &dyn LogicalRecord) -> bool {
+    record.ordinal() == FIRST_NEW_RECORD + call
 }
 
 /// Formats a call as `read_page(post: 3, page: 2)`.

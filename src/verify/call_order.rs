@@ -28,7 +28,7 @@ impl CallOrder {
         let mut before = Vec::with_capacity(calls as usize);
         for call in 0..calls {
             let mut waits = Vec::new();
-            for key in keys(plan, call)? {
+            for key in serial_keys(plan, call)? {
                 waits.extend(last.insert(key, call as usize).filter(|earlier| *earlier != call as usize));
             }
             before.push(waits);
@@ -51,7 +51,10 @@ impl CallOrder {
 }
 
 /// Returns the `serial` keys of a call.
-fn keys(plan: &Plan, call: u64) -> Result<Vec<String>, RunError> {
+///
+/// # Errors
+/// When `serial` has no value.
+pub fn serial_keys(plan: &Plan, call: u64) -> Result<Vec<String>, RunError> {
     let Some((operation, mut frame)) = arguments(plan, call) else { return Ok(Vec::new()) };
     let operation = &plan.operations[operation];
     let Some(serial) = &operation.serial else { return Ok(Vec::new()) };

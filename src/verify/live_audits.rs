@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::engine::{RunError, audit_rows, row_count};
+use crate::engine::{RunError, audit_rows, example_row, row_count};
 use crate::plan::{Audit, Program};
 use crate::results::verification::{AnomalyCounts, LiveRecord};
 use crate::server::{Db, Target};
@@ -32,6 +32,8 @@ impl<T: Target> Verifier<'_, T> {
             .iter()
             .map(|(audit, _)| LiveRecord {
                 audit: audit.name.to_string(),
+                tolerated: audit.is_tolerated,
+                example: None,
                 snapshot: AnomalyCounts::default(),
                 plain: AnomalyCounts::default(),
             })
@@ -40,16 +42,17 @@ impl<T: Target> Verifier<'_, T> {
         while !is_over.get() && !audits.is_empty() {
             let started = Instant::now();
             for ((audit, snapshot), record) in audits.iter().zip(&mut live) {
-                for (program, counts) in [(*snapshot, &mut record.snapshot), (&audit.program, &mut record.plain)] {
+                for (program, is_snapshot) in [(*snapshot, true), (&audit.program, false)] {
                     let rows = match audit_rows(&db, self.plan, place.arm, audit, program).await {
                         // Writers may keep a snapshot from being read, and an unsafe strategy its data.
                         Err(error) if !error.is_server_lost() => continue,
                         rows => rows?,
                     };
-                    let found = row_count(&rows);
-                    counts.reads += 1;
-                    counts.found += u64::from(found > 0);
-                    counts.max = counts.max.max(found);
+                    let counts = if is_snapshot { &mut record.snapshot } else { &mut record.plain };
+                    counts.add(row_count(&rows));
+                    if is_snapshot && record.example.is_none() {
+                        record.example = example_row(&rows);
+                    }
                 }
             }
             tokio::time::sleep(started.elapsed().min(LONGEST_PAUSE)).await;

@@ -1,15 +1,19 @@
 //! Verification: do all strategies return the same results and end in the same state?
 //!
-//! It has three phases, each on fresh databases. *Sequential*: one call at a time; every result and the final states are
+//! It has four phases, each on fresh databases. *Sequential*: one call at a time; every result and the final states are
 //! compared. *Ordered*: concurrent calls, those with equal `serial` in their order; the results of writes and the final
 //! states must be those of the sequential phase, then all reads are repeated while nothing writes. *Unordered*: concurrent
-//! calls in any order, judged by audits, some of which also run meanwhile.
+//! calls in any order, judged by the records that must be stored and by audits, some of which also run meanwhile. *Pairs*: two
+//! writing calls at a time on the same records, which must lead to the results of one of their orders.
 
 mod call;
 mod call_order;
 mod difference;
 mod live_audits;
 mod ordered_phase;
+mod pairs;
+mod pairs_phase;
+mod records;
 mod reread;
 mod sequential_phase;
 mod show_call;
@@ -25,12 +29,13 @@ use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::engine::{FatalError, Loader, RunError, StopFlag, arm_database, audits};
-use crate::plan::{Plan, Value, written};
+use crate::plan::{EvalError, Plan, Value, written};
 use crate::results::verification::{PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase};
 use crate::server::namespace::Namespace;
 use crate::server::{Db, Target};
 
 use call::{ArmDatabase, CallResult};
+use records::Habits;
 pub use show_call::SingleCall;
 use state::FinalState;
 
@@ -85,6 +90,9 @@ struct BaselineState {
     state: FinalState,
     /// How many calls were compared.
     calls: u64,
+    /// The rows right after loading.
+    generated: FinalState,
+    habits: Habits,
 }
 
 impl<T: Target> Verifier<'_, T> {
@@ -128,14 +136,21 @@ impl<T: Target> Verifier<'_, T> {
     ) -> Result<(), RunError> {
         if own.rejected_at.is_none() {
             own.phases.push(self.ordered(arm, baseline, databases).await?);
-            // The next phase has a database of the same name.
-            let Namespace { names, .. } = &self.settings.namespace;
-            self.settings.namespace.drop(self.target, &names.concurrent(&self.plan.arms[arm].name)).await?;
+            self.drop_concurrent(arm).await?;
         }
-        let (phase, live) = self.unordered(arm, databases).await?;
+        let (phase, live) = self.unordered(arm, baseline, databases).await?;
         own.phases.push(phase);
         own.live = live;
+        self.drop_concurrent(arm).await?;
+        let (phase, pairs) = self.pairs(arm, databases).await?;
+        own.phases.push(phase);
+        own.pairs = pairs;
         Ok(())
+    }
+
+    /// Drops the database of a concurrent phase: the next phase has one of the same name.
+    async fn drop_concurrent(&self, arm: usize) -> Result<(), RunError> {
+        Ok(self.settings.namespace.drop(self.target, &self.concurrent_database(arm)).await?)
     }
 
     /// Runs `make` for every call below `count`, `clients` at a time.
@@ -161,15 +176,13 @@ impl<T: Target> Verifier<'_, T> {
     fn findings(&self) -> Verification {
         let plan = self.plan;
         let calls = self.settings.calls;
-        let mut is_covered = vec![false; plan.operations.len()];
-        (0..calls).for_each(|call| is_covered[plan.mix.draw(plan.round_seed(0), call)] = true);
-        let not_covered = plan.operations.iter().zip(is_covered).filter(|(_, is_covered)| !is_covered);
         let strategies = self.arms().map(|arm| &plan.arms[arm]).map(|arm| StrategyFindings {
             name: arm.name.clone(),
             is_unsafe: arm.is_unsafe,
             rejected_at: None,
             phases: Vec::new(),
             live: Vec::new(),
+            pairs: 0,
         });
         Verification {
             scenario: plan.name.clone(),
@@ -179,21 +192,27 @@ impl<T: Target> Verifier<'_, T> {
             calls,
             clients: self.settings.clients,
             baseline: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
-            not_covered: not_covered.map(|(operation, _)| operation.name.to_string()).collect(),
+            coverage: Vec::new(),
+            notes: Vec::new(),
             skipped: Vec::new(),
             warnings: Vec::new(),
             strategies: strategies.collect(),
         }
     }
 
-    /// Creates and fills a fresh database of an arm for a phase.
-    async fn provision(&self, phase: VerifyPhase, arm: usize, databases: &Databases) -> Result<ArmDatabase, RunError> {
+    /// The database of an arm's concurrent phases.
+    fn concurrent_database(&self, arm: usize) -> String {
+        self.settings.namespace.names.concurrent(&self.plan.arms[arm].name)
+    }
+
+    /// The database of an arm's sequential calls.
+    fn sequential_database(&self, arm: usize) -> String {
+        arm_database(&self.settings.namespace.names, &self.plan.arms[arm])
+    }
+
+    /// Creates and fills a fresh database of an arm.
+    async fn provision(&self, arm: usize, database: String, databases: &Databases) -> Result<ArmDatabase, RunError> {
         self.stop.check()?;
-        let Namespace { names, .. } = &self.settings.namespace;
-        let database = match phase {
-            VerifyPhase::Sequential => arm_database(names, &self.plan.arms[arm]),
-            VerifyPhase::Ordered | VerifyPhase::Unordered => names.concurrent(&self.plan.arms[arm].name),
-        };
         // First, so that it is dropped even when the work is interrupted in between; one of somebody else never is.
         databases.borrow_mut().insert(database.clone());
         self.settings.namespace.create(self.target, &database).await?;
@@ -245,9 +264,15 @@ impl<T: Target> Verifier<'_, T> {
     ) -> Result<(), RunError> {
         let actual = self.state(place).await;
         let actual = self.tolerate_unsafe(place.arm, actual, findings)?;
-        let problems = actual.map(|actual| state::compare(expected, &actual)).unwrap_or_default();
+        let problems = actual.map(|actual| state::compare("final rows", expected, &actual)).unwrap_or_default();
         problems.into_iter().for_each(|problem| findings.add(problem));
         Ok(())
+    }
+
+    /// The error of a scenario whose data cannot be drawn.
+    fn mistake(&self, operation: &str, error: &EvalError) -> RunError {
+        let (strategy, operation) = ("(all)".to_owned(), operation.to_owned());
+        RunError::Fatal(FatalError::Scenario { strategy, operation, message: error.to_string() })
     }
 
     /// Turns an error of reading an unsafe strategy's data, which it may have damaged, into a finding.

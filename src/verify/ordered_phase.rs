@@ -21,7 +21,7 @@ impl<T: Target> Verifier<'_, T> {
         databases: &Databases,
     ) -> Result<PhaseFindings, RunError> {
         (self.progress)(VerifyPhase::Ordered, Some(&self.plan.arms[arm].name));
-        let place = &self.provision(VerifyPhase::Ordered, arm, databases).await?;
+        let place = &self.provision(arm, self.concurrent_database(arm), databases).await?;
         let order = CallOrder::new(self.plan, baseline.calls)?;
         let findings = RefCell::new(PhaseFindings::new(VerifyPhase::Ordered));
         let counts = RefCell::new(PhaseCounts::new(self.plan.operations.len()));

@@ -3,12 +3,14 @@
 use futures_util::future::join_all;
 
 use crate::engine::{ExplainTarget, RunError};
-use crate::plan::Value;
-use crate::results::verification::{PhaseFindings, Problem, Verification, VerifyPhase};
+use crate::plan::{Operation, OutcomeCounts, Value};
+use crate::results::verification::{OperationCoverage, PhaseFindings, Problem, Verification, VerifyPhase};
 use crate::server::Target;
 
 use super::call::{self, ArmDatabase, CallResult, FinishedCall, PhaseCounts};
 use super::difference::differences;
+use super::records::{Habits, NewRecords};
+use super::state::{self, FinalState};
 use super::{BaselineState, Databases, Verifier, is_same};
 
 /// A strategy while it is compared.
@@ -17,6 +19,7 @@ struct Runner<'t, T> {
     /// Ask for the plans of the commands of each operation.
     explaining: Vec<ExplainTarget<'t, T>>,
     counts: PhaseCounts,
+    new: NewRecords,
     findings: PhaseFindings,
     /// Whether its results are still compared.
     is_compared: bool,
@@ -31,15 +34,19 @@ impl<T: Target> Verifier<'_, T> {
         databases: &Databases,
     ) -> Result<Option<BaselineState>, RunError> {
         (self.progress)(VerifyPhase::Sequential, None);
+        let generated = self.generated()?;
         let mut runners = Vec::new();
         for arm in self.arms() {
-            runners.push(Runner {
-                place: self.provision(VerifyPhase::Sequential, arm, databases).await?,
+            let mut runner = Runner {
+                place: self.provision(arm, self.sequential_database(arm), databases).await?,
                 explaining: self.plan.operations.iter().map(|_| ExplainTarget::new(self.target)).collect(),
                 counts: PhaseCounts::new(self.plan.operations.len()),
+                new: NewRecords::default(),
                 findings: PhaseFindings::new(VerifyPhase::Sequential),
                 is_compared: true,
-            });
+            };
+            self.compare_loaded(&generated, &mut runner).await?;
+            runners.push(runner);
         }
         let mut outcomes = Vec::new();
         for call in 0..self.settings.calls {
@@ -49,7 +56,8 @@ impl<T: Target> Verifier<'_, T> {
                 None => break,
             }
         }
-        let baseline = self.compare_states(&mut runners, outcomes).await?;
+        findings.coverage = self.coverage(&runners);
+        let baseline = self.compare_states(&mut runners, outcomes, generated, findings).await?;
         for runner in runners {
             let own = &mut findings.strategies[runner.place.arm];
             own.phases.push(runner.findings);
@@ -90,6 +98,7 @@ impl<T: Target> Verifier<'_, T> {
         for (runner, finished) in runners.iter_mut().zip(&finished) {
             let Some(finished) = finished else { continue };
             runner.counts.add(finished);
+            runner.new.add(self.plan, call, finished);
             let result = &finished.result;
             if let CallResult::Failed(_) | CallResult::Unknown(_) = result {
                 runner.is_compared = false;
@@ -138,6 +147,8 @@ impl<T: Target> Verifier<'_, T> {
         &self,
         runners: &mut [Runner<'_, T>],
         outcomes: Vec<Option<Value>>,
+        generated: FinalState,
+        findings: &mut Verification,
     ) -> Result<Option<BaselineState>, RunError> {
         let mut expected = None;
         let is_usable = runners.first().is_some_and(|baseline| baseline.is_compared);
@@ -156,6 +167,37 @@ impl<T: Target> Verifier<'_, T> {
         }
         let (Some(baseline), Some(state)) = (runners.first(), expected) else { return Ok(None) };
         let calls = outcomes.len() as u64;
-        Ok(is_usable.then(|| BaselineState { place: baseline.place.clone(), outcomes, state, calls }))
+        let habits = Habits::learn(self.plan, &generated, &state, &baseline.new);
+        findings.notes.extend(habits.notes(&state, &baseline.new));
+        let place = baseline.place.clone();
+        Ok(is_usable.then(|| BaselineState { place, outcomes, state, calls, generated, habits }))
+    }
+
+    /// Compares the rows of a strategy right after loading with those that were generated.
+    async fn compare_loaded(&self, generated: &FinalState, runner: &mut Runner<'_, T>) -> Result<(), RunError> {
+        let rows = self.state(&runner.place).await;
+        let rows = self.tolerate_unsafe(runner.place.arm, rows, &mut runner.findings)?;
+        let problems = rows.map(|rows| state::compare("rows right after loading", generated, &rows));
+        problems.into_iter().flatten().for_each(|problem| runner.findings.add(problem));
+        Ok(())
+    }
+
+    /// What the calls of every operation returned.
+    fn coverage(&self, runners: &[Runner<'_, T>]) -> Vec<OperationCoverage> {
+        let Some(baseline) = runners.first() else { return Vec::new() };
+        let of = |(operation, this): (usize, &Operation)| {
+            let OutcomeCounts { ok, same, not_found, rejected } = baseline.counts.calls.known[operation];
+            OperationCoverage {
+                operation: this.name.to_string(),
+                calls: ok + same + not_found + rejected,
+                ok,
+                same,
+                not_found,
+                rejected,
+                empty: baseline.counts.empty[operation],
+                is_vacuous: runners.iter().all(|runner| runner.counts.effective(operation) == 0),
+            }
+        };
+        self.plan.operations.iter().enumerate().map(of).collect()
     }
 }

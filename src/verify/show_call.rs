@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::engine::RunError;
 use crate::plan::{Argument, written};
-use crate::results::verification::VerifyPhase;
 use crate::server::Target;
 
 use super::call::{self, CallResult};
@@ -77,7 +76,7 @@ impl<T: Target> Verifier<'_, T> {
     async fn results(&self, call: u64, databases: &Databases) -> Result<Vec<(String, CallResult)>, RunError> {
         let mut results = Vec::new();
         for arm in self.arms() {
-            let place = self.provision(VerifyPhase::Sequential, arm, databases).await?;
+            let place = self.provision(arm, self.sequential_database(arm), databases).await?;
             for before in 0..call {
                 self.stop.check()?;
                 self.call(&place, before).await?;

@@ -22,22 +22,21 @@ impl<T: Target> Verifier<'_, T> {
     }
 }
 
-/// Returns a problem per entity whose rows differ.
-pub fn compare(expected: &FinalState, actual: &FinalState) -> Vec<Problem> {
+/// Returns a problem per entity whose rows differ; `what` says which rows.
+pub fn compare(what: &str, expected: &FinalState, actual: &FinalState) -> Vec<Problem> {
     let pairs = expected.iter().zip(actual);
-    pairs.filter_map(|((entity, ours), (_, theirs))| of_entity(entity, ours, theirs)).collect()
+    pairs.filter_map(|((entity, ours), (_, theirs))| of_entity(what, entity, ours, theirs)).collect()
 }
 
-fn of_entity(entity: &str, ours: &[Value], theirs: &[Value]) -> Option<Problem> {
+fn of_entity(what: &str, entity: &str, ours: &[Value], theirs: &[Value]) -> Option<Problem> {
     let (missing, extra) = (without(ours, theirs), without(theirs, ours));
     if missing.is_empty() && extra.is_empty() {
         return None;
     }
-    let id = |row: &Value| written(&row.plain_field("_id").unwrap_or(Value::Null));
-    let pair = missing.iter().find_map(|row| Some((row, extra.iter().find(|other| id(other) == id(row))?)));
+    let pair = missing.iter().find_map(|row| Some((row, extra.iter().find(|other| id_of(other) == id_of(row))?)));
     let lines = match (pair, missing.first(), extra.first()) {
         (Some((one, other)), ..) => {
-            let mut lines = vec![format!("of        {entity} {}", id(one))];
+            let mut lines = vec![format!("of        {entity} {}", id_of(one))];
             lines.extend(difference::values(one, other));
             lines
         }
@@ -46,9 +45,33 @@ fn of_entity(entity: &str, ours: &[Value], theirs: &[Value]) -> Option<Problem> 
             vec![format!("extra     {}", row.map_or(String::new(), |row| brief(row)))]
         }
     };
-    let title = format!("the final rows of {entity} differ");
+    let title = format!("the {what} of {entity} differ");
     let count = missing.len().max(extra.len()) as u64;
     Some(Problem { title, lines, call: None, count })
+}
+
+/// Whether the rows of every `_id` are those of one of these states.
+pub fn is_made_of(rows: &FinalState, states: &[&FinalState]) -> bool {
+    rows.iter().enumerate().all(|(entity, (_, rows))| {
+        let own = by_id(rows);
+        let others: Vec<_> = states.iter().filter_map(|state| state.get(entity)).map(|(_, rows)| by_id(rows)).collect();
+        let mut ids = own.keys().chain(others.iter().flat_map(HashMap::keys));
+        ids.all(|id| others.iter().any(|other| other.get(id) == own.get(id)))
+    })
+}
+
+/// The rows of every `_id`, written.
+fn by_id(rows: &[Value]) -> HashMap<String, Vec<String>> {
+    let mut by_id: HashMap<String, Vec<String>> = HashMap::new();
+    for row in rows {
+        by_id.entry(id_of(row)).or_default().push(written(row));
+    }
+    by_id
+}
+
+/// The text of a row's `_id`.
+pub fn id_of(row: &Value) -> String {
+    written(&row.plain_field("_id").unwrap_or(Value::Null))
 }
 
 /// Returns the rows of one multiset that the other lacks.
@@ -82,16 +105,16 @@ mod tests {
 
     #[test]
     fn rows_are_a_multiset() {
-        assert_eq!(compare(&rows(&[(1, 1), (2, 2)]), &rows(&[(2, 2), (1, 1)])), []);
-        let twice = compare(&rows(&[(1, 1)]), &rows(&[(1, 1), (1, 1)]));
+        assert_eq!(compare("final rows", &rows(&[(1, 1), (2, 2)]), &rows(&[(2, 2), (1, 1)])), []);
+        let twice = compare("final rows", &rows(&[(1, 1)]), &rows(&[(1, 1), (1, 1)]));
         assert_eq!((twice[0].count, twice[0].lines[0].as_str()), (1, "extra     {_id: 1, n: 1}"));
-        let lost = compare(&rows(&[(1, 1), (2, 2)]), &rows(&[(2, 2)]));
+        let lost = compare("final rows", &rows(&[(1, 1), (2, 2)]), &rows(&[(2, 2)]));
         assert_eq!((lost[0].count, lost[0].lines[0].as_str()), (1, "missing   {_id: 1, n: 1}"));
     }
 
     #[test]
     fn a_row_that_changed_is_shown_by_its_field() {
-        let changed = compare(&rows(&[(1, 1), (2, 2)]), &rows(&[(1, 1), (2, 3)]));
+        let changed = compare("final rows", &rows(&[(1, 1), (2, 2)]), &rows(&[(1, 1), (2, 3)]));
         assert_eq!(changed[0].lines, ["of        thing 2", "at        n", "expected  2", "actual    3"]);
     }
 }

@@ -9,24 +9,28 @@ use crate::results::verification::{LiveRecord, PhaseFindings, VerifyPhase};
 use crate::server::Target;
 
 use super::call::PhaseCounts;
-use super::{Databases, Verifier};
+use super::records::NewRecords;
+use super::{BaselineState, Databases, Verifier};
 
 impl<T: Target> Verifier<'_, T> {
     /// Runs one strategy while live audits read its data; its audits judge what is left.
     pub(super) async fn unordered(
         &self,
         arm: usize,
+        baseline: &BaselineState,
         databases: &Databases,
     ) -> Result<(PhaseFindings, Vec<LiveRecord>), RunError> {
         (self.progress)(VerifyPhase::Unordered, Some(&self.plan.arms[arm].name));
-        let place = &self.provision(VerifyPhase::Unordered, arm, databases).await?;
+        let place = &self.provision(arm, self.concurrent_database(arm), databases).await?;
         let findings = RefCell::new(PhaseFindings::new(VerifyPhase::Unordered));
         let counts = RefCell::new(PhaseCounts::new(self.plan.operations.len()));
+        let new = RefCell::new(NewRecords::default());
         let is_over = Cell::new(false);
         let load = async {
             let make = async |call| {
                 let finished = self.call(place, call).await?;
                 counts.borrow_mut().add(&finished);
+                new.borrow_mut().add(self.plan, call, &finished);
                 if let Some(problem) = self.without_result(call, &finished.result) {
                     findings.borrow_mut().add(problem);
                 }
@@ -41,6 +45,11 @@ impl<T: Target> Verifier<'_, T> {
         let (mut findings, counts) = (findings.into_inner(), counts.into_inner());
         counts.write_totals(&mut findings);
         self.audit(place, &counts, &mut findings).await?;
+        let rows = self.state(place).await;
+        if let Some(rows) = self.tolerate_unsafe(arm, rows, &mut findings)? {
+            let problems = baseline.habits.check(&baseline.generated, &rows, &new.into_inner());
+            problems.into_iter().for_each(|problem| findings.add(problem));
+        }
         Ok((findings, live?))
     }
 }

@@ -44,7 +44,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Exit, CliError> {
     let mut names = all.first().map(|ready| databases(&namespace, &ready.plan)).unwrap_or_default();
     if arguments.call.is_none() {
         let arms = all.first().into_iter().flat_map(|ready| ready.plan.arms.iter());
-        names.extend(arms.map(|arm| namespace.names.concurrent(&arm.name)));
+        names.extend(arms.flat_map(|arm| [namespace.names.concurrent(&arm.name), namespace.names.in_order(&arm.name)]));
     }
     let quit = choice.quit_error("");
     Session::run(choice, quit, async |session| {
@@ -173,6 +173,7 @@ fn describe(phase: VerifyPhase, strategy: Option<&str>) -> String {
         VerifyPhase::Sequential => format!("{strategy}: sequential calls"),
         VerifyPhase::Ordered => format!("{strategy}: concurrent calls in a recorded order"),
         VerifyPhase::Unordered => format!("{strategy}: concurrent calls"),
+        VerifyPhase::Pairs => format!("{strategy}: two calls at a time on the same records"),
     }
 }
 

@@ -44,13 +44,8 @@ pub async fn audits<T: Target>(
             operation: format!("audit {}", audit.name),
             message: error.to_string(),
         })?;
-        let example = rows.items().and_then(|mut rows| rows.next()).filter(|_| expected == [0, 0]);
-        records.push(AuditRecord {
-            audit: audit.name.to_string(),
-            found: row_count(&rows),
-            expected,
-            example: example.map(|row| brief(&row)),
-        });
+        let example = example_row(&rows).filter(|_| expected == [0, 0]);
+        records.push(AuditRecord { audit: audit.name.to_string(), found: row_count(&rows), expected, example });
     }
     Ok(records)
 }
@@ -78,6 +73,12 @@ pub fn fatal(strategy: &str, operation: &str, error: &StepError) -> FatalError {
         return FatalError::ServerLost(message);
     }
     FatalError::Scenario { strategy: strategy.to_owned(), operation: operation.to_owned(), message }
+}
+
+/// The first row that an audit found, as text.
+pub fn example_row(rows: &Value) -> Option<String> {
+    let row = rows.items()?.next()?;
+    Some(brief(&row))
 }
 
 /// The number of rows that an audit found.

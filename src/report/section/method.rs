@@ -8,6 +8,7 @@ use crate::report::parts::PartEvaluations;
 use crate::report::section::{Listing, Section};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::{cost, validity};
+use crate::results::verification::Verification;
 use crate::results::{CellRecord, Part, RunRecord, ScenarioRecord, ServerSharing, Setting};
 
 /// The settings and the command that measures the run again.
@@ -80,7 +81,7 @@ fn verification(record: &RunRecord) -> String {
     let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
     let others: Vec<String> = others.map(|strategy| strategy.name.clone()).collect();
     let others = if others.is_empty() { String::new() } else { format!(" except {}", listed(&others)) };
-    let uncovered = match verification.not_covered.as_slice() {
+    let uncovered = match verification.not_covered().as_slice() {
         [] => String::new(),
         names => format!("; not covered: {}", names.join(", ")),
     };
@@ -185,12 +186,25 @@ fn quoted(word: &str) -> String {
     }
 }
 
+/// The warning of operations that did nothing in the verification before the run; `None` for nothing.
+fn vacuous(verification: &Verification) -> Option<String> {
+    let names: Vec<String> = verification.vacuous().into_iter().map(plain).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "No call of {} changed or returned anything before the run, so that its times may say nothing: look at its filters \
+             and arguments.",
+            listed(&names)
+        )
+    })
+}
+
 /// The warnings of the run and of its numbers.
 pub(super) fn warnings(record: &RunRecord, parts: &PartEvaluations) -> Vec<String> {
     let mut warnings: Vec<String> = record.warnings.iter().map(|warning| plain(warning)).collect();
     if record.verification.is_none() && record.strategies.len() > 1 {
         warnings.push("The strategies were not verified to return the same results before this run.".into());
     }
+    warnings.extend(record.verification.as_ref().and_then(vacuous));
     warnings.extend(parts.distinct(cost::contradictions));
     warnings.extend(parts.distinct(validity::warnings));
     warnings.extend(validity::unknown_cache(parts.all_records()));

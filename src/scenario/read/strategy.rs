@@ -40,6 +40,7 @@ pub(super) fn strategy(entry: &Entry, diagnostics: &mut Diagnostics) -> Strategy
         like: fields.text("like"),
         is_unsafe: fields.boolean("unsafe").is_some_and(|flag| flag.value),
         is_default: fields.boolean("default"),
+        tolerates: fields.texts("tolerates"),
         parameters: fields.expressions("parameters"),
         collections: fields.entries("collections").iter().map(|entry| collection(entry, diagnostics)).collect(),
         load: fields.entry("load").map(|entry| step::steps(entry, diagnostics)),

@@ -1,0 +1,188 @@
+//! Records by their `_id`: after concurrent calls each that must be stored is stored exactly once, without any audit.
+//!
+//! Which records must be stored is learned from the final rows of the sequential calls. An entity of which the baseline then
+//! has every loaded record keeps its loaded records; one of which it has every acknowledged new record keeps new ones.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::engine::RunError;
+use crate::plan::{Outcome, Plan, Value, call_id::FIRST_NEW_RECORD, written};
+use crate::results::verification::Problem;
+use crate::server::Target;
+
+use super::Verifier;
+use super::call::{self, CallResult, FinishedCall};
+use super::state::{FinalState, id_of};
+
+/// What a call reported of the record that it creates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reported {
+    Created,
+    NotCreated,
+    Unknown,
+}
+
+/// A new record, by entity and the text of its `_id`.
+type Id = (usize, String);
+
+/// The new records of a phase's calls.
+#[derive(Debug, Default)]
+pub struct NewRecords {
+    /// What was reported of each, and its call.
+    reported: HashMap<Id, (Reported, u64)>,
+    /// Those that other writing calls name, which may remove them.
+    named: HashSet<Id>,
+}
+
+/// What the sequential calls show of the rows of one entity.
+#[derive(Debug, Clone, Copy)]
+struct Habit {
+    /// No `_id` occurs twice.
+    is_unique: bool,
+    /// Every loaded record is there.
+    keeps_loaded: bool,
+    /// Every acknowledged new record is there.
+    keeps_new: bool,
+    /// No record is there whose call reported that it did not create it.
+    refuses: bool,
+}
+
+/// What the sequential calls show of every entity; `None` for one without `_id`.
+#[derive(Debug)]
+pub struct Habits(Vec<Option<Habit>>);
+
+impl NewRecords {
+    /// Adds the records of one call.
+    pub fn add(&mut self, plan: &Plan, call: u64, finished: &FinishedCall) {
+        let Some((operation, frame)) = call::arguments(plan, call) else { return };
+        let writes = call::writes(plan, operation);
+        let reported = match &finished.result {
+            CallResult::Value(Value::Outcome(Outcome::Ok)) => Reported::Created,
+            CallResult::Value(Value::Outcome(Outcome::NotFound | Outcome::Rejected(_))) => Reported::NotCreated,
+            // `same` and values do not say whether the record was created, and a failed call may have.
+            CallResult::Value(_) | CallResult::Failed(_) | CallResult::Unknown(_) => Reported::Unknown,
+        };
+        let arguments = plan.operations[operation].arguments.iter();
+        for record in arguments.flat_map(|argument| call::records_of(frame.slot(argument.slot))) {
+            let Ok(id) = record.id() else { continue };
+            let id = (record.entity(), written(&id));
+            if call::creates(call, &*record) {
+                self.reported.insert(id, (reported, call));
+            } else if writes && record.ordinal() >= FIRST_NEW_RECORD {
+                self.named.insert(id);
+            }
+        }
+    }
+
+    /// The records that one entity must have, with their calls.
+    fn acknowledged(&self, entity: usize) -> impl Iterator<Item = (&str, u64)> {
+        let created = self.reported.iter().filter(|(_, (reported, _))| *reported == Reported::Created);
+        let own = created.filter(move |(id, _)| id.0 == entity && !self.named.contains(*id));
+        own.map(|((_, id), (_, call))| (id.as_str(), *call))
+    }
+
+    fn refused(&self, entity: usize) -> impl Iterator<Item = (&str, u64)> {
+        let refused = self.reported.iter().filter(|(_, (reported, _))| *reported == Reported::NotCreated);
+        refused.filter(move |((of, _), _)| *of == entity).map(|((_, id), (_, call))| (id.as_str(), *call))
+    }
+}
+
+/// How often every `_id` occurs in the rows of an entity.
+fn counts(rows: &[Value]) -> HashMap<String, u64> {
+    let mut counts = HashMap::new();
+    for row in rows {
+        *counts.entry(id_of(row)).or_default() += 1;
+    }
+    counts
+}
+
+impl Habits {
+    /// Learns them from generated rows and the final rows of the baseline's sequential calls.
+    pub fn learn(plan: &Plan, generated: &FinalState, rows: &FinalState, new: &NewRecords) -> Habits {
+        let habit = |(entity, (_, rows)): (usize, &(String, Vec<Value>))| {
+            let has_id = plan.data.entities[entity].fields.iter().any(|field| *field.name == *"_id");
+            let counts = counts(rows);
+            let has = |id: &str| counts.contains_key(id);
+            has_id.then(|| Habit {
+                is_unique: counts.values().all(|count| *count == 1),
+                keeps_loaded: generated[entity].1.iter().all(|row| has(&id_of(row))),
+                keeps_new: new.acknowledged(entity).all(|(id, _)| has(id)),
+                refuses: !new.refused(entity).any(|(id, _)| has(id)),
+            })
+        };
+        Habits(rows.iter().enumerate().map(habit).collect())
+    }
+
+    /// Returns a sentence per entity whose acknowledged records cannot be expected to be there.
+    pub fn notes(&self, rows: &FinalState, new: &NewRecords) -> Vec<String> {
+        let habits = self.0.iter().enumerate().filter(|(_, habit)| habit.is_some_and(|habit| !habit.keeps_new));
+        let note = |(entity, _): (usize, &Option<Habit>)| {
+            let (name, rows) = &rows[entity];
+            let counts = counts(rows);
+            let (all, gone) = new
+                .acknowledged(entity)
+                .fold((0, 0), |(all, gone), (id, _)| (all + 1, gone + u64::from(!counts.contains_key(id))));
+            format!(
+                "{gone} of {all} acknowledged `{name}` records are not there after the sequential calls, so that losses of \
+                 them are only found by audits: operations remove them, or every strategy loses them"
+            )
+        };
+        habits.map(note).collect()
+    }
+
+    /// Compares the rows after calls with what must be there.
+    pub fn check(&self, generated: &FinalState, rows: &FinalState, new: &NewRecords) -> Vec<Problem> {
+        let habits = self.0.iter().enumerate().filter_map(|(entity, habit)| Some((entity, (*habit)?)));
+        habits.flat_map(|(entity, habit)| habit.check(entity, &generated[entity].1, &rows[entity], new)).collect()
+    }
+}
+
+impl Habit {
+    fn check(
+        self,
+        entity: usize,
+        generated: &[Value],
+        (name, rows): &(String, Vec<Value>),
+        new: &NewRecords,
+    ) -> impl Iterator<Item = Problem> {
+        let counts = counts(rows);
+        let lacks = |id: &str| !counts.contains_key(id);
+        let mut twice: Vec<String> = counts.iter().filter(|(_, count)| **count > 1).map(|(id, _)| id.clone()).collect();
+        twice.retain(|_| self.is_unique);
+        let mut loaded: Vec<String> = generated.iter().map(id_of).filter(|id| lacks(id)).collect();
+        loaded.retain(|_| self.keeps_loaded);
+        let of_call = |(id, call): (&str, u64)| format!("{id} of call {call}");
+        let mut missing: Vec<String> = new.acknowledged(entity).filter(|(id, _)| lacks(id)).map(of_call).collect();
+        missing.retain(|_| self.keeps_new);
+        let mut refused: Vec<String> = new.refused(entity).filter(|(id, _)| !lacks(id)).map(of_call).collect();
+        refused.retain(|_| self.refuses);
+        [
+            (format!("records of {name} are stored twice"), twice),
+            (format!("acknowledged records of {name} are not stored"), missing),
+            (format!("loaded records of {name} are not stored any more"), loaded),
+            (format!("records of {name} are stored whose calls reported not_found or rejected"), refused),
+        ]
+        .into_iter()
+        .filter_map(move |(title, ids)| {
+            let first = ids.iter().min()?;
+            Some(Problem {
+                title,
+                lines: vec![format!("first     {name} {first}")],
+                call: None,
+                count: ids.len() as u64,
+            })
+        })
+    }
+}
+
+impl<T: Target> Verifier<'_, T> {
+    /// Returns the rows that all strategies must have right after loading.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub(super) fn generated(&self) -> Result<FinalState, RunError> {
+        let entities = self.plan.data.entities.iter().enumerate();
+        let rows = entities.map(|(entity, this)| Ok((this.name.to_string(), self.plan.data.generated_rows(entity)?)));
+        rows.collect::<Result<_, _>>().map_err(|error| self.mistake("load", &error))
+    }
+}
