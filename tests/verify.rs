@@ -178,7 +178,7 @@ strategies:
         - return: ok()
 ";
     let found = async |seed| {
-        let verification = verified_text(&bench, &text, &["inc", "read_then_write"], seed).await;
+        let verification = verified_text(&bench, text, &["inc", "read_then_write"], seed).await;
         assert!(verification.strategies[0].is_clean(), "{}", report(&verification));
         !is_clean(&verification.strategies[1], VerifyPhase::Pairs)
     };

@@ -323,8 +323,11 @@ fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<
             let lines = failing.into_iter().flat_map(|audit| audited(verification, phase.phase, audit));
             finding(phase, title, lines.collect())
         });
-        let of_this = |_: &&LiveRecord| phase.phase == VerifyPhase::Unordered;
-        let live = strategy.live.iter().filter(of_this).filter(|live| live.fails()).map(|live| {
+        // What is still there at the end is a finding already.
+        let lasts =
+            |live: &&LiveRecord| phase.audits.iter().any(|audit| audit.audit == live.audit && audit.anomalies() > 0);
+        let is_new = |live: &&LiveRecord| phase.phase == VerifyPhase::Unordered && live.fails() && !lasts(live);
+        let live = strategy.live.iter().filter(is_new).map(|live| {
             let AnomalyCounts { reads, found, max } = live.snapshot;
             let (found, max) = (counted(found, "snapshot"), counted(max, "row"));
             let seen = format!("seen      in {found} of {}, at most {max} at once", count(reads));

@@ -112,8 +112,10 @@ mod tests {
                 "docshape_blog-comments_repeat",
                 "docshape_blog-comments_embedded",
                 "docshape_blog-comments_embedded_concurrent",
+                "docshape_blog-comments_embedded_in_order",
                 "docshape_blog-comments_tas_bulk",
                 "docshape_blog-comments_tas_bulk_concurrent",
+                "docshape_blog-comments_tas_bulk_in_order",
             ]
         );
         let long = DatabaseNames::new("docshape_", "trees").strategy("parent_check_then_write");
@@ -150,8 +152,9 @@ mod tests {
             &longer,
             "repeat",
             "embedded_concurrent",
+            "embedded_in_order",
         ];
         let names = DatabaseNames::new("docshape_", "s").all(texts.into_iter());
-        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 2 + 2 * texts.len(), "{names:?}");
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 2 + 3 * texts.len(), "{names:?}");
     }
 }

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::engine::{CallCounts, FatalError, Interpreter, RunError, StepError, is_alive};
-use crate::plan::{EvalError, Frame, LogicalRecord, Outcome, Plan, Value, call_id::FIRST_NEW_RECORD};
+use crate::engine::CallCounts;
+use crate::plan::{Frame, LogicalRecord, Outcome, Plan, Value, call_id::FIRST_NEW_RECORD};
 use crate::results::verification::PhaseFindings;
-use crate::server::Target;
-
-use super::Verifier;
 
 /// The result of a call.
 #[derive(Debug, Clone)]
@@ -101,64 +98,6 @@ pub struct FinishedCall {
     pub retries: u64,
 }
 
-impl<T: Target> Verifier<'_, T> {
-    /// Runs call `call` of the plan's first round on one strategy.
-    ///
-    /// # Errors
-    /// When the scenario has a mistake or the connection is lost.
-    pub(super) async fn call(&self, place: &ArmDatabase, call: u64) -> Result<FinishedCall, RunError> {
-        self.call_through(self.target, place, call).await
-    }
-
-    /// The same with a target that sees the commands.
-    ///
-    /// # Errors
-    /// As [`Verifier::call`].
-    pub(super) async fn call_through(
-        &self,
-        target: &impl Target,
-        place: &ArmDatabase,
-        call: u64,
-    ) -> Result<FinishedCall, RunError> {
-        let (plan, timeout) = (self.plan, self.settings.timeout);
-        let arm = &plan.arms[place.arm];
-        let mistake = |operation: &str, message: String| {
-            let (strategy, operation) = (arm.name.clone(), operation.to_owned());
-            RunError::Fatal(FatalError::Scenario { strategy, operation, message })
-        };
-        let drawn = plan.draw(plan.round_seed(0), call, place.arm);
-        let (operation, mut frame) = drawn.map_err(|error| mistake("draw", error.to_string()))?;
-        let mut interpreter = Interpreter::new(target, &place.database);
-        let result = tokio::time::timeout(timeout, interpreter.run(&arm.operations[operation], &mut frame)).await;
-        let retries = interpreter.trace.retries.len() as u64;
-        let result = match result {
-            Ok(Ok(value)) => {
-                let shape = plan.operations[operation].returns.as_ref();
-                let canonical = shape.map_or_else(|| value.referenced(), |shape| shape.canonical(&value));
-                let mistake =
-                    |error: EvalError| mistake(&written_call(plan, operation, call, &frame), error.to_string());
-                CallResult::Value(canonical.map_err(mistake)?)
-            }
-            // An unsafe strategy may have damaged the data that its steps read.
-            Ok(Err(error @ StepError::Invalid { .. })) if !arm.is_unsafe => {
-                return Err(mistake(&written_call(plan, operation, call, &frame), error.to_string()));
-            }
-            // A call of which nothing is known may meet a server that is lost, whether it writes or not.
-            Ok(Err(error)) if error.is_connection_error() || interpreter.trace.is_outcome_unknown(Some(&error)) => {
-                CallResult::Unknown(error.to_string())
-            }
-            Ok(Err(error)) => CallResult::Failed(error.to_string()),
-            Err(_) => CallResult::Unknown(format!("no reply within {} s", timeout.as_secs_f64())),
-        };
-        match result {
-            CallResult::Unknown(message) if !is_alive(self.target).await => {
-                Err(RunError::Fatal(FatalError::ServerLost(message)))
-            }
-            result => Ok(FinishedCall { operation, result, retries }),
-        }
-    }
-}
-
 /// Whether a result has no content: null, 0, an empty list, or only such parts.
 fn is_empty(value: &Value) -> bool {
     match value {
@@ -201,7 +140,7 @@ pub fn describe(plan: &Plan, call: u64) -> String {
 }
 
 /// Formats a call with its number, for errors.
-fn written_call(plan: &Plan, operation: usize, call: u64, frame: &Frame) -> String {
+pub fn written_call(plan: &Plan, operation: usize, call: u64, frame: &Frame) -> String {
     format!("{}, call {call}", plan.operations[operation].written_call(frame))
 }
 

@@ -8,6 +8,7 @@
 
 mod call;
 mod call_order;
+mod database;
 mod difference;
 mod live_audits;
 mod ordered_phase;

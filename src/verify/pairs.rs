@@ -11,7 +11,7 @@ use super::call_order::serial_keys;
 
 /// Two calls on the same records, and earlier calls on them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
+pub struct CallPair {
     /// The two calls, in their order.
     pub calls: [u64; 2],
     /// Calls that are made before, so that the two find what they need.
@@ -31,7 +31,7 @@ struct Candidate {
 ///
 /// # Errors
 /// When a `serial` has no value.
-pub fn waves(plan: &Plan, calls: u64, size: usize) -> Result<Vec<Vec<Pair>>, RunError> {
+pub fn waves(plan: &Plan, calls: u64, size: usize) -> Result<Vec<Vec<CallPair>>, RunError> {
     let mut all = Vec::new();
     for call in 0..calls {
         if writes(plan, plan.mix.draw(plan.round_seed(0), call)) {
@@ -86,7 +86,7 @@ fn follows(plan: &Plan, first: u64, second: u64) -> bool {
 }
 
 /// Takes independent pairs out of the calls that are left, and calls without any partner.
-fn next_wave(plan: &Plan, all: &[Candidate], left: &mut Vec<usize>, size: usize) -> Vec<Pair> {
+fn next_wave(plan: &Plan, all: &[Candidate], left: &mut Vec<usize>, size: usize) -> Vec<CallPair> {
     let (mut wave, mut taken, mut used) = (Vec::new(), HashSet::new(), HashSet::new());
     for (place, first) in left.iter().enumerate() {
         if wave.len() == size {
@@ -115,7 +115,7 @@ fn next_wave(plan: &Plan, all: &[Candidate], left: &mut Vec<usize>, size: usize)
             .collect();
         before.reverse();
         used.extend(both);
-        wave.push(Pair { calls, before });
+        wave.push(CallPair { calls, before });
     }
     left.retain(|candidate| !taken.contains(candidate));
     wave

@@ -16,7 +16,7 @@ use crate::server::Target;
 use crate::server::namespace::Namespace;
 
 use super::call::{self, ArmDatabase, CallResult};
-use super::pairs::{Pair, waves};
+use super::pairs::{CallPair, waves};
 use super::state::{self, FinalState};
 use super::{Databases, Verifier, is_same};
 
@@ -28,7 +28,7 @@ const MOST_WAVES: usize = 8;
 const TRIES: usize = 6;
 
 /// The results of pairs, and the rows after them.
-struct Trial {
+struct PairsMade {
     /// By pair, in the order of its calls; `None` for a call that was not made.
     results: Vec<[Option<CallResult>; 2]>,
     rows: FinalState,
@@ -44,7 +44,7 @@ enum Order {
 
 /// A pair, and which of its calls are made.
 struct Making<'p> {
-    pair: &'p Pair,
+    pair: &'p CallPair,
     is_made: [bool; 2],
 }
 
@@ -82,17 +82,17 @@ impl<T: Target> Verifier<'_, T> {
     async fn compare(
         &self,
         arm: usize,
-        pairs: &[Pair],
+        pairs: &[CallPair],
         databases: &Databases,
         findings: &mut PhaseFindings,
-    ) -> Result<Option<Trials>, RunError> {
+    ) -> Result<Option<PairsCompared>, RunError> {
         let all: Vec<Making> = pairs.iter().map(|pair| Making { pair, is_made: [true; 2] }).collect();
         let (together, as_drawn) = join(
             self.trial(Order::AtTheSameTime, arm, &all, databases),
             self.trial(Order::AsDrawn, arm, &all, databases),
         )
         .await;
-        let mut trials = Trials { together: together?, in_order: vec![as_drawn?] };
+        let mut trials = PairsCompared { together: together?, in_order: vec![as_drawn?] };
         for (pair, results) in pairs.iter().zip(&trials.together.results) {
             for (call, result) in pair.calls.iter().zip(results.iter().flatten()) {
                 if let Some(problem) = self.without_result(*call, result) {
@@ -121,7 +121,7 @@ impl<T: Target> Verifier<'_, T> {
     async fn lone_failure(
         &self,
         arm: usize,
-        wave: &[Pair],
+        wave: &[CallPair],
         databases: &Databases,
         findings: &mut PhaseFindings,
     ) -> Result<Option<Problem>, RunError> {
@@ -144,7 +144,7 @@ impl<T: Target> Verifier<'_, T> {
         arm: usize,
         makings: &[Making<'_>],
         databases: &Databases,
-    ) -> Result<Trial, RunError> {
+    ) -> Result<PairsMade, RunError> {
         let (Namespace { names, .. }, strategy) = (&self.settings.namespace, &self.plan.arms[arm].name);
         let database = match order {
             Order::AtTheSameTime => names.concurrent(strategy),
@@ -180,7 +180,7 @@ impl<T: Target> Verifier<'_, T> {
         let unreadable = &mut PhaseFindings::new(VerifyPhase::Pairs);
         let rows = self.tolerate_unsafe(arm, self.state(place).await, unreadable)?.unwrap_or_default();
         self.settings.namespace.drop(self.target, &place.database).await?;
-        Ok(Trial { results, rows })
+        Ok(PairsMade { results, rows })
     }
 
     async fn in_order(
@@ -199,7 +199,7 @@ impl<T: Target> Verifier<'_, T> {
     }
 
     /// Describes a pair that is neither of its orders.
-    fn problem(&self, pair: &Pair, trials: &Trials) -> Problem {
+    fn problem(&self, pair: &CallPair, trials: &PairsCompared) -> Problem {
         let [first, second] = pair.calls;
         let mut lines = vec![
             format!("call      {first}: {}", call::describe(self.plan, first)),
@@ -233,13 +233,13 @@ fn shown(results: &[Option<CallResult>; 2]) -> String {
 }
 
 /// The same pairs, made in different ways.
-struct Trials {
-    together: Trial,
+struct PairsCompared {
+    together: PairsMade,
     /// As drawn, and, where that does not explain all, reversed and without the calls that did nothing.
-    in_order: Vec<Trial>,
+    in_order: Vec<PairsMade>,
 }
 
-impl Trials {
+impl PairsCompared {
     /// Whether all results and rows are those of one of the orders.
     fn is_explained(&self) -> bool {
         let rows: Vec<&FinalState> = self.in_order.iter().map(|order| &order.rows).collect();
@@ -252,8 +252,14 @@ impl Trials {
 /// Whether two calls returned the same both times. One that was left out reported the first time that it did nothing.
 fn are_same(ours: &[Option<CallResult>; 2], theirs: &[Option<CallResult>; 2]) -> bool {
     ours.iter().zip(theirs).all(|(one, other)| match (one, other) {
-        (Some(one), Some(other)) => is_same(one, other),
+        (Some(one), Some(other)) => is_same(one, other) || has_changed(one) && has_changed(other),
         (Some(_), None) => true,
         (None, _) => false,
     })
+}
+
+/// Whether what a call wanted is there. Of two calls that change several documents at the same time, both may change some; the
+/// rows decide.
+fn has_changed(result: &CallResult) -> bool {
+    matches!(result, CallResult::Value(Value::Outcome(Outcome::Ok | Outcome::Same)))
 }

@@ -5,12 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::engine::RunError;
 use crate::plan::{Outcome, Plan, Value, call_id::FIRST_NEW_RECORD, written};
 use crate::results::verification::Problem;
-use crate::server::Target;
 
-use super::Verifier;
 use super::call::{self, CallResult, FinishedCall};
 use super::state::{FinalState, id_of};
 
@@ -172,17 +169,5 @@ impl Habit {
                 count: ids.len() as u64,
             })
         })
-    }
-}
-
-impl<T: Target> Verifier<'_, T> {
-    /// Returns the rows that all strategies must have right after loading.
-    ///
-    /// # Errors
-    /// When a record cannot be drawn.
-    pub(super) fn generated(&self) -> Result<FinalState, RunError> {
-        let entities = self.plan.data.entities.iter().enumerate();
-        let rows = entities.map(|(entity, this)| Ok((this.name.to_string(), self.plan.data.generated_rows(entity)?)));
-        rows.collect::<Result<_, _>>().map_err(|error| self.mistake("load", &error))
     }
 }

@@ -2,25 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::engine::{RunError, fatal, read_state};
 use crate::plan::{Value, brief, written};
 use crate::results::verification::Problem;
-use crate::server::{Db, Target};
 
-use super::Verifier;
-use super::call::ArmDatabase;
 use super::difference;
 
 /// The rows of every entity, by the entity's name.
 pub type FinalState = Vec<(String, Vec<Value>)>;
-
-impl<T: Target> Verifier<'_, T> {
-    /// Reads the rows of a strategy.
-    pub(super) async fn state(&self, place: &ArmDatabase) -> Result<FinalState, RunError> {
-        let state = read_state(&Db { target: self.target, name: &place.database }, self.plan, place.arm).await;
-        Ok(state.map_err(|error| fatal(&self.plan.arms[place.arm].name, "state", &error))?)
-    }
-}
 
 /// Returns a problem per entity whose rows differ; `what` says which rows.
 pub fn compare(what: &str, expected: &FinalState, actual: &FinalState) -> Vec<Problem> {

@@ -1,0 +1,83 @@
+//! What a verification does with one database: it makes calls and reads rows.
+
+use crate::engine::{FatalError, Interpreter, RunError, StepError, fatal, is_alive, read_state};
+use crate::plan::EvalError;
+use crate::server::{Db, Target};
+
+use super::Verifier;
+use super::call::{ArmDatabase, CallResult, FinishedCall, written_call};
+use super::state::FinalState;
+
+impl<T: Target> Verifier<'_, T> {
+    /// Runs call `call` of the plan's first round on one strategy.
+    ///
+    /// # Errors
+    /// When the scenario has a mistake or the connection is lost.
+    pub(super) async fn call(&self, place: &ArmDatabase, call: u64) -> Result<FinishedCall, RunError> {
+        self.call_through(self.target, place, call).await
+    }
+
+    /// The same with a target that sees the commands.
+    ///
+    /// # Errors
+    /// As [`Verifier::call`].
+    pub(super) async fn call_through(
+        &self,
+        target: &impl Target,
+        place: &ArmDatabase,
+        call: u64,
+    ) -> Result<FinishedCall, RunError> {
+        let (plan, timeout) = (self.plan, self.settings.timeout);
+        let arm = &plan.arms[place.arm];
+        let mistake = |operation: &str, message: String| {
+            let (strategy, operation) = (arm.name.clone(), operation.to_owned());
+            RunError::Fatal(FatalError::Scenario { strategy, operation, message })
+        };
+        let drawn = plan.draw(plan.round_seed(0), call, place.arm);
+        let (operation, mut frame) = drawn.map_err(|error| mistake("draw", error.to_string()))?;
+        let mut interpreter = Interpreter::new(target, &place.database);
+        let result = tokio::time::timeout(timeout, interpreter.run(&arm.operations[operation], &mut frame)).await;
+        let retries = interpreter.trace.retries.len() as u64;
+        let result = match result {
+            Ok(Ok(value)) => {
+                let shape = plan.operations[operation].returns.as_ref();
+                let canonical = shape.map_or_else(|| value.referenced(), |shape| shape.canonical(&value));
+                let mistake =
+                    |error: EvalError| mistake(&written_call(plan, operation, call, &frame), error.to_string());
+                CallResult::Value(canonical.map_err(mistake)?)
+            }
+            // An unsafe strategy may have damaged the data that its steps read.
+            Ok(Err(error @ StepError::Invalid { .. })) if !arm.is_unsafe => {
+                return Err(mistake(&written_call(plan, operation, call, &frame), error.to_string()));
+            }
+            // A call of which nothing is known may meet a server that is lost, whether it writes or not.
+            Ok(Err(error)) if error.is_connection_error() || interpreter.trace.is_outcome_unknown(Some(&error)) => {
+                CallResult::Unknown(error.to_string())
+            }
+            Ok(Err(error)) => CallResult::Failed(error.to_string()),
+            Err(_) => CallResult::Unknown(format!("no reply within {} s", timeout.as_secs_f64())),
+        };
+        match result {
+            CallResult::Unknown(message) if !is_alive(self.target).await => {
+                Err(RunError::Fatal(FatalError::ServerLost(message)))
+            }
+            result => Ok(FinishedCall { operation, result, retries }),
+        }
+    }
+
+    /// Reads the rows of a strategy.
+    pub(super) async fn state(&self, place: &ArmDatabase) -> Result<FinalState, RunError> {
+        let state = read_state(&Db { target: self.target, name: &place.database }, self.plan, place.arm).await;
+        Ok(state.map_err(|error| fatal(&self.plan.arms[place.arm].name, "state", &error))?)
+    }
+
+    /// Returns the rows that all strategies must have right after loading.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub(super) fn generated(&self) -> Result<FinalState, RunError> {
+        let entities = self.plan.data.entities.iter().enumerate();
+        let rows = entities.map(|(entity, this)| Ok((this.name.to_string(), self.plan.data.generated_rows(entity)?)));
+        rows.collect::<Result<_, _>>().map_err(|error| self.mistake("load", &error))
+    }
+}
