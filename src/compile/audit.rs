@@ -23,6 +23,9 @@ pub fn check_strategies(scenario: &scenario::Scenario, diagnostics: &mut Diagnos
     }
 }
 
+/// What `tolerates` names besides audits: results of two calls at the same time.
+pub const PAIRS: &str = "pairs";
+
 /// Compiles the audits of one strategy.
 pub struct AuditCompiler<'r> {
     pub names: &'r Names,
@@ -64,7 +67,7 @@ impl AuditCompiler<'_> {
     /// Reports names of `tolerates` that are no live audit of the strategy.
     pub fn check_tolerated(&mut self, tolerated: &[Spanned<String>], audits: &[&scenario::AuditDefinition]) {
         let known: Vec<&str> = audits.iter().map(|audit| audit.name.value.as_str()).collect();
-        for name in tolerated {
+        for name in tolerated.iter().filter(|name| name.value != PAIRS) {
             let is_live = |audit: &&&scenario::AuditDefinition| {
                 audit.name.value == name.value && audit.is_live.as_ref().is_some_and(|live| live.value)
             };

@@ -4,7 +4,7 @@ use crate::scenario::{
     self, Diagnostics, Implementation, Node, Scalar, Scenario, Spanned, StepDefinition, StepKind, Tree,
 };
 
-use super::audit::AuditCompiler;
+use super::audit::{AuditCompiler, PAIRS};
 use super::document::DocumentCompiler;
 use super::foreign::check_collection;
 use super::inherit::line_of;
@@ -39,6 +39,7 @@ impl StrategyCompiler<'_> {
             about: self.strategy.about.clone().unwrap_or_default(),
             is_unsafe: self.strategy.is_unsafe,
             is_repeat: false,
+            tolerates_pairs: self.strategy.tolerates.iter().any(|name| name.value == PAIRS),
             collections: collections?,
             load: optional(load)?,
             operations: operations?,

@@ -75,6 +75,8 @@ pub struct Arm {
     pub is_unsafe: bool,
     /// The repeat of the baseline: any difference from it is noise.
     pub is_repeat: bool,
+    /// Whether two calls at the same time may lead to what neither order of them leads to.
+    pub tolerates_pairs: bool,
     /// Its collections.
     pub collections: Vec<Collection>,
     /// Steps after the collections are filled.

@@ -142,6 +142,9 @@ impl<T: Target> Verifier<'_, T> {
         let (phase, live) = self.unordered(arm, baseline, databases).await?;
         own.phases.push(phase);
         own.live = live;
+        if self.plan.arms[arm].tolerates_pairs {
+            return Ok(());
+        }
         self.drop_concurrent(arm).await?;
         let (phase, pairs) = self.pairs(arm, databases).await?;
         own.phases.push(phase);

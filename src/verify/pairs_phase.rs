@@ -23,7 +23,7 @@ use super::{Databases, Verifier, is_same};
 /// Pairs that run at the same time.
 const WAVE: usize = 8;
 /// Waves of a strategy, at most.
-const MOST_WAVES: usize = 8;
+const MOST_WAVES: usize = 4;
 /// How often a pair is made alone to see whether it fails.
 const TRIES: usize = 6;
 
