@@ -486,9 +486,9 @@ async fn values_that_grow_without_end_are_refused() {
         format!("- let: {{ x: '{first}' }}\n- forEach: {{ n: 'range(0, 200000)' }}\n  do: {{ let: {{ x: '{next}' }} }}")
     };
     for (first, next, expected) in [
-        ("1", "[x]", "let: the value is nested more than 100 deep"),
-        ("[1]", "x + x", "let: makes values of more than 64 MiB"),
-        ("\"x\"", "x + x", "let: makes values of more than 64 MiB"),
+        ("1", "[x]", "steps.yaml:14: let: the value is nested more than 100 deep"),
+        ("[1]", "x + x", "steps.yaml:14: let: makes values of more than 64 MiB"),
+        ("\"x\"", "x + x", "steps.yaml:14: let: makes values of more than 64 MiB"),
     ] {
         let ran = run(&growing(first, next), nothing).await;
         assert_eq!(ran.result, Err(expected.to_owned()), "{next}");
