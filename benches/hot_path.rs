@@ -51,7 +51,7 @@ fn plan() -> Plan {
 fn bind(criterion: &mut Criterion) {
     let plan = plan();
     let program = &plan.arms[0].operations[0];
-    let [Step::Command(command)] = program.steps.as_slice() else { panic!("one command") };
+    let [Step::At(_), Step::Command(command)] = program.steps.as_slice() else { panic!("one command") };
     let mut frame = plan.arguments(0, plan.round_seed(0), 7, program.slots).expect("arguments");
     // The record's document is built once per call, when the call is drawn; binding reads it.
     prepare(&plan, &mut frame);

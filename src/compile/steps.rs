@@ -14,7 +14,7 @@ use super::reply::check_condition;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{Origin, Scope};
 use crate::plan::{
-    Bulk, Caught, Command, Concerns, Expression, Implicit, Program, ReplyShape, Skeleton, Step, StepPlace, Template,
+    Bulk, Caught, Command, Concerns, Expression, Implicit, Places, Program, ReplyShape, Skeleton, Step, Template,
     While,
     program::{most_writes, writes},
     template::{DocumentPart, Key},
@@ -35,6 +35,7 @@ pub struct StepCompiler<'r, 'a> {
     in_transaction: bool,
     /// The collections named so far; `None` after a name that is not known.
     used: Option<BTreeSet<String>>,
+    places: Places,
 }
 
 impl<'r, 'a> StepCompiler<'r, 'a> {
@@ -47,7 +48,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     ) -> StepCompiler<'r, 'a> {
         let reply = scope.assign("reply", Origin::Reply, None);
         let used = Some(BTreeSet::new());
-        StepCompiler { scope, collections, concerns, diagnostics, reply, in_transaction: false, used }
+        let places = Places::default();
+        StepCompiler { scope, collections, concerns, diagnostics, reply, in_transaction: false, used, places }
     }
 
     /// The program; `None` when there were problems. `returns` says whether a result is declared.
@@ -68,13 +70,15 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             writes_again: most > 1,
             changes: most > 0,
             collections: self.used,
+            places: self.places,
         })
     }
 
     fn steps(&mut self, steps: &[StepDefinition]) -> Option<Vec<Step>> {
         let compiled: Option<Vec<[Step; 2]>> = all(steps.iter().map(|step| {
-            let place = StepPlace(self.scope.names.lines.place(step.span).into());
-            self.step(step).map(|compiled| [Step::At(place), compiled])
+            let at = Step::At(self.places.0.len());
+            self.places.0.push(self.scope.names.lines.place(step.span));
+            self.step(step).map(|compiled| [at, compiled])
         }));
         compiled.map(|steps| steps.into_iter().flatten().collect())
     }

@@ -31,7 +31,7 @@ pub use expression::{Expression, Frame, truth};
 pub use function::{find as find_function, outcome};
 pub use identical::IdenticalProgram;
 pub use operation::{Argument, Mix, Operation};
-pub use program::{Caught, Command, Concerns, Implicit, Program, ReplyShape, Step, StepPlace, While};
+pub use program::{Caught, Command, Concerns, Implicit, Places, Program, ReplyShape, Step, While};
 pub use raw::Raw;
 pub use shape::{Shape, brief, written};
 pub use skeleton::Skeleton;

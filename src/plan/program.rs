@@ -23,6 +23,8 @@ pub struct Program {
     pub changes: bool,
     /// The collections that its commands name. `None` when they are not known: a slot is in a name, or a raw command.
     pub collections: Option<BTreeSet<String>>,
+    /// Where its steps are written.
+    pub places: Places,
 }
 
 impl Program {
@@ -43,12 +45,12 @@ pub enum Implicit {
     Ok,
 }
 
-/// The file and line of a step, as in `blog.yaml:12`.
-#[derive(Clone)]
-pub struct StepPlace(pub Arc<str>);
+/// The files and lines of steps, as in `blog.yaml:12`. A [`Step::At`] is a position among them.
+#[derive(Default)]
+pub struct Places(pub Vec<String>);
 
-impl fmt::Debug for StepPlace {
-    /// Writes nothing: programs are compared by this form, and the same steps may be written at two places.
+impl fmt::Debug for Places {
+    /// Writes nothing: programs are compared by this form, and the same steps may be written at different places.
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())
     }
@@ -57,8 +59,8 @@ impl fmt::Debug for StepPlace {
 /// One step.
 #[derive(Debug)]
 pub enum Step {
-    /// Does nothing; the place of the next step, for errors.
-    At(StepPlace),
+    /// Does nothing; the position of the next step among the program's places, for errors.
+    At(usize),
     /// A server command.
     Command(Box<Command>),
     /// Many writes in few commands.

@@ -141,6 +141,11 @@ impl Raw {
         RawElements::of(self.bytes()).count()
     }
 
+    /// Whether it has no field or element; unlike `count`, it visits none.
+    pub fn is_empty(&self) -> bool {
+        RawElements::of(self.bytes()).next().is_none()
+    }
+
     /// A field's value; `None` when it is missing.
     pub fn get(&self, key: &str) -> Option<Value> {
         let found = RawElements::of(self.bytes()).find(|element| element.key == key.as_bytes())?;

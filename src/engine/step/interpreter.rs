@@ -8,13 +8,13 @@ use bson::raw::cstr;
 use tokio::time::Instant;
 
 use crate::plan::{
-    Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, StepPlace, Value, While,
-    outcome, truth, written,
+    Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, Value, While, outcome,
+    truth, written,
 };
 use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
 use super::batch::{batches, with_items};
-use super::reply::{WriteResult, has_changed, reply_value};
+use super::reply::{WriteResult, has_changed, is_empty_reply, reply_value};
 use super::retry::is_too_large;
 use super::transaction::OpenTransaction;
 
@@ -177,10 +177,10 @@ pub struct Interpreter<'t, T> {
     reply: usize,
     /// Whether the times of writes matter; else the clock is not read.
     times_writes: bool,
-    /// The place of the current step.
-    place: Option<StepPlace>,
+    /// The place of the current step, a position among the program's places.
+    place: Option<usize>,
     /// The place of the last read that found nothing.
-    found_nothing: Option<StepPlace>,
+    found_nothing: Option<usize>,
 }
 
 /// Where execution continues after a step.
@@ -221,11 +221,12 @@ impl<'t, T: Target> Interpreter<'t, T> {
     /// Returns an error with the place of its step, and the read before it that found nothing, if that may be the cause.
     #[cold]
     fn located(&self, program: &Program, frame: &mut Frame, label: &str, error: &EvalError) -> StepError {
-        let label = self.place.as_ref().map_or_else(|| label.to_owned(), |place| format!("{}: {label}", place.0));
+        let label =
+            self.place.map_or_else(|| label.to_owned(), |place| format!("{}: {label}", program.places.0[place]));
         let message = error.to_string();
         // Errors name a null either as a kind of value or by what is missing.
         let names_null = message.contains("null") || message.contains("is missing");
-        let read = self.found_nothing.as_ref().filter(|_| names_null);
+        let read = self.found_nothing.filter(|_| names_null);
         let Some(reason) = read.and_then(|place| found_nothing(program, place, frame)) else {
             return StepError::Invalid { label, error: error.clone() };
         };
@@ -237,13 +238,13 @@ impl<'t, T: Target> Interpreter<'t, T> {
             // Steps with steps in them recurse, which an async function can only do through a box.
             let flow = match step {
                 Step::At(place) => {
-                    self.place = Some(place.clone());
+                    self.place = Some(*place);
                     continue;
                 }
                 Step::Command(command) => {
                     let value = self.command(command, frame).await?;
-                    if command.reply.is_read() && (value.is_null() || value.len() == Some(0)) {
-                        self.found_nothing.clone_from(&self.place);
+                    if command.reply.is_read() && is_empty_reply(&value) {
+                        self.found_nothing = self.place;
                     }
                     self.set_reply(command.alias, value, frame)
                 }
@@ -300,7 +301,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
 
     async fn while_true(&mut self, step: &While, frame: &mut Frame) -> Result<Flow, StepError> {
         let mut iterations = 0;
-        let place = self.place.clone();
+        let place = self.place;
         while is_true(&step.condition, &step.label, frame)? {
             if iterations == step.max_iterations {
                 let limit = Limit::Iterations(step.max_iterations);
@@ -311,7 +312,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
             if !matches!(flow, Flow::Next) {
                 return Ok(flow);
             }
-            self.place.clone_from(&place);
+            self.place = place;
         }
         Ok(Flow::Next)
     }
@@ -402,11 +403,11 @@ fn kind_of(shape: ReplyShape) -> ReplyKind {
 }
 
 /// Says that the command at `place` found nothing, and for which filter: bound again, as its message is gone.
-fn found_nothing(program: &Program, place: &StepPlace, frame: &mut Frame) -> Option<String> {
+fn found_nothing(program: &Program, place: usize, frame: &mut Frame) -> Option<String> {
     let mut command = None;
     let mut is_here = false;
     Step::walk(&program.steps, &mut |step| match step {
-        Step::At(at) => is_here = at.0 == place.0,
+        Step::At(at) => is_here = *at == place,
         Step::Command(found) if is_here && found.reply.is_read() => command = Some(found),
         _ => {}
     });
@@ -414,7 +415,7 @@ fn found_nothing(program: &Program, place: &StepPlace, frame: &mut Frame) -> Opt
     let bound = Raw::new(command.document.bind(frame).ok()?);
     let filter = ["filter", "query", "pipeline"].into_iter().find_map(|name| bound.get(name));
     let filter = filter.map(|filter| format!(" for {}", written(&filter))).unwrap_or_default();
-    Some(format!("`{}` ({}) found nothing{filter}", command.label, place.0))
+    Some(format!("`{}` ({}) found nothing{filter}", command.label, program.places.0[place]))
 }
 
 fn evaluate(expression: &Expression, label: &str, frame: &mut Frame) -> Result<Value, StepError> {

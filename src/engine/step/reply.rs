@@ -77,6 +77,16 @@ impl WriteResult {
     }
 }
 
+/// Whether a read found nothing. It visits no document of the reply.
+pub(super) fn is_empty_reply(reply: &Value) -> bool {
+    match reply {
+        Value::Null => true,
+        Value::List(documents) => documents.is_empty(),
+        Value::Array(documents) => documents.is_empty(),
+        _ => false,
+    }
+}
+
 /// Whether a write changed data: one that matched nothing leaves no half-finished state that others could see. The effect
 /// of a raw command is unknown, so it counts.
 pub(super) fn has_changed(shape: ReplyShape, reply: &Reply) -> bool {
