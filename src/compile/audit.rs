@@ -13,10 +13,15 @@ use super::resolve::resolve;
 use super::scope::{Names, Origin, Scope};
 use super::steps::StepCompiler;
 
-/// Reports strategies that audits name and that do not exist.
-pub fn check_strategies(scenario: &scenario::Scenario, diagnostics: &mut Diagnostics) {
+/// Reports strategies that audits name and that do not exist, and audits whose name means something else in `tolerates`.
+pub fn check_names(scenario: &scenario::Scenario, diagnostics: &mut Diagnostics) {
     let known: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
     for audit in &scenario.audits {
+        if audit.name.value == PAIRS {
+            let message = format!("no audit may be named `{PAIRS}`");
+            let help = "in `tolerates` this word means the phase of pairs of calls; choose another name";
+            diagnostics.error(audit.name.span, message, help);
+        }
         for name in audit.strategies() {
             diagnostics.is_known("strategy", name, &format!(" in audit `{}`", audit.name.value), &known);
         }

@@ -35,7 +35,7 @@ pub use choice::{Choice, ChoiceError, DEFAULT_SEED};
 pub(crate) use document::path_length;
 pub use inherit::inherit;
 
-use audit::check_strategies;
+use audit::check_names;
 use claim_names::check_claims;
 use dry_run::{try_calls, try_records};
 use entity::{compile_data, entity_names};
@@ -84,7 +84,7 @@ fn resolve_whole(
         weights: weights.unwrap_or_else(|| vec![1.0; names.operations.len()]),
     });
     let operations = compile_operations(scenario, &mix, &mut names, diagnostics);
-    check_strategies(scenario, diagnostics);
+    check_names(scenario, diagnostics);
     check_claims(scenario, diagnostics);
     let concerns = Concerns::default();
     let strategies = inherit(&scenario.strategies, diagnostics);

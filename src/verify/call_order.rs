@@ -58,10 +58,8 @@ pub fn serial_keys(plan: &Plan, call: u64) -> Result<Vec<String>, RunError> {
     let Some((operation, mut frame)) = arguments(plan, call) else { return Ok(Vec::new()) };
     let operation = &plan.operations[operation];
     let Some(serial) = &operation.serial else { return Ok(Vec::new()) };
-    let value = serial.evaluate(&mut frame).map_err(|error| {
-        let (arm, operation) = ("(all)".to_owned(), operation.name.to_string());
-        RunError::Fatal(FatalError::Scenario { strategy: arm, operation, message: format!("serial: {error}") })
-    })?;
+    let mistake = |error| FatalError::in_all(&*operation.name, &format_args!("serial: {error}"));
+    let value = serial.evaluate(&mut frame).map_err(mistake)?;
     Ok(match &value {
         Value::Null => Vec::new(),
         Value::List(_) | Value::Array(_) => {

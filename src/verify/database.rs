@@ -1,7 +1,9 @@
 //! What a verification does with one database: it makes calls and reads rows.
 
+use std::fmt::Display;
+
 use crate::engine::{FatalError, Interpreter, RunError, StepError, fatal, is_alive, read_state};
-use crate::plan::EvalError;
+use crate::plan::{EvalError, Frame};
 use crate::server::{Db, Target};
 
 use super::Verifier;
@@ -29,12 +31,11 @@ impl<T: Target> Verifier<'_, T> {
     ) -> Result<FinishedCall, RunError> {
         let (plan, timeout) = (self.plan, self.settings.timeout);
         let arm = &plan.arms[place.arm];
-        let mistake = |operation: &str, message: String| {
-            let (strategy, operation) = (arm.name.clone(), operation.to_owned());
-            RunError::Fatal(FatalError::Scenario { strategy, operation, message })
-        };
         let drawn = plan.draw(plan.round_seed(0), call, place.arm);
-        let (operation, mut frame) = drawn.map_err(|error| mistake("draw", error.to_string()))?;
+        let (operation, mut frame) = drawn.map_err(|error| FatalError::in_strategy(&arm.name, "draw", &error))?;
+        let mistake = |frame: &Frame, error: &dyn Display| {
+            FatalError::in_strategy(&arm.name, written_call(plan, operation, call, frame), error)
+        };
         let mut interpreter = Interpreter::new(target, &place.database);
         let result = tokio::time::timeout(timeout, interpreter.run(&arm.operations[operation], &mut frame)).await;
         let retries = interpreter.trace.retries.len() as u64;
@@ -42,13 +43,11 @@ impl<T: Target> Verifier<'_, T> {
             Ok(Ok(value)) => {
                 let shape = plan.operations[operation].returns.as_ref();
                 let canonical = shape.map_or_else(|| value.referenced(), |shape| shape.canonical(&value));
-                let mistake =
-                    |error: EvalError| mistake(&written_call(plan, operation, call, &frame), error.to_string());
-                CallResult::Value(canonical.map_err(mistake)?)
+                CallResult::Value(canonical.map_err(|error| mistake(&frame, &error))?)
             }
             // An unsafe strategy may have damaged the data that its steps read.
             Ok(Err(error @ StepError::Invalid { .. })) if !arm.is_unsafe => {
-                return Err(mistake(&written_call(plan, operation, call, &frame), error.to_string()));
+                return Err(mistake(&frame, &error).into());
             }
             // A call of which nothing is known may meet a server that is lost, whether it writes or not.
             Ok(Err(error)) if error.is_connection_error() || interpreter.trace.is_outcome_unknown(Some(&error)) => {
@@ -78,6 +77,6 @@ impl<T: Target> Verifier<'_, T> {
     pub(super) fn generated(&self) -> Result<FinalState, RunError> {
         let entities = self.plan.data.entities.iter().enumerate();
         let rows = entities.map(|(entity, this)| Ok((this.name.to_string(), self.plan.data.generated_rows(entity)?)));
-        rows.collect::<Result<_, _>>().map_err(|error| self.mistake("load", &error))
+        rows.collect::<Result<_, _>>().map_err(|error: EvalError| FatalError::in_all("load", &error).into())
     }
 }

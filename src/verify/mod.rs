@@ -30,13 +30,13 @@ use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::engine::{FatalError, Loader, RunError, StopFlag, arm_database, audits};
-use crate::plan::{EvalError, Plan, Value, written};
+use crate::plan::{Plan, Value, written};
 use crate::results::verification::{PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase};
 use crate::server::namespace::Namespace;
 use crate::server::{Db, Target};
 
 use call::{ArmDatabase, CallResult};
-use records::Habits;
+use records::ExpectedRecords;
 pub use show_call::SingleCall;
 use state::FinalState;
 
@@ -93,7 +93,7 @@ struct BaselineState {
     calls: u64,
     /// The rows right after loading.
     generated: FinalState,
-    habits: Habits,
+    expected: ExpectedRecords,
 }
 
 impl<T: Target> Verifier<'_, T> {
@@ -271,12 +271,6 @@ impl<T: Target> Verifier<'_, T> {
         let problems = actual.map(|actual| state::compare("final rows", expected, &actual)).unwrap_or_default();
         problems.into_iter().for_each(|problem| findings.add(problem));
         Ok(())
-    }
-
-    /// The error of a scenario whose data cannot be drawn.
-    fn mistake(&self, operation: &str, error: &EvalError) -> RunError {
-        let (strategy, operation) = ("(all)".to_owned(), operation.to_owned());
-        RunError::Fatal(FatalError::Scenario { strategy, operation, message: error.to_string() })
     }
 
     /// Turns an error of reading an unsafe strategy's data, which it may have damaged, into a finding.

@@ -31,9 +31,9 @@ pub struct NewRecords {
     named: HashSet<Id>,
 }
 
-/// What the sequential calls show of the rows of one entity.
+/// What the sequential calls show of the rows of one entity, and concurrent calls must not change.
 #[derive(Debug, Clone, Copy)]
-struct Habit {
+struct OfEntity {
     /// No `_id` occurs twice.
     is_unique: bool,
     /// Every loaded record is there.
@@ -44,9 +44,9 @@ struct Habit {
     refuses: bool,
 }
 
-/// What the sequential calls show of every entity; `None` for one without `_id`.
+/// The same of every entity; `None` for one without `_id`.
 #[derive(Debug)]
-pub struct Habits(Vec<Option<Habit>>);
+pub struct ExpectedRecords(Vec<Option<OfEntity>>);
 
 impl NewRecords {
     /// Adds the records of one call.
@@ -93,27 +93,28 @@ fn counts(rows: &[Value]) -> HashMap<String, u64> {
     counts
 }
 
-impl Habits {
+impl ExpectedRecords {
     /// Learns them from generated rows and the final rows of the baseline's sequential calls.
-    pub fn learn(plan: &Plan, generated: &FinalState, rows: &FinalState, new: &NewRecords) -> Habits {
-        let habit = |(entity, (_, rows)): (usize, &(String, Vec<Value>))| {
+    pub fn learn(plan: &Plan, generated: &FinalState, rows: &FinalState, new: &NewRecords) -> ExpectedRecords {
+        let of_entity = |(entity, (_, rows)): (usize, &(String, Vec<Value>))| {
             let has_id = plan.data.entities[entity].fields.iter().any(|field| *field.name == *"_id");
             let counts = counts(rows);
             let has = |id: &str| counts.contains_key(id);
-            has_id.then(|| Habit {
+            has_id.then(|| OfEntity {
                 is_unique: counts.values().all(|count| *count == 1),
                 keeps_loaded: generated[entity].1.iter().all(|row| has(&id_of(row))),
                 keeps_new: new.acknowledged(entity).all(|(id, _)| has(id)),
                 refuses: !new.refused(entity).any(|(id, _)| has(id)),
             })
         };
-        Habits(rows.iter().enumerate().map(habit).collect())
+        ExpectedRecords(rows.iter().enumerate().map(of_entity).collect())
     }
 
     /// Returns a sentence per entity whose acknowledged records cannot be expected to be there.
     pub fn notes(&self, rows: &FinalState, new: &NewRecords) -> Vec<String> {
-        let habits = self.0.iter().enumerate().filter(|(_, habit)| habit.is_some_and(|habit| !habit.keeps_new));
-        let note = |(entity, _): (usize, &Option<Habit>)| {
+        let lossy =
+            self.0.iter().enumerate().filter(|(_, expected)| expected.is_some_and(|expected| !expected.keeps_new));
+        let note = |(entity, _): (usize, &Option<OfEntity>)| {
             let (name, rows) = &rows[entity];
             let counts = counts(rows);
             let (all, gone) = new
@@ -124,50 +125,52 @@ impl Habits {
                  them are only found by audits: operations remove them, or every strategy loses them"
             )
         };
-        habits.map(note).collect()
+        lossy.map(note).collect()
     }
 
     /// Compares the rows after calls with what must be there.
     pub fn check(&self, generated: &FinalState, rows: &FinalState, new: &NewRecords) -> Vec<Problem> {
-        let habits = self.0.iter().enumerate().filter_map(|(entity, habit)| Some((entity, (*habit)?)));
-        habits.flat_map(|(entity, habit)| habit.check(entity, &generated[entity].1, &rows[entity], new)).collect()
+        let entities = self.0.iter().enumerate().filter_map(|(entity, expected)| Some((entity, (*expected)?)));
+        entities
+            .flat_map(|(entity, expected)| expected.check(entity, &generated[entity].1, &rows[entity], new))
+            .collect()
     }
 }
 
-impl Habit {
+impl OfEntity {
     fn check(
         self,
         entity: usize,
         generated: &[Value],
         (name, rows): &(String, Vec<Value>),
         new: &NewRecords,
-    ) -> impl Iterator<Item = Problem> {
+    ) -> Vec<Problem> {
         let counts = counts(rows);
-        let lacks = |id: &str| !counts.contains_key(id);
-        let mut twice: Vec<String> = counts.iter().filter(|(_, count)| **count > 1).map(|(id, _)| id.clone()).collect();
-        twice.retain(|_| self.is_unique);
-        let mut loaded: Vec<String> = generated.iter().map(id_of).filter(|id| lacks(id)).collect();
-        loaded.retain(|_| self.keeps_loaded);
+        let has = |id: &str| counts.contains_key(id);
         let of_call = |(id, call): (&str, u64)| format!("{id} of call {call}");
-        let mut missing: Vec<String> = new.acknowledged(entity).filter(|(id, _)| lacks(id)).map(of_call).collect();
-        missing.retain(|_| self.keeps_new);
-        let mut refused: Vec<String> = new.refused(entity).filter(|(id, _)| !lacks(id)).map(of_call).collect();
-        refused.retain(|_| self.refuses);
+        let twice = counts.iter().filter(|(_, count)| **count > 1).map(|(id, _)| id.clone());
+        let missing = new.acknowledged(entity).filter(|(id, _)| !has(id)).map(of_call);
+        let loaded = generated.iter().map(id_of).filter(|id| !has(id));
+        let refused = new.refused(entity).filter(|(id, _)| has(id)).map(of_call);
         [
-            (format!("records of {name} are stored twice"), twice),
-            (format!("acknowledged records of {name} are not stored"), missing),
-            (format!("loaded records of {name} are not stored any more"), loaded),
-            (format!("records of {name} are stored whose calls reported not_found or rejected"), refused),
+            problem(self.is_unique, format!("records of {name} are stored twice"), twice),
+            problem(self.keeps_new, format!("acknowledged records of {name} are not stored"), missing),
+            problem(self.keeps_loaded, format!("loaded records of {name} are not stored any more"), loaded),
+            problem(
+                self.refuses,
+                format!("records of {name} are stored whose calls reported not_found or rejected"),
+                refused,
+            ),
         ]
         .into_iter()
-        .filter_map(move |(title, ids)| {
-            let first = ids.iter().min()?;
-            Some(Problem {
-                title,
-                lines: vec![format!("first     {name} {first}")],
-                call: None,
-                count: ids.len() as u64,
-            })
-        })
+        .flatten()
+        .collect()
     }
+}
+
+/// The problem of the records `ids`; `None` without any, or when there is nothing to expect of them.
+fn problem(is_expected: bool, title: String, ids: impl Iterator<Item = String>) -> Option<Problem> {
+    let ids: Vec<String> = ids.filter(|_| is_expected).collect();
+    let lines = vec![format!("first     {}", ids.iter().min()?)];
+    Some(Problem { title, lines, call: None, count: ids.len() as u64 })
 }

@@ -9,7 +9,7 @@ use crate::server::Target;
 
 use super::call::{self, ArmDatabase, CallResult, FinishedCall, PhaseCounts};
 use super::difference::differences;
-use super::records::{Habits, NewRecords};
+use super::records::{ExpectedRecords, NewRecords};
 use super::state::{self, FinalState};
 use super::{BaselineState, Databases, Verifier, is_same};
 
@@ -167,10 +167,10 @@ impl<T: Target> Verifier<'_, T> {
         }
         let (Some(baseline), Some(state)) = (runners.first(), expected) else { return Ok(None) };
         let calls = outcomes.len() as u64;
-        let habits = Habits::learn(self.plan, &generated, &state, &baseline.new);
-        findings.notes.extend(habits.notes(&state, &baseline.new));
+        let expected = ExpectedRecords::learn(self.plan, &generated, &state, &baseline.new);
+        findings.notes.extend(expected.notes(&state, &baseline.new));
         let place = baseline.place.clone();
-        Ok(is_usable.then(|| BaselineState { place, outcomes, state, calls, generated, habits }))
+        Ok(is_usable.then(|| BaselineState { place, outcomes, state, calls, generated, expected }))
     }
 
     /// Compares the rows of a strategy right after loading with those that were generated.

@@ -47,7 +47,7 @@ impl<T: Target> Verifier<'_, T> {
         self.audit(place, &counts, &mut findings).await?;
         let rows = self.state(place).await;
         if let Some(rows) = self.tolerate_unsafe(arm, rows, &mut findings)? {
-            let problems = baseline.habits.check(&baseline.generated, &rows, &new.into_inner());
+            let problems = baseline.expected.check(&baseline.generated, &rows, &new.into_inner());
             problems.into_iter().for_each(|problem| findings.add(problem));
         }
         Ok((findings, live?))

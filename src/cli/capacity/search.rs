@@ -145,11 +145,9 @@ impl<T: Target, G: Target + 'static> Trials<'_, '_, T, G> {
 
     /// Lets the next trial have the data of its round.
     fn use_data_of(&mut self, Subject { arm, round }: Subject) -> Result<(), RunError> {
-        let plan = self.experiment.plan.of_round(round).map_err(|error| FatalError::Scenario {
-            strategy: self.experiment.plan.arms[arm].name.clone(),
-            operation: "data".to_owned(),
-            message: error.to_string(),
-        })?;
+        let plan = &self.experiment.plan;
+        let mistake = |error| FatalError::in_strategy(&plan.arms[arm].name, "data", &error);
+        let plan = plan.of_round(round).map_err(mistake)?;
         self.experiment.plan = Arc::new(plan);
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! its last one; with open load the clients take the calls that a pacer has released.
 
 use std::cell::{Cell, RefCell};
+use std::fmt::Display;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +12,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, Sleep, sleep};
 
-use crate::engine::step::interpreter::{Interpreter, RetryCause, StepError};
+use crate::engine::step::error::StepError;
+use crate::engine::step::interpreter::Interpreter;
+use crate::engine::step::trace::RetryCause;
 use crate::plan::{Arm, Frame, Outcome, Value};
 use crate::record::{Call, CallError, CallOutcome, CallTimes, Recorder};
 use crate::server::{Failure, FailureKind, Target};
@@ -194,7 +197,7 @@ impl<T: Target> Clients<T> {
     /// Draws the operation and the arguments of a call, which are the same for every strategy.
     fn draw(&self, index: u64) -> Result<(usize, Frame), FatalError> {
         let Slice { plan, seed, arm, .. } = &self.slice;
-        plan.draw(*seed, index, *arm).map_err(|error| self.mistake("draw", error.to_string()))
+        plan.draw(*seed, index, *arm).map_err(|error| self.mistake("draw", &error))
     }
 
     /// Makes a call, with `limit` as its timeout: resetting an existing timer costs less than creating one per call. The
@@ -266,7 +269,7 @@ impl<T: Target> Clients<T> {
                 FailedCall { reason, message, lost: None, is_unknown: false }
             }
             StepError::Invalid { .. } => {
-                return Err(self.mistake(&call(), error.to_string()));
+                return Err(self.mistake(&call(), &error));
             }
         })
     }
@@ -286,8 +289,8 @@ impl<T: Target> Clients<T> {
         &self.slice.plan.arms[self.slice.arm]
     }
 
-    fn mistake(&self, operation: &str, message: String) -> FatalError {
-        FatalError::Scenario { strategy: self.arm().name.clone(), operation: operation.to_owned(), message }
+    fn mistake(&self, operation: &str, error: &dyn Display) -> FatalError {
+        FatalError::in_strategy(&self.arm().name, operation, error)
     }
 }
 

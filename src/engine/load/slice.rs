@@ -1,5 +1,6 @@
 //! A slice of calls: which, where and how, and why it could not continue.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -35,6 +36,18 @@ pub enum FatalError {
     /// The server does not answer any more.
     #[error("the server was lost: {0}; check that it is running and read its log, then run again")]
     ServerLost(String),
+}
+
+impl FatalError {
+    /// Returns the error of a mistake that no single strategy makes.
+    pub fn in_all(operation: impl Into<String>, error: &dyn Display) -> FatalError {
+        FatalError::in_strategy("(all)", operation, error)
+    }
+
+    /// Returns the error of a strategy's mistake. `operation` may be what else was run, such as an audit.
+    pub fn in_strategy(strategy: &str, operation: impl Into<String>, error: &dyn Display) -> FatalError {
+        FatalError::Scenario { strategy: strategy.into(), operation: operation.into(), message: error.to_string() }
+    }
 }
 
 /// When a slice of closed load ends.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::engine::load::slice::FatalError;
-use crate::engine::step::interpreter::{Interpreter, StepError};
+use crate::engine::step::error::StepError;
+use crate::engine::step::interpreter::Interpreter;
 use crate::plan::{Audit, EvalError, Frame, OutcomeCounts, Plan, Program, Value, brief};
 use crate::results::AuditRecord;
 use crate::server::{Db, Target};
@@ -39,11 +40,8 @@ pub async fn audits<T: Target>(
     let mut records = Vec::new();
     for audit in &plan.arms[arm].audits {
         let rows = audit_rows(db, plan, arm, audit, &audit.program).await?;
-        let expected = expected(plan, audit, counts).map_err(|error| FatalError::Scenario {
-            strategy: plan.arms[arm].name.clone(),
-            operation: format!("audit {}", audit.name),
-            message: error.to_string(),
-        })?;
+        let mistake = |error| FatalError::in_strategy(&plan.arms[arm].name, format!("audit {}", audit.name), &error);
+        let expected = expected(plan, audit, counts).map_err(mistake)?;
         let example = example_row(&rows).filter(|_| expected == [0, 0]);
         records.push(AuditRecord { audit: audit.name.to_string(), found: row_count(&rows), expected, example });
     }
@@ -68,11 +66,10 @@ pub async fn audit_rows<T: Target>(
 
 /// The error that ends a run when a program outside the measurement fails.
 pub fn fatal(strategy: &str, operation: &str, error: &StepError) -> FatalError {
-    let message = error.to_string();
     if error.is_connection_error() {
-        return FatalError::ServerLost(message);
+        return FatalError::ServerLost(error.to_string());
     }
-    FatalError::Scenario { strategy: strategy.to_owned(), operation: operation.to_owned(), message }
+    FatalError::in_strategy(strategy, operation, error)
 }
 
 /// The first row that an audit found, as text.

@@ -3,7 +3,8 @@
 use bson::RawDocumentBuf;
 
 use crate::engine::load::stop::StopFlag;
-use crate::engine::step::interpreter::{Interpreter, StepError};
+use crate::engine::step::error::StepError;
+use crate::engine::step::interpreter::Interpreter;
 use crate::error::{ErrorKind, KindedError};
 use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Raw, Value, Writer, index_key};
 use crate::server::namespace;

@@ -2,8 +2,9 @@
 
 use crate::engine::load::clients::no_reply_within;
 use crate::engine::load::slice::{FatalError, is_alive};
+use crate::engine::step::error::StepError;
 use crate::engine::step::explain::ExplainTarget;
-use crate::engine::step::interpreter::{Interpreter, StepError};
+use crate::engine::step::interpreter::Interpreter;
 use crate::plan::call_id;
 use crate::results::QueryPlanRecord;
 use crate::server::{FailureKind, Target};
@@ -75,21 +76,17 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         number: u64,
     ) -> Result<(), RunError> {
         let (plan, arm) = (&self.plan, &self.plan.arms[cell.arm]);
-        let mistake = |operation: String, message: String| FatalError::Scenario {
-            strategy: arm.name.clone(),
-            operation,
-            message,
-        };
         let program = &arm.operations[operation];
         let index = call_id::sample(operation, number);
         let drawn = plan.arguments(operation, plan.round_seed(0), index, program.slots);
-        let mut frame =
-            drawn.map_err(|error| mistake(plan.operations[operation].name.to_string(), error.to_string()))?;
+        let name = &*plan.operations[operation].name;
+        let mut frame = drawn.map_err(|error| FatalError::in_strategy(&arm.name, name, &error))?;
         let mut interpreter = Interpreter::new(target, &cell.database);
         let timeout = self.settings.timeout();
         let lost = match tokio::time::timeout(timeout, interpreter.run(program, &mut frame)).await {
             Ok(Err(error @ StepError::Invalid { .. })) => {
-                return Err(mistake(plan.operations[operation].written_call(&frame), error.to_string()).into());
+                let call = plan.operations[operation].written_call(&frame);
+                return Err(FatalError::in_strategy(&arm.name, call, &error).into());
             }
             Ok(Err(StepError::Failed { failure, .. })) if failure.kind == FailureKind::Network => Some(failure.message),
             Ok(Ok(_) | Err(StepError::LimitReached { .. } | StepError::Failed { .. })) => None,

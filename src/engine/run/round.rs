@@ -92,11 +92,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         if self.settings.same_data {
             return Ok(Arc::clone(&self.plan));
         }
-        let mistake = |error: EvalError| FatalError::Scenario {
-            strategy: "(all)".to_owned(),
-            operation: format!("data of round {}", index + 1),
-            message: error.to_string(),
-        };
+        let mistake = |error: EvalError| FatalError::in_all(format!("data of round {}", index + 1), &error);
         Ok(Arc::new(self.plan.of_round(index).map_err(mistake)?))
     }
 

@@ -1,6 +1,7 @@
 //! The logical state of a strategy: its rows, read back through its `state` programs.
 
-use crate::engine::step::interpreter::{Interpreter, StepError};
+use crate::engine::step::error::StepError;
+use crate::engine::step::interpreter::Interpreter;
 use crate::plan::{EvalError, Frame, Plan, Value, written};
 use crate::server::{Db, Target};
 

@@ -9,7 +9,8 @@ use crate::plan::{Bulk, Frame, ReplyShape, RequestKind, Value};
 use crate::server::{Failure, Reply, ReplyKind, Target};
 
 use super::batch::{batches, with_items};
-use super::interpreter::{Interpreter, StepError};
+use super::error::StepError;
+use super::interpreter::Interpreter;
 use super::reply::WriteResult;
 
 /// Requests of one kind that are sent together.

@@ -1,7 +1,6 @@
 //! Runs the compiled steps of one operation on a target.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use bson::raw::cstr;
@@ -11,158 +10,14 @@ use crate::plan::{
     Command, EvalError, Expression, Frame, Implicit, Outcome, Program, Raw, ReplyShape, Step, Value, While, outcome,
     truth, written,
 };
-use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+use crate::server::{Reply, ReplyKind, Target};
 
 use super::batch::{batches, with_items};
+use super::error::{Limit, StepError};
 use super::reply::{WriteResult, has_changed, is_empty_reply, reply_value};
 use super::retry::is_too_large;
+use super::trace::CallTrace;
 use super::transaction::OpenTransaction;
-
-/// Why a call has no result.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum StepError {
-    /// The server or the connection failed. The call is recorded as failed and the run continues.
-    #[error("{label}: {failure}")]
-    Failed {
-        /// The step.
-        label: String,
-        /// What the server said.
-        #[source]
-        failure: Failure,
-    },
-    /// A step reached its limit of repetitions. The call is recorded as failed and the run continues.
-    #[error("{label}: {limit}")]
-    LimitReached {
-        /// The step.
-        label: String,
-        /// The limit.
-        limit: Limit,
-    },
-    /// The scenario has a mistake, which ends the run.
-    #[error("{label}: {error}")]
-    Invalid {
-        /// The step.
-        label: String,
-        /// What is wrong.
-        #[source]
-        error: EvalError,
-    },
-}
-
-impl StepError {
-    /// Wraps an expression's error with the label of its step.
-    pub(crate) fn invalid(label: &str, error: EvalError) -> StepError {
-        StepError::Invalid { label: label.to_owned(), error }
-    }
-
-    /// Whether the connection broke or the reply did not come in time, which says nothing about the scenario.
-    pub fn is_connection_error(&self) -> bool {
-        match self {
-            StepError::Failed { failure, .. } => matches!(failure.kind, FailureKind::Network | FailureKind::Timeout),
-            StepError::LimitReached { .. } | StepError::Invalid { .. } => false,
-        }
-    }
-}
-
-/// How often a step may repeat its body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Limit {
-    /// Attempts of a `retry`.
-    #[error("{0} attempts were not enough")]
-    Attempts(u32),
-    /// Iterations of a `while`.
-    #[error("{0} iterations were not enough")]
-    Iterations(u32),
-}
-
-impl Limit {
-    /// The reason under which a call that reached the limit is counted.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Limit::Attempts(_) => "attempts used up",
-            Limit::Iterations(_) => "max_iterations reached",
-        }
-    }
-}
-
-/// What a call cost besides time.
-#[derive(Debug, Default)]
-pub struct CallTrace {
-    /// Messages exchanged.
-    pub round_trips: u64,
-    /// Causes of the repeated attempts.
-    pub retries: Vec<RetryCause>,
-    /// Whether a write of the call was acknowledged.
-    has_written: bool,
-    /// Whether a write of the call may or may not have taken effect: it was sent and not yet answered, or the answer leaves it open.
-    is_open: bool,
-    /// Acknowledged writes, of programs that may write more than once.
-    writes: u64,
-    /// When the first and the last of them were acknowledged.
-    written: Option<(Instant, Instant)>,
-}
-
-impl CallTrace {
-    /// Returns the time from the first acknowledged write to the last, while other clients can see a half-finished call;
-    /// `None` for a call that wrote less than twice.
-    pub fn inconsistency_window(&self) -> Option<Duration> {
-        self.written.filter(|_| self.writes > 1).map(|(first, last)| last - first)
-    }
-
-    /// Whether a call without a result may have taken effect, as a whole or in part: a write may have been done, or the call was
-    /// interrupted after one that was. `error` is `None` for a call that got no reply in time.
-    pub fn is_outcome_unknown(&self, error: Option<&StepError>) -> bool {
-        let is_interrupted = match error {
-            None => true,
-            Some(StepError::Failed { failure, .. }) => failure.is_interruption(),
-            Some(StepError::LimitReached { .. } | StepError::Invalid { .. }) => false,
-        };
-        self.is_open || (self.has_written && is_interrupted)
-    }
-
-    /// Notes that a write is sent, and returns whether an earlier one is open. A call that is given up before the answer stays open.
-    pub(super) fn begin_write(&mut self, is_write: bool) -> bool {
-        let before = self.is_open;
-        self.is_open |= is_write;
-        before
-    }
-
-    /// Notes that the write was acknowledged.
-    pub(super) fn end_write(&mut self, before: bool, is_write: bool) {
-        self.is_open = before;
-        self.has_written |= is_write;
-    }
-
-    /// Notes that the write failed.
-    pub(super) fn fail_write(&mut self, before: bool, failure: &Failure) {
-        self.is_open = before || (self.is_open && failure.leaves_outcome_open());
-    }
-}
-
-/// Why an attempt is repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryCause {
-    /// A server error that `retry` lists.
-    Code(i32),
-    /// `retry_if`.
-    Condition,
-    /// A conflict of the transaction with others.
-    Transaction,
-    /// A commit whose result is unknown.
-    Commit,
-}
-
-impl RetryCause {
-    /// The name under which retries are counted.
-    pub fn name(self) -> Arc<str> {
-        match self {
-            RetryCause::Code(code) => code.to_string().into(),
-            RetryCause::Condition => "retry_if".into(),
-            RetryCause::Transaction => super::transaction::TRANSIENT.into(),
-            RetryCause::Commit => super::transaction::UNKNOWN_RESULT.into(),
-        }
-    }
-}
 
 /// Runs one program on one database of a target.
 #[derive(Debug)]
@@ -383,13 +238,9 @@ impl<'t, T: Target> Interpreter<'t, T> {
 
     /// Notes that a write was acknowledged.
     pub(super) fn note_write(&mut self) {
-        if !self.times_writes {
-            return;
+        if self.times_writes {
+            self.trace.note_write(Instant::now());
         }
-        let now = Instant::now();
-        let first = self.trace.written.map_or(now, |(first, _)| first);
-        self.trace.written = Some((first, now));
-        self.trace.writes += 1;
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod batch;
 mod bulk;
+pub(crate) mod error;
 pub(crate) mod explain;
 pub(crate) mod interpreter;
 mod join;
 pub(crate) mod reply;
 mod retry;
 pub(crate) mod support;
+pub(crate) mod trace;
 mod transaction;

@@ -3,7 +3,9 @@
 use crate::plan::{Caught, Frame, Step};
 use crate::server::{Failure, FailureKind, Target};
 
-use super::interpreter::{Flow, Interpreter, Limit, RetryCause, StepError};
+use super::error::{Limit, StepError};
+use super::interpreter::{Flow, Interpreter};
+use super::trace::RetryCause;
 
 impl<T: Target> Interpreter<'_, T> {
     /// Runs the steps until an attempt succeeds. Every attempt starts with the variables of the first one.

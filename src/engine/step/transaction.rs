@@ -6,7 +6,9 @@ use crate::generate::{Label, Stream};
 use crate::plan::{Frame, Step};
 use crate::server::{Failure, Target, Transaction};
 
-use super::interpreter::{Flow, Interpreter, RetryCause, StepError};
+use super::error::StepError;
+use super::interpreter::{Flow, Interpreter};
+use super::trace::RetryCause;
 
 /// The label of errors after which the whole transaction may be retried.
 pub(super) const TRANSIENT: &str = "TransientTransactionError";

@@ -1,0 +1,71 @@
+//! Why a call has no result.
+
+use crate::plan::EvalError;
+use crate::server::{Failure, FailureKind};
+
+/// Why a call has no result.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StepError {
+    /// The server or the connection failed. The call is recorded as failed and the run continues.
+    #[error("{label}: {failure}")]
+    Failed {
+        /// The step.
+        label: String,
+        /// What the server said.
+        #[source]
+        failure: Failure,
+    },
+    /// A step reached its limit of repetitions. The call is recorded as failed and the run continues.
+    #[error("{label}: {limit}")]
+    LimitReached {
+        /// The step.
+        label: String,
+        /// The limit.
+        limit: Limit,
+    },
+    /// The scenario has a mistake, which ends the run.
+    #[error("{label}: {error}")]
+    Invalid {
+        /// The step.
+        label: String,
+        /// What is wrong.
+        #[source]
+        error: EvalError,
+    },
+}
+
+impl StepError {
+    /// Wraps an expression's error with the label of its step.
+    pub(crate) fn invalid(label: &str, error: EvalError) -> StepError {
+        StepError::Invalid { label: label.to_owned(), error }
+    }
+
+    /// Whether the connection broke or the reply did not come in time, which says nothing about the scenario.
+    pub fn is_connection_error(&self) -> bool {
+        match self {
+            StepError::Failed { failure, .. } => matches!(failure.kind, FailureKind::Network | FailureKind::Timeout),
+            StepError::LimitReached { .. } | StepError::Invalid { .. } => false,
+        }
+    }
+}
+
+/// How often a step may repeat its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Limit {
+    /// Attempts of a `retry`.
+    #[error("{0} attempts were not enough")]
+    Attempts(u32),
+    /// Iterations of a `while`.
+    #[error("{0} iterations were not enough")]
+    Iterations(u32),
+}
+
+impl Limit {
+    /// The reason under which a call that reached the limit is counted.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Limit::Attempts(_) => "attempts used up",
+            Limit::Iterations(_) => "max_iterations reached",
+        }
+    }
+}
