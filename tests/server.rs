@@ -13,7 +13,9 @@ use bson::{RawDocumentBuf, rawdoc};
 use docshape::server::client::MongoTarget;
 use docshape::server::database_names::DatabaseNames;
 use docshape::server::deployment::{Deployment, DeploymentError, Topology};
-use docshape::server::embedded::{EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use docshape::server::embedded::{
+    Checkpoints, EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions, data_home, locate,
+};
 use docshape::server::flush::flush_cost;
 use docshape::server::namespace::{Namespace, NamespaceError};
 use docshape::server::turns::{EmbeddedServers, EndedServer, Turns};
@@ -239,7 +241,9 @@ async fn servers_take_turns_and_one_that_died_meanwhile_is_named() {
 async fn without_checkpoints_only_a_flush_writes_one() {
     let temp = tempfile::tempdir().unwrap();
     let server =
-        EmbeddedMongod::start(&EmbeddedOptions { has_checkpoints: false, ..options(temp.path()) }).await.unwrap();
+        EmbeddedMongod::start(&EmbeddedOptions { checkpoints: Checkpoints::OnlyByFsync, ..options(temp.path()) })
+            .await
+            .unwrap();
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
     let delay = single(&target, "admin", rawdoc! { "getParameter": 1, "syncdelay": 1 }).await.unwrap();
     assert_eq!(delay.get_f64("syncdelay").unwrap(), 0.0);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use crate::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, data_home, locate};
 
 use super::argument::{ConnectionString, EmbeddedArguments, ServerArguments, StartArguments};
 use super::exit::{CliError, Exit};
@@ -78,6 +78,14 @@ impl EmbeddedArguments {
 }
 
 impl ServerChoice {
+    /// Lets an embedded server write checkpoints at these times.
+    pub fn with_checkpoints(self, checkpoints: Checkpoints) -> ServerChoice {
+        match self {
+            ServerChoice::Embedded(options) => ServerChoice::Embedded(EmbeddedOptions { checkpoints, ..options }),
+            ServerChoice::Uri(_) => self,
+        }
+    }
+
     /// Returns the error of a command that is quit without cleanup; `saved` says where results are.
     pub fn quit_error(&self, saved: &str) -> CliError {
         let mut parts = vec!["quit without cleanup".to_owned()];

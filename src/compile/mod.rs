@@ -13,6 +13,7 @@ mod extended_json;
 pub(crate) mod fixture;
 mod foreign;
 mod generator_call;
+mod indexed_fields;
 mod inherit;
 mod lint;
 mod operation;
@@ -39,6 +40,7 @@ use audit::check_names;
 use claim_names::check_claims;
 use dry_run::{try_calls, try_records};
 use entity::{compile_data, entity_names};
+use indexed_fields::check_indexed_fields;
 use operation::{compile_mix, compile_operations};
 use parameter::{parameters, with_parameters};
 use scope::Names;
@@ -88,6 +90,7 @@ fn resolve_whole(
     check_claims(scenario, diagnostics);
     let concerns = Concerns::default();
     let strategies = inherit(&scenario.strategies, diagnostics);
+    strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
     let mut compile_arm = |strategy: &scenario::StrategyDefinition| {
         let names = &with_parameters(&names, strategy, diagnostics);
         StrategyCompiler { scenario, strategy, names, concerns: &concerns, diagnostics }.compile()

@@ -65,6 +65,10 @@ impl StrategyCompiler<'_> {
         all(self.scenario.operations.iter().map(|operation| {
             let name = &operation.name.value;
             let Some(implementation) = find(&self.strategy.operations, name) else {
+                if self.strategy.like.is_some() {
+                    // The strategy that it is like lacks it too, which is reported there.
+                    return None;
+                }
                 let strategy = &self.strategy.name;
                 let message = format!("missing operation `{name}` in strategy `{}`", strategy.value);
                 let help = format!("add `{name}:` with its steps under `operations`");

@@ -27,6 +27,18 @@ pub fn sample(operation: usize, number: u64) -> u64 {
     SAMPLE.start + operation as u64 * SAMPLES + number
 }
 
+/// Returns the place of a call among the instants of its database: sample calls come after what is loaded, as other calls do.
+pub fn instant(call: u64) -> u64 {
+    match sample_number(call) {
+        Some(number) if SAMPLE.contains(&call) => {
+            // Calls of all operations are made on one database.
+            const OPERATIONS: u64 = (SAMPLE.end - SAMPLE.start) / SAMPLES;
+            number * OPERATIONS + (call - SAMPLE.start) / SAMPLES
+        }
+        _ => call,
+    }
+}
+
 /// Returns the number of an sample call among those of its operation; `None` for calls that a mix draws.
 pub fn sample_number(call: u64) -> Option<u64> {
     (call >= SAMPLE.start).then(|| (call - SAMPLE.start) % SAMPLES)
@@ -60,5 +72,9 @@ mod tests {
             assert!(NEVER.contains(&never(call)));
         }
         assert_eq!(sample_number(PILOT.end - 1), None);
+        assert_eq!(
+            [instant(7), instant(sample(0, 0)), instant(sample(2, 1)), instant(NEVER.start)],
+            [7, 0, 302, NEVER.start]
+        );
     }
 }

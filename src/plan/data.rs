@@ -7,7 +7,7 @@ use crate::generate::{Seed, Zipf, ZipfCount};
 
 use super::{
     EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer, budget,
-    call_id::FIRST_NEW_RECORD,
+    call_id::{self, FIRST_NEW_RECORD},
     memo::Memo,
     shape::{projected, sorted},
     written,
@@ -214,7 +214,7 @@ impl Data {
     /// The instant of call `call`, after all loaded instants.
     pub fn call_instant(&self, call: u64) -> i64 {
         let loaded = (0..self.entities.len()).map(|entity| self.len(entity)).max().unwrap_or(0);
-        EPOCH + (loaded + call) as i64 * TICK
+        EPOCH + (loaded + call_id::instant(call)) as i64 * TICK
     }
 
     fn record_instant(&self, ordinal: u64) -> i64 {

@@ -75,9 +75,13 @@ const LONGEST_TEXT: usize = 40;
 /// The most elements of a list that are written by [`brief`].
 const MOST_ELEMENTS: usize = 5;
 
-/// As [`written`], with the ends of long texts and lists left out, so that no field is.
+/// As [`written`], with the ends of long texts and lists left out, so that no field is. A record without `_id` is written whole.
 pub fn brief(value: &Value) -> String {
-    match value.referenced() {
+    let shown = match value.referenced() {
+        Ok(Value::Null) => value.content(),
+        referenced => referenced,
+    };
+    match shown {
         Ok(plain) => brief_plain(&plain),
         Err(error) => format!("<{error}>"),
     }

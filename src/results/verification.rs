@@ -32,6 +32,9 @@ pub struct Verification {
     /// Strategies that were not verified, because the server does not know a command of theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedStrategy>,
+    /// Operations whose strategies receive very different numbers of bytes for the same results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub received: Vec<ReceivedBytes>,
     /// Commands of sequential calls that the server answers without an index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -58,6 +61,29 @@ pub struct OperationCoverage {
     pub empty: u64,
     /// Whether no call had any effect or result, in any strategy.
     pub is_vacuous: bool,
+}
+
+/// The bytes that safe strategies receive per sequential call of an operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceivedBytes {
+    /// The operation.
+    pub operation: String,
+    /// The strategies, the fewest bytes first.
+    pub strategies: Vec<(String, u64)>,
+}
+
+impl ReceivedBytes {
+    /// The difference in bytes per call that is worth a note, and the ratio.
+    const FLOOR: u64 = 1_024;
+    const RATIO: u64 = 3;
+
+    /// Returns what is worth a note: the most bytes are more than three times the fewest, and a KiB more.
+    pub fn new(operation: &str, mut strategies: Vec<(String, u64)>) -> Option<ReceivedBytes> {
+        strategies.sort_by_key(|(_, bytes)| *bytes);
+        let (fewest, most) = (strategies.first()?.1, strategies.last()?.1);
+        let differs = most > Self::RATIO * fewest && most > fewest + Self::FLOOR;
+        differs.then(|| ReceivedBytes { operation: operation.to_owned(), strategies })
+    }
 }
 
 /// What was found of one strategy.
@@ -213,5 +239,21 @@ impl PhaseFindings {
             Some(known) => known.count += problem.count,
             None => self.problems.push(problem),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_large_differences_of_bytes_are_noted() {
+        let of = |bytes: &[u64]| {
+            let strategies = bytes.iter().enumerate().map(|(at, bytes)| (format!("s{at}"), *bytes)).collect();
+            ReceivedBytes::new("read", strategies).map(|noted| noted.strategies)
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!([of(&[9_000]), of(&[3_000, 9_000]), of(&[100, 1_100])], [None, None, None]);
+        assert_eq!(of(&[9_100, 3_000]), Some(vec![("s1".into(), 3_000), ("s0".into(), 9_100)]));
     }
 }

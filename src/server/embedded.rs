@@ -59,8 +59,8 @@ pub struct EmbeddedOptions {
     pub cache_gb: f64,
     /// The first port to try; any free one when absent or taken.
     pub port: Option<u16>,
-    /// Whether `mongod` writes a checkpoint every minute. Without, only `fsync` makes it write one.
-    pub has_checkpoints: bool,
+    /// When it writes checkpoints.
+    pub checkpoints: Checkpoints,
     /// Whether the server will be disturbed: its clients then look for a primary instead of taking it for one.
     pub is_disturbed: bool,
     /// Further arguments for `mongod`, after ours.
@@ -70,10 +70,22 @@ pub struct EmbeddedOptions {
 impl EmbeddedOptions {
     /// The usual options: a cache of 1 GB, any free port, checkpoints.
     pub fn new(program: PathBuf, launcher: PathBuf, temp_dir: PathBuf) -> Self {
-        let (cache_gb, port, has_checkpoints, extra_arguments) = (1.0, None, true, Vec::new());
+        let (cache_gb, port, checkpoints, extra_arguments) = (1.0, None, Checkpoints::EveryMinute, Vec::new());
         let is_disturbed = false;
-        Self { program, launcher, temp_dir, cache_gb, port, has_checkpoints, is_disturbed, extra_arguments }
+        Self { program, launcher, temp_dir, cache_gb, port, checkpoints, is_disturbed, extra_arguments }
     }
+}
+
+/// When an embedded server writes checkpoints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checkpoints {
+    /// Every minute, its default.
+    EveryMinute,
+    /// Only when asked to by `fsync`.
+    OnlyByFsync,
+    /// Every few seconds, and it keeps no history: only then are the files of dropped collections closed, of which many databases
+    /// one after the other would leave thousands.
+    EveryFewSeconds,
 }
 
 /// Why the embedded server did not start, or ended.

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::embedded::EmbeddedOptions;
+use super::embedded::{Checkpoints, EmbeddedOptions};
 use super::server_log;
 
 /// The hidden subcommand of the docshape binary that ends in [`exec_mongod`].
@@ -41,8 +41,13 @@ fn arguments(options: &EmbeddedOptions, folder: &Path, port: u16) -> Vec<OsStrin
     arguments.push(format!("--replSet={REPLICA_SET}").into());
     arguments.push(format!("--port={port}").into());
     arguments.push(format!("--wiredTigerCacheSizeGB={}", options.cache_gb).into());
-    if !options.has_checkpoints {
-        arguments.push("--syncdelay=0".into());
+    match options.checkpoints {
+        Checkpoints::EveryMinute => {}
+        Checkpoints::OnlyByFsync => arguments.push("--syncdelay=0".into()),
+        Checkpoints::EveryFewSeconds => {
+            arguments.push("--syncdelay=5".into());
+            arguments.push("--setParameter=minSnapshotHistoryWindowInSeconds=0".into());
+        }
     }
     arguments.extend(["--dbpath".into(), folder.join("data").into_os_string()]);
     arguments.extend(["--logpath".into(), folder.join(server_log::LOG_FILE).into_os_string()]);

@@ -79,6 +79,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             coverage: Vec::new(),
             notes: Vec::new(),
             skipped: Vec::new(),
+            received: Vec::new(),
             warnings: Vec::new(),
             strategies: Vec::new(),
         }),

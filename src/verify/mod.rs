@@ -11,6 +11,7 @@ mod call_order;
 mod database;
 mod difference;
 mod live_audits;
+mod meeting;
 mod ordered_phase;
 mod pairs;
 mod pairs_phase;
@@ -199,6 +200,7 @@ impl<T: Target> Verifier<'_, T> {
             coverage: Vec::new(),
             notes: Vec::new(),
             skipped: Vec::new(),
+            received: Vec::new(),
             warnings: Vec::new(),
             strategies: strategies.collect(),
         }

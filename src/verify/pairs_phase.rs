@@ -8,6 +8,7 @@
 //! nothing but its two calls can be the cause.
 
 use futures_util::future::{join, join_all};
+use tokio::sync::Barrier;
 
 use crate::engine::RunError;
 use crate::plan::{Outcome, Value, brief};
@@ -16,6 +17,7 @@ use crate::server::Target;
 use crate::server::namespace::Namespace;
 
 use super::call::{self, ArmDatabase, CallResult};
+use super::meeting::Meeting;
 use super::pairs::{CallPair, waves};
 use super::state::{self, FinalState};
 use super::{Databases, Verifier, is_same};
@@ -63,7 +65,7 @@ impl<T: Target> Verifier<'_, T> {
         (self.progress)(VerifyPhase::Pairs, Some(&self.plan.arms[arm].name));
         let mut findings = PhaseFindings::new(VerifyPhase::Pairs);
         let mut made = 0;
-        for wave in waves(self.plan, self.settings.calls, WAVE)?.into_iter().take(MOST_WAVES) {
+        for wave in waves(self.plan, self.settings.calls, WAVE, MOST_WAVES)? {
             made += wave.len() as u64;
             let Some(trials) = self.compare(arm, &wave, databases, &mut findings).await? else { break };
             if trials.is_explained() {
@@ -163,7 +165,14 @@ impl<T: Target> Verifier<'_, T> {
             Order::AtTheSameTime => {
                 let both = pairs().map(async |pair| {
                     let [first, second] = pair.calls;
-                    let (first, second) = join(self.call(place, first), self.call(place, second)).await;
+                    let barrier = Barrier::new(2);
+                    let call = async |call| {
+                        let target = Meeting::new(self.target, &barrier);
+                        let finished = self.call_through(&target, place, call).await;
+                        target.meet().await;
+                        finished
+                    };
+                    let (first, second) = join(call(first), call(second)).await;
                     Ok::<_, RunError>([Some(first?.result), Some(second?.result)])
                 });
                 join_all(both).await.into_iter().collect::<Result<_, _>>()?

@@ -4,7 +4,9 @@ use futures_util::future::join_all;
 
 use crate::engine::{ExplainTarget, RunError};
 use crate::plan::{Operation, OutcomeCounts, Value};
-use crate::results::verification::{OperationCoverage, PhaseFindings, Problem, Verification, VerifyPhase};
+use crate::results::verification::{
+    OperationCoverage, PhaseFindings, Problem, ReceivedBytes, Verification, VerifyPhase,
+};
 use crate::server::Target;
 
 use super::call::{self, ArmDatabase, CallResult, FinishedCall, PhaseCounts};
@@ -58,6 +60,7 @@ impl<T: Target> Verifier<'_, T> {
         }
         findings.coverage = self.coverage(&runners);
         let baseline = self.compare_states(&mut runners, outcomes, generated, findings).await?;
+        findings.received = self.received(&runners);
         for runner in runners {
             let own = &mut findings.strategies[runner.place.arm];
             own.phases.push(runner.findings);
@@ -70,6 +73,23 @@ impl<T: Target> Verifier<'_, T> {
             }
         }
         Ok(baseline)
+    }
+
+    /// Returns the operations with a result for which safe strategies that made all calls receive very different numbers of bytes.
+    fn received(&self, runners: &[Runner<'_, T>]) -> Vec<ReceivedBytes> {
+        let is_whole = |runner: &&Runner<'_, T>| runner.is_compared && !self.plan.arms[runner.place.arm].is_unsafe;
+        let operations = self.plan.operations.iter().enumerate().filter(|(_, operation)| operation.returns.is_some());
+        let of_operation = |(at, operation): (usize, &Operation)| {
+            let of_strategy = |runner: &Runner<'_, T>| {
+                let known = &runner.counts.calls.known[at];
+                let calls = known.ok + known.same + known.not_found + known.rejected;
+                let name = self.plan.arms[runner.place.arm].name.clone();
+                (calls > 0).then(|| (name, runner.explaining[at].received() / calls))
+            };
+            let strategies = runners.iter().filter(is_whole).filter_map(of_strategy).collect();
+            ReceivedBytes::new(&operation.name, strategies)
+        };
+        operations.filter_map(of_operation).collect()
     }
 
     /// Makes one call on every strategy that is still compared. Returns the baseline's result, or `None` when the baseline

@@ -21,16 +21,17 @@ fn of_entity(what: &str, entity: &str, ours: &[Value], theirs: &[Value]) -> Opti
     if missing.is_empty() && extra.is_empty() {
         return None;
     }
-    let pair = missing.iter().find_map(|row| Some((row, extra.iter().find(|other| id_of(other) == id_of(row))?)));
+    let is_same = |one: &Value, other: &Value| has_id(one) && id_of(one) == id_of(other);
+    let pair = missing.iter().find_map(|row| Some((row, extra.iter().find(|other| is_same(row, other))?)));
     let lines = match (pair, missing.first(), extra.first()) {
         (Some((one, other)), ..) => {
             let mut lines = vec![format!("of        {entity} {}", id_of(one))];
             lines.extend(difference::values(one, other));
             lines
         }
-        (None, Some(row), _) => vec![format!("missing   {}", brief(row))],
-        (None, None, row) => {
-            vec![format!("extra     {}", row.map_or(String::new(), |row| brief(row)))]
+        (None, row, other) => {
+            let missing = row.map(|row| format!("missing   {}", brief(row)));
+            missing.into_iter().chain(other.map(|row| format!("extra     {}", brief(row)))).collect()
         }
     };
     let title = format!("the {what} of {entity} differ");
@@ -54,7 +55,13 @@ fn by_id(rows: &[Value]) -> HashMap<String, Vec<String>> {
     for row in rows {
         by_id.entry(id_of(row)).or_default().push(written(row));
     }
+    // Rows without `_id` are found in any order.
+    by_id.values_mut().for_each(|rows| rows.sort_unstable());
     by_id
+}
+
+fn has_id(row: &Value) -> bool {
+    row.plain_field("_id").is_some()
 }
 
 /// The text of a row's `_id`.
@@ -104,5 +111,16 @@ mod tests {
     fn a_row_that_changed_is_shown_by_its_field() {
         let changed = compare("final rows", &rows(&[(1, 1), (2, 2)]), &rows(&[(1, 1), (2, 3)]));
         assert_eq!(changed[0].lines, ["of        thing 2", "at        n", "expected  2", "actual    3"]);
+    }
+
+    #[test]
+    fn rows_without_an_id_are_shown_whole_and_have_no_order() {
+        let rows = |numbers: &[i64]| -> FinalState {
+            let row = |n: &i64| Value::Map(Arc::new([(Arc::from("n"), Value::Int(*n))]));
+            vec![("thing".to_owned(), numbers.iter().map(row).collect())]
+        };
+        let changed = compare("final rows", &rows(&[1, 2]), &rows(&[1, 3]));
+        assert_eq!(changed[0].lines, ["missing   {n: 2}", "extra     {n: 3}"]);
+        assert!(is_made_of(&rows(&[2, 1]), &[&rows(&[1, 2])]));
     }
 }

@@ -1,7 +1,7 @@
 //! Where the strategies of a run are measured: each on a server of its own if memory allows.
 
 use crate::results::RunSettings;
-use crate::server::embedded::EmbeddedOptions;
+use crate::server::embedded::{Checkpoints, EmbeddedOptions};
 use crate::server::memory;
 
 use super::super::server::ServerChoice;
@@ -21,7 +21,7 @@ impl Placement {
         let ServerChoice::Embedded(options) = choice else { return (Placement::Shared(choice), None) };
         // The flushes of a round write checkpoints; others would fall into its windows.
         let is_disturbed = settings.fault.is_some();
-        let options = EmbeddedOptions { has_checkpoints: false, is_disturbed, ..options };
+        let options = EmbeddedOptions { checkpoints: Checkpoints::OnlyByFsync, is_disturbed, ..options };
         if settings.shared_mongod.is_some() {
             return (Placement::Shared(ServerChoice::Embedded(options)), None);
         }
@@ -87,7 +87,9 @@ mod tests {
         let options = EmbeddedOptions::new("mongod".into(), "docshape".into(), "/tmp".into());
         let mut settings = RunSettings { shared_mongod: Some("asked for".into()), ..RunSettings::of(Preset::Quick) };
         let (placement, warning) = Placement::of(ServerChoice::Embedded(options), 4, &mut settings);
-        assert!(matches!(placement, Placement::Shared(ServerChoice::Embedded(options)) if !options.has_checkpoints));
+        assert!(
+            matches!(placement, Placement::Shared(ServerChoice::Embedded(options)) if options.checkpoints == Checkpoints::OnlyByFsync)
+        );
         assert_eq!(warning, None);
     }
 }

@@ -9,6 +9,7 @@ use crate::report::Report;
 use crate::results::RunSettings;
 use crate::results::verification::{Verification, VerifyPhase};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
+use crate::server::embedded::Checkpoints;
 use crate::server::namespace::Namespace;
 use crate::verify::{Verifier, VerifySettings};
 
@@ -39,7 +40,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Exit, CliError> {
     let all: Vec<Ready> = (0..arguments.times)
         .map(|time| ready(arguments, &source, &scenario, arguments.seed.wrapping_add(time)))
         .collect::<Result<_, _>>()?;
-    let choice = arguments.server.choice()?;
+    let choice = arguments.server.choice()?.with_checkpoints(Checkpoints::EveryFewSeconds);
     let namespace = arguments.server.databases.namespace(&scenario.name.value, &Invocation::now().id);
     let mut names = all.first().map(|ready| databases(&namespace, &ready.plan)).unwrap_or_default();
     if arguments.call.is_none() {
@@ -156,8 +157,9 @@ pub async fn verify_before_run(
     };
     output::message("checking that the strategies return the same results\n");
     let mut verification = verifier.run_sequential().await?;
-    // The run warns of query plans by itself.
+    // The run warns of query plans by itself, and measures bytes.
     verification.warnings.clear();
+    verification.received.clear();
     if verification.strategies.iter().all(|strategy| strategy.is_unsafe || strategy.is_clean()) {
         return Ok(verification);
     }

@@ -1,6 +1,6 @@
 //! Query plans: how the server finds the documents of a command.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 
@@ -25,6 +25,8 @@ pub(crate) struct ExplainTarget<'t, T> {
     target: &'t T,
     /// The shapes seen, and their plans.
     plans: RefCell<Vec<(String, Option<QueryPlan>)>>,
+    /// The bytes of the documents in all replies.
+    received: Cell<u64>,
 }
 
 /// How the server executes one command.
@@ -44,7 +46,17 @@ pub(crate) struct QueryPlan {
 
 impl<'t, T: Target> ExplainTarget<'t, T> {
     pub(crate) fn new(target: &'t T) -> ExplainTarget<'t, T> {
-        ExplainTarget { target, plans: RefCell::default() }
+        ExplainTarget { target, plans: RefCell::default(), received: Cell::default() }
+    }
+
+    /// Returns the bytes of the documents in all replies.
+    pub(crate) fn received(&self) -> u64 {
+        self.received.get()
+    }
+
+    fn receive(&self, reply: &Reply) {
+        let bytes: usize = reply.batches().iter().map(|batch| batch.as_bytes().len()).sum();
+        self.received.set(self.received.get() + bytes as u64);
     }
 
     /// Returns the plans in the order of their commands.
@@ -81,7 +93,7 @@ impl<'t, T: Target> ExplainTarget<'t, T> {
 impl<T: Target> Target for ExplainTarget<'_, T> {
     async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
         self.explain(database, &command).await;
-        self.target.run(database, command, kind).await
+        self.target.run(database, command, kind).await.inspect(|reply| self.receive(reply))
     }
 
     async fn begin(&self) -> Result<Transaction, Failure> {
@@ -96,7 +108,7 @@ impl<T: Target> Target for ExplainTarget<'_, T> {
         kind: ReplyKind,
     ) -> Result<Reply, Failure> {
         self.explain(database, &command).await;
-        self.target.run_in(transaction, database, command, kind).await
+        self.target.run_in(transaction, database, command, kind).await.inspect(|reply| self.receive(reply))
     }
 
     async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {

@@ -4,12 +4,13 @@ mod finding;
 
 use crate::report::Report;
 use crate::report::cell::{Cell, Tone};
-use crate::report::format::{count, counted, listed, percent, plain};
+use crate::report::format::{bytes, count, counted, listed, percent, plain};
 use crate::report::section::{Headline, Section};
 use crate::report::table::{Column, Measure, Row, Table};
 use crate::report::verdict_text::skipped_lines;
 use crate::results::verification::{
-    AnomalyCounts, LiveRecord, OperationCoverage, PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase,
+    AnomalyCounts, LiveRecord, OperationCoverage, PhaseFindings, Problem, ReceivedBytes, StrategyFindings,
+    Verification, VerifyPhase,
 };
 
 use finding::findings;
@@ -21,7 +22,13 @@ type Coverage<'v> = Measure<&'v OperationCoverage>;
 impl Report {
     /// Computes the report of a verification.
     pub fn of_verification(verification: &Verification) -> Report {
-        let rest = [findings(verification), live(verification), coverage(verification), warnings(verification)];
+        let rest = [
+            findings(verification),
+            live(verification),
+            coverage(verification),
+            received(verification),
+            warnings(verification),
+        ];
         let sections = std::iter::once(strategies(verification)).chain(rest.into_iter().flatten());
         Report::of(headline(verification), sections)
     }
@@ -229,6 +236,20 @@ fn live(verification: &Verification) -> Option<Section> {
     Section::new("live-audits", title).table(table.grouped(Column::strategy())).with_rows()
 }
 
+/// Operations for which some strategies receive far more than others; `None` for nothing.
+fn received(verification: &Verification) -> Option<Section> {
+    let of_operation = |one: &ReceivedBytes| {
+        let strategies: Vec<String> =
+            one.strategies.iter().map(|(name, size)| format!("{} {}", plain(name), bytes(*size as f64))).collect();
+        format!("{}: {}", plain(&one.operation), strategies.join(", "))
+    };
+    let items: Vec<String> = verification.received.iter().map(of_operation).collect();
+    let note = "Some strategies receive whole documents where others receive only what is needed: this may be what is compared, \
+                or a forgotten projection.";
+    let title = "Bytes received per call for the same results";
+    (!items.is_empty()).then(|| Section::new("received", title).items(items).note(note))
+}
+
 /// What does not fail a strategy, but deserves a look; `None` for nothing.
 fn warnings(verification: &Verification) -> Option<Section> {
     let warnings: Vec<String> = verification.warnings.iter().map(|warning| plain(warning)).collect();
@@ -300,6 +321,7 @@ pub(super) mod tests {
             coverage: Vec::new(),
             notes: Vec::new(),
             skipped: Vec::new(),
+            received: Vec::new(),
             warnings: Vec::new(),
             strategies,
         }
@@ -337,7 +359,9 @@ pub(super) mod tests {
         let notes = vec!["3 of 4 acknowledged `book` records are not there.".to_owned()];
         let warning = "Strategy off_by_one, operation read: `find books` sorts in memory (SORT); is an index missing?";
         let warnings = vec![warning.to_owned()];
-        Report::of_verification(&Verification { coverage, notes, warnings, ..verification(all) })
+        let received = ReceivedBytes::new("read", vec![("linked".into(), 500), ("off_by_one".into(), 5_000)]);
+        let received = received.into_iter().collect();
+        Report::of_verification(&Verification { coverage, notes, received, warnings, ..verification(all) })
     }
 
     /// A verification with this text in every place.

@@ -1,0 +1,73 @@
+//! Two calls that wait for each other before their first write: what either reads before it is out of date when it writes.
+//!
+//! Without it the order in which a server happens to get the commands of two short calls would mostly be that of one after the
+//! other.
+
+use std::cell::Cell;
+
+use bson::RawDocumentBuf;
+use tokio::sync::Barrier;
+
+use crate::server::{Failure, Reply, ReplyKind, Target, Transaction};
+
+/// The commands that write. Others that may are not waited for.
+const WRITES: [&str; 4] = ["insert", "update", "delete", "findAndModify"];
+
+/// The target of one of two calls that meet.
+pub struct Meeting<'m, T> {
+    target: &'m T,
+    /// For the two calls.
+    barrier: &'m Barrier,
+    has_met: Cell<bool>,
+}
+
+impl<'m, T: Target> Meeting<'m, T> {
+    /// The target of one call; `barrier` is for two.
+    pub fn new(target: &'m T, barrier: &'m Barrier) -> Meeting<'m, T> {
+        Meeting { target, barrier, has_met: Cell::new(false) }
+    }
+
+    /// Waits for the other call, once. A call that ends without a write also waits, so that it lets the other go on.
+    pub async fn meet(&self) {
+        if !self.has_met.replace(true) {
+            self.barrier.wait().await;
+        }
+    }
+
+    async fn meet_before(&self, command: &RawDocumentBuf) {
+        let name = command.iter().next().and_then(Result::ok).map(|(name, _)| name);
+        if name.is_some_and(|name| WRITES.contains(&name.as_str())) {
+            self.meet().await;
+        }
+    }
+}
+
+impl<T: Target> Target for Meeting<'_, T> {
+    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+        self.meet_before(&command).await;
+        self.target.run(database, command, kind).await
+    }
+
+    async fn begin(&self) -> Result<Transaction, Failure> {
+        self.target.begin().await
+    }
+
+    async fn run_in(
+        &self,
+        transaction: &mut Transaction,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> Result<Reply, Failure> {
+        self.meet_before(&command).await;
+        self.target.run_in(transaction, database, command, kind).await
+    }
+
+    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        self.target.commit(transaction).await
+    }
+
+    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+        self.target.abort(transaction).await
+    }
+}
