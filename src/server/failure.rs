@@ -12,7 +12,7 @@ pub(super) const AUTHENTICATION_FAILED: i32 = 18;
 /// The server's code for a user without the right to do something.
 pub(super) const UNAUTHORIZED: i32 = 13;
 /// The server's code for a second document with the same unique key.
-pub(super) const DUPLICATE_KEY: i32 = 11000;
+pub(crate) const DUPLICATE_KEY: i32 = 11000;
 
 impl Failure {
     /// The server's error code, if it has one.

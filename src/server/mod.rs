@@ -38,6 +38,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use mongodb::raw_batch_cursor::RawBatch;
 
 use deployment::SINGLE_SERVER_PATIENCE;
+pub(crate) use failure::DUPLICATE_KEY;
 use primary::PrimaryChange;
 pub use transaction::Transaction;
 pub use write_counts::{WriteCounts, count};

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document};
 
-use crate::engine::{Documents, Interpreter};
+use crate::engine::{Documents, Interpreter, StepError};
 use crate::plan::{Collection, EvalError, Frame, Implicit, Plan, Program, Step, Value, Writer, written};
 use crate::server::Target;
 
@@ -56,14 +56,17 @@ impl SampleCall {
     pub async fn on_server<T: Target>(target: &T, database: &str, program: &Program, mut frame: Frame) -> SampleCall {
         let recording = RecordingTarget::new(target);
         let result = Interpreter::new(&recording, database).run(program, &mut frame).await;
+        let sent = recording.into_sent();
         let end = match result {
             // What it gives is the last reply.
             Ok(Value::Outcome(outcome)) => Some(format!("result: {outcome}")),
             Ok(_) if program.implicit == Implicit::Reply => None,
             Ok(value) => Some(format!("result: {}", brief(&written(&value)))),
+            // The last statement shows what the server said.
+            Err(StepError::Failed { .. }) if sent.last().is_some_and(|sent| sent.gist.starts_with("error: ")) => None,
             Err(halt) => Some(format!("error: {halt}")),
         };
-        SampleCall { sent: recording.into_sent(), end }
+        SampleCall { sent, end }
     }
 
     /// Finds the commands that do not depend on replies: the first one, and in programs without decisions the commands after

@@ -8,7 +8,7 @@ use crate::engine::step::interpreter::Interpreter;
 use crate::error::{ErrorKind, KindedError};
 use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Raw, Value, Writer, index_key};
 use crate::server::namespace;
-use crate::server::{Failure, ReplyKind, Target};
+use crate::server::{DUPLICATE_KEY, Failure, FailureKind, ReplyKind, Target};
 
 use super::documents::Documents;
 use super::event::{Event, Observer};
@@ -33,12 +33,25 @@ pub struct LoadError {
 #[derive(Debug, thiserror::Error)]
 enum LoadFailure {
     #[error(transparent)]
-    Server(#[from] Failure),
+    Server(Failure),
+    #[error(
+        "{0}; two of its documents have the same values: look at its unique indexes, and at what their fields are drawn from"
+    )]
+    Duplicate(Failure),
     /// A document or an index has no value.
     #[error(transparent)]
     Document(#[from] EvalError),
     #[error(transparent)]
     Step(#[from] StepError),
+}
+
+impl From<Failure> for LoadFailure {
+    fn from(failure: Failure) -> LoadFailure {
+        match failure.kind {
+            FailureKind::Server(DUPLICATE_KEY) => LoadFailure::Duplicate(failure),
+            _ => LoadFailure::Server(failure),
+        }
+    }
 }
 
 impl LoadError {
@@ -49,6 +62,7 @@ impl LoadError {
                 failure.is_interruption()
             }
             LoadFailure::Document(_)
+            | LoadFailure::Duplicate(_)
             | LoadFailure::Step(StepError::Invalid { .. } | StepError::LimitReached { .. }) => false,
         }
     }
@@ -224,7 +238,9 @@ fn plain(kind: &Value) -> String {
 impl KindedError for LoadError {
     fn kind(&self) -> ErrorKind {
         match &*self.source {
-            LoadFailure::Document(_) | LoadFailure::Step(StepError::Invalid { .. }) => ErrorKind::Input,
+            LoadFailure::Document(_) | LoadFailure::Duplicate(_) | LoadFailure::Step(StepError::Invalid { .. }) => {
+                ErrorKind::Input
+            }
             LoadFailure::Server(_) | LoadFailure::Step(_) => ErrorKind::Environment,
         }
     }
