@@ -10,7 +10,7 @@ use crate::scenario::{
 /// Warns of indexes whose fields no record, document or writing step of the strategy has. A field may be written in many ways, so
 /// any word in what is written counts.
 pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, diagnostics: &mut Diagnostics) {
-    let mut words = Words::default();
+    let mut words = WrittenWords::default();
     for entity in &scenario.entities {
         entity.fields.iter().for_each(|field| words.entry(&field.name, &field.value));
         entity.parent.iter().chain(&entity.children_name).for_each(|name| words.text(&name.value));
@@ -43,7 +43,7 @@ fn fields(index: &Node) -> impl Iterator<Item = &Spanned<String>> {
 }
 
 /// The first part of a path that is no word; `None` also for paths with wildcards or slots.
-fn missing<'p>(path: &'p str, words: &Words) -> Option<&'p str> {
+fn missing<'p>(path: &'p str, words: &WrittenWords) -> Option<&'p str> {
     let is_known =
         |part: &&str| *part == "_id" || words.0.contains(*part) || part.bytes().all(|byte| byte.is_ascii_digit());
     let is_plain = !path.contains(['$', '<']);
@@ -52,9 +52,9 @@ fn missing<'p>(path: &'p str, words: &Words) -> Option<&'p str> {
 
 /// The words of what is written.
 #[derive(Default)]
-struct Words(HashSet<String>);
+struct WrittenWords(HashSet<String>);
 
-impl Words {
+impl WrittenWords {
     fn text(&mut self, text: &str) {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
         self.0.extend(words.map(str::to_owned));
