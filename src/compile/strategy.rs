@@ -37,6 +37,7 @@ impl StrategyCompiler<'_> {
         Some(Arm {
             name: self.strategy.name.value.clone(),
             about: self.strategy.about.clone().unwrap_or_default(),
+            family: line_of(self.strategy, &self.scenario.strategies).last().copied().unwrap_or_default().to_owned(),
             is_unsafe: self.strategy.is_unsafe,
             is_repeat: false,
             tolerates_pairs: self.strategy.tolerates.iter().any(|name| name.value == PAIRS),

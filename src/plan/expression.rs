@@ -62,8 +62,12 @@ impl Frame {
 
     /// The random stream of the generator with this label.
     pub fn stream(&self, label: Label) -> Stream {
-        let seed = if self.iteration == 0 { self.seed } else { self.seed.derive(label, self.iteration) };
-        Stream::new(seed, label, self.ordinal)
+        Stream::new(self.loop_seed(label), label, self.ordinal)
+    }
+
+    /// The seed of the generator with this label, which differs between the iterations of a loop.
+    pub fn loop_seed(&self, label: Label) -> Seed {
+        if self.iteration == 0 { self.seed } else { self.seed.derive(label, self.iteration) }
     }
 }
 
@@ -486,13 +490,15 @@ mod tests {
 
     #[test]
     fn a_generator_inside_a_loop_draws_anew_in_every_iteration_and_alike_every_time() {
-        let expression = expression("range(0, 50).map(i, uniform(0, 1000000))").unwrap();
-        let drawn = evaluate(&expression, &[]).unwrap();
-        let mut numbers: Vec<String> = drawn.items().unwrap().map(|value| format!("{value:?}")).collect();
-        numbers.sort();
-        numbers.dedup();
-        assert!(numbers.len() > 40, "{}", numbers.len());
-        assert_eq!(evaluate(&expression, &[]).unwrap(), drawn);
+        for generator in ["uniform(0, 1000000)", "uuid()", "oid()"] {
+            let expression = expression(&format!("range(0, 50).map(i, {generator})")).unwrap();
+            let drawn = evaluate(&expression, &[]).unwrap();
+            let mut values: Vec<String> = drawn.items().unwrap().map(|value| format!("{value:?}")).collect();
+            values.sort();
+            values.dedup();
+            assert!(values.len() > 40, "{generator}: {}", values.len());
+            assert_eq!(evaluate(&expression, &[]).unwrap(), drawn);
+        }
     }
 
     /// Text of small expressions over `a`, `b` and `c`; not all of them make sense.

@@ -113,7 +113,7 @@ pub const GENERATORS: &[Generator] = &[
         Ok(Value::Int(count as i64))
     }),
     generator("oid", &[], |call, frame| {
-        let id = generate::object_id(frame.seed, call.label, frame.ordinal);
+        let id = generate::object_id(frame.loop_seed(call.label), call.label, frame.ordinal);
         Ok(Value::ObjectId(bson::oid::ObjectId::from_bytes(id)))
     }),
     generator("uuid", &[], |call, frame| Ok(Value::Binary(4, Arc::from(generate::uuid(&mut call.stream(frame)))))),

@@ -71,6 +71,8 @@ pub struct Arm {
     pub name: String,
     /// One sentence.
     pub about: String,
+    /// The strategy at the end of its line of `like`, or itself: strategies of one family share steps.
+    pub family: String,
     /// A negative control: measured, left out of verdicts.
     pub is_unsafe: bool,
     /// The repeat of the baseline: any difference from it is noise.

@@ -122,7 +122,9 @@ pub(super) fn unknown_cache(parts: &BTreeMap<Part, RunRecord>) -> Option<String>
 
 /// Operations that do nothing in many of their calls.
 fn idle_operations(record: &RunRecord) -> Vec<String> {
-    if record.part == Some(Part::Own) {
+    // Two parts with the mix would say the same, with other numbers.
+    let with_mix = record.settings.parts.iter().copied().find(|part| *part != Part::Own);
+    if record.part.is_some() && record.part != with_mix {
         return Vec::new();
     }
     let idle = |operation: usize| {

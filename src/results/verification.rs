@@ -91,6 +91,9 @@ impl ReceivedBytes {
 pub struct StrategyFindings {
     /// Its name.
     pub name: String,
+    /// The strategy at the end of its line of `like`, or itself: strategies of one family share steps.
+    #[serde(default)]
+    pub family: String,
     /// An unsafe strategy: something must be found.
     pub is_unsafe: bool,
     /// The call that was rejected for its size; later ones are not compared.

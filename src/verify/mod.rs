@@ -183,6 +183,7 @@ impl<T: Target> Verifier<'_, T> {
         let calls = self.settings.calls;
         let strategies = self.arms().map(|arm| &plan.arms[arm]).map(|arm| StrategyFindings {
             name: arm.name.clone(),
+            family: arm.family.clone(),
             is_unsafe: arm.is_unsafe,
             rejected_at: None,
             phases: Vec::new(),

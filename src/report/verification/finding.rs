@@ -144,7 +144,9 @@ fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<
 
 fn repeat(verification: &Verification, strategy: &StrategyFindings, call: u64) -> String {
     let Verification { command, baseline, seed, .. } = verification;
-    format!("{REPEAT}{command} --strategies {baseline},{} --seed {seed} --call {call}", strategy.name)
+    let strategies =
+        if strategy.name == *baseline { baseline.clone() } else { format!("{baseline},{}", strategy.name) };
+    format!("{REPEAT}{command} --strategies {strategies} --seed {seed} --call {call}")
 }
 
 /// An audit that found anomalies.

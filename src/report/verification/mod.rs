@@ -61,6 +61,11 @@ fn headline(verification: &Verification) -> Headline {
 
 /// The operations of which nothing was verified, with the next step; `None` for nothing.
 fn gaps(verification: &Verification) -> Option<String> {
+    // The sequential calls end with the first failure of the baseline.
+    let baseline = verification.strategies.first()?;
+    if sequential(baseline).is_some_and(|phase| phase.problems.iter().any(|problem| problem.call.is_some())) {
+        return None;
+    }
     let names = |names: Vec<&str>| listed(&names.into_iter().map(plain).collect::<Vec<_>>());
     let gap = |operations: Vec<&str>, lead: &str, step: &str| {
         (!operations.is_empty()).then(|| format!("{lead}: {}. {step}", names(operations)))
@@ -108,7 +113,9 @@ fn outvoted(verification: &Verification) -> Option<String> {
     let difference = first_difference(first)?;
     let has_baseline = others.len() < safe().count();
     let agree = |other: &&StrategyFindings| first_difference(other).is_some_and(|own| *own == *difference);
-    if !has_baseline || rest.is_empty() || !rest.iter().all(agree) {
+    // Strategies that share the step agree in any case.
+    let is_independent = rest.iter().any(|other| other.family != first.family);
+    if !has_baseline || !is_independent || !rest.iter().all(agree) {
         return None;
     }
     let names: Vec<String> = others.iter().map(|strategy| plain(&strategy.name)).collect();
@@ -118,10 +125,13 @@ fn outvoted(verification: &Verification) -> Option<String> {
 
 /// The first sequential result that is not the baseline's.
 fn first_difference(strategy: &StrategyFindings) -> Option<&Problem> {
-    let sequential = strategy.phases.iter().find(|phase| phase.phase == VerifyPhase::Sequential)?;
-    let first = sequential.problems.first()?;
+    let first = sequential(strategy)?.problems.first()?;
     let is_error = |line: &String| line.starts_with("error ") || line.starts_with("unknown ");
     (!first.lines.iter().any(is_error)).then_some(first)
+}
+
+fn sequential(strategy: &StrategyFindings) -> Option<&PhaseFindings> {
+    strategy.phases.iter().find(|phase| phase.phase == VerifyPhase::Sequential)
 }
 
 /// The result of every phase.
@@ -301,6 +311,7 @@ pub(super) mod tests {
         let phases = [VerifyPhase::Sequential, VerifyPhase::Ordered, VerifyPhase::Unordered, VerifyPhase::Pairs];
         StrategyFindings {
             name: name.into(),
+            family: name.into(),
             is_unsafe,
             rejected_at: None,
             phases: phases.map(PhaseFindings::new).into(),
