@@ -17,7 +17,7 @@ fn list_prints_the_catalogue() {
     assert_eq!((ended.code, ended.err.as_str()), (0, ""));
     insta::assert_snapshot!(ended.out, @r"
     blog-comments     Blog comments: embed, link or bucket?
-                      embedded, linked, bucketed, and 5 more; 2 negative controls
+                      embedded, linked, bucketed, and 8 more; 2 negative controls
     parts-products    Parts of a product: references, joins or copied names?
                       child_refs_applookup, child_refs_lookup, denorm_many_to_one_versioned, and 5 more; 3 negative controls
     log-messages      Log messages: in a separate collection, or the newest ones also in the host?
@@ -25,7 +25,7 @@ fn list_prints_the_catalogue() {
     tasks             People and their tasks: who stores the reference, and what does it cost to keep two of them?
                       parent_ref, embed, two_way_txn, and 2 more; 4 negative controls
     trees             Trees: what should a node store about its place?
-                      ancestors, parent, nested_sets_txn, and 7 more; 6 negative controls
+                      ancestors, parent_lookup, nested_sets_txn, and 7 more; 6 negative controls
     ticketing         Selling seats: one by one, one bulk update, a transaction, or one document per event?
                       tas_bulk, txn, event_map, and 4 more; 1 negative control
     library-checkout  Checking out books: one document, or a counter and loans?
@@ -45,7 +45,7 @@ fn check_prints_one_line_per_valid_file() {
     assert!(lines[1].starts_with("scenarios/blog-comments.yaml: blog-comments; "), "{}", lines[1]);
     assert!(
         lines[0].contains(
-            "; mixes default, read-heavy, write-heavy, hot-post, balanced, pagination, front-page, verify; records 200 post, "
+            "; mixes default, read-heavy, write-heavy, hot-post, balanced, pagination, front-page, authors, verify; records 200 post, "
         ),
         "{}",
         lines[0]
