@@ -258,7 +258,7 @@ impl<T: Target> Verifier<'_, T> {
     ) -> Result<(), RunError> {
         let records =
             audits(&Db { target: self.target, name: &place.database }, self.plan, place.arm, &counts.calls).await;
-        findings.audits = self.tolerate_unsafe(place.arm, records, findings)?.unwrap_or_default();
+        findings.audits = readable(records, findings)?.unwrap_or_default();
         Ok(())
     }
 
@@ -270,27 +270,22 @@ impl<T: Target> Verifier<'_, T> {
         findings: &mut PhaseFindings,
     ) -> Result<(), RunError> {
         let actual = self.state(place).await;
-        let actual = self.tolerate_unsafe(place.arm, actual, findings)?;
+        let actual = readable(actual, findings)?;
         let problems = actual.map(|actual| state::compare("final rows", expected, &actual)).unwrap_or_default();
         problems.into_iter().for_each(|problem| findings.add(problem));
         Ok(())
     }
+}
 
-    /// Turns an error of reading an unsafe strategy's data, which it may have damaged, into a finding.
-    fn tolerate_unsafe<R>(
-        &self,
-        arm: usize,
-        result: Result<R, RunError>,
-        findings: &mut PhaseFindings,
-    ) -> Result<Option<R>, RunError> {
-        match result {
-            Err(RunError::Fatal(FatalError::Scenario { operation, message, .. })) if self.plan.arms[arm].is_unsafe => {
-                let lines = vec![format!("error     {message}")];
-                findings.add(Problem { title: format!("{operation} cannot be read"), lines, call: None, count: 1 });
-                Ok(None)
-            }
-            result => result.map(Some),
+/// Turns an error of reading a strategy's data, which it may have damaged, into a finding.
+fn readable<R>(result: Result<R, RunError>, findings: &mut PhaseFindings) -> Result<Option<R>, RunError> {
+    match result {
+        Err(RunError::Fatal(FatalError::Scenario { operation, message, .. })) => {
+            let lines = vec![format!("error     {message}")];
+            findings.add(Problem { title: format!("{operation} cannot be read"), lines, call: None, count: 1 });
+            Ok(None)
         }
+        result => result.map(Some),
     }
 }
 

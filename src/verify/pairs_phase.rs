@@ -20,7 +20,7 @@ use super::call::{self, ArmDatabase, CallResult};
 use super::meeting::Meeting;
 use super::pairs::{CallPair, waves};
 use super::state::{self, FinalState};
-use super::{Databases, Verifier, is_same};
+use super::{Databases, Verifier, is_same, readable};
 
 /// Pairs that run at the same time.
 const WAVE: usize = 8;
@@ -187,7 +187,7 @@ impl<T: Target> Verifier<'_, T> {
         };
         // What cannot be read has no rows, which differ from those of the other order.
         let unreadable = &mut PhaseFindings::new(VerifyPhase::Pairs);
-        let rows = self.tolerate_unsafe(arm, self.state(place).await, unreadable)?.unwrap_or_default();
+        let rows = readable(self.state(place).await, unreadable)?.unwrap_or_default();
         self.settings.namespace.drop(self.target, &place.database).await?;
         Ok(PairsMade { results, rows })
     }

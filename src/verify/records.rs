@@ -110,8 +110,24 @@ impl ExpectedRecords {
         ExpectedRecords(rows.iter().enumerate().map(of_entity).collect())
     }
 
-    /// Returns a sentence per entity whose acknowledged records cannot be expected to be there.
+    /// Returns a sentence per entity of whose records something cannot be expected.
     pub fn notes(&self, rows: &FinalState, new: &NewRecords) -> Vec<String> {
+        let twice =
+            self.0.iter().enumerate().filter(|(_, expected)| expected.is_some_and(|expected| !expected.is_unique));
+        let twice = twice.map(|(entity, _)| {
+            let (name, rows) = &rows[entity];
+            let ids = counts(rows);
+            format!(
+                "{} `{name}` records have only {} different `_id`s in the baseline: are they drawn too narrowly?",
+                rows.len(),
+                ids.len()
+            )
+        });
+        twice.chain(self.lost(rows, new)).collect()
+    }
+
+    /// Returns a sentence per entity whose acknowledged records cannot be expected to be there.
+    fn lost(&self, rows: &FinalState, new: &NewRecords) -> Vec<String> {
         let lossy =
             self.0.iter().enumerate().filter(|(_, expected)| expected.is_some_and(|expected| !expected.keeps_new));
         let note = |(entity, _): (usize, &Option<OfEntity>)| {

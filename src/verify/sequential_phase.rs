@@ -13,7 +13,7 @@ use super::call::{self, ArmDatabase, CallResult, FinishedCall, PhaseCounts};
 use super::difference::differences;
 use super::records::{ExpectedRecords, NewRecords};
 use super::state::{self, FinalState};
-use super::{BaselineState, Databases, Verifier, is_same};
+use super::{BaselineState, Databases, Verifier, is_same, readable};
 
 /// A strategy while it is compared.
 struct Runner<'t, T> {
@@ -196,7 +196,7 @@ impl<T: Target> Verifier<'_, T> {
     /// Compares the rows of a strategy right after loading with those that were generated.
     async fn compare_loaded(&self, generated: &FinalState, runner: &mut Runner<'_, T>) -> Result<(), RunError> {
         let rows = self.state(&runner.place).await;
-        let rows = self.tolerate_unsafe(runner.place.arm, rows, &mut runner.findings)?;
+        let rows = readable(rows, &mut runner.findings)?;
         let problems = rows.map(|rows| state::compare("rows right after loading", generated, &rows));
         problems.into_iter().flatten().for_each(|problem| runner.findings.add(problem));
         Ok(())

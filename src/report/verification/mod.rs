@@ -38,7 +38,12 @@ fn headline(verification: &Verification) -> Headline {
     let Verification { scenario, mix, seed, calls, clients, baseline, skipped, .. } = verification;
     let (mix, calls) = (plain(mix), counted(*calls, "sequential call"));
     let clients = if is_concurrent(verification) {
-        format!("; then {clients} concurrent clients, with calls of equal `serial` ordered, unordered, and in pairs")
+        let pairs = verification.strategies.iter().map(|strategy| strategy.pairs).max().unwrap_or(0);
+        let ways = match pairs {
+            0 => "ordered and unordered".to_owned(),
+            _ => format!("ordered, unordered, and in {}", counted(pairs, "pair")),
+        };
+        format!("; then {clients} concurrent clients, with calls of equal `serial` {ways}")
     } else {
         String::new()
     };
