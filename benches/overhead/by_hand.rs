@@ -39,6 +39,8 @@ pub struct Draws {
     /// Authors of loaded points and comments.
     names: Vec<String>,
     posts: Zipf<f64>,
+    /// Pages of each loaded post.
+    pages: Vec<i32>,
     popular: Zipf<f64>,
     comments: Vec<Comment>,
 }
@@ -66,12 +68,15 @@ impl Draws {
             .chain(comments.iter().map(|comment| comment.name.clone()))
             .collect();
         let zipf = |n: usize| Zipf::new(n.max(1) as f64, 0.99).expect("a valid distribution");
+        let mut sizes = vec![0; posts.len()];
+        comments.iter().for_each(|comment| sizes[comment.post as usize] += 1);
         Draws {
             random: SmallRng::seed_from_u64(1),
             next: points.len() as i32,
             points: points.len() as i32,
             names: names.into_iter().collect(),
             posts: zipf(posts.len()),
+            pages: sizes.into_iter().map(|size| 1 + size / 50).collect(),
             popular: zipf(comments.len()),
             comments,
         }
@@ -161,9 +166,10 @@ fn blog(draws: &mut Draws) -> Document {
         0..20 => add_comment(draws),
         20..30 => find_post(doc! { "_id": draws.post() }, None),
         30..60 => {
-            let skip = (draws.random.random_range(1..=3) - 1) * 50;
+            let post = draws.post();
+            let skip = draws.random.random_range(0..draws.pages[post as usize]) * 50;
             let page = doc! { "_id": 1, "comments": { "$slice": [skip, 50] } };
-            find_post(doc! { "_id": draws.post() }, Some(page))
+            find_post(doc! { "_id": post }, Some(page))
         }
         60..70 => page_after(draws.comment()),
         70..80 => find_post(doc! { "_id": draws.post() }, Some(doc! { "_id": 1, "comments": { "$slice": -10 } })),
@@ -171,9 +177,12 @@ fn blog(draws: &mut Draws) -> Document {
             let number = doc! { "$project": { "n": { "$size": "$comments" } } };
             aggregate(vec![doc! { "$match": { "_id": draws.post() } }, number])
         }
-        85..90 => find_post(doc! { "comments._id": draws.comment().id }, Some(doc! { "_id": 0, "comments.$": 1 })),
-        90..95 => edit(draws.comment()),
-        _ => by_author(&draws.comment().name),
+        85..90 => {
+            let comment = draws.comment();
+            let filter = doc! { "_id": comment.post, "comments._id": comment.id };
+            find_post(filter, Some(doc! { "_id": 0, "comments.$": 1 }))
+        }
+        _ => edit(draws.comment()),
     }
 }
 
@@ -213,17 +222,6 @@ fn page_after(last: &Comment) -> Document {
     let rest = doc! { "$filter": { "input": "$comments", "as": "c", "cond": after } };
     let page = doc! { "$project": { "comments": { "$slice": [rest, 50] } } };
     aggregate(vec![doc! { "$match": { "_id": last.post } }, page])
-}
-
-fn by_author(name: &str) -> Document {
-    aggregate(vec![
-        doc! { "$match": { "comments.name": name } },
-        doc! { "$unwind": "$comments" },
-        doc! { "$replaceWith": "$comments" },
-        doc! { "$match": { "name": name } },
-        doc! { "$sort": { "created_on": 1, "_id": 1 } },
-        doc! { "$limit": 20 },
-    ])
 }
 
 /// Makes as many calls as `calls` has, with concurrent clients.
