@@ -4,8 +4,8 @@
 //! that reports that it did nothing may also be left out: strategies that try and undo sometimes reject both of two calls. For
 //! the pairs that were made this shows that no write was lost, whatever the operations mean: two reads before two writes, a
 //! check that another call makes obsolete, or half of a change that another call overwrites lead to neither order's results.
-//! Each call waits for the other before its first write. Waves of pairs on different records run at the same time; a pair that fails in its wave must fail again alone, so that
-//! nothing but its two calls can be the cause.
+//! Each call waits for the other before its first write. Waves of pairs on different records run at the same time; a pair that
+//! fails in its wave must fail again alone, so that nothing but its two calls can be the cause.
 
 use futures_util::future::{join, join_all};
 use tokio::sync::Barrier;
