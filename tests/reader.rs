@@ -115,7 +115,7 @@ fn reads_nested_steps() {
     assert!(matches!(&answer.kind, StepKind::Return(node) if node.as_mapping().is_some()));
 
     let [retry] = steps(embedded, "edit_comment") else { panic!("one step") };
-    let StepKind::Retry { errors, attempts, body } = &retry.kind else { panic!("{retry:?}") };
+    let StepKind::Retry { errors, attempts, delay: 0, body } = &retry.kind else { panic!("{retry:?}") };
     assert_eq!((&errors[..], *attempts, body.len()), (&[11000][..], 7, 2));
     assert!(matches!(body[1].kind, StepKind::RetryIf(_)));
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::scenario::{Source, suggest};
+use crate::scenario::{self, Diagnostics, GROUPS, Scenario, Source, suggest};
 
 use super::exit::CliError;
 
@@ -16,6 +16,23 @@ pub const SCENARIOS: [(&str, &str); 7] = [
     ("ticketing", include_str!("../../scenarios/ticketing.yaml")),
     ("library-checkout", include_str!("../../scenarios/library-checkout.yaml")),
 ];
+
+/// The scenarios by the decision that they are about, in the order of the format's table.
+///
+/// # Errors
+/// When a built-in scenario cannot be read.
+pub fn by_group() -> Result<Vec<(&'static str, Vec<Scenario>)>, CliError> {
+    let read = |(name, text): &(&str, &str)| {
+        let scenario = scenario::read(&Source::new(*name, *text), &mut Diagnostics::new());
+        scenario.ok_or_else(|| CliError::failure(format!("the built-in scenario {name} is damaged")))
+    };
+    let scenarios: Vec<Scenario> = SCENARIOS.iter().map(read).collect::<Result<_, _>>()?;
+    let of_group = |group: &'static str| {
+        let is_of = |scenario: &&Scenario| scenario.group.as_deref() == Some(group);
+        (group, scenarios.iter().filter(is_of).cloned().collect::<Vec<_>>())
+    };
+    Ok(GROUPS.iter().map(|group| of_group(group)).filter(|(_, scenarios)| !scenarios.is_empty()).collect())
+}
 
 /// The scenario that `name_or_path` means: a name of the catalogue, or a file.
 ///
@@ -66,6 +83,12 @@ mod tests {
         let text = open("blog_coments").unwrap_err().message;
         assert!(text.contains("did you mean `blog-comments`?") && text.contains("docshape list"), "{text}");
         assert!(!open("zzz").unwrap_err().message.contains("did you mean"));
+    }
+
+    #[test]
+    fn every_scenario_is_in_a_group() {
+        let listed: usize = by_group().unwrap().iter().map(|(_, scenarios)| scenarios.len()).sum();
+        assert_eq!(listed, SCENARIOS.len());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::argument::{
 use super::capacity::CapacityArguments;
 use super::clean::CleanArguments;
 use super::compare::CompareArguments;
+use super::list::ListArguments;
 use super::rights::RightsArguments;
 use super::run::RunArguments;
 use super::selftest::SelftestArguments;
@@ -47,7 +48,7 @@ pub enum CliCommand {
     /// Print the documents, indexes and commands of each strategy as mongosh statements
     Show(ShowArguments),
     /// List the built-in scenarios
-    List,
+    List(ListArguments),
     /// Compare two runs of a scenario; exit with 1 if the later run is slower
     #[command(after_help = super::EXIT_CODES)]
     Compare(CompareArguments),

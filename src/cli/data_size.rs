@@ -49,7 +49,7 @@ impl DataSize {
         let (mut made, mut size) = (0.0_f64, 0.0);
         for document in Documents::new(plan, collection).take(SAMPLED) {
             let length = document?.as_bytes().len();
-            if length > LARGEST {
+            if length > LARGEST && !collection.skips_large {
                 return Err(EvalError::new(format!("it has {}", bytes(length as f64))));
             }
             (made, size) = (made + 1.0, size + length as f64);
@@ -83,5 +83,5 @@ impl DataSize {
 fn place(scenario: &Scenario, arm: &Arm, collection: &Collection) -> Span {
     let strategy = scenario.strategies.iter().find(|strategy| strategy.name.value == arm.name);
     let named = |name: &str| strategy?.collections.iter().find(|own| own.name.value == name).map(|own| own.name.span);
-    named(&collection.name).or(strategy.map(|strategy| strategy.name.span)).unwrap_or_default()
+    named(&collection.written).or(strategy.map(|strategy| strategy.name.span)).unwrap_or_default()
 }

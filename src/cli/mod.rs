@@ -51,7 +51,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         CliCommand::Verify(arguments) => verify::verify(&arguments),
         CliCommand::Check(arguments) => check::check(&arguments),
         CliCommand::Show(arguments) => show::show(&arguments),
-        CliCommand::List => list::list(),
+        CliCommand::List(arguments) => list::list(&arguments),
         CliCommand::Compare(arguments) => compare::compare(&arguments),
         CliCommand::Report(arguments) => report::report(&arguments),
         CliCommand::Summary(arguments) => summary::summary(&arguments),

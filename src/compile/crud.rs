@@ -87,11 +87,13 @@ impl CrudCompiler<'_, '_> {
                 let pipeline = field("pipeline", self.required("pipeline")?);
                 let cursor = field("cursor", Template::Document(self.copy(&[("batchSize", "batchSize")])?));
                 let mut entries = vec![pipeline, cursor];
-                entries.extend(self.copy(&[("hint", "hint")])?);
+                entries.extend(self.copy(&[("hint", "hint"), ("collation", "collation")])?);
                 ("aggregate", entries, None)
             }
             CountDocuments => ("aggregate", self.count_entries()?, None),
-            Distinct => ("distinct", self.copy(&[("key", "key"), ("filter", "query")])?, None),
+            Distinct => {
+                ("distinct", self.copy(&[("key", "key"), ("filter", "query"), ("collation", "collation")])?, None)
+            }
             UpdateOne | UpdateMany | ReplaceOne => ("update", vec![list_of_one("updates", self.update_part()?)], None),
             DeleteOne | DeleteMany => ("delete", vec![list_of_one("deletes", self.delete_part()?)], None),
             FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete => ("findAndModify", self.modify_entries()?, None),
@@ -99,7 +101,7 @@ impl CrudCompiler<'_, '_> {
     }
 
     fn find_entries(&mut self) -> Option<Vec<DocumentPart>> {
-        let names = ["filter", "projection", "sort", "skip", "hint"];
+        let names = ["filter", "projection", "sort", "skip", "hint", "collation"];
         self.copy(&names.map(|name| (name, name)))
     }
 
@@ -117,20 +119,27 @@ impl CrudCompiler<'_, '_> {
         stages.push(Item::One(Template::Document(vec![constant("$group", sum)])));
         let mut entries =
             vec![field("pipeline", Template::Array(stages)), field("cursor", Template::Document(Vec::new()))];
-        entries.extend(self.copy(&[("hint", "hint")])?);
+        entries.extend(self.copy(&[("hint", "hint"), ("collation", "collation")])?);
         Some(entries)
     }
 
     fn delete_part(&mut self) -> Option<Vec<DocumentPart>> {
-        let mut delete = self.copy(&[("filter", "q"), ("hint", "hint")])?;
+        let mut delete = self.copy(&[("filter", "q"), ("hint", "hint"), ("collation", "collation")])?;
         delete.push(constant("limit", Value::Int(i64::from(self.word == CommandWord::DeleteOne))));
         Some(delete)
     }
 
     fn update_part(&mut self) -> Option<Vec<DocumentPart>> {
         let change = if self.word == CommandWord::ReplaceOne { "replacement" } else { "update" };
-        let names =
-            [("filter", "q"), (change, "u"), ("upsert", "upsert"), ("arrayFilters", "arrayFilters"), ("hint", "hint")];
+        let names = [
+            ("filter", "q"),
+            (change, "u"),
+            ("sort", "sort"),
+            ("upsert", "upsert"),
+            ("arrayFilters", "arrayFilters"),
+            ("hint", "hint"),
+            ("collation", "collation"),
+        ];
         let mut update = self.copy(&names)?;
         update.push(constant("multi", Value::Bool(self.word == CommandWord::UpdateMany)));
         Some(update)
@@ -146,6 +155,7 @@ impl CrudCompiler<'_, '_> {
             ("upsert", "upsert"),
             ("arrayFilters", "arrayFilters"),
             ("hint", "hint"),
+            ("collation", "collation"),
         ];
         let mut entries = self.copy(&names)?;
         if self.word == CommandWord::FindOneAndDelete {

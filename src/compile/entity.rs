@@ -1,6 +1,6 @@
 //! Entities as written to [`Data`] that can make any record.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::generate::Seed;
 use crate::scenario::{self, Diagnostics, Scenario};
@@ -8,7 +8,7 @@ use crate::scenario::{self, Diagnostics, Scenario};
 use super::parts::all;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{EntityNames, Names, Origin, Scope};
-use crate::plan::{Data, Entity, Expression, data::Field};
+use crate::plan::{Clock, Data, Entity, Expression, data::Field};
 
 pub fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<EntityNames> {
     let known: Vec<&str> = scenario.entities.iter().map(|entity| entity.name.value.as_str()).collect();
@@ -52,7 +52,9 @@ pub fn compile_data(
     for (entity, of) in entities.iter_mut().zip(&names.entities) {
         entity.children = of.children.iter().map(|(name, child)| (Arc::from(name.as_str()), *child)).collect();
     }
-    let data = Arc::new(Data::new(Seed::new(seed), entities.into()));
+    let clock =
+        Clock { first_call: scenario.clock.starts_now.then(command_start), step: i64::from(scenario.clock.step) };
+    let data = Arc::new(Data::new(Seed::new(seed), clock, entities.into()));
     for (position, entity) in scenario.entities.iter().enumerate() {
         if let Err(error) = data.measure(position) {
             diagnostics.error(
@@ -64,6 +66,13 @@ pub fn compile_data(
         }
     }
     Some(data)
+}
+
+/// The time of day at the first use, in milliseconds since the epoch: the same for all plans of this process, so that all
+/// strategies and rounds get the same calls.
+fn command_start() -> i64 {
+    static START: LazyLock<i64> = LazyLock::new(|| bson::DateTime::now().timestamp_millis());
+    *START
 }
 
 fn compile_entity(

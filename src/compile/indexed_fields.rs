@@ -38,6 +38,7 @@ pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, 
 
 /// The fields that an index names: `{ a: 1 }`, or `{ key: { a: 1 }, unique: true }`.
 fn fields(index: &Node) -> impl Iterator<Item = &Spanned<String>> {
+    let index = if index.get("forEach").is_some() { index.get("item").unwrap_or(index) } else { index };
     let key = index.get("key").filter(|key| key.as_mapping().is_some()).unwrap_or(index);
     key.as_mapping().into_iter().flatten().map(|(field, _)| field)
 }

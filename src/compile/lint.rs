@@ -131,6 +131,35 @@ pub fn writes_elsewhere(pipeline: &Node) -> bool {
     found
 }
 
+/// Reports options of a collection that contradict each other or its indexes, where the server would refuse them late or keep
+/// other documents than was meant.
+pub fn check_options(options: &Node, indexes: Option<&Node>, diagnostics: &mut Diagnostics) {
+    let Some(capped) = options.get("capped") else { return };
+    let ttl = indexes.and_then(|indexes| {
+        let mut indexes = indexes.as_list().into_iter().flatten();
+        indexes.find_map(|index| index.get("expireAfterSeconds"))
+    });
+    if let Some(ttl) = ttl {
+        let message = "a capped collection cannot have a TTL index";
+        diagnostics.error(
+            ttl.span,
+            message,
+            "remove `capped`, or `expireAfterSeconds`: the oldest documents go by number or by age",
+        );
+    }
+    if options.get("timeseries").is_some() {
+        let message = "a time-series collection cannot be capped";
+        diagnostics.error(capped.span, message, "remove `capped`, and use `expireAfterSeconds` of the collection");
+    }
+    if options.get("size").is_none() {
+        diagnostics.error(
+            capped.span,
+            "`capped` without `size`",
+            "add `size`, its bytes at most; `max` is the documents at most",
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::fixture::messages;

@@ -22,6 +22,7 @@ mod parts;
 mod reply;
 mod resolve;
 mod scope;
+mod series;
 mod shape;
 mod steps;
 mod strategy;
@@ -44,6 +45,7 @@ use indexed_fields::check_indexed_fields;
 use operation::{compile_mix, compile_operations};
 use parameter::{parameters, with_parameters};
 use scope::Names;
+use series::expand;
 use strategy::StrategyCompiler;
 
 /// Resolves a whole scenario: all its strategies and mixes are checked, those chosen become the plan.
@@ -91,12 +93,15 @@ fn resolve_whole(
     let concerns = Concerns::default();
     let strategies = inherit(&scenario.strategies, diagnostics);
     strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
+    let called: Vec<&str> = mix.called(&names.operations).collect();
     let mut compile_arm = |strategy: &scenario::StrategyDefinition| {
         let names = &with_parameters(&names, strategy, diagnostics);
-        StrategyCompiler { scenario, strategy, names, concerns: &concerns, diagnostics }.compile()
+        let collections = &expand(strategy, names, diagnostics);
+        let called = &called;
+        StrategyCompiler { scenario, strategy, names, called, collections, concerns: &concerns, diagnostics }.compile()
     };
     let mut arms: Vec<Arm> = strategies.iter().filter_map(&mut compile_arm).collect();
-    let mut chosen = chosen_strategies(scenario, choice)?;
+    let mut chosen = chosen_strategies(scenario, choice, &called)?;
     if choice.repeat && chosen.len() > 1 {
         let baseline = strategies.iter().find(|strategy| strategy.name.value == chosen[0]);
         arms.extend(baseline.and_then(&mut compile_arm).map(into_repeat));
@@ -146,14 +151,17 @@ fn chosen_mix<'s>(scenario: &'s Scenario, choice: &Choice) -> Result<Option<&'s 
 }
 
 /// Returns the names of the strategies that run, the baseline first.
-fn chosen_strategies(scenario: &Scenario, choice: &Choice) -> Result<Vec<String>, ChoiceError> {
+/// The strategies that run where these operations are called, the baseline first.
+fn chosen_strategies(scenario: &Scenario, choice: &Choice, called: &[&str]) -> Result<Vec<String>, ChoiceError> {
     let names = |is_chosen: &dyn Fn(&scenario::StrategyDefinition) -> bool| -> Vec<String> {
         scenario.strategies.iter().filter(|s| is_chosen(s)).map(|s| s.name.value.clone()).collect()
     };
     if choice.strategies.is_empty() {
-        let marked = names(&|strategy| strategy.is_default.as_ref().is_some_and(|marked| marked.value));
-        let is_all = choice.all || marked.is_empty();
-        return Ok(if is_all { names(&|strategy| !strategy.is_unsafe) } else { marked });
+        let is_safe = |strategy: &scenario::StrategyDefinition| !strategy.is_unsafe_with(called);
+        let is_marked =
+            |strategy: &scenario::StrategyDefinition| strategy.is_default.as_ref().is_some_and(|it| it.value);
+        let marked = names(&|strategy| is_marked(strategy) && (strategy.is_unsafe || is_safe(strategy)));
+        return Ok(if choice.all || marked.is_empty() { names(&is_safe) } else { marked });
     }
     let known: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
     for (position, name) in choice.strategies.iter().enumerate() {
@@ -222,6 +230,41 @@ strategies:
         assert_eq!(names(&Choice { all: true, ..Choice::default() }), ["plain", "wide"]);
         let named = Choice { strategies: vec!["bad".to_owned(), "plain".to_owned()], ..Choice::default() };
         assert_eq!(names(&named), ["bad", "plain"]);
+    }
+
+    #[test]
+    fn strategies_that_are_unsafe_with_an_operation_run_where_it_is_not_called() {
+        let text = TEXT
+            .replace("  read: {", "  rename: {}\n  read: {")
+            .replace("  many: {", "  renaming: { read: 1, rename: 1 }\n  many: {")
+            .replace(
+                "operations: { read: { return: '[n,",
+                "operations: { rename: { return: ok() }, read: { return: '[n,",
+            )
+            .replace("wide: { default: true,", "wide: { default: true, unsafe_with: [rename],");
+        let arms = |mix: &str, all: bool| {
+            let plan = chosen(&text, &Choice { mix: Some(mix.to_owned()), all, ..Choice::default() });
+            plan.arms.iter().map(|arm| (arm.name.clone(), arm.is_unsafe)).collect::<Vec<_>>()
+        };
+        let safe = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), false)).collect::<Vec<_>>();
+        assert_eq!(arms("default", false), safe(&["plain", "wide"]));
+        assert_eq!(arms("renaming", false), safe(&["plain"]));
+        assert_eq!(arms("renaming", true), safe(&["plain"]));
+        let named = Choice { mix: Some("renaming".into()), strategies: vec!["wide".into()], ..Choice::default() };
+        assert!(chosen(&text, &named).arms[0].is_unsafe);
+    }
+
+    #[test]
+    fn one_collection_is_made_for_each_element() {
+        let text = TEXT.replace(
+            "collections: { things: { each: thing } }",
+            "collections: { things: { each: thing }, 'rows_<k>': { for: { k: 'range(0, n)' }, each: { thing: all(thing), kind: '[k]' }, \
+             document: { _id: <thing._id>, kind: <kind>, k: <k> }, indexes: [{ 'f<k>': 1 }] } }",
+        );
+        let plan = chosen(&text, &Choice::default());
+        let names: Vec<_> =
+            plan.arms[0].collections.iter().map(|one| (one.name.as_str(), one.written.as_str())).collect();
+        assert_eq!(names, [("things", "things"), ("rows_0", "rows_<k>"), ("rows_1", "rows_<k>")]);
     }
 
     #[test]

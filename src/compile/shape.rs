@@ -12,13 +12,14 @@ use super::scope::Names;
 pub fn compile_shape(node: &Node, names: &Names, diagnostics: &mut Diagnostics) -> Option<Shape> {
     match &node.tree {
         Tree::Scalar(Scalar::Text(name)) if name == "value" => Some(Shape::Value),
+        Tree::Scalar(Scalar::Text(name)) if name == "opaque" => Some(Shape::Opaque),
         Tree::Scalar(Scalar::Text(name)) => match names.entity(name) {
             Some(entity) => {
                 let fields = names.entities[entity].fields.iter().map(|(field, _)| Arc::from(field.as_str()));
                 Some(Shape::Entity(fields.collect()))
             }
             None => {
-                let known = [names.entity_names(), vec!["value"]].concat();
+                let known = [names.entity_names(), vec!["value", "opaque"]].concat();
                 diagnostics.is_known("type", &Spanned::new(name.clone(), node.span), "", &known);
                 None
             }
@@ -37,7 +38,11 @@ pub fn compile_shape(node: &Node, names: &Names, diagnostics: &mut Diagnostics) 
         }
         _ => {
             let message = format!("expected a type, found {}", node.describe());
-            diagnostics.error(node.span, message, "a type is an entity, value, [T], { set: T } or { field: T }");
+            diagnostics.error(
+                node.span,
+                message,
+                "a type is an entity, value, opaque, [T], { set: T } or { field: T }",
+            );
             None
         }
     }

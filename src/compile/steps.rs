@@ -14,8 +14,8 @@ use super::reply::check_condition;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{Origin, Scope};
 use crate::plan::{
-    Bulk, Caught, Command, Concerns, Expression, Implicit, Places, Program, ReplyShape, Skeleton, Step, Template,
-    While,
+    Bulk, Caught, Command, Concerns, Expression, Implicit, Places, Program, ReplyShape, Retry, Skeleton, Step,
+    Template, While,
     program::{most_writes, writes},
     template::{DocumentPart, Key},
 };
@@ -132,9 +132,14 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             }
             StepKind::ForEach { name, list, body } => self.for_each(name, list, body),
             StepKind::While { condition, max_iterations, body } => self.repeat(condition, *max_iterations, body),
-            StepKind::Retry { errors, attempts, body } => {
+            StepKind::Retry { errors, attempts, delay, body } => {
                 let body = self.steps(body);
-                Some(Step::Retry { errors: errors.clone(), attempts: *attempts, body: body? })
+                Some(Step::Retry(Box::new(Retry {
+                    errors: errors.clone(),
+                    attempts: *attempts,
+                    delay: *delay,
+                    body: body?,
+                })))
             }
             StepKind::Try { body, catches } => self.attempt(body, catches),
             StepKind::RetryIf(condition) => self.condition(condition, "retry_if").map(Step::RetryIf),

@@ -8,11 +8,12 @@ use super::audit::{AuditCompiler, PAIRS};
 use super::document::DocumentCompiler;
 use super::foreign::check_collection;
 use super::inherit::line_of;
-use super::lint::{check_texts, check_wholes};
+use super::lint::{check_options, check_texts, check_wholes};
 use super::operation::argument_scope;
 use super::parts::{all, optional};
 use super::resolve::resolve_records;
 use super::scope::{Names, Origin, Scope};
+use super::series::Instance;
 use super::steps::StepCompiler;
 use crate::plan::{Arm, Audit, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
 
@@ -21,6 +22,10 @@ pub struct StrategyCompiler<'r> {
     pub scenario: &'r Scenario,
     pub strategy: &'r scenario::StrategyDefinition,
     pub names: &'r Names,
+    /// The operations that the mix calls.
+    pub called: &'r [&'r str],
+    /// The collections, each with its name; see [`expand`](super::series::expand).
+    pub collections: &'r [Instance<'r>],
     pub concerns: &'r Concerns,
     pub diagnostics: &'r mut Diagnostics,
 }
@@ -28,7 +33,7 @@ pub struct StrategyCompiler<'r> {
 impl StrategyCompiler<'_> {
     /// The strategy, resolved; `None` when there were problems.
     pub fn compile(mut self) -> Option<Arm> {
-        let collections = all(self.strategy.collections.iter().map(|collection| self.collection(collection)));
+        let collections = all(self.collections.iter().map(|instance| self.instance(instance)));
         let load = self.strategy.load.as_ref();
         let load = load.map(|steps| self.program(Scope::new(self.names, "load"), steps, false));
         let operations = self.operations();
@@ -38,7 +43,7 @@ impl StrategyCompiler<'_> {
             name: self.strategy.name.value.clone(),
             about: self.strategy.about.clone().unwrap_or_default(),
             family: line_of(self.strategy, &self.scenario.strategies).last().copied().unwrap_or_default().to_owned(),
-            is_unsafe: self.strategy.is_unsafe,
+            is_unsafe: self.strategy.is_unsafe_with(self.called),
             is_repeat: false,
             tolerates_pairs: self.strategy.tolerates.iter().any(|name| name.value == PAIRS),
             collections: collections?,
@@ -51,7 +56,7 @@ impl StrategyCompiler<'_> {
 
     /// The collections that steps may use.
     fn declared(&self) -> Vec<String> {
-        self.strategy.collections.iter().map(|collection| collection.name.value.clone()).collect()
+        self.collections.iter().map(|collection| collection.name.clone()).collect()
     }
 
     fn program(&mut self, scope: Scope, steps: &[StepDefinition], returns: bool) -> Option<Program> {
@@ -60,8 +65,9 @@ impl StrategyCompiler<'_> {
 
     fn operations(&mut self) -> Option<Vec<Program>> {
         let known: Vec<&str> = self.names.operations.iter().map(String::as_str).collect();
-        for implementation in &self.strategy.operations {
-            self.diagnostics.is_known("operation", &implementation.name, "", &known);
+        let named = self.strategy.operations.iter().map(|implementation| &implementation.name);
+        for name in named.chain(&self.strategy.unsafe_with) {
+            self.diagnostics.is_known("operation", name, "", &known);
         }
         all(self.scenario.operations.iter().map(|operation| {
             let name = &operation.name.value;
@@ -132,7 +138,7 @@ impl StrategyCompiler<'_> {
     /// `find` of the collection whose `each` is the entity.
     fn default_state(&self, entity: &str) -> Option<Vec<StepDefinition>> {
         let mut collections = self.strategy.collections.iter();
-        let collection = collections.find(|collection| entity_of_each(collection) == Some(entity))?;
+        let collection = collections.find(|each| each.series.is_none() && entity_of_each(each) == Some(entity))?;
         let span = collection.name.span;
         let kind = StepKind::Command {
             word: Spanned { value: scenario::CommandWord::Find, span },
@@ -141,6 +147,14 @@ impl StrategyCompiler<'_> {
             alias: None,
         };
         Some(vec![StepDefinition { span, kind }])
+    }
+
+    /// Compiles a collection with the names that it may use.
+    fn instance(&mut self, instance: &Instance<'_>) -> Option<Collection> {
+        let names = instance.names.as_ref().unwrap_or(self.names);
+        let collection =
+            StrategyCompiler { names, diagnostics: &mut *self.diagnostics, ..*self }.collection(instance.definition)?;
+        Some(Collection { name: instance.name.clone(), ..collection })
     }
 
     fn collection(&mut self, collection: &scenario::CollectionDefinition) -> Option<Collection> {
@@ -174,17 +188,28 @@ impl StrategyCompiler<'_> {
             },
             (None, None) => Some(Template::Document(Vec::new())),
         };
-        let indexes = collection.indexes.as_ref().map(|indexes| {
-            let mut scope = Scope::new(self.names, "indexes");
-            DocumentCompiler { scope: &mut scope, diagnostics: self.diagnostics }.compile(indexes, false)
-        });
+        let mut plain = |node: &Node, place: &str| {
+            let mut scope = Scope::new(self.names, place);
+            let compiled =
+                DocumentCompiler { scope: &mut scope, diagnostics: self.diagnostics }.compile(node, false)?;
+            Some((compiled, scope.slots()))
+        };
+        let indexes = collection.indexes.as_ref().map(|indexes| plain(indexes, "indexes"));
+        let options = collection.options.as_ref().map(|options| plain(options, "options"));
+        if let Some(options) = &collection.options {
+            check_options(options, collection.indexes.as_ref(), self.diagnostics);
+        }
+        let (indexes, index_slots) = optional(indexes)?.unwrap_or((Template::Array(Vec::new()), 0));
         Some(Collection {
             name: collection.name.value.clone(),
+            written: collection.name.value.clone(),
             loops: optional(loops)?,
+            options: optional(options)?.map(|(options, _)| options),
+            skips_large: collection.skips_large,
             load_order,
             document: document?,
-            slots: scope.slots(),
-            indexes: optional(indexes)?.unwrap_or(Template::Array(Vec::new())),
+            slots: scope.slots().max(index_slots),
+            indexes,
         })
     }
 

@@ -13,11 +13,33 @@ use super::{
     written,
 };
 
-/// The first loaded instant: 2024-01-01T00:00:00Z, in milliseconds.
-const EPOCH: i64 = 1_704_067_200_000;
+/// The instants of records and calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// The instant of the first call, in milliseconds since the epoch; `None`: records begin with 2024.
+    pub first_call: Option<i64>,
+    /// Milliseconds between the instants of consecutive records, and of consecutive calls.
+    pub step: i64,
+}
 
-/// Milliseconds between the instants of consecutive records, and of consecutive calls.
-const TICK: i64 = 1_000;
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { first_call: None, step: 1_000 }
+    }
+}
+
+impl Clock {
+    /// 2024-01-01T00:00:00Z, in milliseconds.
+    const EPOCH: i64 = 1_704_067_200_000;
+
+    /// The instant of record `index`, or of what comes after `index` records and calls.
+    fn instant(self, index: u64, loaded: u64) -> i64 {
+        match self.first_call {
+            Some(first) => first + (index as i64 - loaded as i64) * self.step,
+            None => Clock::EPOCH + index as i64 * self.step,
+        }
+    }
+}
 
 /// Slots of a frame that evaluates an entity's fields: `index`, `number`, the parent, then the fields in order.
 pub const INDEX_SLOT: usize = 0;
@@ -38,6 +60,8 @@ pub struct Data {
     pub seed: Seed,
     /// The entities, in the scenario's order.
     pub entities: Arc<[Entity]>,
+    /// What `clock()` gives.
+    pub clock: Clock,
     /// An extent per entity.
     extents: Box<[OnceLock<Extent>]>,
     /// By entity, and the bits of an exponent.
@@ -86,10 +110,10 @@ struct Extent {
 
 impl Data {
     /// Data whose extents are not counted yet.
-    pub fn new(seed: Seed, entities: Arc<[Entity]>) -> Data {
+    pub fn new(seed: Seed, clock: Clock, entities: Arc<[Entity]>) -> Data {
         let extents = entities.iter().map(|_| OnceLock::new()).collect();
         let (popularities, zipf_counts, referrers) = Default::default();
-        Data { seed, entities, extents, popularities, zipf_counts, referrers }
+        Data { seed, entities, clock, extents, popularities, zipf_counts, referrers }
     }
 
     /// Data of the same entities from another seed.
@@ -97,7 +121,7 @@ impl Data {
     /// # Errors
     /// When the records of an entity cannot be counted.
     pub fn of_seed(&self, seed: Seed) -> Result<Arc<Data>, EvalError> {
-        let data = Arc::new(Data::new(seed, Arc::clone(&self.entities)));
+        let data = Arc::new(Data::new(seed, self.clock, Arc::clone(&self.entities)));
         (0..data.entities.len()).try_for_each(|entity| data.measure(entity))?;
         Ok(data)
     }
@@ -213,15 +237,20 @@ impl Data {
 
     /// The instant of call `call`, after all loaded instants.
     pub fn call_instant(&self, call: u64) -> i64 {
-        let loaded = (0..self.entities.len()).map(|entity| self.len(entity)).max().unwrap_or(0);
-        EPOCH + (loaded + call_id::instant(call)) as i64 * TICK
+        let loaded = self.loaded();
+        self.clock.instant(loaded + call_id::instant(call), loaded)
+    }
+
+    /// The records of the entity that has the most.
+    fn loaded(&self) -> u64 {
+        (0..self.entities.len()).map(|entity| self.len(entity)).max().unwrap_or(0)
     }
 
     fn record_instant(&self, ordinal: u64) -> i64 {
         if ordinal >= FIRST_NEW_RECORD {
             self.call_instant(ordinal - FIRST_NEW_RECORD)
         } else {
-            EPOCH + ordinal as i64 * TICK
+            self.clock.instant(ordinal, self.loaded())
         }
     }
 
@@ -434,7 +463,7 @@ mod tests {
         assert_ne!(whole, Value::Int(4));
         assert_eq!(whole.referenced().unwrap().field("_id"), Ok(Value::Int(4)));
         assert_eq!(whole.field("next"), Ok(Value::Int(0)));
-        assert_eq!(whole.field("at"), Ok(Value::Date(EPOCH + 4 * TICK)));
+        assert_eq!(whole.field("at"), Ok(Value::Date(Clock::EPOCH + 4_000)));
         assert_eq!(whole.referenced().unwrap().get("parts"), Ok(None));
     }
 
@@ -457,7 +486,7 @@ mod tests {
         let made = crate::compile::fixture::frame(&plan).slot(0).clone();
         assert_eq!(made.field("_id"), Ok(Value::Int(FIRST_NEW_RECORD as i64 + 3)));
         let loaded = plan.data.len(0).max(plan.data.len(1)) as i64;
-        assert_eq!(made.field("at"), Ok(Value::Date(EPOCH + (loaded + 3) * TICK)));
+        assert_eq!(made.field("at"), Ok(Value::Date(Clock::EPOCH + (loaded + 3) * 1_000)));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use super::budget;
 use super::value::{Outcome, Value};
 
@@ -23,6 +25,9 @@ impl std::fmt::Debug for Function {
         f.write_str(self.name)
     }
 }
+
+/// The bytes that a hash takes in the time of about one step.
+const HASHED_PER_STEP: u64 = 64;
 
 /// All functions, sorted by name.
 pub const FUNCTIONS: &[Function] = &[
@@ -45,6 +50,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function { name: "reorder", arity: (3, 3), body: reorder },
     Function { name: "reverse", arity: (1, 1), body: reverse },
     Function { name: "same", arity: (0, 0), body: |_| Ok(Value::Outcome(Outcome::Same)) },
+    Function { name: "sha256", arity: (1, 1), body: sha256 },
     Function { name: "size", arity: (1, 1), body: size },
     Function { name: "slice", arity: (2, 3), body: slice },
     Function { name: "sort_by", arity: (2, 2), body: sort_by },
@@ -161,6 +167,18 @@ fn range(arguments: &[Value]) -> Result<Value, String> {
     let (from, to) = (as_int(&arguments[0])?, as_int(&arguments[1])?);
     budget::take_list(to.saturating_sub(from).try_into().unwrap_or(0))?;
     Ok(Value::list((from..to).map(Value::Int).collect()))
+}
+
+/// The SHA-256 hash of a text or of bytes, in hexadecimal; of null null.
+fn sha256(arguments: &[Value]) -> Result<Value, String> {
+    let bytes: &[u8] = match &arguments[0] {
+        Value::Null => return Ok(Value::Null),
+        Value::Text(text) => text.as_bytes(),
+        Value::Binary(_, bytes) => bytes,
+        other => return Err(format!("expected text or bytes, found {}", other.kind())),
+    };
+    budget::take_steps(bytes.len() as u64 / HASHED_PER_STEP)?;
+    Ok(Value::Text(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()))
 }
 
 /// Sorted by the fields named; `-` in front of a name sorts downwards. Null comes first.
@@ -351,6 +369,15 @@ mod tests {
 
     fn call(name: &str, arguments: &[Value]) -> Value {
         (find(name).unwrap().body)(arguments).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    #[test]
+    fn hashes_are_those_of_the_bytes() {
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(sha256(&[Value::text("")]), Ok(Value::text(empty)));
+        assert_eq!(sha256(&[Value::Binary(0, Arc::from(&b"abc"[..]))]), sha256(&[Value::text("abc")]));
+        assert_eq!(sha256(&[Value::Null]), Ok(Value::Null));
+        assert_eq!(sha256(&[Value::Int(1)]), Err("expected text or bytes, found an int".to_owned()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::generate::{self, Label, Stream};
+use crate::generate::{self, Label, Stream, Zipf};
 
 use super::{
     EvalError, Expression, Frame, Value, budget,
@@ -12,8 +12,8 @@ use super::{
     operation::EarlierCalls,
 };
 
-/// The greatest length that a generator takes: the size limit of MongoDB's documents.
-const LONGEST: i64 = 16 * 1024 * 1024;
+/// The greatest length that a generator takes: more than the 16 MiB of a document, so that its limit can be exceeded.
+const LONGEST: i64 = 128 * 1024 * 1024;
 /// The bytes of the longest word, with a space.
 const LONGEST_WORD: u64 = 12;
 /// The bytes that choosing one of many takes, about.
@@ -145,6 +145,13 @@ pub const GENERATORS: &[Generator] = &[
         let chosen = distinct(frame.data.len(entity), n, &mut call.stream(frame))?;
         Ok(Value::list(chosen.into_iter().map(|ordinal| frame.data.reference(entity, ordinal)).collect()))
     }),
+    generator("sample", &[ENTITY, value("n"), constant("exponent")], |call, frame| {
+        let (entity, n) = (call.records()?, call.length(1, CHOSEN, frame)?);
+        let exponent = call.number(2, frame)?;
+        let ranks = frame.data.popularity(entity, exponent)?;
+        let chosen = popular(ranks, frame.data.len(entity), n, &mut call.stream(frame))?;
+        Ok(Value::list(chosen.into_iter().map(|ordinal| frame.data.reference(entity, ordinal)).collect()))
+    }),
     generator("sample", &[value("list"), value("n")], |call, frame| {
         let (list, n) = (call.list(0, frame)?, call.length(1, CHOSEN, frame)?);
         let chosen = distinct(list.len() as u64, n, &mut call.stream(frame))?;
@@ -269,7 +276,7 @@ impl GeneratorCall {
     fn length(&self, position: usize, bytes_each: u64, frame: &mut Frame) -> Result<usize, EvalError> {
         let (length, name) = (self.int(position, frame)?, self.generator.name);
         if length > LONGEST {
-            let message = format!("{name}: {length} is too long, because a document has at most {LONGEST} bytes");
+            let message = format!("{name}: {length} is too long, the most is {LONGEST}");
             return Err(EvalError::new(message));
         }
         let length = usize::try_from(length)
@@ -403,11 +410,35 @@ fn record(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     }
 }
 
+/// `n` different ranks below `bound`, in the order drawn. Where draws repeat too often, the most popular ranks that are left
+/// fill the rest.
+fn popular(ranks: &Zipf, bound: u64, n: usize, stream: &mut Stream) -> Result<Vec<u64>, EvalError> {
+    /// Draws per rank.
+    const MOST_DRAWS: usize = 20;
+    check_sample(bound, n)?;
+    let (mut seen, mut chosen) = (HashSet::with_capacity(n), Vec::with_capacity(n));
+    for _ in 0..n * MOST_DRAWS {
+        if chosen.len() == n {
+            return Ok(chosen);
+        }
+        let rank = ranks.sample(stream);
+        if seen.insert(rank) {
+            chosen.push(rank);
+        }
+    }
+    let left = (0..bound).filter(|rank| !seen.contains(rank));
+    chosen.extend(left.take(n - chosen.len()));
+    Ok(chosen)
+}
+
+fn check_sample(bound: u64, n: usize) -> Result<(), EvalError> {
+    let wrong = || EvalError::new(format!("sample: cannot draw {n} different elements of {bound}"));
+    if n as u64 > bound { Err(wrong()) } else { Ok(()) }
+}
+
 /// `n` different numbers below `bound`, in the order drawn.
 fn distinct(bound: u64, n: usize, stream: &mut Stream) -> Result<Vec<u64>, EvalError> {
-    if n as u64 > bound {
-        return Err(EvalError::new(format!("sample: cannot draw {n} different elements of {bound}")));
-    }
+    check_sample(bound, n)?;
     let mut seen = HashSet::with_capacity(n);
     let mut chosen = Vec::with_capacity(n);
     // Floyd's algorithm draws each subset with equal probability, without rejection.
@@ -461,6 +492,24 @@ mod tests {
     use crate::generate::Seed;
 
     #[test]
+    fn skewed_samples_are_different_records_and_prefer_popular_ones() {
+        let ranks = Zipf::new(1_000, 1.2).unwrap();
+        let mut firsts = 0;
+        for seed in 0..200 {
+            let chosen =
+                popular(&ranks, 1_000, 20, &mut Stream::new(Seed::new(seed), Label::new("sample"), 0)).unwrap();
+            assert_eq!(chosen.iter().collect::<HashSet<_>>().len(), 20);
+            firsts += usize::from(chosen.contains(&0));
+        }
+        // Of 20 draws of the most popular of 1,000 records nearly all samples have one, of 20 equal draws 2 %.
+        assert!(firsts > 180, "{firsts}");
+        let steep = Zipf::new(5, 60.0).unwrap();
+        let mut all = popular(&steep, 5, 5, &mut Stream::new(Seed::new(1), Label::new("sample"), 0)).unwrap();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
     fn arguments_depend_on_seed_and_call_alone() {
         let text = "{ thing: zipf(thing), n: \"uniform(0, 1000000)\", id: oid(), many: \"sample(thing, 3)\" }";
         let (one, two) = (plan(text, "{ find: things }"), plan(text, "{ find: things }"));
@@ -495,10 +544,7 @@ mod tests {
     fn draw_reports_why_it_cannot() {
         for (text, expected) in [
             ("words(-1)", "words: expected a length >= 0, found -1"),
-            (
-                "words(9223372036854775807)",
-                "words: 9223372036854775807 is too long, because a document has at most 16777216 bytes",
-            ),
+            ("words(9223372036854775807)", "words: 9223372036854775807 is too long, the most is 134217728"),
             ("one_of([])", "one_of: the list is empty"),
             ("sample([1, 2], 3)", "sample: cannot draw 3 different elements of 2"),
             ("uniform(1, 2.0)", "uniform: expected two ints or two doubles, found an int and a double"),

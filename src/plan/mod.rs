@@ -26,12 +26,12 @@ use crate::generate::{Label, Seed};
 pub use audit::{Audit, OutcomeCounts};
 pub use budget::checking;
 pub use bulk::{Bulk, RequestKind};
-pub use data::{Data, Entity};
+pub use data::{Clock, Data, Entity};
 pub use expression::{Expression, Frame, truth};
 pub use function::{find as find_function, outcome};
 pub use identical::IdenticalProgram;
 pub use operation::{Argument, Mix, Operation};
-pub use program::{Caught, Command, Concerns, Implicit, Places, Program, ReplyShape, Step, While};
+pub use program::{Caught, Command, Concerns, Implicit, Places, Program, ReplyShape, Retry, Step, While};
 pub use raw::Raw;
 pub use shape::{Shape, brief, written};
 pub use skeleton::Skeleton;
@@ -96,8 +96,14 @@ pub struct Arm {
 pub struct Collection {
     /// Its name.
     pub name: String,
+    /// The name as written: that of one of several collections has a slot, `logs_<k>`, and is in reports with the others.
+    pub written: String,
     /// Nested loops; a document is made in the innermost. `None`: the collection starts empty.
     pub loops: Option<Vec<Loop>>,
+    /// The options of `create`, a document template; `None`: those of the server.
+    pub options: Option<Template>,
+    /// Whether documents that are too large for the server are left out, rather than an error.
+    pub skips_large: bool,
     /// The order of the documents.
     pub load_order: LoadOrder,
     /// The document.

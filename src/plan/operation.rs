@@ -50,6 +50,12 @@ pub struct Mix {
 }
 
 impl Mix {
+    /// Returns the names of the operations that it calls, out of those of all.
+    pub fn called<'n>(&self, names: &'n [String]) -> impl Iterator<Item = &'n str> {
+        let called = names.iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0);
+        called.map(|(name, _)| name.as_str())
+    }
+
     /// The share (0 to 1) of the rarest operation that is called.
     pub fn least_share(&self) -> f64 {
         let called = self.weights.iter().copied().filter(|weight| *weight > 0.0);

@@ -88,14 +88,7 @@ pub enum Step {
     /// A loop while a condition holds.
     While(Box<While>),
     /// Attempts until one ends without a listed error and without `retry_if`.
-    Retry {
-        /// Server error codes that begin the next attempt.
-        errors: Vec<i32>,
-        /// The most attempts.
-        attempts: u32,
-        /// One attempt.
-        body: Vec<Step>,
-    },
+    Retry(Box<Retry>),
     /// Steps, and the steps to run instead when one of them fails.
     Try {
         /// The steps that may fail.
@@ -131,6 +124,19 @@ pub struct While {
     pub body: Vec<Step>,
 }
 
+/// Attempts until one ends without a listed error and without `retry_if`.
+#[derive(Debug)]
+pub struct Retry {
+    /// Server error codes that begin the next attempt.
+    pub errors: Vec<i32>,
+    /// The most attempts.
+    pub attempts: u32,
+    /// The longest time before the first retry, in milliseconds; 0: none.
+    pub delay: u32,
+    /// One attempt.
+    pub body: Vec<Step>,
+}
+
 impl Step {
     /// Returns the steps inside, in groups: the branches of an `if`, the body of a loop.
     pub fn bodies(&self) -> Vec<&[Step]> {
@@ -144,7 +150,8 @@ impl Step {
             | Step::Return(_) => Vec::new(),
             Step::If { then, otherwise, .. } => vec![then, otherwise],
             Step::While(step) => vec![&step.body],
-            Step::ForEach { body, .. } | Step::Retry { body, .. } | Step::Transaction { body, .. } => vec![body],
+            Step::Retry(step) => vec![&step.body],
+            Step::ForEach { body, .. } | Step::Transaction { body, .. } => vec![body],
             Step::Try { body, catches } => {
                 std::iter::once(body).chain(catches.iter().map(|(_, steps)| steps)).map(Vec::as_slice).collect()
             }
@@ -168,7 +175,7 @@ impl Step {
             | Step::If { .. }
             | Step::ForEach { .. }
             | Step::While(_)
-            | Step::Retry { .. }
+            | Step::Retry(_)
             | Step::Try { .. }
             | Step::RetryIf(_)
             | Step::Abort(_) => false,
@@ -185,7 +192,7 @@ impl Step {
             | Step::If { .. }
             | Step::ForEach { .. }
             | Step::While(_)
-            | Step::Retry { .. }
+            | Step::Retry(_)
             | Step::Try { .. }
             | Step::RetryIf(_)
             | Step::Transaction { .. }
@@ -207,7 +214,7 @@ impl Step {
             // Others see its writes all at once, when it commits.
             Step::Transaction { .. } => inside.sum::<usize>().min(1),
             Step::Try { .. } => inside.next().unwrap_or(0) + inside.max().unwrap_or(0),
-            Step::At(_) | Step::Retry { .. } | Step::Let(_) | Step::RetryIf(_) | Step::Abort(_) | Step::Return(_) => {
+            Step::At(_) | Step::Retry(_) | Step::Let(_) | Step::RetryIf(_) | Step::Abort(_) | Step::Return(_) => {
                 inside.sum()
             }
         }

@@ -59,6 +59,11 @@ impl Writer {
         self.bytes.push(0);
     }
 
+    /// Takes back all that was written after the first `size` bytes, which ended with a whole element.
+    pub fn truncate(&mut self, size: usize) {
+        self.bytes.truncate(size);
+    }
+
     /// Starts a nested document under `key`.
     pub fn begin_document(&mut self, key: &str) -> Open {
         self.header(ElementType::EmbeddedDocument, key);

@@ -83,6 +83,8 @@ const LIMIT: KeyDefinition = optional("limit", Takes::Count, "the most documents
 const BATCH_SIZE: KeyDefinition =
     optional("batchSize", Takes::Count, "documents per batch of the cursor").example("1000");
 const HINT: KeyDefinition = optional("hint", Takes::Hint, "the index to use").example("{ post: 1 }");
+const COLLATION: KeyDefinition =
+    optional("collation", Takes::Document, "how texts compare").example("{ locale: en, strength: 2 }");
 const PIPELINE: KeyDefinition =
     required("pipeline", Takes::Items, "the stages").example("[{ $match: { post: <post> } }]");
 const DISTINCT_KEY: KeyDefinition = required("key", Takes::Text, "the path whose values are returned").example("name");
@@ -111,27 +113,27 @@ macro_rules! command {
 pub(super) static COMMANDS: [(CommandWord, Keys); 15] = [
     command!(InsertOne, "insertOne", [DOCUMENT]),
     command!(InsertMany, "insertMany", [DOCUMENTS, ORDERED]),
-    command!(FindOne, "findOne", [FILTER, PROJECTION, SORT, SKIP, HINT]),
-    command!(Find, "find", [FILTER, PROJECTION, SORT, SKIP, LIMIT, BATCH_SIZE, HINT]),
-    command!(Aggregate, "aggregate", [PIPELINE, BATCH_SIZE, HINT]),
-    command!(CountDocuments, "countDocuments", [FILTER, SKIP, LIMIT, HINT]),
-    command!(Distinct, "distinct", [DISTINCT_KEY, FILTER]),
-    command!(UpdateOne, "updateOne", [THE_FILTER, UPDATE, UPSERT, ARRAY_FILTERS, HINT]),
-    command!(UpdateMany, "updateMany", [THE_FILTER, UPDATE, UPSERT, ARRAY_FILTERS, HINT]),
-    command!(ReplaceOne, "replaceOne", [THE_FILTER, REPLACEMENT, UPSERT, HINT]),
-    command!(DeleteOne, "deleteOne", [THE_FILTER, HINT]),
-    command!(DeleteMany, "deleteMany", [THE_FILTER, HINT]),
+    command!(FindOne, "findOne", [FILTER, PROJECTION, SORT, SKIP, HINT, COLLATION]),
+    command!(Find, "find", [FILTER, PROJECTION, SORT, SKIP, LIMIT, BATCH_SIZE, HINT, COLLATION]),
+    command!(Aggregate, "aggregate", [PIPELINE, BATCH_SIZE, HINT, COLLATION]),
+    command!(CountDocuments, "countDocuments", [FILTER, SKIP, LIMIT, HINT, COLLATION]),
+    command!(Distinct, "distinct", [DISTINCT_KEY, FILTER, COLLATION]),
+    command!(UpdateOne, "updateOne", [THE_FILTER, UPDATE, SORT, UPSERT, ARRAY_FILTERS, HINT, COLLATION]),
+    command!(UpdateMany, "updateMany", [THE_FILTER, UPDATE, UPSERT, ARRAY_FILTERS, HINT, COLLATION]),
+    command!(ReplaceOne, "replaceOne", [THE_FILTER, REPLACEMENT, SORT, UPSERT, HINT, COLLATION]),
+    command!(DeleteOne, "deleteOne", [THE_FILTER, HINT, COLLATION]),
+    command!(DeleteMany, "deleteMany", [THE_FILTER, HINT, COLLATION]),
     command!(
         FindOneAndUpdate,
         "findOneAndUpdate",
-        [THE_FILTER, UPDATE, PROJECTION, SORT, UPSERT, RETURN_DOCUMENT, ARRAY_FILTERS, HINT]
+        [THE_FILTER, UPDATE, PROJECTION, SORT, UPSERT, RETURN_DOCUMENT, ARRAY_FILTERS, HINT, COLLATION]
     ),
     command!(
         FindOneAndReplace,
         "findOneAndReplace",
-        [THE_FILTER, REPLACEMENT, PROJECTION, SORT, UPSERT, RETURN_DOCUMENT, HINT]
+        [THE_FILTER, REPLACEMENT, PROJECTION, SORT, UPSERT, RETURN_DOCUMENT, HINT, COLLATION]
     ),
-    command!(FindOneAndDelete, "findOneAndDelete", [THE_FILTER, PROJECTION, SORT, HINT]),
+    command!(FindOneAndDelete, "findOneAndDelete", [THE_FILTER, PROJECTION, SORT, HINT, COLLATION]),
 ];
 
 #[cfg(test)]

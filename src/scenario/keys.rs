@@ -153,13 +153,37 @@ pub(super) const fn optional(name: &'static str, takes: Takes, about: &'static s
     KeyDefinition { is_required: false, ..required(name, takes, about) }
 }
 
+/// The decisions by which the catalogue is grouped, in its order.
+pub const GROUPS: &[&str] = &[
+    "embed or reference",
+    "copy or join",
+    "hierarchies",
+    "newest N",
+    "counters and stock",
+    "retention",
+    "indexes and collections",
+    "large objects",
+];
+
 pub(super) const SCENARIO: Keys = &[
     required("format", Takes::Format, "version of the scenario format").example("1"),
     required("name", Takes::Text, "short name: lower-case letters, digits and `-`").example("blog-comments"),
     required("title", Takes::Text, "the question, as a headline").example("\"Embed or link?\""),
     optional("about", Takes::Text, "what the application does, in one or two sentences")
         .example("A post collects comments."),
+    optional(
+        "group",
+        Takes::OneOf(GROUPS),
+        "the decision that the scenario is about, by which the catalogue is grouped",
+    )
+    .example("embed or reference"),
     optional("sources", Takes::Texts, "where the question comes from").example("[\"MongoDB manual, Data Modeling\"]"),
+    optional(
+        "clock",
+        Takes::One("clock"),
+        "the instants that `clock()` gives, by default one second apart from 2024 on",
+    )
+    .example("{ first_call: now, step: 10 }"),
     optional("parameters", Takes::Expressions("a parameter"), "numbers and texts for the rest of the scenario")
         .example("{ posts: 200 }"),
     required("entities", Takes::Named("entity"), "the logical data, whatever the schema")
@@ -176,6 +200,13 @@ pub(super) const SCENARIO: Keys = &[
         .example("{ wrong_counts: { find: posts, filter: { n: -1 } } }"),
     optional("claims", Takes::List("claim"), "sentences that a run confirms or refutes")
         .example("[{ id: C1, says: One read is enough., expect: ... }]"),
+];
+
+pub(super) const CLOCK: Keys = &[
+    optional("first_call", Takes::OneOf(&["now"]), "the instant of the first call: that of the command's start")
+        .example("now"),
+    optional("step", Takes::Integer(1, 86_400_000), "milliseconds between records and between calls, by default 1000")
+        .example("10"),
 ];
 
 pub(super) const ENTITY: Keys = &[
@@ -200,8 +231,11 @@ pub(super) const MIX: Keys =
 
 pub(super) const STRATEGY: Keys = &[
     optional("about", Takes::Text, "the schema in one sentence").example("Comments inside the post."),
+    optional("label", Takes::Text, "the strategy in two or three words, for tables").example("\"two queries\""),
     optional("like", Takes::Text, "the strategy to inherit from").example("embedded"),
     optional("unsafe", Takes::Boolean, "a negative control, wrong on purpose").example("true"),
+    optional("unsafe_with", Takes::Texts, "operations with which the strategy is a negative control")
+        .example("[rename_host]"),
     optional("default", Takes::Boolean, "takes part in a run that names no strategies").example("true"),
     optional("tolerates", Takes::Texts, "live audits whose anomalies may exist while calls run")
         .example("[order_without_its_seats]"),
@@ -218,6 +252,10 @@ pub(super) const STRATEGY: Keys = &[
 ];
 
 pub(super) const COLLECTION: Keys = &[
+    optional("for", Takes::Loop, "one collection per element of a list of parameters")
+        .example("{ k: \"range(0, kinds)\" }"),
+    optional("options", Takes::Document, "the options of the `create` command")
+        .example("{ capped: true, size: 400000 }"),
     optional("each", Takes::Each, "one document per record of an entity, or per iteration of nested loops")
         .example("post"),
     optional(
@@ -227,6 +265,8 @@ pub(super) const COLLECTION: Keys = &[
     )
     .example("grouped"),
     optional("document", Takes::Document, "the shape of a document").example("{ ...: <post>, comments: [] }"),
+    optional("on_size", Takes::OneOf(&["fail", "skip"]), "what becomes of documents that are too large for the server")
+        .example("skip"),
     optional("indexes", Takes::Indexes, "key documents, or `key` with the options of createIndexes")
         .example("[{ post: 1, created_on: -1 }]"),
 ];

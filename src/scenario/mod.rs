@@ -24,6 +24,7 @@ pub use command::CommandWord;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use diagnostic::{list_of, nearest, suggest};
 pub use entity::{EntityDefinition, FieldDefinition};
+pub use keys::GROUPS;
 pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition, Weight};
@@ -34,6 +35,15 @@ pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
 
 /// The one version of the scenario format that this build reads (`format: 1`).
 pub const FORMAT: i64 = 1;
+
+/// The instants that `clock()` gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockDefinition {
+    /// `first_call: now`: calls begin at the time of day; otherwise loaded records begin in 2024.
+    pub starts_now: bool,
+    /// Milliseconds from one record or call to the next.
+    pub step: u32,
+}
 
 /// A scenario as written, before names are resolved.
 #[derive(Debug, Clone)]
@@ -46,8 +56,12 @@ pub struct Scenario {
     pub title: String,
     /// What the application does, in one or two sentences.
     pub about: String,
+    /// The decision by which the catalogue groups it, one of [`GROUPS`].
+    pub group: Option<String>,
     /// Where the question comes from: books, articles, manuals.
     pub sources: Vec<String>,
+    /// `clock`.
+    pub clock: ClockDefinition,
     /// `parameters`, in order: name and CEL expression.
     pub parameters: Vec<(Spanned<String>, Node)>,
     /// `entities`, in order.

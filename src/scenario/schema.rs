@@ -118,6 +118,7 @@ fn definitions() -> Value {
     let mut requests: Vec<Value> = commands.map(|(_, keys)| request(keys)).collect();
     requests.push(object(REPEATED_REQUEST));
     let mut definitions = json!({
+        "clock": object(keys::CLOCK),
         "entity": object(keys::ENTITY),
         "operation": optional(keys::OPERATION),
         "mix": open(keys::MIX, value(Takes::Scalar)),

@@ -71,6 +71,8 @@ pub enum StepKind {
         errors: Vec<i32>,
         /// At most this many attempts in all (default 100).
         attempts: u32,
+        /// `delay`: milliseconds that the first retry waits at most; 0 (default): none.
+        delay: u32,
         /// Steps of one attempt.
         body: Vec<StepDefinition>,
     },
@@ -254,7 +256,12 @@ pub(super) const STEPS: &[StepSyntax] = &[
     ),
 ];
 
-pub(super) const RETRY: Keys = &[ERRORS, ATTEMPTS];
+pub(super) const RETRY: Keys = &[
+    ERRORS,
+    ATTEMPTS,
+    optional("delay", Takes::Integer(0, 60_000), "milliseconds that the first retry waits at most, by default 0")
+        .example("5"),
+];
 
 /// The keys of a repeated request.
 pub(super) const REPEATED_REQUEST: Keys = &[

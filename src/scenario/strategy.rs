@@ -9,10 +9,14 @@ pub struct StrategyDefinition {
     pub name: Spanned<String>,
     /// `about`: one sentence. Never inherited.
     pub about: Option<String>,
+    /// `label`: the strategy in two or three words. Never inherited.
+    pub label: Option<String>,
     /// `like`: the strategy to inherit from.
     pub like: Option<Spanned<String>>,
     /// `unsafe: true` marks a negative control. Never inherited.
     pub is_unsafe: bool,
+    /// `unsafe_with`: a negative control in mixes that call one of these operations. Never inherited.
+    pub unsafe_with: Vec<Spanned<String>>,
     /// `default: true`: compared by a plain run; at most three of them.
     pub is_default: Option<Spanned<bool>>,
     /// `tolerates`: live audits whose anomalies may exist while calls run. Never inherited.
@@ -29,11 +33,24 @@ pub struct StrategyDefinition {
     pub state: Vec<Implementation>,
 }
 
+impl StrategyDefinition {
+    /// Whether it is a negative control where these operations are called.
+    pub fn is_unsafe_with(&self, called: &[&str]) -> bool {
+        self.is_unsafe || self.unsafe_with.iter().any(|operation| called.contains(&operation.value.as_str()))
+    }
+}
+
 /// A collection as written.
 #[derive(Debug, Clone)]
 pub struct CollectionDefinition {
     /// The key under `collections`.
     pub name: Spanned<String>,
+    /// `for`: one collection per element, whose name contains the element.
+    pub series: Option<(Spanned<String>, Node)>,
+    /// `options` of the `create` command: a template.
+    pub options: Option<Node>,
+    /// `on_size: skip`: documents that are too large are not loaded.
+    pub skips_large: bool,
     /// `each`: an entity's name (scalar), or a mapping of loop names to CEL lists. `None`: starts empty.
     pub each: Option<Node>,
     /// `load_order`: `interleaved` or `grouped`; `None`: interleaved, where `each` runs over children.

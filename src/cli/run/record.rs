@@ -110,7 +110,7 @@ fn environment(settings: &RunSettings) -> Environment {
 fn collection(plan: &Plan, collection: &crate::plan::Collection) -> CollectionRecord {
     let indexes = indexes(plan, collection).unwrap_or_default();
     let text = |index| in_order(&Value::Document(Raw::new(index)));
-    CollectionRecord { name: collection.name.clone(), indexes: indexes.into_iter().map(text).collect() }
+    CollectionRecord { name: collection.written.clone(), indexes: indexes.into_iter().map(text).collect() }
 }
 
 /// Returns a document as text, its fields in their own order, which matters for indexes.
@@ -125,13 +125,18 @@ fn in_order(value: &Value) -> String {
     }
 }
 
+/// Returns the collections of a strategy, those of one `for` together.
+fn series(arm: &Arm) -> impl Iterator<Item = &[crate::plan::Collection]> {
+    arm.collections.chunk_by(|one, next| one.written == next.written)
+}
+
 fn strategy(plan: &Plan, arm: &Arm) -> StrategyRecord {
     StrategyRecord {
         name: arm.name.clone(),
         about: arm.about.clone(),
         is_unsafe: arm.is_unsafe,
         is_repeat: arm.is_repeat,
-        collections: arm.collections.iter().map(|of_arm| collection(plan, of_arm)).collect(),
+        collections: series(arm).map(|series| collection(plan, &series[0])).collect(),
     }
 }
 

@@ -10,11 +10,12 @@ mod statement;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use bson::Document;
+use bson::{Document, RawDocument};
 
 use crate::compile::{self, Choice};
-use crate::engine::{Loader, StopFlag, arm_database, indexes};
+use crate::engine::{Loader, StopFlag, arm_database, create_command, indexes};
 use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Program, call_id};
+use crate::report::counted;
 use crate::scenario::{CollectionDefinition, Diagnostics, StrategyDefinition};
 use crate::server::client::MongoTarget;
 use crate::server::namespace::{Namespace, await_majority};
@@ -82,6 +83,10 @@ fn ready(arguments: &ShowArguments) -> Result<Ready, CliError> {
     Ok(ready)
 }
 
+fn plain_document(raw: &RawDocument) -> Result<Document, EvalError> {
+    Document::try_from(raw).map_err(|error| EvalError::new(error.to_string()))
+}
+
 /// One invocation of `docshape show`.
 struct Showing<'s> {
     plan: &'s Plan,
@@ -126,8 +131,9 @@ impl Showing<'_> {
         let control = if arm.is_unsafe { " (a negative control: known to be wrong)" } else { "" };
         let mut text = format!("\n// ---- {}{control} ----\n", arm.name);
         comment(&mut text, "", &arm.about);
-        for collection in &arm.collections {
-            let shape = self.collection(collection, definition(&collection.name)).map_err(|error| {
+        for series in arm.collections.chunk_by(|one, next| one.written == next.written) {
+            let collection = &series[0];
+            let shape = self.collection(series, definition(&collection.written)).map_err(|error| {
                 let name = &collection.name;
                 CliError::usage(format!("no document of {name} in strategy {} can be made: {error}", arm.name))
             })?;
@@ -151,14 +157,19 @@ impl Showing<'_> {
         Ok(text)
     }
 
-    /// One document of a collection, and its indexes.
+    /// One document of a collection, its options and its indexes; of several collections of one `for` the first.
     fn collection(
         &self,
-        collection: &Collection,
+        series: &[Collection],
         definition: Option<&CollectionDefinition>,
     ) -> Result<String, EvalError> {
         let mut text = "\n".to_owned();
-        let title = format!("{}: {}", collection.name, definition.map(filling).unwrap_or_default());
+        let collection = &series[0];
+        let filling = definition.map(filling).unwrap_or_default();
+        let others = series.len() as u64 - 1;
+        let others =
+            if others > 0 { format!(", and {} like it", counted(others, "collection")) } else { String::new() };
+        let title = format!("{}: {filling}{others}", collection.name);
         match SampleDocument::of(collection, self.plan)? {
             Some(sample) => {
                 comment(&mut text, "", &format!("{title}; this one has {} bytes", sample.bytes));
@@ -166,8 +177,13 @@ impl Showing<'_> {
             }
             None => comment(&mut text, "", &title),
         }
+        if collection.options.is_some() {
+            let mut create = plain_document(&create_command(self.plan, collection)?)?;
+            (create.remove("create"), create.remove("writeConcern"));
+            let _ = writeln!(text, "{}", statement::create_collection(&collection.name, &create));
+        }
         for index in indexes(self.plan, collection)? {
-            let index = Document::try_from(&*index).map_err(|error| EvalError::new(error.to_string()))?;
+            let index = plain_document(&index)?;
             let _ = writeln!(text, "{}", statement::create_index(&collection.name, &index));
         }
         Ok(text)

@@ -16,6 +16,11 @@ pub fn statement(database: &str, command: &Document) -> String {
     helper(database, command).unwrap_or_else(raw).layout(0, 0, 0)
 }
 
+/// Returns the statement that makes a collection with options.
+pub fn create_collection(name: &str, options: &Document) -> String {
+    call("db.createCollection", vec![Some(name.into())], 1, options.clone()).layout(0, 0, 0)
+}
+
 /// Returns the statement that makes an index, which is written as `createIndexes` takes it.
 pub fn create_index(collection: &str, index: &Document) -> String {
     let mut options = index.clone();
@@ -169,7 +174,7 @@ impl WriteRequest {
             (None, None, limit) if is_int(limit.as_ref(), 0) => ("deleteMany", vec![filter]),
             _ => return None,
         };
-        let options = take(&mut fields, &["upsert", "arrayFilters", "collation", "hint"]);
+        let options = take(&mut fields, &["sort", "upsert", "arrayFilters", "collation", "hint"]);
         fields.is_empty().then_some(WriteRequest { method, parts, options })
     }
 
@@ -191,7 +196,7 @@ fn modify(handle: &str, fields: &mut Document) -> Option<Code> {
     };
     let required = 2 - usize::from(is_removal);
     positional.extend((!is_removal).then_some(change));
-    let mut options = take(fields, &["sort", "upsert", "arrayFilters", "hint", "writeConcern"]);
+    let mut options = take(fields, &["sort", "upsert", "arrayFilters", "collation", "hint", "writeConcern"]);
     options.extend(fields.remove("fields").map(|fields| ("projection".to_owned(), fields)));
     if fields.remove("new") == Some(Bson::Boolean(true)) {
         options.insert("returnDocument", "after");

@@ -13,7 +13,11 @@ use super::super::value::{assignment, duration, name, seed, whole};
 #[derive(Debug, Clone, Args)]
 pub struct VerifyArguments {
     /// Scenario file, or name of a built-in scenario (see `docshape list`)
-    pub scenario: String,
+    #[arg(required_unless_present = "all")]
+    pub scenario: Option<String>,
+    /// Check all built-in scenarios, and print a line for each that passes
+    #[arg(long, conflicts_with_all = ["scenario", "strategies", "mix", "set", "call"])]
+    pub all: bool,
     /// The server to use.
     #[command(flatten)]
     pub server: ServerArguments,

@@ -3,9 +3,10 @@
 mod argument;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::plan::Plan;
-use crate::report::Report;
+use crate::report::{Report, counted};
 use crate::results::RunSettings;
 use crate::results::verification::{Verification, VerifyPhase};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
@@ -26,12 +27,27 @@ pub use argument::VerifyArguments;
 /// The mix that is made for this.
 const MIX: &str = "verify";
 
-/// Checks the strategies of a scenario, prints what was found.
+/// Checks the strategies of a scenario, or of all built-in ones, and prints what was found.
 ///
 /// # Errors
-/// When the scenario or server cannot be used. Strategies that differ are the exit code 1.
+/// When a scenario or the server cannot be used. Strategies that differ are the exit code 1.
 pub fn verify(arguments: &VerifyArguments) -> Result<Exit, CliError> {
-    let source = catalogue::open(&arguments.scenario)?;
+    if let Some(scenario) = &arguments.scenario {
+        return verify_scenario(arguments, scenario);
+    }
+    let mut exit = Exit::Success;
+    for (name, _) in catalogue::SCENARIOS {
+        match verify_scenario(arguments, name)? {
+            Exit::Success => {}
+            Exit::CheckFailed => exit = Exit::CheckFailed,
+            other => return Ok(other),
+        }
+    }
+    Ok(exit)
+}
+
+fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliError> {
+    let source = catalogue::open(name)?;
     let mut diagnostics = Diagnostics::new();
     let Some(scenario) = scenario::read(&source, &mut diagnostics).filter(|_| !diagnostics.has_errors()) else {
         print_diagnostics(&diagnostics, &source);
@@ -53,7 +69,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Exit, CliError> {
             let mut exit = Exit::Success;
             for ready in all {
                 exit = match arguments.call {
-                    None => check(arguments, &session, &namespace, ready).await?,
+                    None => check(arguments, &session, &namespace, name, ready).await?,
                     Some(call) => show(arguments, &session, &namespace, (ready, call)).await?,
                 };
                 if exit != Exit::Success {
@@ -84,7 +100,9 @@ fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
         [] => scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect(),
         named => named.to_vec(),
     };
-    let is_safe = |name: &String| scenario.strategies.iter().any(|s| s.name.value == *name && !s.is_unsafe);
+    let is_safe = |name: &String| {
+        scenario.strategies.iter().any(|s| s.name.value == *name && !s.is_unsafe && s.unsafe_with.is_empty())
+    };
     // One strategy alone could be compared with nothing.
     let is_named = arguments.strategies.len() > 1 && chosen.first().is_some_and(is_safe);
     if let (Some(reference), false) = (reference, is_named) {
@@ -99,17 +117,22 @@ async fn check(
     arguments: &VerifyArguments,
     session: &Session,
     namespace: &Namespace,
+    scenario: &str,
     mut ready: Ready,
 ) -> Result<Exit, CliError> {
+    let started = Instant::now();
     let names = ready.plan.arms.iter().map(|arm| arm.name.clone()).collect();
     let choice = arguments.choice(names, Some(ready.plan.mix.name.clone()), ready.plan.seed);
     ready.skip_unsupported(session, choice, namespace).await?;
     let plan = ready.plan;
-    let progress =
-        |phase: VerifyPhase, strategy: Option<&str>| output::message(&format!("{}\n", describe(phase, strategy)));
+    let progress = |phase: VerifyPhase, strategy: Option<&str>| {
+        if !arguments.all {
+            output::message(&format!("{}\n", describe(phase, strategy)));
+        }
+    };
     let settings = VerifySettings {
         namespace: namespace.clone(),
-        command: command(&arguments.scenario, &plan, &arguments.set),
+        command: command(scenario, &plan, &arguments.set),
         calls: arguments.calls(plan.arms.len()),
         clients: arguments.clients as usize,
         timeout: arguments.timeout,
@@ -117,8 +140,21 @@ async fn check(
     let target = session.client(settings.connections()).await?;
     let verifier = Verifier { plan: &plan, settings, target: &target, progress: &progress, stop: session.stop.clone() };
     let verification = Verification { skipped: ready.skipped, ..verifier.run().await? };
-    output::print(&terminal(&Report::of_verification(&verification)))?;
+    if arguments.all && verification.passes() {
+        output::print(&line_of(scenario, &verification, started.elapsed()))?;
+    } else {
+        output::print(&terminal(&Report::of_verification(&verification)))?;
+    }
     Ok(if verification.passes() { Exit::Success } else { Exit::CheckFailed })
+}
+
+/// A scenario that passes, in a line.
+fn line_of(scenario: &str, verification: &Verification, took: Duration) -> String {
+    let controls = verification.strategies.iter().filter(|strategy| strategy.is_unsafe).count();
+    let safe = verification.strategies.len() - controls;
+    let caught = counted(controls as u64, "negative control");
+    let seconds = took.as_secs_f64();
+    format!("{scenario:20} {safe} strategies equivalent, {caught} caught, {seconds:.1} s\n")
 }
 
 /// The command that makes a check like this, up to its strategies, seed and call.

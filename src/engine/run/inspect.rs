@@ -12,43 +12,51 @@ use crate::server::{Db, Failure, FailureKind, Reply, ReplyKind, Target};
 /// The number of the most popular records whose growth is followed.
 const TRACKED: u64 = 3;
 
-/// Reads the sizes of all collections of an arm.
+/// Reads the sizes of all collections of an arm; those of one `for` together.
 pub(super) async fn sizes<T: Target>(
     db: &Db<'_, T>,
     arm: &Arm,
     checkpointed: bool,
 ) -> Result<Vec<CollectionSizes>, Failure> {
     let mut all = Vec::new();
-    for collection in &arm.collections {
-        let documents = document_sizes(db, &collection.name).await?;
+    for series in arm.collections.chunk_by(|one, next| one.written == next.written) {
+        let (mut documents, mut total) = (BTreeMap::new(), CollectionSizes::default());
+        for collection in series {
+            count_documents(db, &collection.name, &mut documents).await?;
+            add_storage(db, &collection.name, &mut total).await?;
+        }
         all.push(CollectionSizes {
+            name: series[0].written.clone(),
             documents: documents.values().sum(),
             mean: mean(&documents),
             p50: quantile(&documents, 0.5),
             p99: quantile(&documents, 0.99),
             max: documents.keys().next_back().copied().unwrap_or(0),
             checkpointed,
-            ..storage(db, &collection.name).await?
+            ..total
         });
     }
     Ok(all)
 }
 
 /// Counts the documents of each size in bytes.
-async fn document_sizes<T: Target>(db: &Db<'_, T>, collection: &str) -> Result<BTreeMap<u64, u64>, Failure> {
+async fn count_documents<T: Target>(
+    db: &Db<'_, T>,
+    collection: &str,
+    sizes: &mut BTreeMap<u64, u64>,
+) -> Result<(), Failure> {
     let command = rawdoc! {
         "aggregate": collection,
         "pipeline": [{ "$group": { "_id": { "$bsonSize": "$$ROOT" }, "n": { "$sum": 1_i64 } } }],
         "cursor": { "batchSize": 1_000_000 },
     };
     let reply = db.run(command, ReplyKind::Cursor).await?;
-    let mut sizes = BTreeMap::new();
     for row in rows(reply) {
         if let (Some(Value::Int(size)), Some(Value::Int(n))) = (row.plain_field("_id"), row.plain_field("n")) {
-            sizes.insert(size as u64, n as u64);
+            *sizes.entry(size as u64).or_default() += n as u64;
         }
     }
-    Ok(sizes)
+    Ok(())
 }
 
 fn mean(sizes: &BTreeMap<u64, u64>) -> f64 {
@@ -71,23 +79,21 @@ fn quantile(sizes: &BTreeMap<u64, u64>, share: f64) -> u64 {
 
 /// Reads the bytes of an arm's data, uncompressed as in the server's cache, and of its indexes.
 pub(super) async fn footprint<T: Target>(db: &Db<'_, T>, arm: &Arm) -> Result<u64, Failure> {
-    let mut bytes: u64 = 0;
+    let mut total = CollectionSizes::default();
     for collection in &arm.collections {
-        let stats = storage(db, &collection.name).await?;
-        bytes = stats.indexes.into_values().fold(bytes.saturating_add(stats.size), u64::saturating_add);
+        add_storage(db, &collection.name, &mut total).await?;
     }
-    Ok(bytes)
+    Ok(total.indexes.into_values().fold(total.size, u64::saturating_add))
 }
 
-/// Reads the bytes of a collection and of its files; the sizes of its documents are left at 0.
-async fn storage<T: Target>(db: &Db<'_, T>, collection: &str) -> Result<CollectionSizes, Failure> {
+/// Adds the bytes of a collection and of its files.
+async fn add_storage<T: Target>(db: &Db<'_, T>, collection: &str, total: &mut CollectionSizes) -> Result<(), Failure> {
     let command = rawdoc! {
         "aggregate": collection,
         "pipeline": [{ "$collStats": { "storageStats": {} } }],
         "cursor": {},
     };
     let reply = db.run(command, ReplyKind::Cursor).await?;
-    let mut total = CollectionSizes { name: collection.to_owned(), ..CollectionSizes::default() };
     // One row per shard.
     for row in rows(reply) {
         let stats = row.plain_field("storageStats").unwrap_or(Value::Null);
@@ -97,7 +103,7 @@ async fn storage<T: Target>(db: &Db<'_, T>, collection: &str) -> Result<Collecti
             *total.indexes.entry(name.to_string()).or_default() += number(Some(bytes));
         }
     }
-    Ok(total)
+    Ok(())
 }
 
 fn number(value: Option<Value>) -> u64 {

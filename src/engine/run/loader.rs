@@ -17,6 +17,9 @@ use super::event::{Event, Observer};
 const BATCH_DOCUMENTS: usize = 1_000;
 const BATCH_BYTES: usize = 4_000_000;
 
+/// The server's limit of a document, 16 MiB, plus the key and kind in the batch.
+const LARGEST_DOCUMENT: usize = 16 * 1024 * 1024 + 8;
+
 /// Drawing documents yields to sending the last batch this often.
 const YIELD_EVERY: usize = 64;
 
@@ -133,7 +136,7 @@ impl<T: Target> Loader<'_, T> {
 
     async fn create(&self, collection: &Collection) -> Result<(), LoadError> {
         let name = collection.name.as_str();
-        let create = bson::rawdoc! { "create": name, "writeConcern": { "w": "majority" } };
+        let create = create_command(self.plan, collection).map_err(|error| self.error_in(collection, error))?;
         self.send(collection, create).await?;
         let indexes = indexes(self.plan, collection).map_err(|error| self.error_in(collection, error))?;
         if indexes.is_empty() {
@@ -174,11 +177,16 @@ impl<T: Target> Loader<'_, T> {
         let array = writer.begin_array("documents");
         let mut count = 0;
         while count < BATCH_DOCUMENTS && writer.size() < BATCH_BYTES {
+            let before = writer.size();
             let written = index_key(count, |key| documents.write(key, &mut writer));
             if !written.map_err(|error| self.error_in(collection, error))? {
                 break;
             }
-            count += 1;
+            if collection.skips_large && writer.size() - before > LARGEST_DOCUMENT {
+                writer.truncate(before);
+            } else {
+                count += 1;
+            }
             if count % YIELD_EVERY == 0 {
                 tokio::task::yield_now().await;
             }
@@ -191,6 +199,25 @@ impl<T: Target> Loader<'_, T> {
         let sent = self.target.run(self.database, command, ReplyKind::Single).await;
         sent.map(drop).map_err(|failure| self.error_in(collection, failure))
     }
+}
+
+/// The command that creates a collection.
+///
+/// # Errors
+/// When an option has no value.
+pub fn create_command(plan: &Plan, collection: &Collection) -> Result<RawDocumentBuf, EvalError> {
+    let mut frame = Frame::new(&plan.data, plan.data.seed, 0, collection.slots);
+    let options = collection.options.as_ref().map(|options| options.bind(&mut frame).map(Raw::new)).transpose()?;
+    Writer::document(|writer| {
+        writer.text("create", &collection.name);
+        for (name, value) in options.iter().flat_map(Raw::iter) {
+            writer.value(name, &value)?;
+        }
+        let concern = writer.begin_document("writeConcern");
+        writer.text("w", "majority");
+        writer.end(concern);
+        Ok(())
+    })
 }
 
 struct InsertBatch {

@@ -2,18 +2,25 @@
 
 use std::time::Duration;
 
-use crate::generate::{Label, Stream};
+use crate::generate::Label;
 use crate::plan::{Frame, Step};
 use crate::server::{Failure, Target, Transaction};
 
 use super::error::StepError;
 use super::interpreter::{Flow, Interpreter};
+use super::retry::back_off;
 use super::trace::RetryCause;
 
 /// The label of errors after which the whole transaction may be retried.
 pub(super) const TRANSIENT: &str = "TransientTransactionError";
 /// The label of errors after which the commit may be retried, since its result is unknown.
 pub(super) const UNKNOWN_RESULT: &str = "UnknownTransactionCommitResult";
+
+/// The longest time before the first retry: that of the drivers' specification (transactions, convenient API), as are the
+/// numbers of [`back_off`], so that a strategy is measured with the retry loop that drivers have.
+const FIRST_DELAY: Duration = Duration::from_millis(5);
+/// Labels the times before retries.
+const BACK_OFF: Label = Label::new("transaction back-off");
 
 /// An open transaction.
 #[derive(Debug)]
@@ -45,7 +52,7 @@ impl<T: Target> Interpreter<'_, T> {
             self.trace.retries.push(RetryCause::Transaction);
             frame.restore(before.clone());
             retries += 1;
-            tokio::time::sleep(back_off(frame, retries)).await;
+            tokio::time::sleep(back_off(frame, BACK_OFF, FIRST_DELAY, retries)).await;
         }
     }
 
@@ -100,18 +107,6 @@ impl<T: Target> Interpreter<'_, T> {
         self.trace.round_trips += u64::from(open.is_sent);
         let _ = self.target.abort(&mut open.transaction).await;
     }
-}
-
-/// The time to wait before a retry (from 1): a random part of 5 ms, of 1.5 times as much for each further retry, and of at
-/// most 500 ms. These are the numbers of the drivers' specification (transactions, convenient API, back-off), so that a
-/// strategy is measured with the retry loop that drivers have.
-fn back_off(frame: &Frame, retry: u32) -> Duration {
-    const FIRST: f64 = 0.005;
-    const GROWTH: f64 = 1.5;
-    const MOST: f64 = 0.5;
-    const LABEL: Label = Label::new("transaction back-off");
-    let part = Stream::new(frame.seed.derive(LABEL, u64::from(retry)), LABEL, frame.ordinal).unit();
-    Duration::from_secs_f64(part * (FIRST * GROWTH.powi(retry.saturating_sub(1).min(64) as i32)).min(MOST))
 }
 
 /// Whether the server gave the failure this label. A broken connection is reported rather than retried, as everywhere.

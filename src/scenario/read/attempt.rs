@@ -24,7 +24,12 @@ impl StepReader<'_> {
                 .help("try `retry: { errors: [11000] }`, or a step `retry_if: <condition>` under `do`")
                 .add_to(self.diagnostics);
         }
-        Some(StepKind::Retry { errors: codes(&options), attempts: attempts(&options), body })
+        Some(StepKind::Retry {
+            errors: codes(&options),
+            attempts: attempts(&options),
+            delay: options.integer("delay").unwrap_or(0),
+            body,
+        })
     }
 
     pub(in crate::scenario) fn retry_if(&mut self, fields: &Fields) -> Option<StepKind> {

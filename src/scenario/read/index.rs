@@ -1,24 +1,16 @@
 //! The `indexes` of a collection.
 
 use super::entry::{Entry, wrong_type};
-use crate::scenario::{Diagnostic, Diagnostics, Node};
+use crate::scenario::{Diagnostics, Node};
 
 /// Reports every index that is not a mapping of keys or options.
 pub(super) fn check_indexes(entry: &Entry, diagnostics: &mut Diagnostics) {
     for item in entry.1.as_list().unwrap_or_default().iter().filter(|item| !is_index(item)) {
-        if item.as_mapping().is_none_or(<[_]>::is_empty) {
-            let item = (entry.0.clone(), item.clone());
-            wrong_type(&item, "a key document", "indexes: [{ post: 1, created_on: -1 }]", diagnostics);
-            continue;
-        }
-        Diagnostic::error(item.span, "`forEach` in `indexes`")
-            .label("would become the key of an index")
-            .help("try one item per index; `forEach` repeats items of lists in documents and commands")
-            .add_to(diagnostics);
+        let item = (entry.0.clone(), item.clone());
+        wrong_type(&item, "a key document", "indexes: [{ post: 1, created_on: -1 }]", diagnostics);
     }
 }
 
 pub(super) fn is_index(item: &Node) -> bool {
-    item.as_mapping()
-        .is_some_and(|entries| !entries.is_empty() && !entries.iter().any(|(key, _)| key.value == "forEach"))
+    item.as_mapping().is_some_and(|entries| !entries.is_empty())
 }

@@ -29,7 +29,8 @@ pub(super) use yaml::compose;
 use super::keys;
 use super::quote;
 use super::{
-    Diagnostic, Diagnostics, FORMAT, Scalar, Scenario, Source, SourceLines, Span, Spanned, StrategyDefinition, Tree,
+    ClockDefinition, Diagnostic, Diagnostics, FORMAT, Scalar, Scenario, Source, SourceLines, Span, Spanned,
+    StrategyDefinition, Tree,
 };
 
 /// Reads a scenario and adds every problem found to `diagnostics`.
@@ -82,7 +83,9 @@ fn scenario(lines: SourceLines, fields: &Fields, diagnostics: &mut Diagnostics) 
         name: name.unwrap_or_else(|| Spanned::new("scenario".to_owned(), Span::default())),
         title: text("title"),
         about: text("about"),
+        group: fields.text("group").map(|group| group.value),
         sources: fields.texts("sources").into_iter().map(|source| source.value).collect(),
+        clock: clock(fields, diagnostics),
         parameters: fields.expressions("parameters"),
         entities: entries("entities").map(|entry| entity::entity(entry, diagnostics)).collect(),
         operations: entries("operations").map(|entry| operation::operation(entry, diagnostics)).collect(),
@@ -91,6 +94,12 @@ fn scenario(lines: SourceLines, fields: &Fields, diagnostics: &mut Diagnostics) 
         audits: entries("audits").filter_map(|entry| audit::audit(entry, diagnostics)).collect(),
         claims: claim::claims(fields, diagnostics),
     }
+}
+
+fn clock(fields: &Fields, diagnostics: &mut Diagnostics) -> ClockDefinition {
+    let span = fields.entry("clock").map_or(Span::default(), |entry| entry.0.span);
+    let fields = Fields::read(fields.entries("clock"), "`clock`", span, keys::CLOCK, diagnostics);
+    ClockDefinition { starts_now: fields.entry("first_call").is_some(), step: fields.integer("step").unwrap_or(1_000) }
 }
 
 fn check_scenario_name(name: &Spanned<String>, diagnostics: &mut Diagnostics) {

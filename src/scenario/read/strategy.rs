@@ -4,7 +4,7 @@ use super::entry::Entry;
 use super::fields::Fields;
 use super::{index, step, value};
 use crate::scenario::{
-    CollectionDefinition, Diagnostic, Diagnostics, Implementation, Node, StrategyDefinition, Tree, keys, quote,
+    CollectionDefinition, Diagnostic, Diagnostics, Implementation, Node, Spanned, StrategyDefinition, Tree, keys, quote,
 };
 
 /// More than three strategies make a plain run long and its table wide.
@@ -37,8 +37,10 @@ pub(super) fn strategy(entry: &Entry, diagnostics: &mut Diagnostics) -> Strategy
     StrategyDefinition {
         name,
         about: fields.text("about").map(|about| about.value),
+        label: fields.text("label").map(|label| label.value),
         like: fields.text("like"),
         is_unsafe: fields.boolean("unsafe").is_some_and(|flag| flag.value),
+        unsafe_with: fields.texts("unsafe_with"),
         is_default: fields.boolean("default"),
         tolerates: fields.texts("tolerates"),
         parameters: fields.expressions("parameters"),
@@ -51,18 +53,42 @@ pub(super) fn strategy(entry: &Entry, diagnostics: &mut Diagnostics) -> Strategy
 
 fn collection(entry: &Entry, diagnostics: &mut Diagnostics) -> CollectionDefinition {
     let name = entry.0.clone();
-    if name.value.contains('<') && name.value.contains('>') {
-        Diagnostic::error(name.span, format!("slot in the name of collection {}", quote(&name.value)))
-            .label("not replaced here")
-            .help("try one entry per collection, each with its full name; slots are for the names in steps")
-            .add_to(diagnostics);
-    }
     let (what, example) = (format!("collection {}", quote(&name.value)), format!("{}: {{ each: post }}", name.value));
     let fields = Fields::of_optional(entry, &what, &example, keys::COLLECTION, diagnostics);
+    let series = fields.expressions("for").pop();
+    check_name(&name, series.as_ref().map(|(name, _)| name), diagnostics);
     let mut indexes = fields.node("indexes");
     if let Some(Node { tree: Tree::List(items), .. }) = &mut indexes {
         items.retain(index::is_index);
     }
-    let (each, document) = (fields.node("each"), fields.node("document"));
-    CollectionDefinition { name, each, load_order: fields.text("load_order"), document, indexes }
+    CollectionDefinition {
+        name,
+        series,
+        options: fields.node("options"),
+        skips_large: fields.text("on_size").is_some_and(|action| action.value == "skip"),
+        each: fields.node("each"),
+        load_order: fields.text("load_order"),
+        document: fields.node("document"),
+        indexes,
+    }
+}
+
+/// Reports a name with a slot that nothing replaces, and a series of collections of one name.
+fn check_name(name: &Spanned<String>, series: Option<&Spanned<String>>, diagnostics: &mut Diagnostics) {
+    let is_slotted = name.value.contains('<') && name.value.contains('>');
+    match series {
+        None if is_slotted => {
+            Diagnostic::error(name.span, format!("slot in the name of collection {}", quote(&name.value)))
+                .label("not replaced here")
+                .help("try `for: { k: \"range(0, n)\" }` in the collection, which makes one for each `<k>`")
+                .add_to(diagnostics)
+        }
+        Some(series) if !name.value.contains(&format!("<{}>", series.value)) => {
+            Diagnostic::error(name.span, format!("collection {} has the same name for each", quote(&name.value)))
+                .label(format!("without `<{}>`", series.value))
+                .help(format!("for example `{}_<{}>`", name.value.replace(['<', '>'], ""), series.value))
+                .add_to(diagnostics);
+        }
+        None | Some(_) => {}
+    }
 }

@@ -1,26 +1,47 @@
 //! `docshape list`.
 
+mod page;
+
 use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
 
 use crate::report::counted;
-use crate::scenario::{self, Diagnostics, Source, StrategyDefinition};
+use crate::scenario::StrategyDefinition;
 
-use super::catalogue::SCENARIOS;
+use super::catalogue::{self, SCENARIOS};
 use super::exit::{CliError, Exit};
 use super::output;
 
-/// Prints the catalogue: every scenario with its question and its strategies.
+/// `list`.
+#[derive(Debug, Clone, Args)]
+pub struct ListArguments {
+    /// Print a page with all strategies and claims in Markdown
+    #[arg(long)]
+    markdown: bool,
+    /// Folder with the verdicts of claims, a file per scenario, for --markdown [default: none]
+    #[arg(long, value_name = "DIR", requires = "markdown")]
+    verdicts: Option<PathBuf>,
+}
+
+/// Prints the catalogue by decision: every scenario with its question and its strategies.
 ///
 /// # Errors
 /// When the table cannot be written.
-pub fn list() -> Result<Exit, CliError> {
+pub fn list(arguments: &ListArguments) -> Result<Exit, CliError> {
+    if arguments.markdown {
+        output::print(&page::page(&catalogue::by_group()?, arguments.verdicts.as_deref())?)?;
+        return Ok(Exit::Success);
+    }
     let width = SCENARIOS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut lines = String::new();
-    for (name, text) in SCENARIOS {
-        let scenario = scenario::read(&Source::new(name, text), &mut Diagnostics::new());
-        let scenario = scenario.ok_or_else(|| CliError::failure(format!("the built-in scenario {name} is damaged")))?;
-        let _ =
-            writeln!(lines, "{name:width$}  {}\n{:width$}  {}", scenario.title, "", strategies(&scenario.strategies));
+    for (group, scenarios) in catalogue::by_group()? {
+        let _ = writeln!(lines, "{}{group}", if lines.is_empty() { "" } else { "\n" });
+        for scenario in scenarios {
+            let (name, title) = (&scenario.name.value, &scenario.title);
+            let _ = writeln!(lines, "  {name:width$}  {title}\n  {:width$}  {}", "", strategies(&scenario.strategies));
+        }
     }
     output::print(&lines)?;
     Ok(Exit::Success)

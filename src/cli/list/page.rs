@@ -1,0 +1,121 @@
+//! The page of the catalogue, in Markdown: what every scenario asks, its strategies, and its claims with their verdicts.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::scenario::{Scenario, StrategyDefinition};
+
+use super::super::exit::CliError;
+
+/// What `run --claims` wrote about a scenario, as far as the page needs it.
+#[derive(Debug, Default, Deserialize)]
+struct Verdicts {
+    claims: Vec<ClaimVerdict>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ClaimVerdict {
+    id: String,
+    verdict: String,
+    found: String,
+}
+
+/// Returns the page. `folder` has the verdicts of each scenario in a file of its name; one without a file has none.
+///
+/// # Errors
+/// When a file of verdicts cannot be read.
+pub fn page(groups: &[(&str, Vec<Scenario>)], folder: Option<&Path>) -> Result<String, CliError> {
+    let mut text = HEAD.to_owned();
+    for (group, scenarios) in groups {
+        let _ = writeln!(text, "* **{}**: {}", capitalized(group), linked(scenarios));
+    }
+    for (group, scenarios) in groups {
+        let _ = write!(text, "\n## {}\n", capitalized(group));
+        for scenario in scenarios {
+            let verdicts = folder.map(|folder| verdicts(folder, &scenario.name.value)).transpose()?.unwrap_or_default();
+            write_scenario(&mut text, scenario, &verdicts);
+        }
+    }
+    Ok(text)
+}
+
+const HEAD: &str = "# Scenarios
+
+Every built-in scenario with its strategies and claims, by the decision that it is about. The page is made from the files in
+`scenarios/` and the verdicts in `results/claims/` by `docshape list --markdown --verdicts results/claims`.
+
+A claim is a sentence of a text, and a comparison that a run decides. *By design*: the sentence follows from the steps of the
+strategy, so that no measurement could refute it. `docshape run SCENARIO --claims` measures the claims of a scenario again.
+
+";
+
+fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: &Verdicts) {
+    let name = &scenario.name.value;
+    let _ = write!(text, "\n### {name}\n\n**{}** {}\n", scenario.title, scenario.about);
+    if !scenario.sources.is_empty() {
+        let _ = write!(text, "\nSources: {}.\n", scenario.sources.join("; "));
+    }
+    let _ = write!(text, "\n| strategy | | schema | |\n|---|---|---|---|\n");
+    for strategy in &scenario.strategies {
+        let label = strategy.label.as_deref().unwrap_or_default();
+        let about = strategy.about.as_deref().unwrap_or_default();
+        let _ = writeln!(text, "| `{}` | {label} | {} | {} |", strategy.name.value, cell(about), role(strategy));
+    }
+    if scenario.claims.is_empty() {
+        return;
+    }
+    let found: BTreeMap<&str, &ClaimVerdict> = verdicts.claims.iter().map(|one| (one.id.as_str(), one)).collect();
+    let _ = write!(text, "\n| claim | source | id | verdict | number |\n|---|---|---|---|---|\n");
+    for claim in &scenario.claims {
+        let (verdict, number) = match found.get(claim.id.value.as_str()) {
+            Some(one) => (one.verdict.as_str(), one.found.as_str()),
+            None => ("not measured", ""),
+        };
+        let design = if false { ", by design" } else { "" };
+        let source = claim.source.as_deref().unwrap_or_default();
+        let (says, source, id) = (cell(&claim.says), cell(source), &claim.id.value);
+        let _ = writeln!(text, "| {says} | {source} | {id} | {verdict}{design} | {} |", cell(number));
+    }
+}
+
+/// How a strategy takes part in a run.
+fn role(strategy: &StrategyDefinition) -> String {
+    let is_default = strategy.is_default.as_ref().is_some_and(|mark| mark.value);
+    let operations: Vec<&str> = strategy.unsafe_with.iter().map(|operation| operation.value.as_str()).collect();
+    match (strategy.is_unsafe, operations.is_empty(), is_default) {
+        (true, ..) => "negative control".to_owned(),
+        (false, false, _) => format!("unsafe with {}", operations.join(", ")),
+        (false, true, true) => "compared by default".to_owned(),
+        (false, true, false) => String::new(),
+    }
+}
+
+fn verdicts(folder: &Path, scenario: &str) -> Result<Verdicts, CliError> {
+    let path = folder.join(format!("{scenario}.json"));
+    if !path.is_file() {
+        return Ok(Verdicts::default());
+    }
+    let wrong = |error: &dyn std::fmt::Display| {
+        CliError::usage(format!("cannot read the verdicts in {}: {error}", path.display()))
+    };
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
+    serde_json::from_str(&text).map_err(|error| wrong(&error))
+}
+
+fn linked(scenarios: &[Scenario]) -> String {
+    let links: Vec<String> = scenarios.iter().map(|scenario| format!("[{0}](#{0})", scenario.name.value)).collect();
+    links.join(", ")
+}
+
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+/// Text in a cell of a table: a bar would end it, and `<` could begin a tag.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "\\<").split_whitespace().collect::<Vec<_>>().join(" ")
+}
