@@ -8,7 +8,7 @@ use crate::scenario::{self, Diagnostics, Scenario};
 use super::parts::all;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{EntityNames, Names, Origin, Scope};
-use crate::plan::{Clock, Data, Entity, Expression, data::Field};
+use crate::plan::{Data, DataClock, Entity, Expression, data::Field};
 
 pub fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<EntityNames> {
     let known: Vec<&str> = scenario.entities.iter().map(|entity| entity.name.value.as_str()).collect();
@@ -53,7 +53,7 @@ pub fn compile_data(
         entity.children = of.children.iter().map(|(name, child)| (Arc::from(name.as_str()), *child)).collect();
     }
     let clock =
-        Clock { first_call: scenario.clock.starts_now.then(command_start), step: i64::from(scenario.clock.step) };
+        DataClock { first_call: scenario.clock.starts_now.then(command_start), step: i64::from(scenario.clock.step) };
     let data = Arc::new(Data::new(Seed::new(seed), clock, entities.into()));
     for (position, entity) in scenario.entities.iter().enumerate() {
         if let Err(error) = data.measure(position) {

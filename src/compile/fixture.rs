@@ -12,7 +12,7 @@ use super::resolve::resolve_text;
 use super::scope::{Names, Origin, Scope};
 use super::{Choice, compile};
 use crate::plan::Plan;
-use crate::plan::data::{Clock, Data};
+use crate::plan::data::{Data, DataClock};
 use crate::plan::expression::{Expression, Frame};
 use crate::plan::program::Step;
 use crate::plan::raw::Raw;
@@ -88,7 +88,7 @@ pub fn expression(text: &str) -> Option<Expression> {
 
 /// The value of an expression with these values of `a`, `b` and `c`.
 pub fn evaluate(expression: &Expression, values: &[Value]) -> Result<Value, EvalError> {
-    let data = Arc::new(Data::new(Seed::new(1), Clock::default(), Arc::new([])));
+    let data = Arc::new(Data::new(Seed::new(1), DataClock::default(), Arc::new([])));
     let mut frame = Frame::new(&data, Seed::new(1), 0, 3);
     for (slot, value) in values.iter().enumerate() {
         frame.set(slot, value.clone());

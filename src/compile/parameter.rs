@@ -8,7 +8,7 @@ use crate::scenario::{self, Diagnostic, Diagnostics, Node, Scenario, Spanned};
 use super::choice::{Choice, ChoiceError};
 use super::resolve::resolve;
 use super::scope::{Names, Scope};
-use crate::plan::{Clock, Data, Expression, Frame, Value, written};
+use crate::plan::{Data, DataClock, Expression, Frame, Value, written};
 
 /// The names with the parameters added, in order: `--set` before the mix's value before the scenario's. Those without a
 /// value are listed as broken.
@@ -78,7 +78,7 @@ pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics
         return None;
     }
     // Empty data, as it may only use parameters.
-    let data = Arc::new(Data::new(Seed::new(0), Clock::default(), Arc::new([])));
+    let data = Arc::new(Data::new(Seed::new(0), DataClock::default(), Arc::new([])));
     let value = expression.evaluate(&mut Frame::new(&data, Seed::new(0), 0, 0));
     let help = "it is computed once, before the run, from the parameters above";
     value.and_then(Value::check_depth).map_err(|error| diagnostics.error(node.span, error.to_string(), help)).ok()

@@ -15,20 +15,20 @@ use super::{
 
 /// The instants of records and calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clock {
+pub struct DataClock {
     /// The instant of the first call, in milliseconds since the epoch; `None`: records begin with 2024.
     pub first_call: Option<i64>,
     /// Milliseconds between the instants of consecutive records, and of consecutive calls.
     pub step: i64,
 }
 
-impl Default for Clock {
-    fn default() -> Clock {
-        Clock { first_call: None, step: 1_000 }
+impl Default for DataClock {
+    fn default() -> DataClock {
+        DataClock { first_call: None, step: 1_000 }
     }
 }
 
-impl Clock {
+impl DataClock {
     /// 2024-01-01T00:00:00Z, in milliseconds.
     const EPOCH: i64 = 1_704_067_200_000;
 
@@ -36,7 +36,7 @@ impl Clock {
     fn instant(self, index: u64, loaded: u64) -> i64 {
         match self.first_call {
             Some(first) => first + (index as i64 - loaded as i64) * self.step,
-            None => Clock::EPOCH + index as i64 * self.step,
+            None => DataClock::EPOCH + index as i64 * self.step,
         }
     }
 }
@@ -61,7 +61,7 @@ pub struct Data {
     /// The entities, in the scenario's order.
     pub entities: Arc<[Entity]>,
     /// What `clock()` gives.
-    pub clock: Clock,
+    pub clock: DataClock,
     /// An extent per entity.
     extents: Box<[OnceLock<Extent>]>,
     /// By entity, and the bits of an exponent.
@@ -110,7 +110,7 @@ struct Extent {
 
 impl Data {
     /// Data whose extents are not counted yet.
-    pub fn new(seed: Seed, clock: Clock, entities: Arc<[Entity]>) -> Data {
+    pub fn new(seed: Seed, clock: DataClock, entities: Arc<[Entity]>) -> Data {
         let extents = entities.iter().map(|_| OnceLock::new()).collect();
         let (popularities, zipf_counts, referrers) = Default::default();
         Data { seed, entities, clock, extents, popularities, zipf_counts, referrers }
@@ -463,7 +463,7 @@ mod tests {
         assert_ne!(whole, Value::Int(4));
         assert_eq!(whole.referenced().unwrap().field("_id"), Ok(Value::Int(4)));
         assert_eq!(whole.field("next"), Ok(Value::Int(0)));
-        assert_eq!(whole.field("at"), Ok(Value::Date(Clock::EPOCH + 4_000)));
+        assert_eq!(whole.field("at"), Ok(Value::Date(DataClock::EPOCH + 4_000)));
         assert_eq!(whole.referenced().unwrap().get("parts"), Ok(None));
     }
 
@@ -486,7 +486,7 @@ mod tests {
         let made = crate::compile::fixture::frame(&plan).slot(0).clone();
         assert_eq!(made.field("_id"), Ok(Value::Int(FIRST_NEW_RECORD as i64 + 3)));
         let loaded = plan.data.len(0).max(plan.data.len(1)) as i64;
-        assert_eq!(made.field("at"), Ok(Value::Date(Clock::EPOCH + (loaded + 3) * 1_000)));
+        assert_eq!(made.field("at"), Ok(Value::Date(DataClock::EPOCH + (loaded + 3) * 1_000)));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::generate::{Label, Seed};
 pub use audit::{Audit, OutcomeCounts};
 pub use budget::checking;
 pub use bulk::{Bulk, RequestKind};
-pub use data::{Clock, Data, Entity};
+pub use data::{Data, DataClock, Entity};
 pub use expression::{Expression, Frame, truth};
 pub use function::{find as find_function, outcome};
 pub use identical::IdenticalProgram;
