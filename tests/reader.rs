@@ -1,8 +1,9 @@
 //! The reader keeps every part of a valid scenario, and never panics.
 
+use docshape::record::OutcomeKind;
 use docshape::scenario::{
-    CatchKey, ClaimBound, CommandWord, Diagnostics, Implementation, Node, Scenario, Source, StepDefinition, StepKind,
-    StrategyDefinition, read,
+    CatchKey, ClaimBound, ClaimSubject, CommandWord, Diagnostics, Implementation, Node, Scenario, Source,
+    StepDefinition, StepKind, StrategyDefinition, read,
 };
 use proptest::prelude::{ProptestConfig, Strategy as _, prop, prop_oneof, proptest};
 
@@ -133,16 +134,31 @@ fn valid_scenarios_have_no_diagnostics() {
 #[test]
 fn reads_claims_with_their_expectation() {
     let scenario = valid();
-    let [claim] = &scenario.claims[..] else { panic!("{:?}", scenario.claims) };
+    let [claim, half, audit, outcome, filtered, evaluated] = &scenario.claims[..] else {
+        panic!("{:?}", scenario.claims)
+    };
     assert_eq!((claim.id.value.as_str(), claim.says.as_str()), ("C14", "A page is one read."));
-    assert_eq!((claim.metric.value.to_string().as_str(), claim.strategy.value.as_str()), ("round_trips", "buckets"));
+    assert_eq!((claim.subject.value.name().as_str(), claim.strategy.value.as_str()), ("round_trips", "buckets"));
     assert_eq!(claim.operation.as_ref().map(|operation| operation.value.as_str()), Some("read_page"));
-    assert_eq!(&VALID[claim.metric.span.start..claim.metric.span.end], "round_trips");
+    assert_eq!(&VALID[claim.subject.span.start..claim.subject.span.end], "round_trips");
     assert!(
         claim.relation == docshape::record::Relation::Equals
             && matches!(claim.than, ClaimBound::Number(1.0))
             && claim.source.is_none()
     );
+    assert!((claim.is_by_design, claim.clients, claim.set.len()) == (false, None, 0) && claim.mix.is_none());
+    assert_eq!((half.is_by_design, half.clients, half.set.len()), (true, Some(32), 2));
+    assert_eq!(half.mix.as_ref().map(|mix| mix.value.as_str()), Some("default"));
+    let ClaimBound::Other { strategy: Some(strategy), operation: None, times: Some(times) } = &half.than else {
+        panic!("{:?}", half.than)
+    };
+    assert_eq!((strategy.value.as_str(), times.as_text()), ("linked", Some("1.0 / 2")));
+    assert_eq!((audit.subject.value.name().as_str(), audit.operation.is_none()), ("audit: wrong_counts", true));
+    assert_eq!(outcome.subject.value, ClaimSubject::Outcome(OutcomeKind::Rejected));
+    let ClaimSubject::Metric { outcome: Some(OutcomeKind::Ok), .. } = filtered.subject.value else {
+        panic!("{:?}", filtered.subject)
+    };
+    assert!(matches!(&evaluated.than, ClaimBound::Text(node) if node.as_text() == Some("bucket_size / 2")));
 }
 
 #[test]

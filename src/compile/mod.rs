@@ -3,7 +3,7 @@
 mod audit;
 mod bulk;
 mod choice;
-mod claim_names;
+mod claim;
 mod crud;
 mod document;
 mod dry_run;
@@ -34,11 +34,12 @@ use crate::plan::{Arm, Mix, Plan, checking, program::Concerns};
 use crate::scenario::{self, Diagnostics, Scenario};
 
 pub use choice::{Choice, ChoiceError, DEFAULT_SEED};
+pub use claim::{ClaimSetting, ClaimTerm, claim_settings, claim_term};
 pub(crate) use document::path_length;
 pub use inherit::inherit;
 
 use audit::check_names;
-use claim_names::check_claims;
+use claim::check_claims;
 use dry_run::{try_calls, try_records};
 use entity::{compile_data, entity_names};
 use indexed_fields::check_indexed_fields;
@@ -89,9 +90,9 @@ fn resolve_whole(
     });
     let operations = compile_operations(scenario, &mix, &mut names, diagnostics);
     check_names(scenario, diagnostics);
-    check_claims(scenario, diagnostics);
     let concerns = Concerns::default();
     let strategies = inherit(&scenario.strategies, diagnostics);
+    check_claims(scenario, &strategies, &names, diagnostics);
     strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
     let called: Vec<&str> = mix.called(&names.operations).collect();
     let mut compile_arm = |strategy: &scenario::StrategyDefinition| {

@@ -85,7 +85,7 @@ pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics
 }
 
 /// The value of `--set name=text`, which must be of the kind that the parameter has.
-fn set_value(name: &str, text: &str, plain: &Value) -> Result<Value, ChoiceError> {
+pub fn set_value(name: &str, text: &str, plain: &Value) -> Result<Value, ChoiceError> {
     let wrong = |expected| ChoiceError::Value {
         name: name.to_owned(),
         value: text.to_owned(),

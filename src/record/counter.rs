@@ -1,5 +1,8 @@
 //! The server's counters: where `serverStatus` has them, and how a report shows them.
 
+use std::collections::BTreeMap;
+
+use Claimable::{Contended, Counted, Timed, Varying};
 use Unit::{Bytes, Count, Microseconds};
 
 /// A number that the server keeps of its own work.
@@ -18,8 +21,25 @@ pub struct Counter {
     pub shown: Shown,
     /// The column's heading in the table of own costs; empty without a column.
     pub heading: &'static str,
-    /// Whether a scenario's claim may name it.
-    pub is_claimable: bool,
+    /// How a scenario's claim may name it.
+    pub claim: Claimable,
+    /// The recorded counters whose sum it is; none for one that is recorded itself.
+    sum_of: &'static [&'static str],
+}
+
+/// How a scenario's claim may name a counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claimable {
+    /// Not at all.
+    No,
+    /// Per call of one operation by itself: equal calls give equal counts.
+    Counted,
+    /// Per call of one operation by itself: it also depends on what the server does in the background.
+    Varying,
+    /// Per call of one operation by itself: a time, which depends on the machine.
+    Timed,
+    /// Per call of the mix at saturation: one client alone causes none.
+    Contended,
 }
 
 /// What a counter counts. The order is that of the columns in the table of own costs.
@@ -67,27 +87,30 @@ pub static ROUND_TRIPS: Counter = counter("round_trips", &[], "round trips", Cou
 pub static COUNTERS: [Counter; 40] = [
     counter("cpu_us", &["extra_info.user_time_us", "extra_info.system_time_us"], "CPU time", Microseconds)
         .main()
-        .column("~ CPU"),
+        .column("~ CPU")
+        .claimable(Timed),
     counter("requests", &["network.numRequests"], "requests", Count),
     counter("bytes_in", &["network.bytesIn"], "bytes in", Bytes).main().column("in"),
-    counter("bytes_out", &["network.bytesOut"], "bytes out", Bytes).main().column("out").claimable(),
+    counter("bytes_out", &["network.bytesOut"], "bytes out", Bytes).main().column("out").claimable(Counted),
     counter("keys_examined", &["metrics.queryExecutor.scanned"], "keys examined", Count)
         .main()
         .column("keys")
-        .claimable(),
+        .claimable(Counted),
     counter("documents_examined", &["metrics.queryExecutor.scannedObjects"], "documents examined", Count)
         .main()
         .column("docs")
-        .claimable(),
+        .claimable(Counted),
     counter("documents_returned", &["metrics.document.returned"], "documents returned", Count).main(),
     counter("documents_inserted", &["metrics.document.inserted"], "documents inserted", Count),
     counter("documents_updated", &["metrics.document.updated"], "documents updated", Count),
     counter("documents_deleted", &["metrics.document.deleted"], "documents deleted", Count),
     counter("collection_scans", &["metrics.queryExecutor.collectionScans.total"], "collection scans", Count).main(),
     counter("sorts_in_memory", &["metrics.operation.scanAndOrder"], "sorts in memory", Count).main(),
-    counter("write_conflicts", &["metrics.operation.writeConflicts"], "write conflicts", Count).main(),
-    counter(OPLOG_BYTES, &[], "oplog bytes", Bytes).main().column("oplog").claimable(),
-    counter("journal_bytes", &["wiredTiger.log.log bytes written"], "journal", Bytes).main(),
+    counter("write_conflicts", &["metrics.operation.writeConflicts"], "write conflicts", Count)
+        .main()
+        .claimable(Contended),
+    counter(OPLOG_BYTES, &[], "oplog bytes", Bytes).main().column("oplog").claimable(Counted),
+    counter("journal_bytes", &["wiredTiger.log.log bytes written"], "journal", Bytes).main().claimable(Varying),
     counter("cache_bytes_read", &["wiredTiger.cache.bytes read into cache"], "read into cache", Bytes).main(),
     counter("cache_bytes_written", &["wiredTiger.cache.bytes written from cache"], "written from cache", Bytes).main(),
     counter("cursor_insert_bytes", &["wiredTiger.cursor.cursor insert key and value bytes"], "stored whole", Bytes),
@@ -120,9 +143,19 @@ pub static COUNTERS: [Counter; 40] = [
     recorded("op_latency_commands_ops", &["opLatencies.commands.ops"], Count),
 ];
 
+/// Metrics of claims that are sums of recorded counters.
+pub static SUMS: [Counter; 2] = [
+    counter("cache_bytes", &[], "bytes read into and written from the cache", Bytes)
+        .sum_of(&["cache_bytes_read", "cache_bytes_written"])
+        .claimable(Varying),
+    counter("keys_inserted", &[], "entries stored in collections, indexes and oplog", Count)
+        .sum_of(&["cursor_insert_calls"])
+        .claimable(Counted),
+];
+
 /// A counter that reports with room for it show.
 const fn counter(name: &'static str, paths: &'static [&'static str], label: &'static str, unit: Unit) -> Counter {
-    Counter { name, paths, label, unit, shown: Shown::InFull, heading: "", is_claimable: false }
+    Counter { name, paths, label, unit, shown: Shown::InFull, heading: "", claim: Claimable::No, sum_of: &[] }
 }
 
 /// A counter that no report shows.
@@ -134,6 +167,19 @@ impl Counter {
     /// Finds a counter by its name.
     pub fn named(name: &str) -> Option<&'static Counter> {
         COUNTERS.iter().find(|counter| counter.name == name)
+    }
+
+    /// Returns the counters and sums that claims may name.
+    pub fn claimed() -> impl Iterator<Item = &'static Counter> {
+        COUNTERS.iter().chain(&SUMS).filter(|counter| counter.claim != Claimable::No)
+    }
+
+    /// Returns its value from recorded counters; `None` where one that it needs is missing.
+    pub fn value(&self, recorded: &BTreeMap<String, f64>) -> Option<f64> {
+        match self.sum_of {
+            [] => recorded.get(self.name).copied(),
+            parts => parts.iter().map(|part| recorded.get(*part).copied()).sum(),
+        }
     }
 
     /// Returns the columns of the table of own costs: round trips, then counts, bytes and time.
@@ -152,8 +198,12 @@ impl Counter {
         Counter { heading, ..self }
     }
 
-    const fn claimable(self) -> Counter {
-        Counter { is_claimable: true, ..self }
+    const fn claimable(self, claim: Claimable) -> Counter {
+        Counter { claim, ..self }
+    }
+
+    const fn sum_of(self, sum_of: &'static [&'static str]) -> Counter {
+        Counter { sum_of, ..self }
     }
 }
 
@@ -166,8 +216,20 @@ mod tests {
     #[test]
     fn names_and_paths_are_unique() {
         let unique = |texts: Vec<&str>| texts.iter().collect::<BTreeSet<_>>().len() == texts.len();
-        assert!(unique(COUNTERS.iter().map(|counter| counter.name).collect()));
+        assert!(unique(COUNTERS.iter().chain(&SUMS).map(|counter| counter.name).collect()));
         assert!(unique(COUNTERS.iter().flat_map(|counter| counter.paths.iter().copied()).collect()));
+    }
+
+    #[test]
+    fn sums_add_recorded_counters() {
+        let cache = &SUMS[0];
+        let recorded = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), 2.0)).collect();
+        assert_eq!(cache.value(&recorded(&["cache_bytes_read", "cache_bytes_written"])), Some(4.0));
+        assert_eq!(cache.value(&recorded(&["cache_bytes_read"])), None);
+        assert_eq!(Counter::named("cpu_us").unwrap().value(&recorded(&["cpu_us"])), Some(2.0));
+        for part in SUMS.iter().flat_map(|sum| sum.sum_of) {
+            assert!(Counter::named(part).is_some(), "{part}");
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::counter::{COUNTERS, Counter};
+use super::counter::{Claimable, Counter};
+use super::part::Part;
 use MetricUse::{Claim, Objective, Threshold};
 
 /// A number that users make statements about.
@@ -20,10 +21,25 @@ pub enum Metric {
     Failed,
     /// Round trips per call.
     RoundTrips,
+    /// Retried attempts per call.
+    Retries,
+    /// The 99th percentile of the inconsistency windows.
+    InconsistencyP99,
     /// A counter of the server, per call.
     Counter(&'static Counter),
-    /// Bytes of the files of all collections and indexes.
-    StorageBytes,
+    /// A size of the data after the calls.
+    Size(SizeMetric),
+}
+
+/// A size of a strategy's data, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeMetric {
+    /// The files of all collections and indexes.
+    Storage,
+    /// The files of all indexes.
+    Indexes,
+    /// The largest document.
+    LargestDocument,
 }
 
 /// A statistic of many times.
@@ -48,6 +64,7 @@ pub enum MetricUse {
 
 /// How a claim compares a metric with a number or with another strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(Default))]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
     /// Less.
@@ -55,6 +72,7 @@ pub enum Relation {
     /// More.
     Above,
     /// The same.
+    #[cfg_attr(test, default)]
     Equals,
 }
 
@@ -63,8 +81,8 @@ const fn quantile(share: f64) -> Metric {
 }
 
 /// Name, label for people, metric, and where it may be named. Other quantiles (`p75`, `p99.99`) go wherever `p50` goes,
-/// and claims may also name the claimable counters of [`COUNTERS`].
-const METRICS: [(&str, &str, Metric, &[MetricUse]); 10] = [
+/// and claims may also name the counters of [`Counter::claimed`].
+const METRICS: [(&str, &str, Metric, &[MetricUse]); 14] = [
     ("p50", "p50", quantile(0.5), &[Claim, Threshold, Objective]),
     ("p90", "p90", quantile(0.9), &[Claim, Threshold, Objective]),
     ("p99", "p99", quantile(0.99), &[Claim, Threshold, Objective]),
@@ -74,7 +92,11 @@ const METRICS: [(&str, &str, Metric, &[MetricUse]); 10] = [
     ("throughput", "calls per second", Metric::Throughput, &[Claim]),
     ("failed", "failed calls", Metric::Failed, &[Threshold]),
     ("round_trips", "round trips", Metric::RoundTrips, &[Claim, Threshold]),
-    ("storage_bytes", "bytes of collections and indexes", Metric::StorageBytes, &[Claim]),
+    ("retries", "retries", Metric::Retries, &[Claim]),
+    ("inconsistency_p99", "p99 of the inconsistency windows", Metric::InconsistencyP99, &[Claim]),
+    ("storage_bytes", "bytes of collections and indexes", Metric::Size(SizeMetric::Storage), &[Claim]),
+    ("index_bytes", "bytes of indexes", Metric::Size(SizeMetric::Indexes), &[Claim]),
+    ("largest_document", "bytes of the largest document", Metric::Size(SizeMetric::LargestDocument), &[Claim]),
 ];
 
 impl Metric {
@@ -82,14 +104,14 @@ impl Metric {
     pub fn named(name: &str, used: MetricUse) -> Option<Metric> {
         let known = METRICS.iter().find(|(known, ..)| *known == name);
         let known = known.filter(|(.., uses)| uses.contains(&used)).map(|(_, _, metric, _)| *metric);
-        let counter = || Counter::named(name).filter(|counter| counter.is_claimable && used == Claim);
+        let counter = || Counter::claimed().find(|counter| counter.name == name && used == Claim);
         known.or_else(|| parse_quantile(name)).or_else(|| counter().map(Metric::Counter))
     }
 
     /// Lists the names that may be used.
     pub fn names(used: MetricUse) -> impl Iterator<Item = &'static str> {
         let known = METRICS.iter().filter(move |(.., uses)| uses.contains(&used)).map(|(name, ..)| *name);
-        known.chain(COUNTERS.iter().filter(move |one| one.is_claimable && used == Claim).map(|one| one.name))
+        known.chain(Counter::claimed().filter(move |_| used == Claim).map(|counter| counter.name))
     }
 
     /// The metric's name for people.
@@ -104,14 +126,44 @@ impl Metric {
     /// Whether it is measured over rounds and depends on the machine, so that only strategies can be compared by it.
     pub fn is_measured(self) -> bool {
         match self {
-            Metric::Time(_) | Metric::Max | Metric::Throughput => true,
-            Metric::Failed | Metric::RoundTrips | Metric::Counter(_) | Metric::StorageBytes => false,
+            Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::InconsistencyP99 => true,
+            Metric::Counter(counter) => counter.claim == Claimable::Timed,
+            Metric::Failed | Metric::RoundTrips | Metric::Retries | Metric::Size(_) => false,
+        }
+    }
+
+    /// Whether equal calls can give different counts, so that all rounds have to agree.
+    pub fn is_varying(self) -> bool {
+        match self {
+            Metric::Retries => true,
+            Metric::Counter(counter) => matches!(counter.claim, Claimable::Varying | Claimable::Contended),
+            Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::InconsistencyP99 => false,
+            Metric::Failed | Metric::RoundTrips | Metric::Size(_) => false,
         }
     }
 
     /// Whether it belongs to a strategy as a whole rather than to one of its operations.
     pub fn is_of_strategy(self) -> bool {
-        matches!(self, Metric::Throughput | Metric::StorageBytes)
+        match self {
+            Metric::Throughput | Metric::Size(_) => true,
+            Metric::Counter(counter) => counter.claim == Claimable::Contended,
+            Metric::Time(_) | Metric::Max | Metric::InconsistencyP99 => false,
+            Metric::Failed | Metric::RoundTrips | Metric::Retries => false,
+        }
+    }
+
+    /// The parts of a run that can decide a claim about it, the best first. Sizes are those after the last part that ran.
+    pub fn parts(self) -> &'static [Part] {
+        match self {
+            Metric::Counter(counter) if counter.claim == Claimable::Contended => &[Part::Saturation, Part::Rate],
+            Metric::Time(TimeMetric::Mean) | Metric::RoundTrips | Metric::Counter(_) => &[Part::Own],
+            Metric::Time(TimeMetric::Quantile(_)) | Metric::Max | Metric::Failed | Metric::InconsistencyP99 => {
+                &[Part::Rate, Part::Saturation]
+            }
+            Metric::Throughput => &[Part::Saturation],
+            Metric::Retries => &[Part::Saturation, Part::Rate],
+            Metric::Size(_) => &[Part::Saturation, Part::Rate, Part::Own],
+        }
     }
 }
 
@@ -163,7 +215,9 @@ mod tests {
 
     #[test]
     fn each_use_has_its_metrics() {
-        for (name, used) in [("max", Claim), ("max", Objective), ("failed", Claim), ("cpu_us", Claim)] {
+        for (name, used) in
+            [("max", Claim), ("max", Objective), ("failed", Claim), ("requests", Claim), ("cpu_us", Threshold)]
+        {
             assert_eq!(Metric::named(name, used), None, "{name} in {used:?}");
         }
         assert_eq!(Metric::named("keys_examined", Threshold), None);

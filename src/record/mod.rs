@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use interval::Spares;
 
-pub use counter::{COUNTERS, Counter, MEMBER_REQUESTS, OPLOG_BYTES, ROUND_TRIPS, Shown, Unit};
+pub use counter::{COUNTERS, Claimable, Counter, MEMBER_REQUESTS, OPLOG_BYTES, ROUND_TRIPS, Shown, Unit};
 pub use fault::{Fault, FaultKind};
 pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
-pub use metric::{Metric, MetricUse, Relation, TimeMetric};
-pub use outcome::CallOutcome;
+pub use metric::{Metric, MetricUse, Relation, SizeMetric, TimeMetric};
+pub use outcome::{CallOutcome, OutcomeKind};
 pub use part::Part;
 
 /// One finished call.

@@ -38,6 +38,47 @@ impl CallOutcome {
     }
 }
 
+/// The outcomes that a scenario names: rejections without their reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutcomeKind {
+    /// [`CallOutcome::Ok`].
+    Ok,
+    /// [`CallOutcome::Same`].
+    Same,
+    /// [`CallOutcome::NotFound`].
+    NotFound,
+    /// [`CallOutcome::Rejected`], whatever the reason.
+    Rejected,
+}
+
+impl OutcomeKind {
+    /// The names, in the order of the variants.
+    pub const NAMES: [&str; 4] = ["ok", "same", "not_found", "rejected"];
+
+    const ALL: [OutcomeKind; 4] = [OutcomeKind::Ok, OutcomeKind::Same, OutcomeKind::NotFound, OutcomeKind::Rejected];
+
+    /// Finds an outcome by its name.
+    pub fn named(name: &str) -> Option<OutcomeKind> {
+        Self::ALL.into_iter().zip(Self::NAMES).find_map(|(kind, known)| (known == name).then_some(kind))
+    }
+
+    /// The name in scenarios and records.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// Whether a call ended in this way.
+    pub fn is(self, outcome: &CallOutcome) -> bool {
+        match outcome {
+            CallOutcome::Ok => self == OutcomeKind::Ok,
+            CallOutcome::Same => self == OutcomeKind::Same,
+            CallOutcome::NotFound => self == OutcomeKind::NotFound,
+            CallOutcome::Rejected(_) => self == OutcomeKind::Rejected,
+            CallOutcome::Failed | CallOutcome::Skipped => false,
+        }
+    }
+}
+
 impl fmt::Display for CallOutcome {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -94,7 +94,7 @@ fn run(text: &str) -> RunRecord {
     run.server.topology = own();
     run.server.facts = vec![(own(), own())];
     run.environment.cpu = Some(own());
-    run.claims = vec![ClaimRecord {
+    let claim = ClaimRecord {
         id: own(),
         says: own(),
         source: Some(own()),
@@ -103,7 +103,13 @@ fn run(text: &str) -> RunRecord {
         strategy: own(),
         relation: Relation::Below,
         than: Than::Strategy(own()),
-    }];
+        ..ClaimRecord::default()
+    };
+    let than = Than::Other { strategy: own(), operation: Some(own()), times: 0.5, expression: Some(own()) };
+    let set = vec![(own(), own().into())];
+    let other = ClaimRecord { mix: Some(own()), set, than, audit: Some(own()), by_design: true, ..claim.clone() };
+    let than = Than::Evaluated { expression: own(), number: 2.0 };
+    run.claims = vec![other, ClaimRecord { outcome: Some(own()), than, ..claim.clone() }, claim];
     for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
         cell.slices = (1..5)
             .map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice), ..SliceRecord::default() })

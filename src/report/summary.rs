@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::stats::ClaimOutcome;
-
 use super::cell::{Cell, Link};
 use super::format::counted;
 use super::parts::PartEvaluations;
@@ -102,16 +100,8 @@ fn encoded(name: &str) -> String {
 }
 
 fn counts(runs: &[Summarised]) -> String {
-    let claims = || runs.iter().flat_map(|run| &run.claims);
-    let count = |is_meant: fn(&ClaimOutcome) -> bool| claims().filter(|claim| is_meant(&claim.outcome)).count();
-    format!(
-        "{}; {}: {} confirmed, {} refuted, {} undecided.",
-        counted(runs.len() as u64, "run"),
-        counted(claims().count() as u64, "claim"),
-        count(|outcome| matches!(outcome, ClaimOutcome::Confirmed)),
-        count(|outcome| matches!(outcome, ClaimOutcome::Refuted)),
-        count(|outcome| matches!(outcome, ClaimOutcome::Undecided(_)))
-    )
+    let claims = claims::counts(runs.iter().flat_map(|run| &run.claims));
+    format!("{}; {claims}.", counted(runs.len() as u64, "run"))
 }
 
 fn verdicts(runs: &[Summarised]) -> Section {
@@ -128,16 +118,16 @@ fn verdicts(runs: &[Summarised]) -> Section {
 }
 
 fn of_claims(runs: &[Summarised]) -> Option<Section> {
-    let rows =
-        runs.iter().flat_map(|run| run.claims.iter().map(|claim| (Row::new(claim.id()).group(run.scenario()), claim)));
-    let name = Column::text("id", "id", "Its id.");
-    let table = Table::new("all_claims", "Claims", name, &claims::measures(), rows).grouped(Column::text(
-        "scenario",
-        "scenario",
-        "The scenario.",
-    ));
+    let table = |name, title, is_by_design| {
+        let claims = runs.iter().flat_map(|run| run.claims.iter().map(move |claim| (run, claim)));
+        let rows = claims.filter(|(_, claim)| claim.is_by_design() == is_by_design);
+        let rows = rows.map(|(run, claim)| (Row::new(claim.id()).group(run.scenario()), claim));
+        let scenario = Column::text("scenario", "scenario", "The scenario.");
+        Table::new(name, title, Column::text("id", "id", "Its id."), &claims::measures(), rows).grouped(scenario)
+    };
     let lead = "Sentences of authors, and what these runs say of them.";
-    Section::new("claims", "Claims").lead(lead).table(table).with_rows()
+    let section = Section::new("claims", "Claims").lead(lead).table(table("all_claims", "Claims", false));
+    section.table(table("all_claims_by_design", claims::BY_DESIGN, true)).with_rows()
 }
 
 fn measured(runs: &[Summarised]) -> Section {

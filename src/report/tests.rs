@@ -40,16 +40,29 @@ fn markdown(record: &RunRecord) -> String {
 pub(super) fn complete() -> RunRecord {
     let mut run = open_run();
     run.settings.thresholds = vec!["linked.read_post.p50<9ms".into()];
-    run.claims = vec![ClaimRecord {
-        id: "C1".into(),
-        says: "Linking is faster.".into(),
-        source: None,
-        metric: "p50".into(),
-        operation: Some("add_comment".into()),
+    let by_design = ClaimRecord {
+        id: "C2".into(),
+        says: "A post takes two reads.".into(),
+        by_design: true,
+        metric: "round_trips".into(),
+        operation: Some("read_post".into()),
         strategy: "linked".into(),
-        relation: Relation::Below,
-        than: Than::Strategy("embedded".into()),
-    }];
+        than: Than::Number(2.0),
+        ..ClaimRecord::default()
+    };
+    run.claims = vec![
+        by_design,
+        ClaimRecord {
+            id: "C1".into(),
+            says: "Linking is faster.".into(),
+            metric: "p50".into(),
+            operation: Some("add_comment".into()),
+            strategy: "linked".into(),
+            relation: Relation::Below,
+            than: Than::Strategy("embedded".into()),
+            ..ClaimRecord::default()
+        },
+    ];
     for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
         cell.slices = (1..9)
             .map(|slice| SliceRecord { calls: 100, seconds: 0.01 * f64::from(slice), ..SliceRecord::default() })

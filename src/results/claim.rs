@@ -6,6 +6,7 @@ use crate::record::Relation;
 
 /// A claim of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(Default))]
 pub struct ClaimRecord {
     /// The id by which reports refer to it.
     pub id: String,
@@ -14,8 +15,27 @@ pub struct ClaimRecord {
     /// Where it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The metric, as the scenario names it.
+    /// Whether it follows from the scenario itself, so that it is not counted among the results.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub by_design: bool,
+    /// The mix of the runs that decide it; `None`: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<String>,
+    /// The clients of the runs that decide it; `None`: any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<u64>,
+    /// Parameters and their values in the runs that decide it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<(String, serde_json::Value)>,
+    /// The metric, as the scenario names it; empty for a claim on an audit, or on the share of an outcome.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub metric: String,
+    /// The audit whose anomalies are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<String>,
+    /// The outcome of the calls whose times count, or, without a metric, whose share is compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
     /// The operation; `None` for a metric of a whole strategy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
@@ -33,8 +53,39 @@ pub struct ClaimRecord {
 pub enum Than {
     /// A number.
     Number(f64),
-    /// The same metric of another strategy.
+    /// The same number of another strategy.
     Strategy(String),
+    /// A number that follows from the parameters.
+    Evaluated {
+        /// The expression.
+        expression: String,
+        /// Its value in this run.
+        number: f64,
+    },
+    /// The same number of another strategy or operation, or a multiple of it.
+    Other {
+        /// The strategy.
+        strategy: String,
+        /// The operation; `None` for a number of a whole strategy.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        operation: Option<String>,
+        /// The factor in this run.
+        times: f64,
+        /// The expression of the factor; `None` for a plain number.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expression: Option<String>,
+    },
+}
+
+#[cfg(test)]
+impl Default for Than {
+    fn default() -> Than {
+        Than::Number(1.0)
+    }
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[cfg(test)]
@@ -51,15 +102,19 @@ mod tests {
         let claim = ClaimRecord {
             id: "C1".into(),
             says: "One read is enough.".into(),
-            source: None,
             metric: "round_trips".into(),
             operation: Some("read".into()),
             strategy: "embedded".into(),
             relation: Relation::Equals,
-            than: Than::Number(1.0),
+            ..ClaimRecord::default()
         };
         let other = ClaimRecord { than: Than::Strategy("1".into()), operation: None, ..claim.clone() };
-        run.claims = vec![claim, other];
+        let evaluated = Than::Evaluated { expression: "posts / 4".into(), number: 50.0 };
+        let half = Than::Other { strategy: "linked".into(), operation: None, times: 0.5, expression: None };
+        let set = vec![("posts".to_owned(), 5.into())];
+        let audit = ClaimRecord { metric: String::new(), audit: Some("lost".into()), than: evaluated, ..claim.clone() };
+        let scaled = ClaimRecord { by_design: true, clients: Some(3), set, than: half, ..claim.clone() };
+        run.claims = vec![claim, other, audit, scaled];
         let written = serde_json::to_value(&run).unwrap();
         assert_eq!(written["claims"][0]["relation"], "equals");
         assert_eq!((&written["claims"][0]["than"], &written["claims"][1]["than"]), (&1.0.into(), &"1".into()));

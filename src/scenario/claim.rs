@@ -1,8 +1,8 @@
 //! Claims: sentences of the author that a run confirms or refutes.
 
-use crate::record::{Metric, Relation};
+use crate::record::{Metric, OutcomeKind, Relation};
 
-use super::Spanned;
+use super::{Node, Spanned};
 
 /// A claim as written.
 #[derive(Debug, Clone)]
@@ -13,9 +13,17 @@ pub struct ClaimDefinition {
     pub says: String,
     /// A book, an article, a manual.
     pub source: Option<String>,
-    /// The metric that decides it.
-    pub metric: Spanned<Metric>,
-    /// The operation; `None` for a metric of a whole strategy.
+    /// Whether it follows from the scenario itself, so that no server could refute it.
+    pub is_by_design: bool,
+    /// The mix of the runs that decide it; `None`: any.
+    pub mix: Option<Spanned<String>>,
+    /// The clients of the runs that decide it; `None`: any number.
+    pub clients: Option<u32>,
+    /// Parameters and their values in the runs that decide it, as expressions.
+    pub set: Vec<(Spanned<String>, Node)>,
+    /// The number that decides it.
+    pub subject: Spanned<ClaimSubject>,
+    /// The operation; `None` for a number of a whole strategy.
     pub operation: Option<Spanned<String>>,
     /// The strategy that the claim is about.
     pub strategy: Spanned<String>,
@@ -25,11 +33,61 @@ pub struct ClaimDefinition {
     pub than: ClaimBound,
 }
 
+/// What number decides a claim.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClaimSubject {
+    /// A metric.
+    Metric {
+        /// Which.
+        metric: Metric,
+        /// Of a time: the outcome of the calls that count; `None`: all answered calls.
+        outcome: Option<OutcomeKind>,
+    },
+    /// The anomalies that an audit finds.
+    Audit(String),
+    /// The share of the operation's calls with this outcome.
+    Outcome(OutcomeKind),
+}
+
+impl ClaimSubject {
+    /// Whether it is measured over rounds and depends on the machine, so that only strategies can be compared by it.
+    pub fn is_measured(&self) -> bool {
+        matches!(self, ClaimSubject::Metric { metric, .. } if metric.is_measured())
+    }
+
+    /// Whether it belongs to a strategy as a whole rather than to one of its operations.
+    pub fn is_of_strategy(&self) -> bool {
+        match self {
+            ClaimSubject::Metric { metric, .. } => metric.is_of_strategy(),
+            ClaimSubject::Audit(_) => true,
+            ClaimSubject::Outcome(_) => false,
+        }
+    }
+
+    /// Returns the key and value that name it.
+    pub fn name(&self) -> String {
+        match self {
+            ClaimSubject::Metric { metric, .. } => metric.to_string(),
+            ClaimSubject::Audit(name) => format!("audit: {name}"),
+            ClaimSubject::Outcome(outcome) => format!("outcome: {}", outcome.name()),
+        }
+    }
+}
+
 /// The other side of a comparison.
 #[derive(Debug, Clone)]
 pub enum ClaimBound {
     /// A number.
     Number(f64),
-    /// The same metric of another strategy.
-    Strategy(Spanned<String>),
+    /// A strategy's name, or else an expression of parameters.
+    Text(Node),
+    /// The same number of another strategy or operation, or a multiple of it.
+    Other {
+        /// `None`: the same strategy.
+        strategy: Option<Spanned<String>>,
+        /// `None`: the same operation.
+        operation: Option<Spanned<String>>,
+        /// The factor, an expression of parameters; `None`: 1.
+        times: Option<Node>,
+    },
 }

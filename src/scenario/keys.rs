@@ -1,5 +1,7 @@
 //! The keys of the scenario format: one table for the reader, its diagnostics and the JSON Schema.
 
+use crate::record::OutcomeKind;
+
 use super::{Node, Scalar, Tree};
 
 /// A key of a mapping.
@@ -45,7 +47,7 @@ pub(super) enum Takes {
     Loop,
     /// An entity, or names with expressions of lists.
     Each,
-    /// A number or a strategy.
+    /// A number, a strategy, an expression, or a number of another strategy or operation.
     Compared,
     /// A template of a document.
     Document,
@@ -107,7 +109,7 @@ impl Takes {
             | Takes::Fragments => (is_mapping, "a mapping"),
             Takes::Optional(_) => (is_mapping || node.is_null(), "a mapping"),
             Takes::Each => (is_mapping || node.as_text().is_some(), "an entity or a mapping of loops"),
-            Takes::Compared => (!is_mapping && !is_list && !node.is_null(), "a number or the name of a strategy"),
+            Takes::Compared => (!is_list && !node.is_null(), "a number, a strategy, an expression or a mapping"),
             Takes::Document => (is_mapping || node.is_slot(), "a mapping"),
             Takes::Update => (is_mapping || is_list || node.is_slot(), "a mapping or a pipeline"),
             Takes::Hint => (is_mapping || node.as_text().is_some(), "a key document or the name of an index"),
@@ -285,17 +287,36 @@ pub(super) const CLAIM: Keys = &[
     required("id", Takes::Text, "name of the claim, unique in the scenario").example("C1"),
     required("says", Takes::Text, "the claim in one sentence").example("One read is enough."),
     optional("source", Takes::Text, "where the claim comes from").example("MongoDB manual, Data Modeling"),
+    optional("by_design", Takes::Boolean, "whether it follows from the scenario itself").example("true"),
+    optional("mix", Takes::Text, "the mix of the runs that decide it").example("reading"),
+    optional("clients", Takes::Integer(1, 10_000), "the clients of the runs that decide it").example("32"),
+    optional("set", Takes::Expressions("a parameter"), "parameters of the runs that decide it")
+        .example("{ posts: 500 }"),
     required("expect", Takes::One("expectation"), "the comparison that decides it")
         .example("{ metric: round_trips, operation: read, strategy: embedded, equals: 1 }"),
 ];
 
 pub(super) const EXPECTATION: Keys = &[
-    required("metric", Takes::Text, "what is measured or counted").example("round_trips"),
-    optional("operation", Takes::Text, "the operation; none for `throughput` and `storage_bytes`").example("read"),
+    optional("metric", Takes::Text, "what is measured or counted").example("round_trips"),
+    optional("audit", Takes::Text, "the audit whose anomalies are counted").example("oversold"),
+    optional(
+        "outcome",
+        Takes::OneOf(&OutcomeKind::NAMES),
+        "the outcome whose share is compared; with a time as `metric`, that of the calls that count",
+    )
+    .example("rejected"),
+    optional("operation", Takes::Text, "the operation; none for what belongs to a whole strategy").example("read"),
     required("strategy", Takes::Text, "the strategy that the claim is about").example("embedded"),
     optional("below", Takes::Compared, "less than another strategy or a number").example("linked"),
     optional("above", Takes::Compared, "more than another strategy or a number").example("linked"),
     optional("equals", Takes::Compared, "the same as another strategy or a number").example("1"),
+];
+
+/// Keys of the other side of an expectation, where that is a mapping.
+pub(super) const COMPARED: Keys = &[
+    optional("strategy", Takes::Text, "the other strategy, by default the same").example("linked"),
+    optional("operation", Takes::Text, "the other operation, by default the same").example("read"),
+    optional("times", Takes::Scalar, "the factor by which it is multiplied, by default 1").example("0.5"),
 ];
 
 /// Key of every step with a reply.

@@ -19,7 +19,7 @@ mod step;
 mod strategy;
 
 pub use audit::{AuditDefinition, AuditRule};
-pub use claim::{ClaimBound, ClaimDefinition};
+pub use claim::{ClaimBound, ClaimDefinition, ClaimSubject};
 pub use command::CommandWord;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use diagnostic::{list_of, nearest, suggest};

@@ -74,7 +74,9 @@ impl Threshold {
                 let (share, calls) = (totals.failed_share(), totals.failed() as f64);
                 Some(if is_share { Measurement::Share(share) } else { Measurement::Calls(calls) })
             }
-            Metric::Throughput | Metric::Counter(_) | Metric::StorageBytes => None,
+            Metric::Throughput | Metric::Counter(_) | Metric::Size(_) | Metric::Retries | Metric::InconsistencyP99 => {
+                None
+            }
         }
     }
 }
@@ -112,7 +114,12 @@ fn parse_limit(metric: Metric, text: &str) -> Result<Measurement, (String, &'sta
             _ => Err((format!("expected a number of calls above 0 or a percentage of them, found `{text}`"), "1%")),
         },
         Metric::Time(_) | Metric::Max => parse_time(text).map(Measurement::Nanoseconds),
-        Metric::RoundTrips | Metric::Throughput | Metric::Counter(_) | Metric::StorageBytes => parse_positive(text)
+        Metric::RoundTrips
+        | Metric::Throughput
+        | Metric::Counter(_)
+        | Metric::Size(_)
+        | Metric::Retries
+        | Metric::InconsistencyP99 => parse_positive(text)
             .map(Measurement::Messages)
             .ok_or_else(|| (format!("expected a number above 0, found `{text}`"), "1.5")),
     }

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use crate::compile::{ClaimTerm, claim_settings, claim_term};
 use crate::engine::indexes;
 use crate::plan::{Arm, Plan, Raw, Value, written};
 use crate::results::{
     ClaimRecord, CollectionRecord, Environment, FORMAT_VERSION, IdenticalProgramRecord, MixRecord, RunRecord,
     RunSettings, ScenarioRecord, ServerRecord, Status, StrategyRecord, Than,
 };
-use crate::scenario::{self, Scenario, Source};
+use crate::scenario::{self, ClaimSubject, Scenario, Source};
 
 use super::super::scenario::Ready;
 use super::invocation::Invocation;
@@ -42,7 +43,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         strategies: plan.arms.iter().map(|arm| strategy(plan, arm)).collect(),
         skipped: ready.skipped.clone(),
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
-        claims: claims(&ready.scenario),
+        claims: claims(&ready.scenario, plan),
         verification: None,
         parts: BTreeMap::new(),
         rounds: Vec::new(),
@@ -54,21 +55,48 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
     }
 }
 
-fn claims(scenario: &Scenario) -> Vec<ClaimRecord> {
-    let claim = |claim: &scenario::ClaimDefinition| ClaimRecord {
-        id: claim.id.value.clone(),
-        says: claim.says.clone(),
-        source: claim.source.clone(),
-        metric: claim.metric.value.to_string(),
-        operation: claim.operation.as_ref().map(|operation| operation.value.clone()),
-        strategy: claim.strategy.value.clone(),
-        relation: claim.relation,
-        than: match &claim.than {
-            scenario::ClaimBound::Number(number) => Than::Number(*number),
-            scenario::ClaimBound::Strategy(name) => Than::Strategy(name.value.clone()),
-        },
+/// The claims of the scenario, with the numbers that they have in this run.
+fn claims(scenario: &Scenario, plan: &Plan) -> Vec<ClaimRecord> {
+    let text = |name: &scenario::Spanned<String>| name.value.clone();
+    let claim = |claim: &scenario::ClaimDefinition| {
+        let (metric, audit, outcome) = match &claim.subject.value {
+            ClaimSubject::Metric { metric, outcome } => (metric.to_string(), None, *outcome),
+            ClaimSubject::Audit(name) => (String::new(), Some(name.clone()), None),
+            ClaimSubject::Outcome(outcome) => (String::new(), None, Some(*outcome)),
+        };
+        let set = claim_settings(claim, &plan.parameters).into_iter();
+        Some(ClaimRecord {
+            id: text(&claim.id),
+            says: claim.says.clone(),
+            source: claim.source.clone(),
+            by_design: claim.is_by_design,
+            mix: claim.mix.as_ref().map(text),
+            clients: claim.clients.map(u64::from),
+            set: set.map(|setting| (setting.name, json(&setting.value))).collect(),
+            metric,
+            audit,
+            outcome: outcome.map(|outcome| outcome.name().to_owned()),
+            operation: claim.operation.as_ref().map(text),
+            strategy: text(&claim.strategy),
+            relation: claim.relation,
+            // The compiler has reported a claim without a term.
+            than: than(claim, claim_term(scenario, claim, &plan.parameters)?),
+        })
     };
-    scenario.claims.iter().map(claim).collect()
+    scenario.claims.iter().filter_map(claim).collect()
+}
+
+fn than(claim: &scenario::ClaimDefinition, term: ClaimTerm) -> Than {
+    match term {
+        ClaimTerm::Number { number, text: None } => Than::Number(number),
+        ClaimTerm::Number { number, text: Some(expression) } => Than::Evaluated { expression, number },
+        ClaimTerm::Other { strategy, .. } if matches!(claim.than, scenario::ClaimBound::Text(_)) => {
+            Than::Strategy(strategy)
+        }
+        ClaimTerm::Other { strategy, operation, times, text } => {
+            Than::Other { strategy, operation, times, expression: text }
+        }
+    }
 }
 
 fn identical(plan: &Plan) -> Vec<IdenticalProgramRecord> {

@@ -179,7 +179,8 @@ impl Showing<'_> {
         }
         if collection.options.is_some() {
             let mut create = plain_document(&create_command(self.plan, collection)?)?;
-            (create.remove("create"), create.remove("writeConcern"));
+            create.remove("create");
+            create.remove("writeConcern");
             let _ = writeln!(text, "{}", statement::create_collection(&collection.name, &create));
         }
         for index in indexes(self.plan, collection)? {

@@ -297,12 +297,12 @@ fn claims_link_to_their_rows() {
     let claim = |metric: &str, operation: Option<&str>, strategy: &str| ClaimRecord {
         id: metric.into(),
         says: "so".into(),
-        source: None,
         metric: metric.into(),
         operation: operation.map(str::to_owned),
         strategy: strategy.into(),
         relation: Relation::Below,
         than: Than::Strategy("embedded".into()),
+        ..ClaimRecord::default()
     };
     run.claims = vec![
         claim("p99", Some("read_post"), "linked"),

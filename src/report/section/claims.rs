@@ -3,7 +3,7 @@
 use crate::record::{Metric, MetricUse};
 use crate::report::cell::{Cell, Link, Tone};
 use crate::report::evaluation::OperationResults;
-use crate::report::format::{bytes, count, interval, listed, percent, plain, three, time};
+use crate::report::format::{bytes, count, counted, interval, listed, percent, plain, three, time};
 use crate::report::parts::PartEvaluations;
 use crate::report::section::{Section, cost_id, sizes_id, strategy_id, times_id};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
@@ -18,6 +18,9 @@ const HOW: &str = "×: the first divided by the second, with a 95 % CI that cove
                    are a family of their own and are tested like the differences above, so that a claim's interval can be \
                    narrower than the report's. Counts are per call, from the measurement of own costs; they are below or \
                    above when they differ by more than 2 %.";
+
+/// The heading of the claims that no run could refute.
+pub(in crate::report) const BY_DESIGN: &str = "By design";
 
 /// A claim and its result.
 #[derive(Debug)]
@@ -54,16 +57,24 @@ pub(super) fn section(claims: &[ClaimView]) -> Option<Section> {
         .only(Forms::DETAILED),
         data("expected", "What the claim expects of it.", |one| Cell::text(expected(one.claim))),
         data("source", "Where the claim comes from.", |one| optional(&one.claim.source)),
-        data("metric", "The metric that decides it, as the scenario names it.", |one| {
-            Cell::text(plain(&one.claim.metric))
-        }),
+        data(
+            "metric",
+            "The metric that decides it, as the scenario names it; `null` for an audit or outcome.",
+            |one| Cell::value(Some(plain(&one.claim.metric)).filter(|name| !name.is_empty())),
+        ),
+        data("audit", "The audit whose anomalies decide it, or `null`.", |one| optional(&one.claim.audit)),
+        data("outcome", "The outcome of the calls that count, or `null` for all.", |one| optional(&one.claim.outcome)),
         data("operation", "The operation; `null` for a number of the whole run.", |one| optional(&one.claim.operation)),
         data("strategy", "The strategy.", |one| Cell::text(plain(&one.claim.strategy))),
     ]);
-    let rows = claims.iter().map(|claim| (Row::new(plain(&claim.claim.id)), claim));
-    let name = Column::text("id", "id", "Its id.");
-    let table = Table::new("claims", "Claims of the scenario", name, &measures, rows).list();
-    Section::new("claims", "Claims of the scenario").table(table).note(HOW).with_rows()
+    let table = |name, title, is_by_design| {
+        let rows = claims.iter().filter(|one| one.claim.by_design == is_by_design);
+        let rows = rows.map(|claim| (Row::new(plain(&claim.claim.id)), claim));
+        Table::new(name, title, Column::text("id", "id", "Its id."), &measures, rows).list()
+    };
+    let measured = table("claims", "Claims of the scenario", false);
+    let by_design = table("claims_by_design", BY_DESIGN, true);
+    Section::new("claims", "Claims of the scenario").table(measured).table(by_design).note(HOW).with_rows()
 }
 
 /// The columns of claims that every report has.
@@ -90,10 +101,31 @@ fn optional(text: &Option<String>) -> Cell {
 }
 
 impl ClaimView<'_> {
+    /// Whether it follows from the scenario itself.
+    pub(in crate::report) fn is_by_design(&self) -> bool {
+        self.claim.by_design
+    }
+
+    /// Whether the run has measured what it is about.
+    fn is_measured(&self) -> bool {
+        !matches!(self.outcome, ClaimOutcome::Undecided(UndecidedReason::NotMeasured(_) | UndecidedReason::NotInRun(_)))
+    }
+
     /// The id.
     pub(in crate::report) fn id(&self) -> String {
         plain(&self.claim.id)
     }
+}
+
+/// How many claims have which result: those by design, and those that were not measured, are counted by themselves.
+pub(in crate::report) fn counts<'r>(claims: impl Iterator<Item = &'r ClaimView<'r>>) -> String {
+    let (by_design, claims): (Vec<_>, Vec<_>) = claims.partition(|claim| claim.is_by_design());
+    let (measured, others): (Vec<_>, Vec<_>) = claims.into_iter().partition(|claim| claim.is_measured());
+    let count = |name: &str| measured.iter().filter(|claim| word(&claim.outcome) == name).count();
+    let results = ["confirmed", "refuted", "undecided"].map(|name| format!("{} {name}", count(name))).join(", ");
+    let apart = [(others.len(), "not measured"), (by_design.len(), "by design")];
+    let apart = apart.into_iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("; {count} {name}"));
+    format!("{}: {results}{}", counted(measured.len() as u64, "measured claim"), apart.collect::<String>())
 }
 
 /// A result in a word.
@@ -122,9 +154,15 @@ fn row_of(parts: &PartEvaluations, claim: &ClaimRecord) -> Option<String> {
     if run.rounds == 0 {
         return None;
     }
+    if claim.audit.is_some() {
+        return None;
+    }
     match claim.metric.as_str() {
+        "" => None,
         "throughput" => Some(strategy_id(strategy)),
-        "storage_bytes" => (!run.strategies[strategy].collections.is_empty()).then(|| sizes_id(strategy)),
+        "storage_bytes" | "index_bytes" => {
+            (!run.strategies[strategy].collections.is_empty()).then(|| sizes_id(strategy))
+        }
         "mean" | "p50" | "p99" => {
             let is_meant = |row: &OperationResults| match &called {
                 Some(name) => !row.is_mix && row.name == *name,
@@ -143,8 +181,19 @@ fn row_of(parts: &PartEvaluations, claim: &ClaimRecord) -> Option<String> {
 
 fn measure(claim: &ClaimRecord) -> String {
     let operation = claim.operation.as_deref().map_or(String::new(), |name| format!(" of {}", plain(name)));
+    if let Some(audit) = &claim.audit {
+        return format!("anomalies of {} per round", plain(audit));
+    }
+    let outcome = claim.outcome.as_deref().map(|outcome| format!("{} calls", plain(outcome)));
+    if claim.metric.is_empty() {
+        return format!("share of {}{operation}", outcome.unwrap_or_default());
+    }
     let metric = Metric::named(&claim.metric, MetricUse::Claim);
-    format!("{}{operation}", metric.map_or_else(|| plain(&claim.metric), Metric::label))
+    let label = metric.map_or_else(|| plain(&claim.metric), Metric::label);
+    match outcome {
+        Some(outcome) => format!("{label} of {outcome}{operation}"),
+        None => format!("{label}{operation}"),
+    }
 }
 
 fn expected(claim: &ClaimRecord) -> String {
@@ -154,19 +203,55 @@ fn expected(claim: &ClaimRecord) -> String {
         Relation::Equals => "equals",
     };
     let than = match &claim.than {
-        Than::Number(number) => value(&claim.metric, *number),
-        Than::Strategy(name) => plain(name),
+        Than::Number(number) => value(claim, *number),
+        Than::Evaluated { expression, number } => format!("{} ({})", value(claim, *number), plain(expression)),
+        Than::Strategy(_) | Than::Other { .. } => other_side(claim).unwrap_or_default(),
     };
-    format!("{} {relation} {than}", plain(&claim.strategy))
+    format!("{} {relation} {than}", own_side(claim))
 }
 
-/// A number of a metric.
-fn value(metric: &str, value: f64) -> String {
-    match Metric::named(metric, MetricUse::Claim) {
-        Some(Metric::Time(_) | Metric::Max) => time(value),
-        Some(Metric::StorageBytes) => bytes(value),
+/// Whether a claim is about two operations, so that both have to be named.
+fn has_two_operations(claim: &ClaimRecord) -> bool {
+    matches!(&claim.than, Than::Other { operation, .. } if *operation != claim.operation)
+}
+
+fn own_side(claim: &ClaimRecord) -> String {
+    let operation = claim.operation.as_deref().filter(|_| has_two_operations(claim));
+    side(&claim.strategy, operation)
+}
+
+/// What the strategy's number is compared with; `None` for a number.
+fn other_side(claim: &ClaimRecord) -> Option<String> {
+    match &claim.than {
+        Than::Number(_) | Than::Evaluated { .. } => None,
+        Than::Strategy(name) => Some(plain(name)),
+        Than::Other { strategy, operation, times, expression } => {
+            let side = side(strategy, operation.as_deref().filter(|_| has_two_operations(claim)));
+            let factor = match expression {
+                Some(expression) => format!("{} ({}) × ", three(*times), plain(expression)),
+                None if *times == 1.0 => String::new(),
+                None => format!("{} × ", three(*times)),
+            };
+            Some(format!("{factor}{side}"))
+        }
+    }
+}
+
+fn side(strategy: &str, operation: Option<&str>) -> String {
+    let operation = operation.map_or(String::new(), |name| format!(" {}", plain(name)));
+    format!("{}{operation}", plain(strategy))
+}
+
+/// A number of the kind that decides a claim.
+fn value(claim: &ClaimRecord, value: f64) -> String {
+    if claim.metric.is_empty() && claim.audit.is_none() {
+        return percent(value);
+    }
+    match Metric::named(&claim.metric, MetricUse::Claim) {
+        Some(Metric::Time(_) | Metric::Max | Metric::InconsistencyP99) => time(value),
+        Some(Metric::Size(_)) => bytes(value),
         Some(Metric::Counter(counter)) => counter.text(value),
-        Some(Metric::Throughput | Metric::Failed | Metric::RoundTrips) | None => {
+        Some(Metric::Throughput | Metric::Failed | Metric::RoundTrips | Metric::Retries) | None => {
             if value.fract() == 0.0 && value >= 0.0 { count(value as u64) } else { three(value) }
         }
     }
@@ -177,11 +262,9 @@ fn found(record: &RunRecord, claim: &ClaimRecord, result: &ClaimResult, text: &V
         ClaimOutcome::Undecided(doubt) => Some(why(record, doubt, text)),
         ClaimOutcome::Confirmed | ClaimOutcome::Refuted => None,
     };
-    let of = |strategy: &str, number: f64| format!("{} {}", plain(strategy), value(&claim.metric, number));
-    let mut numbers: Vec<String> = result.value.map(|value| of(&claim.strategy, value)).into_iter().collect();
-    if let (Some(against), Than::Strategy(name)) = (result.against, &claim.than) {
-        numbers.push(of(name, against));
-    }
+    let of = |side: &str, number: f64| format!("{side} {}", value(claim, number));
+    let mut numbers: Vec<String> = result.value.map(|value| of(&own_side(claim), value)).into_iter().collect();
+    numbers.extend(result.against.zip(other_side(claim)).map(|(against, side)| of(&side, against)));
     let ratio = result.ratio.map(|ratio| match result.interval {
         Some(bounds) => format!("× {} (95 % CI {})", three(ratio), interval(bounds.low, bounds.high)),
         None => format!("× {}", three(ratio)),
@@ -193,6 +276,10 @@ fn found(record: &RunRecord, claim: &ClaimRecord, result: &ClaimResult, text: &V
 
 fn why(record: &RunRecord, doubt: &UndecidedReason, text: &VerdictText) -> String {
     match doubt {
+        UndecidedReason::NotMeasured(options) => {
+            let options: Vec<String> = options.iter().map(|option| plain(option)).collect();
+            format!("not measured by this run; run with {}", options.join(" "))
+        }
         UndecidedReason::NotInRun(names) => {
             let names: Vec<String> = names.iter().map(|name| plain(name)).collect();
             let are = if names.len() == 1 { "is" } else { "are" };
@@ -208,6 +295,7 @@ fn why(record: &RunRecord, doubt: &UndecidedReason, text: &VerdictText) -> Strin
         UndecidedReason::WithinNoise => {
             format!("within noise ({}, or what the repeat shows)", percent(record.settings.noise))
         }
+        UndecidedReason::RoundsDisagree => "lower in some rounds and higher in others".into(),
         UndecidedReason::WithinDeadZone => format!("the difference is below {}", percent(DEAD_ZONE)),
         UndecidedReason::UnknownMetric => "this version has no such metric".into(),
     }
@@ -228,6 +316,7 @@ mod tests {
             strategy: "linked".into(),
             relation,
             than,
+            ..ClaimRecord::default()
         };
         let embedded = || Than::Strategy("embedded".into());
         let mut run = sample::run(rounds);

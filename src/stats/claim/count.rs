@@ -1,0 +1,138 @@
+//! Counts, sizes and shares.
+
+use crate::record::{Counter, Metric, OutcomeKind, SizeMetric};
+use crate::results::{CellRecord, CollectionSizes, Relation, RunRecord};
+use crate::stats::compare::{InconclusiveReason, MINIMUM_ROUNDS};
+use crate::stats::cost::own_cost;
+use crate::stats::latency::Distribution;
+use crate::stats::{cells, collection_growth, operations};
+
+use super::question::ClaimSide;
+use super::{ClaimOutcome, ClaimResult, UndecidedReason};
+
+/// Counts are equal when they differ by at most this share (0.005 for 0.5 %): numbers in scenarios are rounded.
+const ROUNDING: f64 = 0.005;
+
+/// A count is below or above another when they differ by more than this share.
+pub const DEAD_ZONE: f64 = 0.02;
+
+/// A count per call of an operation, over all rounds.
+pub(super) fn per_call(record: &RunRecord, metric: Metric, side: ClaimSide) -> Result<f64, UndecidedReason> {
+    let sum_and_calls = || {
+        let cost = own_cost(record, side.strategy, side.operation?)?;
+        let sum = match metric {
+            Metric::RoundTrips => Some(cost.round_trips as f64),
+            Metric::Counter(counter) => counter.value(&cost.counters),
+            Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::InconsistencyP99 => None,
+            Metric::Failed | Metric::Retries | Metric::Size(_) => None,
+        };
+        Some(sum? / cost.calls as f64).filter(|value| value.is_finite())
+    };
+    sum_and_calls().ok_or(UndecidedReason::NotReported)
+}
+
+/// A count per call in each round: of the operation, or of all calls.
+pub(super) fn per_round(record: &RunRecord, metric: Metric, side: ClaimSide) -> Vec<Option<f64>> {
+    let in_cell = |cell: &CellRecord| match metric {
+        Metric::Counter(counter) => counter_per_call(cell, counter, side.operation),
+        Metric::Retries => {
+            let operation = cell.operations.get(side.operation?)?;
+            Some(operation.retries.values().sum::<u64>() as f64 / operation.calls as f64)
+        }
+        Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::InconsistencyP99 => None,
+        Metric::Failed | Metric::RoundTrips | Metric::Size(_) => None,
+    };
+    let values = record.rounds.iter().map(|round| in_cell(round.cells.get(side.strategy)?));
+    values.map(|value| value.filter(|value| value.is_finite())).collect()
+}
+
+/// A counter per call of an operation by itself, or per call of the mix.
+pub(super) fn counter_per_call(cell: &CellRecord, counter: &Counter, operation: Option<usize>) -> Option<f64> {
+    let (recorded, calls) = match operation {
+        Some(place) => (cell.own_counters.get(place)?, cell.operations.get(place)?.calls),
+        None => (&cell.counters, cell.calls),
+    };
+    Some(counter.value(recorded)? / calls as f64)
+}
+
+/// A size after the calls, mean over rounds; of the largest document, the largest of all rounds.
+pub(super) fn size(record: &RunRecord, size: SizeMetric, strategy: usize) -> Result<f64, UndecidedReason> {
+    let is_lagging = |sizes: &CollectionSizes| !sizes.checkpointed;
+    let is_file = size != SizeMetric::LargestDocument;
+    if is_file && cells(record, strategy).flat_map(|cell| &cell.after).any(is_lagging) {
+        return Err(UndecidedReason::NotCheckpointed);
+    }
+    let growth = collection_growth(record, strategy);
+    if growth.is_empty() {
+        return Err(UndecidedReason::NotReported);
+    }
+    Ok(match size {
+        SizeMetric::Storage => growth.iter().map(|growth| growth.storage.after + growth.indexes.after).sum(),
+        SizeMetric::Indexes => growth.iter().map(|growth| growth.indexes.after).sum(),
+        SizeMetric::LargestDocument => growth.iter().map(|growth| growth.max.after).fold(0.0, f64::max),
+    })
+}
+
+/// The anomalies that an audit found after a round, mean over rounds.
+pub(super) fn anomalies(record: &RunRecord, audit: &str, strategy: usize) -> Result<f64, UndecidedReason> {
+    let audits = cells(record, strategy).flat_map(|cell| &cell.audits).filter(|one| one.audit == audit);
+    let counts: Vec<f64> = audits.map(|one| one.anomalies() as f64).collect();
+    if counts.is_empty() {
+        return Err(UndecidedReason::NotReported);
+    }
+    Ok(counts.iter().sum::<f64>() / counts.len() as f64)
+}
+
+/// The share (0 to 1) of an operation's calls with an outcome; `None` without calls.
+pub(super) fn share(record: &RunRecord, outcome: OutcomeKind, side: ClaimSide) -> Option<f64> {
+    let operation = side.operation?;
+    let calls: u64 = operations(record, side.strategy, operation).map(|one| one.calls).sum();
+    let outcomes = operations(record, side.strategy, operation).flat_map(|one| &one.outcomes);
+    let count: u64 = outcomes.filter(|one| outcome.is(&one.outcome)).map(|one| one.count).sum();
+    (calls > 0).then(|| count as f64 / calls as f64)
+}
+
+/// The 99th percentile in nanoseconds, with too few times the longest one.
+pub(super) fn p99_or_longest(times: &Distribution) -> f64 {
+    times.quantile(0.99).or(times.max()).unwrap_or(0) as f64
+}
+
+/// The result of a comparison of counts.
+pub(super) fn counted(value: f64, against: f64, relation: Relation) -> ClaimResult {
+    let is_within = |share: f64| (value - against).abs() <= against.abs() * share;
+    let decided = |is_confirmed: bool| if is_confirmed { ClaimOutcome::Confirmed } else { ClaimOutcome::Refuted };
+    let outcome = match relation {
+        Relation::Equals => decided(is_within(ROUNDING)),
+        Relation::Below | Relation::Above if is_within(DEAD_ZONE) => {
+            ClaimOutcome::Undecided(UndecidedReason::WithinDeadZone)
+        }
+        Relation::Below => decided(value < against),
+        Relation::Above => decided(value > against),
+    };
+    ClaimResult { value: Some(value), against: Some(against), ..ClaimResult::new(outcome) }
+}
+
+/// The result of a comparison of counts per round that vary: all rounds have to agree, which chance alone brings about with a
+/// probability of 2^(1-R) in R rounds.
+pub(super) fn varying(
+    values: &[Option<f64>],
+    against: &[Option<f64>],
+    relation: Relation,
+) -> Result<ClaimResult, UndecidedReason> {
+    let pairs: Vec<(f64, f64)> = values.iter().zip(against).filter_map(|(one, other)| one.zip(*other)).collect();
+    let rounds = pairs.len();
+    if rounds == 0 {
+        return Err(UndecidedReason::NotReported);
+    }
+    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / rounds as f64;
+    let result = counted(mean(|pair| pair.0), mean(|pair| pair.1), relation);
+    let agree = pairs.iter().all(|pair| pair.0 < pair.1) || pairs.iter().all(|pair| pair.0 > pair.1);
+    let doubt = match (&result.outcome, relation) {
+        (ClaimOutcome::Undecided(_), _) | (_, Relation::Equals) => None,
+        (ClaimOutcome::Confirmed | ClaimOutcome::Refuted, Relation::Below | Relation::Above) => {
+            let few = UndecidedReason::NotComparable(InconclusiveReason::TooFewRounds(rounds));
+            (rounds < MINIMUM_ROUNDS).then_some(few).or((!agree).then_some(UndecidedReason::RoundsDisagree))
+        }
+    };
+    Ok(ClaimResult { outcome: doubt.map_or(result.outcome, ClaimOutcome::Undecided), ..result })
+}

@@ -1,0 +1,227 @@
+//! What a claim asks of a run.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Metric, MetricUse, OutcomeKind, Part};
+use crate::results::{ClaimRecord, Relation, RunRecord, Than};
+use crate::stats::shared_cache::SharedCache;
+use crate::stats::{InvalidReason, distinct, inconsistency, invalid_reasons, operations};
+
+use super::count::{self, counted};
+use super::pair::StrategyPair;
+use super::{ClaimResult, Decision, UndecidedReason};
+
+/// The number that decides a claim.
+enum DecidingNumber<'c> {
+    /// A metric, of times with the outcome of the calls that count.
+    Metric(Metric, Option<OutcomeKind>),
+    /// The anomalies of an audit.
+    Audit(&'c str),
+    /// The share of the calls with an outcome.
+    Outcome(OutcomeKind),
+}
+
+impl DecidingNumber<'_> {
+    /// `None` where this build does not know it.
+    fn of(claim: &ClaimRecord) -> Option<DecidingNumber<'_>> {
+        let outcome = || claim.outcome.as_deref().map(|name| OutcomeKind::named(name).ok_or(())).transpose().ok();
+        if let Some(audit) = &claim.audit {
+            return Some(DecidingNumber::Audit(audit));
+        }
+        if claim.metric.is_empty() {
+            return outcome()?.map(DecidingNumber::Outcome);
+        }
+        Some(DecidingNumber::Metric(Metric::named(&claim.metric, MetricUse::Claim)?, outcome()?))
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Copy)]
+pub(super) struct ClaimSide {
+    /// The strategy's position in the run.
+    pub(super) strategy: usize,
+    /// The operation's position; `None` for a number of the whole strategy.
+    pub(super) operation: Option<usize>,
+}
+
+/// What a number is compared with.
+#[derive(Clone, Copy)]
+enum OtherSide {
+    Number(f64),
+    /// A side and the factor by which its number is multiplied.
+    Side(ClaimSide, f64),
+}
+
+/// A run and its parts.
+#[derive(Clone, Copy)]
+pub(super) struct MeasuredRun<'r> {
+    pub(super) record: &'r RunRecord,
+    pub(super) parts: &'r BTreeMap<Part, RunRecord>,
+    pub(super) cache: &'r SharedCache,
+}
+
+impl<'r> MeasuredRun<'r> {
+    /// What decides a claim in this run.
+    pub(super) fn decision(self, claim: &ClaimRecord) -> Result<Decision<'r>, UndecidedReason> {
+        self.check_settings(claim)?;
+        let (side, other) = self.sides(claim)?;
+        let number = DecidingNumber::of(claim).ok_or(UndecidedReason::UnknownMetric)?;
+        self.check_validity(&number)?;
+        match number {
+            DecidingNumber::Metric(metric, outcome) if metric.is_measured() => {
+                self.measured(claim.relation, metric, outcome, (side, other))
+            }
+            DecidingNumber::Metric(metric, _) if metric.is_varying() => {
+                let part = self.part(metric.parts())?;
+                let rounds = |side| count::per_round(part, metric, side);
+                let against = match other {
+                    OtherSide::Number(number) => vec![Some(number); part.rounds.len()],
+                    OtherSide::Side(side, times) => {
+                        rounds(side).into_iter().map(|value| value.map(|value| value * times)).collect()
+                    }
+                };
+                count::varying(&rounds(side), &against, claim.relation).map(Decision::Counts)
+            }
+            DecidingNumber::Metric(Metric::Size(size), _) => {
+                let last = self.last()?;
+                Self::counts(claim.relation, (side, other), |side| count::size(last, size, side.strategy))
+            }
+            DecidingNumber::Metric(metric, _) => {
+                let part = self.part(metric.parts())?;
+                Self::counts(claim.relation, (side, other), |side| count::per_call(part, metric, side))
+            }
+            DecidingNumber::Audit(audit) => {
+                let last = self.last()?;
+                Self::counts(claim.relation, (side, other), |side| count::anomalies(last, audit, side.strategy))
+            }
+            DecidingNumber::Outcome(outcome) => {
+                let parts = [Part::Rate, Part::Saturation, Part::Own].map(|part| self.parts.get(&part));
+                Self::counts(claim.relation, (side, other), |side| {
+                    let shares = parts.iter().flatten().find_map(|part| count::share(part, outcome, side));
+                    shares.ok_or(UndecidedReason::NotReported)
+                })
+            }
+        }
+    }
+
+    /// Whether the run has the mix, the clients and the parameters of the claim.
+    fn check_settings(self, claim: &ClaimRecord) -> Result<(), UndecidedReason> {
+        let RunRecord { mix, settings, parameters, .. } = self.record;
+        let is_set = |setting: &(String, serde_json::Value)| parameters.contains(setting);
+        let has_mix = claim.mix.as_ref().is_none_or(|name| *name == mix.name);
+        let has_clients = claim.clients.is_none_or(|clients| clients == settings.clients as u64);
+        if has_mix && has_clients && claim.set.iter().all(is_set) {
+            return Ok(());
+        }
+        Err(UndecidedReason::NotMeasured(options(claim)))
+    }
+
+    /// Anomalies make a run invalid, but they are what an audit counts.
+    fn check_validity(self, number: &DecidingNumber) -> Result<(), UndecidedReason> {
+        let is_audit = matches!(number, DecidingNumber::Audit(_));
+        let matters = |reason: &InvalidReason| !(is_audit && matches!(reason, InvalidReason::Anomalies { .. }));
+        let is_invalid = self.parts.values().any(|part| invalid_reasons(part).iter().any(matters));
+        if is_invalid { Err(UndecidedReason::InvalidRun) } else { Ok(()) }
+    }
+
+    /// The first of these parts that was measured.
+    fn part(self, parts: &[Part]) -> Result<&'r RunRecord, UndecidedReason> {
+        parts.iter().find_map(|part| self.parts.get(part)).ok_or(UndecidedReason::NotReported)
+    }
+
+    /// The part that was measured last, whose cells have the sizes and audits.
+    fn last(self) -> Result<&'r RunRecord, UndecidedReason> {
+        self.parts.values().next_back().ok_or(UndecidedReason::NotReported)
+    }
+
+    /// The strategies and operations of a claim, which all must be part of the run.
+    fn sides(self, claim: &ClaimRecord) -> Result<(ClaimSide, OtherSide), UndecidedReason> {
+        let (mut strategies, mut called) = (Vec::new(), Vec::new());
+        let mut side = |strategy: &str, operation: Option<&str>| {
+            let found = self.record.strategies.iter().position(|entry| entry.name == strategy);
+            if found.is_none() {
+                strategies.push(strategy.to_owned());
+            }
+            let place = operation.and_then(|name| self.called(name));
+            called.extend(operation.filter(|_| place.is_none()).map(str::to_owned));
+            ClaimSide { strategy: found.unwrap_or(0), operation: place }
+        };
+        let mine = side(&claim.strategy, claim.operation.as_deref());
+        let other = match &claim.than {
+            Than::Number(number) | Than::Evaluated { number, .. } => OtherSide::Number(*number),
+            Than::Strategy(name) => OtherSide::Side(side(name, claim.operation.as_deref()), 1.0),
+            Than::Other { strategy, operation, times, .. } => {
+                OtherSide::Side(side(strategy, operation.as_deref()), *times)
+            }
+        };
+        let absent = distinct(strategies.into_iter().chain(called));
+        if absent.is_empty() { Ok((mine, other)) } else { Err(UndecidedReason::NotInRun(absent)) }
+    }
+
+    /// The place of an operation that was called in this run.
+    fn called(self, name: &str) -> Option<usize> {
+        let place = self.record.operations.iter().position(|operation| operation == name)?;
+        let calls =
+            |part: &RunRecord, strategy| -> u64 { operations(part, strategy, place).map(|one| one.calls).sum() };
+        let is_called = |part: &RunRecord| (0..part.strategies.len()).any(|strategy| calls(part, strategy) > 0);
+        self.parts.values().any(is_called).then_some(place)
+    }
+
+    /// A claim on what is measured over rounds.
+    fn measured(
+        self,
+        relation: Relation,
+        metric: Metric,
+        outcome: Option<OutcomeKind>,
+        (mine, other): (ClaimSide, OtherSide),
+    ) -> Result<Decision<'r>, UndecidedReason> {
+        let record = self.part(metric.parts())?;
+        let OtherSide::Side(theirs, times) = other else { return Err(UndecidedReason::UnknownMetric) };
+        if relation == Relation::Equals {
+            return Err(UndecidedReason::UnknownMetric);
+        }
+        if metric == Metric::InconsistencyP99 {
+            let window = |side: ClaimSide| inconsistency(record, side.strategy, side.operation?);
+            let (mine, theirs) = (window(mine), window(theirs));
+            if mine.is_none() || theirs.is_none() {
+                // Calls that write once have no window: it is 0, of which there is no ratio.
+                let time = |window: Option<_>| window.map_or(0.0, |times| count::p99_or_longest(&times));
+                return Ok(Decision::Counts(counted(time(mine), time(theirs) * times, relation)));
+            }
+        }
+        let pair = StrategyPair { record, cache: self.cache, metric, outcome, mine, theirs, times };
+        Ok(Decision::Rounds(pair, relation))
+    }
+
+    /// A claim on counts.
+    fn counts(
+        relation: Relation,
+        (side, other): (ClaimSide, OtherSide),
+        count: impl Fn(ClaimSide) -> Result<f64, UndecidedReason>,
+    ) -> Result<Decision<'r>, UndecidedReason> {
+        let against = match other {
+            OtherSide::Number(number) => number,
+            OtherSide::Side(side, times) => count(side)? * times,
+        };
+        Ok(Decision::Counts(counted(count(side)?, against, relation)))
+    }
+}
+
+/// The options of a run that decides a claim.
+fn options(claim: &ClaimRecord) -> Vec<String> {
+    let value = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mix = claim.mix.iter().map(|mix| format!("--mix {mix}"));
+    let clients = claim.clients.iter().map(|clients| format!("--clients {clients}"));
+    let set = claim.set.iter().map(|(name, set)| format!("--set {name}={}", value(set)));
+    mix.chain(clients).chain(set).collect()
+}
+
+impl Decision<'_> {
+    /// The log ratios of a member of the claims' family; `None` for a claim that needs no test.
+    pub(super) fn tested(&self) -> Option<Vec<Option<f64>>> {
+        match self {
+            Decision::Rounds(pair, _) => pair.tested(),
+            Decision::Counts(ClaimResult { .. }) => None,
+        }
+    }
+}
