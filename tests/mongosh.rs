@@ -30,17 +30,11 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Small enough that filling the databases takes no time.
-type Set = &'static [(&'static str, &'static str)];
-const SMALL: &[(&str, Set)] = &[
-    ("blog-comments", &[("posts", "20"), ("comments_per_post", "30"), ("bucket_size", "10")]),
-    ("parts-products", &[("products", "30"), ("parts", "60"), ("parts_per_product", "6")]),
-    ("log-messages", &[("hosts", "10"), ("messages_per_host", "12"), ("cap", "5")]),
-    ("tasks", &[("people", "10"), ("tasks_per_person", "6")]),
-    ("ticketing", &[("events", "5"), ("sections", "2"), ("section_seats", "8")]),
-    ("library-checkout", &[("books", "30"), ("patrons", "20")]),
-    ("trees", &[("nodes", "21")]),
-];
+/// The mix of scenarios whose data are small enough that filling the databases takes no time.
+const MIX: &str = "verify";
+
+/// Of the scenarios of the catalogue, one in this many is shown.
+const SAMPLE: usize = 3;
 
 /// The numbers of the sample calls.
 const CALLS: [u64; 2] = [0, 7];
@@ -116,16 +110,18 @@ async fn shell(mongosh: &Path, input: Input, uri: &str, texts: Vec<String>) -> S
     out.into_owned()
 }
 
-/// Name and path of every scenario that comes with docshape.
+/// Name and path of every example, and of a sample of the catalogue.
 fn scenarios() -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = Vec::new();
-    for folder in ["scenarios", "examples"] {
+    for (folder, step) in [("scenarios", SAMPLE), ("examples", 1)] {
         let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
-        let files = entries.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+        let mut files: Vec<_> =
+            entries.filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).collect();
+        files.sort();
+        let files = files.into_iter().step_by(step);
         all.extend(files.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)));
     }
-    all.sort();
     all
 }
 
@@ -133,21 +129,20 @@ fn scenarios() -> Vec<(String, PathBuf)> {
 struct Subject {
     name: String,
     path: PathBuf,
-    set: Set,
+    mix: Option<&'static str>,
     plan: Arc<Plan>,
 }
 
 impl Subject {
     fn new(name: String, path: PathBuf) -> Subject {
-        let set = SMALL.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, set)| *set);
         let text = fs::read_to_string(&path).unwrap();
-        let assigned = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mix = text.contains(&format!("\n  {MIX}:")).then_some(MIX);
         let strategies = text.lines().skip_while(|line| *line != "strategies:").skip(1);
         let strategies = strategies.take_while(|line| line.is_empty() || line.starts_with([' ', '#']));
         let strategies = strategies.filter(|line| line.starts_with("  ") && !line[2..].starts_with([' ', '#']));
         let strategies = strategies.map(|line| line.trim().split(':').next().unwrap().to_owned()).collect();
-        let plan = plan(&text, &Choice { set: assigned, seed: 1, strategies, ..Choice::default() });
-        Subject { name, path, set, plan }
+        let plan = plan(&text, &Choice { mix: mix.map(str::to_owned), seed: 1, strategies, ..Choice::default() });
+        Subject { name, path, mix, plan }
     }
 
     fn database(&self, arm: usize, call: u64, purpose: &str) -> String {
@@ -160,8 +155,8 @@ impl Subject {
         command.arg("show").arg(&self.path).args(["--uri", &uri, "--yes", "--call", &call.to_string()]);
         // Several run at the same time.
         command.args(["--db-prefix", &format!("show_{call}_")]);
-        for (name, value) in self.set {
-            command.arg("--set").arg(format!("{name}={value}"));
+        if let Some(mix) = self.mix {
+            command.args(["--mix", mix]);
         }
         let ended = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
         assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
@@ -477,7 +472,7 @@ async fn pasted_statements_answer_as_the_commands_do() {
     let subjects: Vec<Subject> = scenarios().into_iter().map(|(name, path)| Subject::new(name, path)).collect();
     let calls = subjects.iter().flat_map(|subject| CALLS.map(|call| (subject, call)));
     // The first call of every example is typed, while the databases of the others are made.
-    let (typed, scripts) = calls.partition(|(subject, call)| subject.set.is_empty() && *call == CALLS[0]);
+    let (typed, scripts) = calls.partition(|(subject, call)| subject.mix.is_none() && *call == CALLS[0]);
     let (typed, scripts) =
         tokio::join!(paste(&bench, &mongosh, Input::Typed, typed), paste(&bench, &mongosh, Input::Script, scripts));
     let mut failures = differing_states(&bench, &subjects).await;

@@ -122,6 +122,9 @@ pub struct ShowArguments {
     /// Show these strategies, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
+    /// Mix whose parameters and calls are shown [default: like `docshape run`]
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub mix: Option<String>,
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,

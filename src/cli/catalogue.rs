@@ -7,14 +7,35 @@ use crate::scenario::{self, Diagnostics, GROUPS, Scenario, Source, suggest};
 use super::exit::CliError;
 
 /// Name and text of every scenario of the catalogue, in the order of `docshape list`.
-pub const SCENARIOS: [(&str, &str); 7] = [
+pub const SCENARIOS: [(&str, &str); 28] = [
+    ("person-address", include_str!("../../scenarios/person-address.yaml")),
+    ("person-addresses", include_str!("../../scenarios/person-addresses.yaml")),
     ("blog-comments", include_str!("../../scenarios/blog-comments.yaml")),
-    ("parts-products", include_str!("../../scenarios/parts-products.yaml")),
-    ("log-messages", include_str!("../../scenarios/log-messages.yaml")),
     ("tasks", include_str!("../../scenarios/tasks.yaml")),
+    ("publisher-books", include_str!("../../scenarios/publisher-books.yaml")),
+    ("authors-books", include_str!("../../scenarios/authors-books.yaml")),
+    ("books-categories", include_str!("../../scenarios/books-categories.yaml")),
+    ("product-reviews", include_str!("../../scenarios/product-reviews.yaml")),
+    ("outlier", include_str!("../../scenarios/outlier.yaml")),
+    ("parts-products", include_str!("../../scenarios/parts-products.yaml")),
+    ("extended-reference", include_str!("../../scenarios/extended-reference.yaml")),
+    ("computed-totals", include_str!("../../scenarios/computed-totals.yaml")),
     ("trees", include_str!("../../scenarios/trees.yaml")),
+    ("log-messages", include_str!("../../scenarios/log-messages.yaml")),
+    ("feed-reader", include_str!("../../scenarios/feed-reader.yaml")),
+    ("paging", include_str!("../../scenarios/paging.yaml")),
     ("ticketing", include_str!("../../scenarios/ticketing.yaml")),
     ("library-checkout", include_str!("../../scenarios/library-checkout.yaml")),
+    ("transaction-cost", include_str!("../../scenarios/transaction-cost.yaml")),
+    ("work-queue", include_str!("../../scenarios/work-queue.yaml")),
+    ("retention", include_str!("../../scenarios/retention.yaml")),
+    ("measurements", include_str!("../../scenarios/measurements.yaml")),
+    ("index-count", include_str!("../../scenarios/index-count.yaml")),
+    ("log-collections", include_str!("../../scenarios/log-collections.yaml")),
+    ("projection", include_str!("../../scenarios/projection.yaml")),
+    ("document-growth", include_str!("../../scenarios/document-growth.yaml")),
+    ("case-insensitive", include_str!("../../scenarios/case-insensitive.yaml")),
+    ("big-objects", include_str!("../../scenarios/big-objects.yaml")),
 ];
 
 /// The scenarios by the decision that they are about, in the order of the format's table.

@@ -648,12 +648,12 @@ pub const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "creation_not_propagated",
         scenario: "tasks",
-        strategy: "two_way_txn",
-        strategies: "",
+        strategy: "",
+        strategies: "parent_ref,two_way_txn",
         way: Way::Sequential,
         says: "differs: person_tasks(",
         changes: &[(
-            r"            - { updateOne: people, filter: { _id: <person> }, update: { $addToSet: { tasks: <task._id> } } }
+            r"        - { updateOne: people, filter: { _id: <person> }, update: { $push: { tasks: <entry> } } }
 ",
             "",
         )],
@@ -661,14 +661,14 @@ pub const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "old_list_keeps_the_task",
         scenario: "tasks",
-        strategy: "two_way_txn",
-        strategies: "",
+        strategy: "",
+        strategies: "parent_ref,two_way_txn",
         way: Way::Sequential,
         says: "differ",
         changes: &[(
-            r"            - { updateOne: people, filter: { _id: <old.owner> }, update: { $pull: { tasks: <task._id> } } }
-            - { updateOne: people, filter: { _id: <to> }",
-            "            - { updateOne: people, filter: { _id: <to> }",
+            r"            - updateOne: { filter: { _id: <old.owner> }, update: { $pull: { tasks: <entry> } } }
+            - updateOne: { filter: { _id: <to> }",
+            "            - updateOne: { filter: { _id: <to> }",
         )],
     },
     Mistake {
@@ -1023,29 +1023,29 @@ pub const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "owner_read_outside_of_the_transaction",
         scenario: "tasks",
-        strategy: "two_way_txn",
-        strategies: "",
+        strategy: "",
+        strategies: "parent_ref,two_way_txn",
         way: Way::Concurrent,
         says: "fail",
         changes: &[(
-            r#"        - transaction:
-            - findOneAndUpdate: tasks
-              filter: { _id: <task._id>, owner: { $ne: <to> } }
-              update: { $set: { owner: <to> } }
-              projection: { _id: 0, owner: 1 }
-              as: old
-            - if: old == null
-              then:
-                - { countDocuments: tasks, filter: { _id: <task._id> } }
-                - return: "reply == 0 ? not_found() : same()"
-"#,
-            r"        - { findOne: tasks, filter: { _id: <task._id> }, as: old }
+            r#"    - transaction:
+        - findOneAndUpdate: tasks
+          filter: { _id: <task._id>, owner: { $ne: <to> } }
+          update: { $set: { owner: <to> } }
+          projection: { _id: 0, owner: 1 }
+          as: old
         - if: old == null
-          then: { return: not_found() }
-        - if: old.owner == to
-          then: { return: same() }
-        - transaction:
-            - { updateOne: tasks, filter: { _id: <task._id> }, update: { $set: { owner: <to> } } }
+          then:
+            - { countDocuments: tasks, filter: { _id: <task._id> } }
+            - return: "reply == 0 ? not_found() : same()"
+"#,
+            r"    - { findOne: tasks, filter: { _id: <task._id> }, as: old }
+    - if: old == null
+      then: { return: not_found() }
+    - if: old.owner == to
+      then: { return: same() }
+    - transaction:
+        - { updateOne: tasks, filter: { _id: <task._id> }, update: { $set: { owner: <to> } } }
 ",
         )],
     },
@@ -1194,13 +1194,13 @@ pub const MISTAKES: &[Mistake] = &[
         says: "abort",
         changes: &[(
             r"        - transaction:
-            - { deleteOne: loans, filter: { book: <held.book>, by: <held.patron> } }
+            - use: delete_loan
             - if: reply.deleted == 0
               then: { abort: not_found() }
             - { updateOne: books, filter: { _id: <held.book> }, update: { $inc: { available: 1 } } }
           attempts: 1000
 ",
-            r"        - { deleteOne: loans, filter: { book: <held.book>, by: <held.patron> } }
+            r"        - use: delete_loan
         - if: reply.deleted == 0
           then: { abort: not_found() }
         - { updateOne: books, filter: { _id: <held.book> }, update: { $inc: { available: 1 } } }
@@ -1345,13 +1345,13 @@ pub const MISTAKES: &[Mistake] = &[
         says: "finds anomalies while calls run",
         changes: &[(
             r"        - transaction:
-            - { deleteOne: loans, filter: { book: <held.book>, by: <held.patron> } }
+            - use: delete_loan
             - if: reply.deleted == 0
               then: { abort: not_found() }
             - { updateOne: books, filter: { _id: <held.book> }, update: { $inc: { available: 1 } } }
           attempts: 1000
 ",
-            r"        - { deleteOne: loans, filter: { book: <held.book>, by: <held.patron> } }
+            r"        - use: delete_loan
         - if: reply.deleted == 0
           then: { return: not_found() }
         - { updateOne: books, filter: { _id: <held.book> }, update: { $inc: { available: 1 } } }

@@ -68,16 +68,16 @@ fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: &Verdicts) {
         return;
     }
     let found: BTreeMap<&str, &ClaimVerdict> = verdicts.claims.iter().map(|one| (one.id.as_str(), one)).collect();
-    let _ = write!(text, "\n| claim | source | id | verdict | number |\n|---|---|---|---|---|\n");
+    let _ = write!(text, "\n| source | claim | id | verdict | number |\n|---|---|---|---|---|\n");
     for claim in &scenario.claims {
         let (verdict, number) = match found.get(claim.id.value.as_str()) {
             Some(one) => (one.verdict.as_str(), one.found.as_str()),
             None => ("not measured", ""),
         };
-        let design = if false { ", by design" } else { "" };
+        let design = if claim.is_by_design { ", by design" } else { "" };
         let source = claim.source.as_deref().unwrap_or_default();
         let (says, source, id) = (cell(&claim.says), cell(source), &claim.id.value);
-        let _ = writeln!(text, "| {says} | {source} | {id} | {verdict}{design} | {} |", cell(number));
+        let _ = writeln!(text, "| {source} | {says} | {id} | {verdict}{design} | {} |", cell(number));
     }
 }
 

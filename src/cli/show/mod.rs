@@ -72,7 +72,8 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
 }
 
 fn ready(arguments: &ShowArguments) -> Result<Ready, CliError> {
-    let choice = |strategies| Choice { set: arguments.set.clone(), strategies, ..Choice::default() };
+    let choice =
+        |strategies| Choice { set: arguments.set.clone(), mix: arguments.mix.clone(), strategies, ..Choice::default() };
     let mut ready = prepare(&arguments.scenario, &choice(arguments.strategies.clone()))?;
     if arguments.strategies.is_empty() {
         // A plain choice leaves out those that are not compared by default; here all are of interest.
