@@ -9,6 +9,7 @@ mod arm_comparison;
 mod capacity;
 mod cell;
 mod chart;
+mod claims;
 mod cost;
 mod csv;
 mod escape;
@@ -40,6 +41,7 @@ use crate::results::RunRecord;
 pub use chart::{Charts, Picture};
 
 pub use cell::{Cell, Link, Tone};
+pub use claims::{ClaimStatement, claim_statements};
 pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
 pub use format::{bytes, count, counted, plain, steers, time};

@@ -51,7 +51,9 @@ impl Report {
             ],
             ..Headline::default()
         };
-        Report::of(headline, [Some(verdicts(&runs)), of_claims(&runs), Some(measured(&runs))].into_iter().flatten())
+        let [claims, by_design] = of_claims(&runs);
+        let sections = [Some(verdicts(&runs)), claims, by_design, Some(measured(&runs))];
+        Report::of(headline, sections.into_iter().flatten())
     }
 }
 
@@ -100,7 +102,7 @@ fn encoded(name: &str) -> String {
 }
 
 fn counts(runs: &[Summarised]) -> String {
-    let claims = claims::counts(runs.iter().flat_map(|run| &run.claims));
+    let claims = claims::count_results(runs.iter().flat_map(|run| &run.claims).map(ClaimView::counted));
     format!("{}; {claims}.", counted(runs.len() as u64, "run"))
 }
 
@@ -117,17 +119,18 @@ fn verdicts(runs: &[Summarised]) -> Section {
     Section::new("verdicts", "Verdicts").table(table)
 }
 
-fn of_claims(runs: &[Summarised]) -> Option<Section> {
-    let table = |name, title, is_by_design| {
+fn of_claims(runs: &[Summarised]) -> [Option<Section>; 2] {
+    let section = |id, title, is_by_design| {
         let claims = runs.iter().flat_map(|run| run.claims.iter().map(move |claim| (run, claim)));
         let rows = claims.filter(|(_, claim)| claim.is_by_design() == is_by_design);
         let rows = rows.map(|(run, claim)| (Row::new(claim.id()).group(run.scenario()), claim));
-        let scenario = Column::text("scenario", "scenario", "The scenario.");
-        Table::new(name, title, Column::text("id", "id", "Its id."), &claims::measures(), rows).grouped(scenario)
+        let (name, group) =
+            (Column::text("id", "id", "Its id."), Column::text("scenario", "scenario", "The scenario."));
+        Section::new(id, title).table(Table::new(id, title, name, &claims::measures(), rows).grouped(group))
     };
     let lead = "Sentences of authors, and what these runs say of them.";
-    let section = Section::new("claims", "Claims").lead(lead).table(table("all_claims", "Claims", false));
-    section.table(table("all_claims_by_design", claims::BY_DESIGN, true)).with_rows()
+    let measured = section("all_claims", "Claims", false).lead(lead).with_rows();
+    [measured, section("all_claims_by_design", claims::BY_DESIGN, true).with_rows()]
 }
 
 fn measured(runs: &[Summarised]) -> Section {

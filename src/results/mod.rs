@@ -7,6 +7,7 @@ mod capacity;
 mod cell;
 mod check;
 mod claim;
+mod claims_file;
 mod environment;
 mod event;
 mod file;
@@ -38,6 +39,7 @@ pub use cell::{
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
 };
 pub use claim::{ClaimRecord, Than};
+pub use claims_file::{CLAIMS_FILE, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
 pub use environment::Environment;
 pub use event::{EventKind, EventRecord};
 pub use file::{ResultsError, load, load_capacity, save, save_as, write_whole};

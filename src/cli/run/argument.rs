@@ -12,7 +12,7 @@ use crate::stats::Threshold;
 use super::super::argument::{ServerArguments, SubjectArguments};
 use super::super::compare::SavedRunArguments;
 use super::super::exit::CliError;
-use super::super::value::{ConnectionString, Rate, duration, fault, percent, rate, seed, whole};
+use super::super::value::{ConnectionString, Rate, duration, fault, name, percent, rate, seed, whole};
 
 /// How long, in seconds, a window goes on after its fault unless --duration says so.
 const AFTER_FAULT: f64 = 10.0;
@@ -44,6 +44,14 @@ pub struct RunArguments {
     #[arg(long, value_names = ["URI_A", "URI_B"], num_args = 2,
           conflicts_with_all = ["resume", "uri", "fault", "mongod", "cache_gb", "shared_mongod", "junit", "SavedRunArguments"])]
     pub ab: Vec<ConnectionString>,
+    /// Measure what the claims of the scenario need, or those with these ids [default: an ordinary run]
+    ///
+    /// Claims with the same mix, clients and parameters share a run, in a folder of its own: the strategies that they name, and
+    /// only the parts that decide them. claims.json in the run folder has the verdicts. For example --claims, or --claims=C1,C2.
+    #[arg(long, value_name = "IDS", num_args = 0..=1, require_equals = true, value_delimiter = ',', value_parser = name,
+          conflicts_with_all = ["resume", "ab", "strategies", "all_strategies", "mix", "only", "clients", "rate", "arrivals", "fault",
+                                "threshold", "junit", "keep", "SavedRunArguments"])]
+    pub claims: Option<Vec<String>>,
     /// Write the run's validity and thresholds to FILE as JUnit XML [default: no file]
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,

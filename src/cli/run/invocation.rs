@@ -22,6 +22,12 @@ impl Invocation {
         Invocation { id, started }
     }
 
+    /// Returns its start, RFC 3339, UTC.
+    pub fn started_text(&self) -> String {
+        let millis = i64::try_from(self.started.as_millis()).unwrap_or(0);
+        bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_default()
+    }
+
     /// Returns the folder for its results, unless the user names one.
     pub fn folder(&self, out: Option<&Path>, scenario: &str) -> PathBuf {
         let default = || {

@@ -2,6 +2,7 @@
 
 mod ab;
 mod argument;
+mod claims;
 mod invocation;
 mod latency_log;
 mod placement;
@@ -49,14 +50,16 @@ use rounds::{EarlyEnd, Rounds};
 /// When the scenario or server cannot be used, or the run fails.
 pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
     threshold::check_file(arguments.junit.as_deref())?;
-    match (arguments.resume.clone(), arguments.ab.as_slice()) {
-        (Some(folder), _) => resume_run(arguments, folder),
-        (None, [a, b]) => ab::run(&arguments, [a.clone(), b.clone()]),
-        (None, _) => new_run(arguments),
+    match (arguments.resume.clone(), arguments.ab.as_slice(), arguments.claims.as_deref()) {
+        (Some(folder), _, _) => resume_run(arguments, folder),
+        (None, [a, b], _) => ab::run(&arguments, [a.clone(), b.clone()]),
+        (None, _, Some(ids)) => claims::run(&arguments, ids),
+        (None, _, None) => new_run(arguments, None),
     }
 }
 
-fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
+/// Measures a new run. One for some claims has these alone, and prints no report.
+fn new_run(arguments: RunArguments, claims: Option<Vec<String>>) -> Result<Exit, CliError> {
     let settings = arguments.settings();
     arguments.measurement.check_parts()?;
     check_threads(&settings)?;
@@ -69,7 +72,7 @@ fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
-    Run { arguments, settings, ready, folder, invocation, resumed: None, comparison }.on_server(choice)
+    Run { arguments, settings, ready, folder, invocation, resumed: None, comparison, claims }.on_server(choice)
 }
 
 fn resume_run(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError> {
@@ -79,7 +82,8 @@ fn resume_run(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError
     let choice = resume::server(&arguments.server, &record)?;
     let comparison = BaselineComparison::of(&arguments.saved_run, &record.settings, &ready.plan.name)?;
     let (settings, invocation) = (record.settings.clone(), Invocation::now());
-    Run { arguments, settings, ready, folder, invocation, resumed: Some(record), comparison }.on_server(choice)
+    let resumed = Some(record);
+    Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims: None }.on_server(choice)
 }
 
 /// The report files of a complete run.
@@ -146,6 +150,8 @@ struct Run {
     resumed: Option<RunRecord>,
     /// What it is compared with and saved as.
     comparison: BaselineComparison,
+    /// The ids of the claims that it is for; `None` for an ordinary run.
+    claims: Option<Vec<String>>,
 }
 
 impl Run {
@@ -254,9 +260,12 @@ impl Run {
     }
 
     async fn measure(self, measured: RunServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
-        let Run { arguments, settings, ready, folder, invocation, resumed, comparison } = self;
+        let Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims } = self;
         let RunServers { servers, server, verification, warnings, stop } = measured;
-        let head = RunRecord { verification, warnings, ..record::begin(settings, &ready, server, &invocation) };
+        let mut head = RunRecord { verification, warnings, ..record::begin(settings, &ready, server, &invocation) };
+        if let Some(ids) = &claims {
+            head.claims.retain(|claim| ids.contains(&claim.id));
+        }
         let is_resumed = resumed.is_some();
         let mut record = resumed.map_or_else(|| Ok(head.clone()), |record| resume::continue_record(record, &head))?;
         comparison.check(&mut record)?;
@@ -286,6 +295,9 @@ impl Run {
         };
         drop(experiment);
         drop(observer);
+        if claims.is_some() {
+            return rounds.finish(result, record).map(|(exit, _)| exit);
+        }
         let exit = rounds.conclude(result, record)?;
         comparison.conclude(&folder, exit)
     }

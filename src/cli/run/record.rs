@@ -20,7 +20,6 @@ use super::invocation::Invocation;
 /// Returns the record of a run before its first round.
 pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocation: &Invocation) -> RunRecord {
     let plan = &ready.plan;
-    let millis = i64::try_from(invocation.started.as_millis()).unwrap_or(0);
     RunRecord {
         format: FORMAT_VERSION,
         version: env!("CARGO_PKG_VERSION").into(),
@@ -28,7 +27,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         git: option_env!("DOCSHAPE_COMMIT").map(str::to_owned),
         turns_with: None,
         status: Status::Unfinished,
-        started: bson::DateTime::from_millis(millis).try_to_rfc3339_string().unwrap_or_default(),
+        started: invocation.started_text(),
         scenario: scenario_record(plan, &ready.source),
         parameters: plan.parameters.iter().map(|(name, value)| (name.to_string(), json(value))).collect(),
         mix: mix(plan),
@@ -111,14 +110,18 @@ pub fn started(record: &RunRecord) -> Duration {
     Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }
 
+/// Returns the SHA-256 of a scenario's text, hexadecimal.
+pub fn sha256(source: &Source) -> String {
+    Sha256::digest(source.text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
-    let digest = Sha256::digest(source.text.as_bytes());
     ScenarioRecord {
         name: plan.name.clone(),
         title: plan.title.clone(),
         about: plan.about.clone(),
         argument: source.path.clone(),
-        sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        sha256: sha256(source),
         text: source.text.to_string(),
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::record::{Metric, MetricUse};
 use crate::report::cell::{Cell, Link, Tone};
+use crate::report::claims::ClaimStatement;
 use crate::report::evaluation::OperationResults;
 use crate::report::format::{bytes, count, counted, interval, listed, percent, plain, three, time};
 use crate::report::parts::PartEvaluations;
 use crate::report::section::{Section, cost_id, sizes_id, strategy_id, times_id};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::verdict_text::VerdictText;
-use crate::results::{ClaimRecord, Part, Relation, RunRecord, Than};
+use crate::results::{ClaimRecord, DecidedClaimRecord, Part, Relation, RunRecord, Than};
 use crate::stats::{self, ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason};
 
 type ClaimMeasure<'r> = Measure<&'r ClaimView<'r>>;
@@ -22,14 +23,18 @@ const HOW: &str = "×: the first divided by the second, with a 95 % CI that cove
 /// The heading of the claims that no run could refute.
 pub(in crate::report) const BY_DESIGN: &str = "By design";
 
+/// What by design means, for below the table.
+const WHY_BY_DESIGN: &str = "These claims follow from the scenario itself, so that no server could refute them. They are not \
+                             counted among the results.";
+
 /// A claim and its result.
 #[derive(Debug)]
 pub(in crate::report) struct ClaimView<'r> {
     claim: &'r ClaimRecord,
-    /// What is true in this run.
-    pub(in crate::report) outcome: ClaimOutcome,
     /// The numbers; if undecided, also the reason.
     found: String,
+    /// The numbers as such.
+    result: ClaimResult,
     /// The row with the number that decides it.
     link: Option<Link>,
 }
@@ -41,14 +46,14 @@ pub(in crate::report) fn claims<'r>(record: &'r RunRecord, parts: &PartEvaluatio
     let view = |(claim, result): (&'r ClaimRecord, ClaimResult)| ClaimView {
         claim,
         found: found(record, claim, &result, text),
-        outcome: result.outcome,
+        result,
         link: row_of(parts, claim).map(Link::Row),
     };
     record.claims.iter().zip(results).map(view).collect()
 }
 
-/// The result of each claim; `None` without claims.
-pub(super) fn section(claims: &[ClaimView]) -> Option<Section> {
+/// The result of each claim: those that a run can refute, and those by design.
+pub(super) fn sections(claims: &[ClaimView]) -> [Option<Section>; 2] {
     let mut measures = measures();
     measures.extend([
         ClaimMeasure::text("measure", "decided by", "What decides it.", |one| {
@@ -67,20 +72,23 @@ pub(super) fn section(claims: &[ClaimView]) -> Option<Section> {
         data("operation", "The operation; `null` for a number of the whole run.", |one| optional(&one.claim.operation)),
         data("strategy", "The strategy.", |one| Cell::text(plain(&one.claim.strategy))),
     ]);
-    let table = |name, title, is_by_design| {
+    let section = |id, title, is_by_design| {
         let rows = claims.iter().filter(|one| one.claim.by_design == is_by_design);
         let rows = rows.map(|claim| (Row::new(plain(&claim.claim.id)), claim));
-        Table::new(name, title, Column::text("id", "id", "Its id."), &measures, rows).list()
+        let table = Table::new(id, title, Column::text("id", "id", "Its id."), &measures, rows).list();
+        Section::new(id, title).table(table)
     };
-    let measured = table("claims", "Claims of the scenario", false);
-    let by_design = table("claims_by_design", BY_DESIGN, true);
-    Section::new("claims", "Claims of the scenario").table(measured).table(by_design).note(HOW).with_rows()
+    let measured = section("claims", "Claims of the scenario", false).note(HOW).with_rows();
+    let by_design = section("claims_by_design", BY_DESIGN, true).note(WHY_BY_DESIGN).with_rows();
+    [measured, by_design]
 }
 
 /// The columns of claims that every report has.
 pub(in crate::report) fn measures<'r>() -> Vec<ClaimMeasure<'r>> {
     vec![
-        ClaimMeasure::text("verdict", "verdict", "`confirmed`, `refuted` or `undecided`.", |one| verdict(&one.outcome)),
+        ClaimMeasure::text("verdict", "verdict", "`confirmed`, `refuted` or `undecided`.", |one| {
+            verdict_cell(word(&one.result.outcome))
+        }),
         ClaimMeasure::text("says", "claim", "The claim in a sentence.", |one| {
             let source = one.claim.source.as_ref().map_or_else(String::new, |source| format!("({})", plain(source)));
             let says = plain(&one.claim.says);
@@ -100,15 +108,33 @@ fn optional(text: &Option<String>) -> Cell {
     Cell::value(text.as_deref().map(plain))
 }
 
-impl ClaimView<'_> {
+impl<'r> ClaimView<'r> {
+    /// The claim, and the result in texts.
+    pub(in crate::report) fn statement(self) -> (&'r ClaimRecord, ClaimStatement) {
+        let statement = ClaimStatement {
+            verdict: word(&self.result.outcome),
+            measure: measure(self.claim),
+            expected: expected(self.claim),
+            found: self.found,
+            result: self.result,
+        };
+        (self.claim, statement)
+    }
+
     /// Whether it follows from the scenario itself.
     pub(in crate::report) fn is_by_design(&self) -> bool {
         self.claim.by_design
     }
 
-    /// Whether the run has measured what it is about.
-    fn is_measured(&self) -> bool {
-        !matches!(self.outcome, ClaimOutcome::Undecided(UndecidedReason::NotMeasured(_) | UndecidedReason::NotInRun(_)))
+    /// The claim as it is counted.
+    pub(in crate::report) fn counted(&self) -> CountedClaim {
+        match &self.result.outcome {
+            _ if self.is_by_design() => CountedClaim::ByDesign,
+            ClaimOutcome::Undecided(UndecidedReason::NotMeasured(_) | UndecidedReason::NotInRun(_)) => {
+                CountedClaim::NotMeasured
+            }
+            outcome => CountedClaim::Measured(word(outcome).to_owned()),
+        }
     }
 
     /// The id.
@@ -117,13 +143,36 @@ impl ClaimView<'_> {
     }
 }
 
+/// A claim as it is counted.
+pub(in crate::report) enum CountedClaim {
+    /// It follows from the scenario itself.
+    ByDesign,
+    /// No run has measured what it is about.
+    NotMeasured,
+    /// It has this result.
+    Measured(String),
+}
+
+impl CountedClaim {
+    /// A claim after a run for it.
+    pub(in crate::report) fn of(claim: &DecidedClaimRecord) -> CountedClaim {
+        if claim.by_design { CountedClaim::ByDesign } else { CountedClaim::Measured(claim.verdict.clone()) }
+    }
+}
+
 /// How many claims have which result: those by design, and those that were not measured, are counted by themselves.
-pub(in crate::report) fn counts<'r>(claims: impl Iterator<Item = &'r ClaimView<'r>>) -> String {
-    let (by_design, claims): (Vec<_>, Vec<_>) = claims.partition(|claim| claim.is_by_design());
-    let (measured, others): (Vec<_>, Vec<_>) = claims.into_iter().partition(|claim| claim.is_measured());
-    let count = |name: &str| measured.iter().filter(|claim| word(&claim.outcome) == name).count();
+pub(in crate::report) fn count_results(claims: impl Iterator<Item = CountedClaim>) -> String {
+    let (mut measured, mut not_measured, mut by_design) = (Vec::new(), 0_u64, 0_u64);
+    for claim in claims {
+        match claim {
+            CountedClaim::ByDesign => by_design += 1,
+            CountedClaim::NotMeasured => not_measured += 1,
+            CountedClaim::Measured(verdict) => measured.push(verdict),
+        }
+    }
+    let count = |name: &str| measured.iter().filter(|verdict| *verdict == name).count();
     let results = ["confirmed", "refuted", "undecided"].map(|name| format!("{} {name}", count(name))).join(", ");
-    let apart = [(others.len(), "not measured"), (by_design.len(), "by design")];
+    let apart = [(not_measured, "not measured"), (by_design, "by design")];
     let apart = apart.into_iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("; {count} {name}"));
     format!("{}: {results}{}", counted(measured.len() as u64, "measured claim"), apart.collect::<String>())
 }
@@ -137,13 +186,15 @@ pub(in crate::report) fn word(outcome: &ClaimOutcome) -> &'static str {
     }
 }
 
-fn verdict(outcome: &ClaimOutcome) -> Cell {
-    let (mark, tone) = match outcome {
-        ClaimOutcome::Confirmed => ("✓", Tone::Good),
-        ClaimOutcome::Refuted => ("✗", Tone::Bad),
-        ClaimOutcome::Undecided(_) => ("?", Tone::Faint),
+/// A result in a word, with its mark.
+pub(in crate::report) fn verdict_cell(verdict: &str) -> Cell {
+    let (mark, tone) = match verdict {
+        "confirmed" => ("✓", Tone::Good),
+        "refuted" => ("✗", Tone::Bad),
+        _ => ("?", Tone::Faint),
     };
-    Cell::text(format!("{mark} {}", word(outcome))).tone(tone).with_value(word(outcome))
+    let verdict = plain(verdict);
+    Cell::text(format!("{mark} {verdict}")).tone(tone).with_value(verdict)
 }
 
 /// The row with the number that decides a claim; `None` where there is no such row.
@@ -259,6 +310,9 @@ fn value(claim: &ClaimRecord, value: f64) -> String {
 
 fn found(record: &RunRecord, claim: &ClaimRecord, result: &ClaimResult, text: &VerdictText) -> String {
     let doubt = match &result.outcome {
+        ClaimOutcome::Undecided(UndecidedReason::WithinDeadZone) if result.value == result.against => {
+            Some("no difference".to_owned())
+        }
         ClaimOutcome::Undecided(doubt) => Some(why(record, doubt, text)),
         ClaimOutcome::Confirmed | ClaimOutcome::Refuted => None,
     };
@@ -334,7 +388,10 @@ mod tests {
     /// The result of each claim in a word, and what was found.
     fn results(run: &RunRecord) -> Vec<(&'static str, String)> {
         let run = sample::whole(run);
-        claims(&run, &PartEvaluations::new(&run)).into_iter().map(|claim| (word(&claim.outcome), claim.found)).collect()
+        claims(&run, &PartEvaluations::new(&run))
+            .into_iter()
+            .map(|claim| (word(&claim.result.outcome), claim.found))
+            .collect()
     }
 
     #[test]

@@ -246,13 +246,15 @@ pub(super) fn all(record: &RunRecord, details: &RunDetails) -> Vec<Section> {
     let shapes =
         Section { source: Some(record.scenario.text.clone()), ..Section::new("shapes", "Shapes and commands") };
     let shapes = shapes.lead("The documents and commands of every strategy, as the scenario defines them; `docshape show` prints them with sample values.");
+    let [measured_claims, claims_by_design] = claims::sections(&claims::claims(record, parts));
     let sections = [
         thresholds::section(&details.thresholds),
         events::section(record, main),
         Some(strategies::section(last)),
         rounds(mix::section(parts)),
         own().and_then(differences::section),
-        claims::section(&claims::claims(record, parts)),
+        measured_claims,
+        claims_by_design,
         latency::section(main),
         parts.get(Part::Rate).and_then(|run| rounds(open_load::section(run))),
         saturation().and_then(mix::saturation),

@@ -1,0 +1,323 @@
+//! `docshape run --claims`: the runs that decide a scenario's claims.
+//!
+//! Claims that need the same mix, clients and parameters share a run, of the strategies that they name and the parts that
+//! decide them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::compile::{ClaimTerm, claim_settings, claim_term};
+use crate::record::Part;
+use crate::report::{ClaimStatement, Report, claim_statements};
+use crate::results::{
+    self, CLAIMS_FILE, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RUN_FILE, RunRecord,
+};
+use crate::scenario::{ClaimDefinition, ClaimSubject, Scenario, StrategyDefinition, nearest};
+
+use super::super::exit::{CliError, Exit};
+use super::super::output;
+use super::super::report::terminal;
+use super::super::scenario::{Ready, prepare};
+use super::record::sha256;
+use super::{Invocation, RunArguments, check_threads, new_run};
+
+/// Measures what the claims with these ids need, by default all; prints their verdicts and writes them to [`CLAIMS_FILE`].
+///
+/// # Errors
+/// When the scenario or server cannot be used, or a run fails.
+pub fn run(arguments: &RunArguments, ids: &[String]) -> Result<Exit, CliError> {
+    arguments.measurement.check_parts()?;
+    let scenario = arguments.scenario.as_deref().unwrap_or_default();
+    let ready = prepare(scenario, &arguments.subject.choice(arguments.settings().seed, false))?;
+    let claims = chosen(&ready.scenario, ids)?;
+    let groups = ClaimGroup::all(&ready, &claims, arguments);
+    let runs: Vec<RunArguments> = groups.iter().map(|group| group.arguments(arguments)).collect();
+    runs.iter().try_for_each(|run| check_threads(&run.settings()))?;
+    let invocation = Invocation::now();
+    let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
+    let _locked = results::create_folder(&folder)?;
+    let (mut record, mut exit) = (begin(&ready, arguments, &invocation), Ok(Exit::Success));
+    for (group, mut run) in groups.iter().zip(runs) {
+        output::message(&format!("{}\n", group.describe()));
+        run.measurement.out = Some(folder.join(&group.folder));
+        let ended = new_run(run, Some(group.ids()));
+        let error = ended.as_ref().err().map(|error| error.message.clone());
+        let is_interrupted = ended.as_ref().is_err_and(|error| error.exit == Exit::Interrupted);
+        if !matches!(ended, Ok(Exit::Success)) && exit.is_ok() {
+            exit = ended;
+        }
+        group.add_to(&mut record, &folder, error)?;
+        record.complete = record.runs.len() == groups.len() && record.runs.iter().all(|run| run.error.is_none());
+        record.claims.sort_by_key(|claim| claims.iter().position(|other| other.id.value == claim.id));
+        results::save_as(&record, &folder, CLAIMS_FILE)?;
+        if is_interrupted {
+            break;
+        }
+    }
+    output::print(&terminal(&Report::of_claims(&record).in_folder(&folder.display().to_string())))?;
+    exit
+}
+
+/// The record before the first run.
+fn begin(ready: &Ready, arguments: &RunArguments, invocation: &Invocation) -> ClaimsRecord {
+    ClaimsRecord {
+        format: CLAIMS_FORMAT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        scenario: ready.plan.name.clone(),
+        title: ready.plan.title.clone(),
+        scenario_sha256: sha256(&ready.source),
+        server: None,
+        started: invocation.started_text(),
+        preset: arguments.measurement.preset,
+        complete: false,
+        runs: Vec::new(),
+        claims: Vec::new(),
+    }
+}
+
+/// The claims with these ids, by default all.
+fn chosen<'s>(scenario: &'s Scenario, ids: &[String]) -> Result<Vec<&'s ClaimDefinition>, CliError> {
+    let known: Vec<&str> = scenario.claims.iter().map(|claim| claim.id.value.as_str()).collect();
+    if known.is_empty() {
+        return Err(CliError::usage(format!(
+            "scenario {} has no claims: omit --claims, or add `claims` to it",
+            scenario.name.value
+        )));
+    }
+    if let Some(unknown) = ids.iter().find(|id| !known.contains(&id.as_str())) {
+        let help = nearest(unknown, &known);
+        return Err(CliError::usage(format!("--claims={unknown}: the scenario has no such claim: {help}")));
+    }
+    let is_chosen = |claim: &&ClaimDefinition| ids.is_empty() || ids.contains(&claim.id.value);
+    Ok(scenario.claims.iter().filter(is_chosen).collect())
+}
+
+/// What a run has to be like to decide a claim.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ClaimSettings {
+    mix: String,
+    clients: u64,
+    set: Vec<(String, String)>,
+}
+
+/// Claims that one run decides.
+struct ClaimGroup<'s> {
+    folder: String,
+    settings: ClaimSettings,
+    claims: Vec<&'s ClaimDefinition>,
+    /// The baseline first.
+    strategies: Vec<String>,
+    parts: Vec<Part>,
+}
+
+impl<'s> ClaimGroup<'s> {
+    /// The groups, in the order of their first claims.
+    fn all(ready: &'s Ready, claims: &[&'s ClaimDefinition], arguments: &RunArguments) -> Vec<ClaimGroup<'s>> {
+        let usual = arguments.settings().clients as u64;
+        let mut groups: BTreeMap<ClaimSettings, (usize, Vec<&ClaimDefinition>)> = BTreeMap::new();
+        for (place, claim) in claims.iter().enumerate() {
+            let set = claim_settings(claim, &ready.plan.parameters);
+            let mut set: Vec<_> = set.into_iter().map(|setting| (setting.name, setting.text)).collect();
+            set.sort();
+            let mix = claim.mix.as_ref().map_or(&ready.plan.mix.name, |mix| &mix.value).clone();
+            let settings = ClaimSettings { mix, clients: claim.clients.map_or(usual, u64::from), set };
+            groups.entry(settings).or_insert_with(|| (place, Vec::new())).1.push(claim);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|(_, (first, _))| *first);
+        let numbered = groups.into_iter().enumerate();
+        numbered.map(|(place, (settings, (_, claims)))| Self::new(ready, place + 1, settings, claims)).collect()
+    }
+
+    fn new(ready: &Ready, number: usize, settings: ClaimSettings, claims: Vec<&'s ClaimDefinition>) -> ClaimGroup<'s> {
+        let named: Vec<String> = claims.iter().flat_map(|claim| strategies_of(ready, claim)).collect();
+        let is_needed = |part: &Part| claims.iter().any(|claim| needed(&claim.subject.value) == *part);
+        ClaimGroup {
+            folder: format!("{number}-{}", settings.mix),
+            strategies: with_baseline(&ready.scenario, &named),
+            parts: Part::ALL.into_iter().filter(is_needed).collect(),
+            settings,
+            claims,
+        }
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.claims.iter().map(|claim| claim.id.value.clone()).collect()
+    }
+
+    fn parts(&self) -> Vec<String> {
+        self.parts.iter().map(|part| part.name().to_owned()).collect()
+    }
+
+    fn describe(&self) -> String {
+        let ClaimSettings { mix, clients, set } = &self.settings;
+        let set: String = set.iter().map(|(name, value)| format!(", {name}={value}")).collect();
+        format!(
+            "{}: claims {} in mix {mix}, {clients} clients{set}; strategies {}; parts {}",
+            self.folder,
+            self.ids().join(", "),
+            self.strategies.join(", "),
+            self.parts().join(", ")
+        )
+    }
+
+    /// The arguments of its run.
+    fn arguments(&self, given: &RunArguments) -> RunArguments {
+        let mut run = RunArguments { claims: None, ..given.clone() };
+        run.subject.mix = Some(self.settings.mix.clone());
+        run.subject.strategies.clone_from(&self.strategies);
+        // The last value of a parameter counts.
+        run.subject.set.extend(self.settings.set.iter().cloned());
+        run.measurement.only.clone_from(&self.parts);
+        run.measurement.clients = Some(self.settings.clients);
+        run
+    }
+
+    /// Adds the run and what it found.
+    fn add_to(&self, record: &mut ClaimsRecord, folder: &Path, error: Option<String>) -> Result<(), CliError> {
+        let own = folder.join(&self.folder);
+        let run = if own.join(RUN_FILE).is_file() { Some(results::load(&own)?) } else { None };
+        record.runs.push(ClaimsRunRecord {
+            folder: self.folder.clone(),
+            mix: self.settings.mix.clone(),
+            clients: self.settings.clients,
+            set: self.settings.set.clone(),
+            strategies: self.strategies.clone(),
+            parts: self.parts(),
+            rounds: run.as_ref().map_or(0, RunRecord::complete_rounds) as u64,
+            error,
+        });
+        if let Some(run) = &run {
+            record.server = Some(run.server.version.clone());
+            let decided = claim_statements(run).into_iter();
+            record.claims.extend(decided.map(|(claim, statement)| decided_claim(claim, statement, &self.folder)));
+        }
+        Ok(())
+    }
+}
+
+fn decided_claim(claim: &results::ClaimRecord, statement: ClaimStatement, folder: &str) -> DecidedClaimRecord {
+    let ClaimStatement { verdict, measure, expected, found, result } = statement;
+    DecidedClaimRecord {
+        id: claim.id.clone(),
+        says: claim.says.clone(),
+        source: claim.source.clone(),
+        by_design: claim.by_design,
+        verdict: verdict.to_owned(),
+        measure,
+        expected,
+        value: result.value,
+        against: result.against,
+        ratio: result.ratio,
+        interval: result.interval.map(|interval| [interval.low, interval.high]),
+        text: found,
+        run: folder.to_owned(),
+    }
+}
+
+/// The strategies of a claim.
+fn strategies_of(ready: &Ready, claim: &ClaimDefinition) -> Vec<String> {
+    let other = match claim_term(&ready.scenario, claim, &ready.plan.parameters) {
+        Some(ClaimTerm::Other { strategy, .. }) => Some(strategy),
+        Some(ClaimTerm::Number { .. }) | None => None,
+    };
+    [Some(claim.strategy.value.clone()), other].into_iter().flatten().collect()
+}
+
+/// The strategies of a run: those named, safe ones first; the scenario's first default one as the baseline if it is named,
+/// if no other one is, or if all are unsafe.
+fn with_baseline(scenario: &Scenario, named: &[String]) -> Vec<String> {
+    let is_default = |strategy: &StrategyDefinition| {
+        !strategy.is_unsafe && strategy.is_default.as_ref().is_some_and(|marked| marked.value)
+    };
+    let all = || scenario.strategies.iter();
+    let usual = all().find(|one| is_default(one)).or_else(|| all().find(|one| !one.is_unsafe));
+    let mut strategies: Vec<_> = all().filter(|one| named.contains(&one.name.value)).collect();
+    let is_enough = strategies.len() > 1 && strategies.iter().any(|one| !one.is_unsafe);
+    strategies.extend(usual.filter(|usual| !is_enough && !named.contains(&usual.name.value)));
+    strategies.sort_by_key(|one| (one.is_unsafe, usual.is_none_or(|usual| usual.name.value != one.name.value)));
+    strategies.into_iter().map(|one| one.name.value.clone()).collect()
+}
+
+/// The shortest part that decides a claim. Most anomalies need calls that are made at the same time.
+fn needed(subject: &ClaimSubject) -> Part {
+    match subject {
+        ClaimSubject::Metric { metric, .. } => {
+            let parts = metric.parts();
+            parts.iter().copied().find(|part| *part == Part::Own).or(parts.first().copied()).unwrap_or(Part::Own)
+        }
+        ClaimSubject::Audit(_) => Part::Saturation,
+        ClaimSubject::Outcome(_) => Part::Own,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::super::super::scenario::prepare_source;
+    use super::super::super::{Arguments, CliCommand};
+    use super::*;
+    use crate::compile::Choice;
+    use crate::scenario::Source;
+
+    fn arguments(line: &[&str]) -> RunArguments {
+        match Arguments::try_parse_from([&["docshape", "run", "x"], line].concat()).unwrap().command {
+            CliCommand::Run(arguments) => *arguments,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn ready() -> Ready {
+        let source = Source::new("counter.yaml", include_str!("../../../tests/claims/counter.yaml"));
+        prepare_source(source, &Choice::default()).unwrap()
+    }
+
+    /// The groups of these claims: ids, strategies, parts, and the arguments of their runs.
+    fn groups(line: &[&str]) -> Vec<(String, RunArguments)> {
+        let (ready, arguments) = (ready(), arguments(line));
+        let claims = chosen(&ready.scenario, arguments.claims.as_deref().unwrap()).unwrap();
+        let groups = ClaimGroup::all(&ready, &claims, &arguments);
+        groups.iter().map(|group| (group.describe(), group.arguments(&arguments))).collect()
+    }
+
+    #[test]
+    fn claims_with_the_same_settings_share_a_run() {
+        let groups = groups(&["--claims", "--set", "padding=7", "--set", "counters=9", "--preset", "full"]);
+        let texts: Vec<&str> = groups.iter().map(|(text, _)| text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "1-default: claims one-trip, twice, lost, kept, sold-out in mix default, 8 clients; strategies increment, \
+                 read_first, overwrite; parts own, saturation",
+                "2-reading: claims large in mix reading, 8 clients, padding=500; strategies increment; parts own",
+            ]
+        );
+        let run = &groups[1].1;
+        let set: Vec<&str> = run.subject.set.iter().map(|(_, value)| value.as_str()).collect();
+        assert_eq!((set, run.measurement.only.as_slice()), (vec!["7", "9", "500"], &[Part::Own][..]));
+        assert_eq!((run.measurement.preset, run.claims.as_ref()), (results::Preset::Full, None));
+    }
+
+    #[test]
+    fn unsafe_strategies_run_with_a_baseline() {
+        let strategies = |line: &str| groups(&[line])[0].1.subject.strategies.join(" ");
+        assert_eq!(strategies("--claims=lost"), "increment overwrite");
+        assert_eq!(strategies("--claims=twice"), "increment read_first");
+        assert_eq!(strategies("--claims=one-trip"), "increment");
+        assert_eq!(strategies("--claims=lost,twice"), "read_first overwrite");
+    }
+
+    #[test]
+    fn unknown_claims_and_options_without_sense_are_refused() {
+        let error = chosen(&ready().scenario, &["kep".to_owned()]).unwrap_err();
+        assert_eq!(error.message, "--claims=kep: the scenario has no such claim: did you mean `kept`?");
+        for option in
+            [&["--mix", "x"][..], &["--strategies", "x"], &["--only", "own"], &["--clients", "3"], &["--keep"]]
+        {
+            let line = [&["docshape", "run", "x", "--claims"], option].concat();
+            let error = Arguments::try_parse_from(line).unwrap_err().to_string();
+            assert!(error.contains("cannot be used with") && error.contains(option[0]), "{error}");
+        }
+    }
+}
