@@ -7,7 +7,7 @@ use crate::scenario::{self, Diagnostics, GROUPS, Scenario, Source, suggest};
 use super::exit::CliError;
 
 /// Name and text of every scenario of the catalogue, in the order of `docshape list`.
-pub const SCENARIOS: [(&str, &str); 28] = [
+pub const SCENARIOS: [(&str, &str); 31] = [
     ("person-address", include_str!("../../scenarios/person-address.yaml")),
     ("person-addresses", include_str!("../../scenarios/person-addresses.yaml")),
     ("blog-comments", include_str!("../../scenarios/blog-comments.yaml")),
@@ -18,8 +18,10 @@ pub const SCENARIOS: [(&str, &str); 28] = [
     ("product-reviews", include_str!("../../scenarios/product-reviews.yaml")),
     ("outlier", include_str!("../../scenarios/outlier.yaml")),
     ("parts-products", include_str!("../../scenarios/parts-products.yaml")),
+    ("nested-lookups", include_str!("../../scenarios/nested-lookups.yaml")),
     ("extended-reference", include_str!("../../scenarios/extended-reference.yaml")),
     ("computed-totals", include_str!("../../scenarios/computed-totals.yaml")),
+    ("product-attributes", include_str!("../../scenarios/product-attributes.yaml")),
     ("trees", include_str!("../../scenarios/trees.yaml")),
     ("log-messages", include_str!("../../scenarios/log-messages.yaml")),
     ("feed-reader", include_str!("../../scenarios/feed-reader.yaml")),
@@ -36,6 +38,7 @@ pub const SCENARIOS: [(&str, &str); 28] = [
     ("document-growth", include_str!("../../scenarios/document-growth.yaml")),
     ("case-insensitive", include_str!("../../scenarios/case-insensitive.yaml")),
     ("big-objects", include_str!("../../scenarios/big-objects.yaml")),
+    ("bloated-documents", include_str!("../../scenarios/bloated-documents.yaml")),
 ];
 
 /// The scenarios by the decision that they are about, in the order of the format's table.

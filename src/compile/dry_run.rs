@@ -2,7 +2,7 @@
 
 use crate::scenario::{Diagnostics, Scenario};
 
-use crate::plan::{EvalError, Frame, Operation, Plan, call_id::FIRST_NEW_RECORD};
+use crate::plan::{EvalError, Frame, Operation, Plan, call_id::FIRST_NEW_RECORD, is_half_spent};
 
 /// Draws the first, the middle and the last record of every entity, and a new one where an operation makes one, so
 /// that errors in fields are reported before the run.
@@ -51,8 +51,11 @@ fn makes_new(plan: &Plan, entity: usize) -> bool {
 /// Draws some calls of every operation.
 pub fn try_calls(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) {
     const TRIES: u64 = 20;
+    // Long values take most of the budget: two tries are enough then.
+    const FEWEST: u64 = 2;
     for (operation, written) in plan.operations.iter().zip(&scenario.operations) {
-        if let Some((position, error)) = (0..TRIES).find_map(|call| failing_argument(plan, operation, call)) {
+        let mut tries = (0..TRIES).take_while(|call| *call < FEWEST || !is_half_spent());
+        if let Some((position, error)) = tries.find_map(|call| failing_argument(plan, operation, call)) {
             let (name, value) = &written.arguments[position];
             let message = format!("cannot draw argument `{}` of `{}`: {error}", name.value, operation.name);
             diagnostics.error(value.span, message, advice(&error.to_string()));

@@ -111,6 +111,14 @@ impl Drop for Level {
     }
 }
 
+/// Whether half of what all evaluations of a check may take is gone.
+pub fn is_half_spent() -> bool {
+    BUDGET.with(|budget| {
+        let (steps, bytes) = (budget.steps.left_for_all.get(), budget.bytes.left_for_all.get());
+        steps < CHECK_STEPS / 2 || bytes < CHECK_BYTES / 2
+    })
+}
+
 /// Takes steps, each about as long as visiting an element.
 ///
 /// # Errors
