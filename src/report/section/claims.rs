@@ -18,7 +18,8 @@ type ClaimMeasure<'r> = Measure<&'r ClaimView<'r>>;
 const HOW: &str = "×: the first divided by the second, with a 95 % CI that covers all claims of the scenario at once. They \
                    are a family of their own and are tested like the differences above, so that a claim's interval can be \
                    narrower than the report's. Counts are per call, from the measurement of own costs; they are below or \
-                   above when they differ by more than 2 %.";
+                   above when they differ by more than 2 %. Those that vary (journal, cache, retries, write conflicts) also \
+                   need rounds that agree.";
 
 /// The heading of the claims that no run could refute.
 pub(in crate::report) const BY_DESIGN: &str = "By design";
