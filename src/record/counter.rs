@@ -148,7 +148,7 @@ pub static SUMS: [Counter; 2] = [
     counter("cache_bytes", &[], "bytes read into and written from the cache", Bytes)
         .sum_of(&["cache_bytes_read", "cache_bytes_written"])
         .claimable(Varying),
-    counter("keys_inserted", &[], "entries stored in collections, indexes and oplog", Count)
+    counter("entries_inserted", &[], "entries stored in collections, indexes and oplog", Count)
         .sum_of(&["cursor_insert_calls"])
         .claimable(Counted),
 ];

@@ -14,7 +14,7 @@ use docshape::results::{Preset, RunSettings};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
 use docshape::server::database_names::DatabaseNames;
-use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use docshape::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, data_home, locate};
 use docshape::server::namespace::Namespace;
 use docshape::server::{Db, Reply};
 use tokio::time::Instant;
@@ -30,6 +30,8 @@ pub fn program() -> PathBuf {
 /// Options of the server in tests, with a small cache.
 pub fn options(temp_dir: &Path) -> EmbeddedOptions {
     let mut options = EmbeddedOptions::new(program(), env!("CARGO_BIN_EXE_docshape").into(), temp_dir.to_owned());
+    // Tests make and drop many collections, whose files would stay open for minutes.
+    options.checkpoints = Checkpoints::EveryFewSeconds;
     options.cache_gb = 0.25;
     options
 }

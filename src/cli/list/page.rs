@@ -4,24 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use serde::Deserialize;
-
+use crate::results::{ClaimsRecord, DecidedClaimRecord};
 use crate::scenario::{Scenario, StrategyDefinition};
 
 use super::super::exit::CliError;
-
-/// What `run --claims` wrote about a scenario, as far as the page needs it.
-#[derive(Debug, Default, Deserialize)]
-struct Verdicts {
-    claims: Vec<ClaimVerdict>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ClaimVerdict {
-    id: String,
-    verdict: String,
-    found: String,
-}
 
 /// Returns the page. `folder` has the verdicts of each scenario in a file of its name; one without a file has none.
 ///
@@ -35,8 +21,8 @@ pub fn page(groups: &[(&str, Vec<Scenario>)], folder: Option<&Path>) -> Result<S
     for (group, scenarios) in groups {
         let _ = write!(text, "\n## {}\n", capitalized(group));
         for scenario in scenarios {
-            let verdicts = folder.map(|folder| verdicts(folder, &scenario.name.value)).transpose()?.unwrap_or_default();
-            write_scenario(&mut text, scenario, &verdicts);
+            let verdicts = folder.map(|folder| verdicts(folder, &scenario.name.value)).transpose()?.flatten();
+            write_scenario(&mut text, scenario, verdicts.as_ref());
         }
     }
     Ok(text)
@@ -52,7 +38,7 @@ strategy, so that no measurement could refute it. `docshape run SCENARIO --claim
 
 ";
 
-fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: &Verdicts) {
+fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: Option<&ClaimsRecord>) {
     let name = &scenario.name.value;
     let _ = write!(text, "\n### {name}\n\n**{}** {}\n", scenario.title, scenario.about);
     if !scenario.sources.is_empty() {
@@ -67,11 +53,16 @@ fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: &Verdicts) {
     if scenario.claims.is_empty() {
         return;
     }
-    let found: BTreeMap<&str, &ClaimVerdict> = verdicts.claims.iter().map(|one| (one.id.as_str(), one)).collect();
+    let decided = verdicts.into_iter().flat_map(|verdicts| &verdicts.claims);
+    let found: BTreeMap<&str, &DecidedClaimRecord> = decided.map(|one| (one.id.as_str(), one)).collect();
+    if let Some(verdicts) = verdicts {
+        let (preset, server) = (verdicts.preset.name(), verdicts.server.as_deref().unwrap_or("unknown"));
+        let _ = write!(text, "\nVerdicts: preset {preset}, MongoDB {server}, {}.\n", verdicts.started);
+    }
     let _ = write!(text, "\n| source | claim | id | verdict | number |\n|---|---|---|---|---|\n");
     for claim in &scenario.claims {
         let (verdict, number) = match found.get(claim.id.value.as_str()) {
-            Some(one) => (one.verdict.as_str(), one.found.as_str()),
+            Some(one) => (one.verdict.as_str(), one.text.as_str()),
             None => ("not measured", ""),
         };
         let design = if claim.is_by_design { ", by design" } else { "" };
@@ -93,16 +84,16 @@ fn role(strategy: &StrategyDefinition) -> String {
     }
 }
 
-fn verdicts(folder: &Path, scenario: &str) -> Result<Verdicts, CliError> {
+fn verdicts(folder: &Path, scenario: &str) -> Result<Option<ClaimsRecord>, CliError> {
     let path = folder.join(format!("{scenario}.json"));
     if !path.is_file() {
-        return Ok(Verdicts::default());
+        return Ok(None);
     }
     let wrong = |error: &dyn std::fmt::Display| {
         CliError::usage(format!("cannot read the verdicts in {}: {error}", path.display()))
     };
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    serde_json::from_str(&text).map_err(|error| wrong(&error))
+    serde_json::from_str(&text).map(Some).map_err(|error| wrong(&error))
 }
 
 fn linked(scenarios: &[Scenario]) -> String {

@@ -292,7 +292,7 @@ fn counts_that_vary_need_rounds_that_agree() {
     }
     for text in [
         "cache_bytes add_comment linked above embedded",
-        "keys_inserted add_comment linked above embedded",
+        "entries_inserted add_comment linked above embedded",
         "cpu_us add_comment linked above embedded",
     ] {
         assert_eq!(outcome(run.clone(), text), ClaimOutcome::Confirmed, "{text}");
