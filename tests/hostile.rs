@@ -122,7 +122,7 @@ fn large_draws() -> Vec<(&'static str, String)> {
         "text(9223372036854775807)",
         "text(2000000000)",
         "bytes(3000000000)",
-        "bytes(16777217)",
+        "bytes(134217729)",
         "range(0, 100).map(i, bytes(16777216))",
         "join(range(0, 1000).map(i, text(100000)))",
         "[text(16000000)].map(t, join(range(0, 1000).map(i, t)))",
