@@ -54,7 +54,7 @@ struct Workload {
 }
 
 fn workloads() -> [Workload; 5] {
-    let (_, blog) = SCENARIOS[0];
+    let blog = SCENARIOS.iter().find(|(name, _)| *name == "blog-comments").map_or("", |(_, text)| *text);
     [
         Workload { name: "read", text: POINT_CALLS, mix: "reads", calls: 250 },
         Workload { name: "insert", text: POINT_CALLS, mix: "inserts", calls: 150 },
