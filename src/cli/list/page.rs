@@ -34,7 +34,8 @@ Every built-in scenario with its strategies and claims, by the decision that it 
 `scenarios/` and the verdicts in `results/claims/` by `docshape list --markdown --verdicts results/claims`.
 
 A claim is a sentence of a text, and a comparison that a run decides. *By design*: the sentence follows from the steps of the
-strategy, so that no measurement could refute it. `docshape run SCENARIO --claims` measures the claims of a scenario again.
+strategy, so that no measurement could refute it. `docshape run SCENARIO --claims` measures the claims of a scenario again. The
+preset smoke has one round, which decides counts and audits, but no times.
 
 ";
 
