@@ -159,9 +159,7 @@ fn chosen_strategies(scenario: &Scenario, choice: &Choice, called: &[&str]) -> R
     };
     if choice.strategies.is_empty() {
         let is_safe = |strategy: &scenario::StrategyDefinition| !strategy.is_unsafe_with(called);
-        let is_marked =
-            |strategy: &scenario::StrategyDefinition| strategy.is_default.as_ref().is_some_and(|it| it.value);
-        let marked = names(&|strategy| is_marked(strategy) && (strategy.is_unsafe || is_safe(strategy)));
+        let marked = names(&|strategy| strategy.is_compared() && (strategy.is_unsafe || is_safe(strategy)));
         return Ok(if choice.all || marked.is_empty() { names(&is_safe) } else { marked });
     }
     let known: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();

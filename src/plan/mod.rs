@@ -142,6 +142,13 @@ pub enum LoopOver {
     List(Expression),
 }
 
+impl Arm {
+    /// Returns the collections, those of one `for` together.
+    pub fn series(&self) -> impl Iterator<Item = &[Collection]> {
+        self.collections.chunk_by(|one, next| one.written == next.written)
+    }
+}
+
 impl Plan {
     /// The same plan with the data of a round. Those of round 0 are what `check` looks at and `verify` loads; others have
     /// a seed of their own, so that what a run finds does not hang on one data set.

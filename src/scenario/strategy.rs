@@ -34,6 +34,11 @@ pub struct StrategyDefinition {
 }
 
 impl StrategyDefinition {
+    /// Whether a plain run compares it: `default: true`.
+    pub fn is_compared(&self) -> bool {
+        self.is_default.as_ref().is_some_and(|mark| mark.value)
+    }
+
     /// Whether it is a negative control where these operations are called.
     pub fn is_unsafe_with(&self, called: &[&str]) -> bool {
         self.is_unsafe || self.unsafe_with.iter().any(|operation| called.contains(&operation.value.as_str()))

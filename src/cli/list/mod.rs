@@ -49,7 +49,7 @@ pub fn list(arguments: &ListArguments) -> Result<Exit, CliError> {
 
 /// Returns the strategies of a plain run, and the number of others.
 fn strategies(all: &[StrategyDefinition]) -> String {
-    let is_default = |strategy: &&StrategyDefinition| strategy.is_default.as_ref().is_some_and(|flag| flag.value);
+    let is_default = |strategy: &&StrategyDefinition| strategy.is_compared();
     let (compared, others): (Vec<&StrategyDefinition>, Vec<&StrategyDefinition>) = all.iter().partition(is_default);
     let names: Vec<&str> = compared.iter().map(|strategy| strategy.name.value.as_str()).collect();
     let controls = others.iter().filter(|strategy| strategy.is_unsafe).count();

@@ -75,9 +75,8 @@ fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: Option<&Clai
 
 /// How a strategy takes part in a run.
 fn role(strategy: &StrategyDefinition) -> String {
-    let is_default = strategy.is_default.as_ref().is_some_and(|mark| mark.value);
     let operations: Vec<&str> = strategy.unsafe_with.iter().map(|operation| operation.value.as_str()).collect();
-    match (strategy.is_unsafe, operations.is_empty(), is_default) {
+    match (strategy.is_unsafe, operations.is_empty(), strategy.is_compared()) {
         (true, ..) => "negative control".to_owned(),
         (false, false, _) => format!("unsafe with {}", operations.join(", ")),
         (false, true, true) => "compared by default".to_owned(),

@@ -227,9 +227,7 @@ fn strategies_of(ready: &Ready, claim: &ClaimDefinition) -> Vec<String> {
 /// The strategies of a run: those named, safe ones first; the scenario's first default one as the baseline if it is named,
 /// if no other one is, or if all are unsafe.
 fn with_baseline(scenario: &Scenario, named: &[String]) -> Vec<String> {
-    let is_default = |strategy: &StrategyDefinition| {
-        !strategy.is_unsafe && strategy.is_default.as_ref().is_some_and(|marked| marked.value)
-    };
+    let is_default = |strategy: &StrategyDefinition| !strategy.is_unsafe && strategy.is_compared();
     let all = || scenario.strategies.iter();
     let usual = all().find(|one| is_default(one)).or_else(|| all().find(|one| !one.is_unsafe));
     let mut strategies: Vec<_> = all().filter(|one| named.contains(&one.name.value)).collect();

@@ -156,18 +156,13 @@ fn in_order(value: &Value) -> String {
     }
 }
 
-/// Returns the collections of a strategy, those of one `for` together.
-fn series(arm: &Arm) -> impl Iterator<Item = &[crate::plan::Collection]> {
-    arm.collections.chunk_by(|one, next| one.written == next.written)
-}
-
 fn strategy(plan: &Plan, arm: &Arm) -> StrategyRecord {
     StrategyRecord {
         name: arm.name.clone(),
         about: arm.about.clone(),
         is_unsafe: arm.is_unsafe,
         is_repeat: arm.is_repeat,
-        collections: series(arm).map(|series| collection(plan, &series[0])).collect(),
+        collections: arm.series().map(|series| collection(plan, &series[0])).collect(),
     }
 }
 

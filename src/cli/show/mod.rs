@@ -132,7 +132,7 @@ impl Showing<'_> {
         let control = if arm.is_unsafe { " (a negative control: known to be wrong)" } else { "" };
         let mut text = format!("\n// ---- {}{control} ----\n", arm.name);
         comment(&mut text, "", &arm.about);
-        for series in arm.collections.chunk_by(|one, next| one.written == next.written) {
+        for series in arm.series() {
             let collection = &series[0];
             let shape = self.collection(series, definition(&collection.written)).map_err(|error| {
                 let name = &collection.name;

@@ -92,8 +92,7 @@ fn ready(arguments: &VerifyArguments, source: &Source, scenario: &Scenario, seed
 }
 
 fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
-    let is_default =
-        |strategy: &&scenario::StrategyDefinition| strategy.is_default.as_ref().is_some_and(|flag| flag.value);
+    let is_default = |strategy: &&scenario::StrategyDefinition| strategy.is_compared();
     let mut all = scenario.strategies.iter();
     let reference = all.clone().find(is_default).or_else(|| all.find(|strategy| !strategy.is_unsafe));
     let mut chosen: Vec<String> = match arguments.strategies.as_slice() {
@@ -141,7 +140,7 @@ async fn check(
     let verifier = Verifier { plan: &plan, settings, target: &target, progress: &progress, stop: session.stop.clone() };
     let verification = Verification { skipped: ready.skipped, ..verifier.run().await? };
     if arguments.all && verification.passes() {
-        output::print(&line_of(scenario, &verification, started.elapsed()))?;
+        output::print(&passing_line(scenario, &verification, started.elapsed()))?;
     } else {
         output::print(&terminal(&Report::of_verification(&verification)))?;
     }
@@ -149,7 +148,7 @@ async fn check(
 }
 
 /// A scenario that passes, in a line.
-fn line_of(scenario: &str, verification: &Verification, took: Duration) -> String {
+fn passing_line(scenario: &str, verification: &Verification, took: Duration) -> String {
     let controls = verification.strategies.iter().filter(|strategy| strategy.is_unsafe).count();
     let safe = verification.strategies.len() - controls;
     let caught = counted(controls as u64, "negative control");

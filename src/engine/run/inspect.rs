@@ -19,7 +19,7 @@ pub(super) async fn sizes<T: Target>(
     checkpointed: bool,
 ) -> Result<Vec<CollectionSizes>, Failure> {
     let mut all = Vec::new();
-    for series in arm.collections.chunk_by(|one, next| one.written == next.written) {
+    for series in arm.series() {
         let (mut documents, mut total) = (BTreeMap::new(), CollectionSizes::default());
         for collection in series {
             count_documents(db, &collection.name, &mut documents).await?;
