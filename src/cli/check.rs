@@ -2,7 +2,7 @@
 
 use crate::compile::Choice;
 use crate::plan::Plan;
-use crate::scenario::{self, Diagnostics, Scenario, Source};
+use crate::scenario::{self, Diagnostics, MixDefinition, Scenario, Source};
 
 use super::argument::CheckArguments;
 use super::catalogue;
@@ -51,10 +51,13 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     }
 }
 
-/// Compiles the scenario once with each mix, as their parameters differ, and returns the plan of a plain run.
+/// Compiles the scenario once with each mix that has other parameters than a plain run, and returns the plan of a plain run.
 fn compile_all_mixes(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Option<Plan> {
+    let plain = scenario.mixes.iter().find(|mix| mix.name.value == "default").or(scenario.mixes.first());
+    let has_parameters = |mix: &MixDefinition| !mix.parameters.is_empty();
+    let others = scenario.mixes.iter().filter(|mix| has_parameters(mix) || plain.is_some_and(has_parameters));
     let mut choices = vec![Choice::default()];
-    choices.extend(scenario.mixes.iter().map(|mix| Choice { mix: Some(mix.name.value.clone()), ..Choice::default() }));
+    choices.extend(others.map(|mix| Choice { mix: Some(mix.name.value.clone()), ..Choice::default() }));
     let mut plans = choices.iter().map(|choice| {
         // A choice error cannot be: the mix is one of the scenario's.
         crate::compile::compile(scenario, choice, diagnostics).ok().flatten()

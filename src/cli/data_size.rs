@@ -8,7 +8,7 @@ use crate::scenario::{Diagnostics, Scenario, Span};
 /// How many documents of a collection are made.
 const SAMPLED: usize = 50;
 /// The bytes after which no more are made.
-const ENOUGH: f64 = 2e6;
+const ENOUGH: f64 = 5e5;
 /// The size limit of MongoDB's documents, in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;
 /// The data that are worth a word, in bytes.

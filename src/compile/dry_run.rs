@@ -2,7 +2,7 @@
 
 use crate::scenario::{Diagnostics, Scenario};
 
-use crate::plan::{EvalError, Frame, Operation, Plan, call_id::FIRST_NEW_RECORD, is_half_spent};
+use crate::plan::{EvalError, Frame, Operation, Plan, call_id::FIRST_NEW_RECORD, spent_share};
 
 /// Draws the first, the middle and the last record of every entity, and a new one where an operation makes one, so
 /// that errors in fields are reported before the run.
@@ -51,10 +51,12 @@ fn makes_new(plan: &Plan, entity: usize) -> bool {
 /// Draws some calls of every operation.
 pub fn try_calls(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) {
     const TRIES: u64 = 20;
-    // Long values take most of the budget: two tries are enough then.
+    // Long values and lists take time: two tries are enough if they take more than this share of the budget, a few milliseconds.
     const FEWEST: u64 = 2;
+    const ENOUGH: f64 = 0.001;
     for (operation, written) in plan.operations.iter().zip(&scenario.operations) {
-        let mut tries = (0..TRIES).take_while(|call| *call < FEWEST || !is_half_spent());
+        let before = spent_share();
+        let mut tries = (0..TRIES).take_while(|call| *call < FEWEST || spent_share() - before < ENOUGH);
         if let Some((position, error)) = tries.find_map(|call| failing_argument(plan, operation, call)) {
             let (name, value) = &written.arguments[position];
             let message = format!("cannot draw argument `{}` of `{}`: {error}", name.value, operation.name);

@@ -111,11 +111,11 @@ impl Drop for Level {
     }
 }
 
-/// Whether half of what all evaluations of a check may take is gone.
-pub fn is_half_spent() -> bool {
+/// The share of what all evaluations of a check may take that is spent.
+pub fn spent_share() -> f64 {
     BUDGET.with(|budget| {
-        let (steps, bytes) = (budget.steps.left_for_all.get(), budget.bytes.left_for_all.get());
-        steps < CHECK_STEPS / 2 || bytes < CHECK_BYTES / 2
+        let left = |resource: &Resource, most: u64| resource.left_for_all.get() as f64 / most as f64;
+        1.0 - left(&budget.steps, CHECK_STEPS).min(left(&budget.bytes, CHECK_BYTES))
     })
 }
 

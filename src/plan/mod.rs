@@ -24,7 +24,7 @@ use std::sync::Arc;
 use crate::generate::{Label, Seed};
 
 pub use audit::{Audit, OutcomeCounts};
-pub use budget::{checking, is_half_spent};
+pub use budget::{checking, spent_share};
 pub use bulk::{Bulk, RequestKind};
 pub use data::{Data, DataClock, Entity};
 pub use expression::{Expression, Frame, truth};

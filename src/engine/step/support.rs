@@ -13,6 +13,29 @@ use super::explain::{explainable, stripped};
 const UNKNOWN: [i32; 6] = [59, 168, 15_952, 31_325, 40_324, 40_415];
 /// Codes of errors of many kinds, which only the message distinguishes: `BadValue` and `FailedToParse`.
 const PERHAPS_UNKNOWN: [i32; 2] = [2, 9];
+/// The first releases with what servers of today may lack, by the name in their messages (the release notes of MongoDB's manual).
+const FIRST_RELEASES: [(&str, &str); 20] = [
+    ("$bottom", "5.2"),
+    ("$bottomN", "5.2"),
+    ("$densify", "5.1"),
+    ("$documents", "5.1"),
+    ("$fill", "5.3"),
+    ("$firstN", "5.2"),
+    ("$lastN", "5.2"),
+    ("$linearFill", "5.3"),
+    ("$locf", "5.2"),
+    ("$maxN", "5.2"),
+    ("$median", "7.0"),
+    ("$minN", "5.2"),
+    ("$percentile", "7.0"),
+    ("$rankFusion", "8.1"),
+    ("$sortArray", "5.2"),
+    ("$toUUID", "8.0"),
+    ("$top", "5.2"),
+    ("$topN", "5.2"),
+    ("bulkWrite", "8.0"),
+    ("update.updates.sort", "8.0"),
+];
 
 /// Returns the strategies with a command that the server does not know, each with the first one.
 ///
@@ -57,7 +80,20 @@ async fn unknown(target: &impl Target, database: &str, command: RawDocumentBuf) 
     let failure = target.run(database, explain, ReplyKind::Single).await.err()?;
     let FailureKind::Server(code) = failure.kind else { return None };
     let says_so = || failure.message.contains("nknown ") || failure.message.contains("nrecognized ");
-    (UNKNOWN.contains(&code) || (PERHAPS_UNKNOWN.contains(&code) && says_so())).then_some(failure.message)
+    let is_unknown = UNKNOWN.contains(&code) || (PERHAPS_UNKNOWN.contains(&code) && says_so());
+    is_unknown.then(|| match first_release(&failure.message) {
+        Some(release) => format!("{}, which requires MongoDB {release}", failure.message.trim_end_matches('.')),
+        None => failure.message,
+    })
+}
+
+/// The first release with what a message names, if that is known.
+fn first_release(message: &str) -> Option<&'static str> {
+    let is_part_of_name = |letter: char| letter.is_alphanumeric() || letter == '$' || letter == '.';
+    let mut names = message.split(|letter| !is_part_of_name(letter));
+    names
+        .find_map(|name| FIRST_RELEASES.iter().find(|(known, _)| *known == name.trim_end_matches('.')))
+        .map(|(_, release)| *release)
 }
 
 /// Binds the commands of a strategy: each with the operation or other program that has it.
@@ -99,4 +135,17 @@ fn bind<'p>(steps: &'p [Step], frame: &mut Frame, commands: &mut Vec<(&'p str, R
             first.into_iter().for_each(|value| frame.set(*slot, value));
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_release_is_found_by_the_name_in_a_message() {
+        let stage = "Unrecognized pipeline stage name: '$densify'";
+        let option = "BSON field 'update.updates.sort' is an unknown field.";
+        assert_eq!([stage, option].map(first_release), [Some("5.1"), Some("8.0")]);
+        assert_eq!(first_release("Unknown modifier: $psh. Expected a valid update modifier"), None);
+    }
 }
