@@ -82,7 +82,7 @@ async fn unknown(target: &impl Target, database: &str, command: RawDocumentBuf) 
     let says_so = || failure.message.contains("nknown ") || failure.message.contains("nrecognized ");
     let is_unknown = UNKNOWN.contains(&code) || (PERHAPS_UNKNOWN.contains(&code) && says_so());
     is_unknown.then(|| match first_release(&failure.message) {
-        Some(release) => format!("{}, which requires MongoDB {release}", failure.message.trim_end_matches('.')),
+        Some(release) => format!("{} (available since MongoDB {release})", failure.message.trim_end_matches('.')),
         None => failure.message,
     })
 }
