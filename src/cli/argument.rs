@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::compile::Choice;
 
 pub use super::value::ConnectionString;
-use super::value::{assignment, cache_size, database_prefix, name, port};
+use super::value::{assignment, cache_size, database_prefix, name, port, share};
 use crate::server::database_names::DatabaseNames;
 use crate::server::namespace::Namespace;
 
@@ -26,6 +26,11 @@ pub struct SubjectArguments {
     /// Mix of operations [default: the mix named `default`, else the first one]
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub mix: Option<String>,
+    /// Give an operation this percentage of the mix's calls; may be repeated [default: the mix's weights]
+    ///
+    /// The other operations keep their proportions.
+    #[arg(long, value_name = "OPERATION=PERCENT", value_parser = share)]
+    pub share: Vec<(String, f64)>,
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
@@ -37,6 +42,7 @@ impl SubjectArguments {
         Choice {
             set: self.set.clone(),
             mix: self.mix.clone(),
+            shares: self.share.clone(),
             strategies: self.strategies.clone(),
             all: self.all_strategies,
             repeat,

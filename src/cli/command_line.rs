@@ -12,6 +12,7 @@ use super::list::ListArguments;
 use super::rights::RightsArguments;
 use super::run::RunArguments;
 use super::selftest::SelftestArguments;
+use super::sweep::SweepArguments;
 use super::verify::VerifyArguments;
 
 /// The whole command line.
@@ -37,6 +38,9 @@ pub enum CliCommand {
     /// Measure the strategies of a scenario, write a run folder, print the verdict
     #[command(after_help = super::EXIT_CODES)]
     Run(Box<RunArguments>),
+    /// Measure a scenario under several conditions, and find where the order of its strategies flips
+    #[command(after_help = super::EXIT_CODES)]
+    Sweep(Box<SweepArguments>),
     /// Find the highest call rate at which each strategy meets a latency objective
     #[command(after_help = super::EXIT_CODES)]
     Capacity(CapacityArguments),

@@ -43,6 +43,17 @@ pub fn check_data(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostic
     lines
 }
 
+/// The bytes of the documents that the baseline loads, estimated; 0 where they cannot be made.
+pub fn loaded_bytes(plan: &Plan) -> f64 {
+    let mut size = DataSize::default();
+    let collections = plan.arms.first().into_iter().flat_map(|arm| &arm.collections);
+    for collection in collections {
+        // The loader reports documents that cannot be made.
+        let _ = checking(|| size.add(plan, collection));
+    }
+    size.bytes
+}
+
 impl DataSize {
     /// Adds a collection: the number of its documents is known where a record makes one, else it is at least that.
     fn add(&mut self, plan: &Plan, collection: &Collection) -> Result<(), EvalError> {

@@ -27,6 +27,7 @@ mod rights;
 mod selftest;
 mod session;
 mod summary;
+mod sweep;
 mod value;
 mod verify;
 
@@ -46,6 +47,7 @@ pub use misplaced_uri::misplaced_uri;
 pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
     match arguments.command {
         CliCommand::Run(arguments) => run::run(*arguments),
+        CliCommand::Sweep(arguments) => sweep::sweep(&arguments),
         CliCommand::Capacity(arguments) => capacity::capacity(&arguments),
         CliCommand::Selftest(arguments) => selftest::selftest(&arguments),
         CliCommand::Verify(arguments) => verify::verify(&arguments),

@@ -59,6 +59,30 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// `operation=percentage`, as a share from 0 to 1.
+pub(super) fn share(text: &str) -> Result<(String, f64), String> {
+    let (name, value) =
+        assignment(text).map_err(|_| "expected operation=percentage, such as read_post=25%".to_owned())?;
+    Ok((name, percent::<100>(&value)?))
+}
+
+/// A round-trip time from 0 to 10 s.
+pub(super) fn round_trip_time(text: &str) -> Result<Duration, String> {
+    const EXPECTED: &str = "expected a time from 0 to 10s: a number followed by us, ms or s, such as 500us or 0.5ms";
+    let text = text.trim();
+    let digits = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match (text[digits..].trim(), &text[..digits]) {
+        ("us" | "µs", _) => 1e-6,
+        ("ms", _) => 1e-3,
+        ("s", _) | ("", "0") => 1.0,
+        _ => return Err(EXPECTED.to_owned()),
+    };
+    match text[..digits].parse::<f64>().map(|number| number * unit) {
+        Ok(seconds) if (0.0..=10.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(EXPECTED.to_owned()),
+    }
+}
+
 /// A whole number from `MIN` to `MAX`.
 pub(super) fn whole<const MIN: u64, const MAX: u64>(text: &str) -> Result<u64, String> {
     let number = text.trim().parse().ok().filter(|number| (MIN..=MAX).contains(number));

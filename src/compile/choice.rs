@@ -12,6 +12,8 @@ pub struct Choice {
     pub set: Vec<(String, String)>,
     /// `--mix`; else `default`, else the first.
     pub mix: Option<String>,
+    /// `--share operation=percentage`: operations of the mix and their shares of its calls, from 0 to 1.
+    pub shares: Vec<(String, f64)>,
     /// `--strategies`, the baseline first; else those marked `default: true`, else all safe ones.
     pub strategies: Vec<String>,
     /// `--all-strategies`.
@@ -24,8 +26,8 @@ pub struct Choice {
 
 impl Default for Choice {
     fn default() -> Choice {
-        let (set, strategies) = (Vec::new(), Vec::new());
-        Choice { set, mix: None, strategies, all: false, repeat: false, seed: DEFAULT_SEED }
+        let (set, shares, strategies) = (Vec::new(), Vec::new(), Vec::new());
+        Choice { set, mix: None, shares, strategies, all: false, repeat: false, seed: DEFAULT_SEED }
     }
 }
 
@@ -54,9 +56,49 @@ pub enum ChoiceError {
         /// A value of that kind.
         example: String,
     },
+    /// Shares that no mix can have.
+    #[error("--share: {0}")]
+    Shares(&'static str),
     /// The same strategy twice.
     #[error("strategy `{0}` is named twice; name each strategy once, the baseline first")]
     Twice(String),
+}
+
+impl Choice {
+    /// Gives operations their chosen shares; the weights of the others keep their proportions.
+    ///
+    /// # Errors
+    /// When an operation is unknown, or the shares leave no mix.
+    pub(super) fn with_shares(&self, mut weights: Vec<f64>, operations: &[String]) -> Result<Vec<f64>, ChoiceError> {
+        let mut is_chosen = vec![false; weights.len()];
+        let known: Vec<&str> = operations.iter().map(String::as_str).collect();
+        let mut chosen = Vec::new();
+        for (name, share) in &self.shares {
+            let position = operations.iter().position(|operation| operation == name);
+            let position = position.ok_or_else(|| ChoiceError::unknown("operation", name, &known))?;
+            if std::mem::replace(&mut is_chosen[position], true) {
+                return Err(ChoiceError::Shares("an operation is named twice; name each once"));
+            }
+            chosen.push((position, *share));
+        }
+        let total: f64 = self.shares.iter().map(|(_, share)| share).sum();
+        let others: f64 =
+            weights.iter().zip(&is_chosen).filter(|(_, is_chosen)| !**is_chosen).map(|(weight, _)| weight).sum();
+        if total > 1.0 + f64::EPSILON {
+            return Err(ChoiceError::Shares(
+                "the shares are more than 100 % together; leave some to the other operations",
+            ));
+        }
+        if others == 0.0 && total < 1.0 - f64::EPSILON {
+            return Err(ChoiceError::Shares("no other operation is called, so that the shares must be 100 % together"));
+        }
+        let scale = if others > 0.0 { (1.0 - total).max(0.0) / others } else { 0.0 };
+        if !chosen.is_empty() {
+            weights.iter_mut().for_each(|weight| *weight *= scale);
+            chosen.into_iter().for_each(|(position, share)| weights[position] = share);
+        }
+        Ok(weights)
+    }
 }
 
 impl ChoiceError {

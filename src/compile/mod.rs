@@ -83,11 +83,10 @@ fn resolve_whole(
     let mix_position =
         scenario.mixes.iter().position(|other| mix.is_some_and(|mix| other.name.value == mix.name.value));
     let weights = mix_position.and_then(|position| weights.into_iter().nth(position).flatten());
-    let mix = Arc::new(Mix {
-        name: mix.map(|mix| mix.name.value.clone()).unwrap_or_default(),
-        // A mix with problems is never drawn from, as there is no plan then.
-        weights: weights.unwrap_or_else(|| vec![1.0; names.operations.len()]),
-    });
+    // A mix with problems is never drawn from, as there is no plan then.
+    let weights = weights.unwrap_or_else(|| vec![1.0; names.operations.len()]);
+    let weights = choice.with_shares(weights, &names.operations)?;
+    let mix = Arc::new(Mix { name: mix.map(|mix| mix.name.value.clone()).unwrap_or_default(), weights });
     let operations = compile_operations(scenario, &mix, &mut names, diagnostics);
     check_names(scenario, diagnostics);
     let concerns = Concerns::default();

@@ -20,6 +20,7 @@ pub use run::pilot::Pilot;
 pub use run::provision::arm_database;
 pub use run::query_plans::QueryPlans;
 pub use run::round_plan::{MeasuredRound, OwnCalls, PartCalls, RoundPlan};
+pub use run::schedule::shuffled;
 pub use run::servers::{Servers, StrategyServer};
 pub use run::state::read_state;
 pub use run::trial::Trial;

@@ -27,6 +27,7 @@ mod run_comparison;
 mod run_facts;
 mod section;
 mod summary;
+mod sweep;
 mod table;
 mod terminal;
 mod validity;

@@ -12,7 +12,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::check::check;
-use super::{CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord};
+use super::{
+    CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord, SWEEP_FILE, SWEEP_FORMAT,
+    SweepRecord,
+};
 
 /// Results that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -183,6 +186,15 @@ pub fn load_capacity(path: &Path) -> Result<CapacityRecord, ResultsError> {
     let (path, text, CapacityHead { format, run }) = open(path, CAPACITY_FILE)?;
     let head = Head { format: format.unwrap_or(1), version: run.version };
     read_format(&path, &text, &head, CAPACITY_FORMAT)
+}
+
+/// Reads a sweep, from its file or the folder with it. The runs of its points are files of their own.
+///
+/// # Errors
+/// As those of [`load`].
+pub fn load_sweep(path: &Path) -> Result<SweepRecord, ResultsError> {
+    let (path, text, head): (_, _, Head) = open(path, SWEEP_FILE)?;
+    read_format(&path, &text, &head, SWEEP_FORMAT)
 }
 
 /// Reads a file as far as all versions of its format agree.

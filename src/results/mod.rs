@@ -22,6 +22,7 @@ mod query_plan;
 mod sample;
 pub mod saved_run;
 mod settings;
+mod sweep;
 pub mod verification;
 
 use std::collections::BTreeMap;
@@ -42,7 +43,7 @@ pub use claim::{ClaimRecord, Than};
 pub use claims_file::{CLAIMS_FILE, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
 pub use environment::Environment;
 pub use event::{EventKind, EventRecord};
-pub use file::{ResultsError, load, load_capacity, save, save_as, write_whole};
+pub use file::{ResultsError, load, load_capacity, load_sweep, save, save_as, write_whole};
 pub use folder::{FolderError, NewFolder, create as create_folder, stamp};
 pub use folder_lock::FolderLock;
 pub use hlog::IntervalLog;
@@ -50,6 +51,7 @@ pub use other_mixes::other_mixes;
 pub use preset::{Preset, PresetLength};
 pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
+pub use sweep::{ConditionRecord, PointRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord};
 use verification::Verification;
 
 /// The version of `run.json` that this build writes.

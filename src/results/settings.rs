@@ -76,6 +76,12 @@ pub struct RunSettings {
     /// The parameters that were set on the command line, as written there.
     #[serde(default)]
     pub set: Vec<(String, String)>,
+    /// Operations and the shares of the mix's calls (0 to 1) that the command line gave them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<(String, f64)>,
+    /// Seconds that are added to every reply, as a network of that round-trip time would.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rtt: f64,
     /// Cache of the embedded server in GB; `None` with a server of the user's.
     pub cache_gb: Option<f64>,
     /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference.
@@ -94,6 +100,10 @@ pub struct RunSettings {
 
 fn clients_at_rate() -> usize {
     CLIENTS_AT_RATE
+}
+
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 fn noise() -> f64 {
@@ -181,6 +191,8 @@ impl RunSettings {
             read_concern: "majority".to_owned(),
             planned_seconds: None,
             set: Vec::new(),
+            shares: Vec::new(),
+            rtt: 0.0,
             cache_gb: Some(1.0),
             noise: NOISE,
             error_budget: ERROR_BUDGET,
@@ -230,6 +242,8 @@ impl RunSettings {
                 (Some("not set yet".to_owned()), Some("auto".to_owned()), Some(arrivals.name()))
             }
         };
+        let shares: Vec<String> =
+            self.shares.iter().map(|(operation, share)| format!("{operation}={}%", in_percent(*share))).collect();
         let parts: Vec<&str> = self.parts.iter().map(|part| part.name()).collect();
         let isolated = self.isolated.as_ref().map(|reason| format!("one strategy after the other: {reason}"));
         let shared = self.shared_mongod.as_ref().map(|reason| format!("one mongod for all strategies: {reason}"));
@@ -247,6 +261,12 @@ impl RunSettings {
             Setting::new("rate", "common rate").shows(load).takes(rate),
             Setting::new("arrivals", "arrivals").shows(arrivals).takes(arrivals),
             Setting::new("clients", "clients").given(self.clients),
+            Setting::new("share", "shares of the mix")
+                .shows((!self.shares.is_empty()).then(|| shares.join(", ")))
+                .takes(shares.iter()),
+            Setting::new("rtt", "added round-trip time")
+                .shows((self.rtt > 0.0).then(|| format!("{} ms", self.rtt * 1e3)))
+                .takes((self.rtt > 0.0).then(|| format!("{}ms", self.rtt * 1e3))),
             Setting::new("same-data", "data of the rounds")
                 .shows(Some(if self.same_data { "the same" } else { "a set per round" }))
                 .takes(self.same_data.then_some("")),

@@ -3,6 +3,7 @@
 pub mod client;
 pub mod counters;
 pub mod database_names;
+pub mod delay;
 pub mod deployment;
 pub mod embedded;
 mod failure;

@@ -12,7 +12,7 @@ use crate::stats::Threshold;
 use super::super::argument::{ServerArguments, SubjectArguments};
 use super::super::compare::SavedRunArguments;
 use super::super::exit::CliError;
-use super::super::value::{ConnectionString, Rate, duration, fault, name, percent, rate, seed, whole};
+use super::super::value::{ConnectionString, Rate, duration, fault, name, percent, rate, round_trip_time, seed, whole};
 
 /// How long, in seconds, a window goes on after its fault unless --duration says so.
 const AFTER_FAULT: f64 = 10.0;
@@ -127,6 +127,12 @@ pub struct MeasurementArguments {
     /// Each client sends its next call when its previous one has ended.
     #[arg(long, alias = "workers", value_name = "N", value_parser = whole::<1, 10_000>, allow_hyphen_values = true)]
     pub clients: Option<u64>,
+    /// Time added to every reply of the server, up to 10s, as a network of that round-trip time would
+    ///
+    /// The delay is made by docshape's client, which then waits as long for each reply of a measured call; it needs nothing on
+    /// the server. It has no jitter, and bytes take no time.
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = round_trip_time, allow_hyphen_values = true)]
+    pub rtt: Duration,
     /// Load threads, 1 to 256, at most one per client
     #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<1, 256>, allow_hyphen_values = true)]
     pub threads: u64,
@@ -185,6 +191,8 @@ impl RunArguments {
             duration: seconds,
             timeout: given.timeout.as_secs_f64(),
             set: self.subject.set.clone(),
+            shares: self.subject.share.clone(),
+            rtt: given.rtt.as_secs_f64(),
             cache_gb: Some(self.server.embedded.cache_gb()),
             noise: given.noise,
             error_budget: given.error_budget,
@@ -211,6 +219,11 @@ impl MeasurementArguments {
             }
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Whether only a smoke test is asked for, which has one round.
+    pub fn is_smoke(&self) -> bool {
+        self.preset == Preset::Smoke
     }
 
     /// Returns the common rate. A rate of `auto` is 0 until the pilot has set it.
@@ -288,7 +301,7 @@ mod tests {
             "preset" => "full",
             "arrivals" => "uniform",
             "only" => "rate",
-            "duration" | "timeout" => "3s",
+            "duration" | "timeout" | "rtt" => "3s",
             "threshold" => "a.b.p99<5ms",
             "fault" => "kill@5s",
             _ => "5",

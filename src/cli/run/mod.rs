@@ -4,11 +4,12 @@ mod ab;
 mod argument;
 mod claims;
 mod invocation;
+pub mod job;
 mod latency_log;
 mod placement;
 mod preset;
 pub mod record;
-mod resume;
+pub mod resume;
 pub mod rounds;
 mod threshold;
 mod window;
@@ -17,30 +18,28 @@ use std::path::{Path, PathBuf};
 
 use tokio::time::Instant;
 
-use crate::engine::{Event, Experiment, FatalError, Observer, Servers, StopFlag, StrategyServer};
+use crate::engine::{Event, Experiment, FatalError, Observer};
+use crate::plan::Plan;
 use crate::record::{Fault, FaultKind};
 use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
 use crate::results::verification::Verification;
-use crate::results::{self, RunRecord, RunSettings, ServerRecord, ServerSharing};
-use crate::server::client::MongoTarget;
+use crate::results::{self, RunRecord, RunSettings};
 use crate::server::namespace::Namespace;
-use crate::server::turns::{EmbeddedServers, EndedServer};
+use crate::server::turns::EndedServer;
 use crate::stats;
 
 use super::compare::{BaselineComparison, SavedRunArguments};
 use super::exit::{CliError, Exit};
-use super::file_limit;
 use super::output;
 use super::progress::Progress;
-use super::reservation::databases;
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::session::{Session, on_main_thread};
 use super::verify::verify_before_run;
-pub use argument::RunArguments;
+pub use argument::{MeasurementArguments, RunArguments};
 pub use invocation::Invocation;
-use latency_log::LogWriter;
-use placement::Placement;
+use job::{Job, JobServers, is_compared, on_servers};
+pub use latency_log::LogWriter;
 use resume::Resumed;
 use rounds::{EarlyEnd, Rounds};
 
@@ -165,77 +164,29 @@ impl Run {
         let settings = self.resumed.as_ref().map_or(&self.settings, |record| &record.settings);
         check_fault(settings.fault, &choice, self.arguments.server.yes)?;
         let quit = choice.quit_error(&format!("complete rounds are in {}", self.folder.display()));
-        on_main_thread(quit, async |stop| self.place(choice, stop).await)
+        on_main_thread(quit, async |stop| on_servers(self, choice, stop).await)
+    }
+}
+
+impl Job for Run {
+    fn plan(&self) -> &Plan {
+        &self.ready.plan
     }
 
-    async fn place(mut self, choice: ServerChoice, stop: StopFlag) -> Result<Exit, CliError> {
-        let arms = self.ready.plan.arms.len();
-        let settings = self.resumed.as_mut().map_or(&mut self.settings, |record| &mut record.settings);
-        let fault = settings.fault;
-        let (placement, warning) = Placement::of(choice, arms, settings);
-        warning.iter().for_each(|warning| output::message(&format!("{warning}\n")));
-        let mut warnings: Vec<String> = warning.into_iter().collect();
+    fn settings(&mut self) -> &mut RunSettings {
+        self.resumed.as_mut().map_or(&mut self.settings, |record| &mut record.settings)
+    }
+
+    fn namespace(&self) -> Namespace {
         let id = self.resumed.as_ref().map_or(&self.invocation.id, |record| &record.id);
-        let namespace = self.arguments.server.databases.namespace(&self.ready.plan.name, id);
-        if let (Placement::Shared(ServerChoice::Embedded(_)), Some(fault)) = (&placement, fault) {
-            return Err(CliError::usage(format!(
-                "--fault {fault} needs a server per strategy: try fewer --strategies or a smaller --cache-gb"
-            )));
-        }
-        let (clients, threads) = (self.settings.most_clients() as u64, self.settings.threads as u64);
-        match placement {
-            Placement::Shared(choice) => {
-                let measure = async |session: Session| {
-                    warnings.extend(session.missing_rights());
-                    let names = databases(&namespace, &self.ready.plan);
-                    let measure = async || {
-                        self.skip_unsupported(&session, &namespace).await?;
-                        let verification = self.verify(&session, &namespace).await?;
-                        let load_threads = session.load_threads(clients, threads).await?;
-                        let (server, stop) = (session.record(), session.stop.clone());
-                        let servers = Servers::Shared { target: &session.target, load_threads: &load_threads };
-                        let servers = RunServers { servers, server, verification, warnings, stop };
-                        self.measure(servers, namespace.clone()).await
-                    };
-                    session.with_databases(&namespace, &names, measure).await
-                };
-                Session::with(&choice, &stop, measure).await
-            }
-            Placement::PerStrategy(options) => {
-                file_limit::check(clients, threads, arms as u64)?;
-                // On a server of its own, so that none of the others is warmer.
-                let verification = if self.is_verified() {
-                    let choice = ServerChoice::Embedded(options.clone());
-                    let verify = async |session: Session| {
-                        self.skip_unsupported(&session, &namespace).await?;
-                        self.verify(&session, &namespace).await
-                    };
-                    Session::with(&choice, &stop, verify).await?
-                } else {
-                    None
-                };
-                let arms = self.ready.plan.arms.len();
-                let measure = async |sessions: Vec<Session>, turns: &EmbeddedServers| {
-                    if !self.is_verified() {
-                        self.skip_unsupported(&sessions[0], &namespace).await?;
-                    }
-                    let arms = self.ready.plan.arms.len();
-                    let server = ServerRecord { servers: ServerSharing::PerStrategy, ..sessions[0].record() };
-                    let mut servers = Vec::new();
-                    for session in sessions.into_iter().take(arms) {
-                        let load_threads = session.load_threads(clients, threads).await?;
-                        servers.push(StrategyServer { target: session.target, load_threads });
-                    }
-                    let servers = Servers::PerStrategy { servers: &servers, turns };
-                    let servers = RunServers { servers, server, verification, warnings, stop: stop.clone() };
-                    self.measure(servers, namespace).await
-                };
-                Session::with_each(&options, arms, &stop, measure).await
-            }
-        }
+        self.arguments.server.databases.namespace(&self.ready.plan.name, id)
     }
 
-    /// Leaves out the strategies that the server cannot run. Those of a resumed run have run already.
+    fn is_verified(&self) -> bool {
+        self.resumed.is_none() && !self.arguments.no_verify && is_compared(&self.ready.plan)
+    }
+
+    /// Those of a resumed run have run already.
     async fn skip_unsupported(&mut self, session: &Session, namespace: &Namespace) -> Result<(), CliError> {
         if self.resumed.is_some() {
             return Ok(());
@@ -244,24 +195,14 @@ impl Run {
         self.ready.skip_unsupported(session, choice, namespace).await
     }
 
-    /// Whether the strategies are verified before the first round.
-    fn is_verified(&self) -> bool {
-        let compared = self.ready.plan.arms.iter().filter(|arm| !arm.is_repeat).count();
-        self.resumed.is_none() && !self.arguments.no_verify && compared > 1
-    }
-
-    async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Option<Verification>, CliError> {
-        if !self.is_verified() {
-            return Ok(None);
-        }
+    async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Verification, CliError> {
         let scenario = self.arguments.scenario.as_deref().unwrap_or_default();
-        let verified = verify_before_run(session, &self.ready.plan, &self.settings, namespace, scenario).await?;
-        Ok(Some(verified))
+        verify_before_run(session, &self.ready.plan, &self.settings, namespace, scenario).await
     }
 
-    async fn measure(self, measured: RunServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
+    async fn measure(self, measured: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
         let Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims } = self;
-        let RunServers { servers, server, verification, warnings, stop } = measured;
+        let JobServers { servers, server, verification, warnings, stop } = measured;
         let mut head = RunRecord { verification, warnings, ..record::begin(settings, &ready, server, &invocation) };
         if let Some(ids) = &claims {
             head.claims.retain(|claim| ids.contains(&claim.id));
@@ -301,15 +242,4 @@ impl Run {
         let exit = rounds.conclude(result, record)?;
         comparison.conclude(&folder, exit)
     }
-}
-
-/// Where a run is measured, and what is known before its first call.
-struct RunServers<'r> {
-    servers: Servers<'r, MongoTarget, MongoTarget>,
-    /// What its record says of them.
-    server: ServerRecord,
-    verification: Option<Verification>,
-    /// What the report says of them.
-    warnings: Vec<String>,
-    stop: StopFlag,
 }

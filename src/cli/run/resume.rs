@@ -43,15 +43,7 @@ pub fn open(folder: &Path) -> Result<Option<Resumed>, CliError> {
     let lock = FolderLock::take(folder)?;
     // The process that had the lock may have written it meanwhile.
     let record = results::load(folder)?;
-    let this = env!("CARGO_PKG_VERSION");
-    if record.version != this || record.format != FORMAT_VERSION {
-        let (file, theirs) = (folder.join(RUN_FILE), &record.version);
-        return Err(CliError::usage(format!(
-            "{} cannot be resumed: it was started by docshape {theirs}, and rounds of docshape {this} may differ; use \
-             docshape {theirs}, or start a new run",
-            file.display()
-        )));
-    }
+    check_version(&folder.join(RUN_FILE).display().to_string(), &record)?;
     if record.turns_with.is_some() {
         let shown = folder.display();
         return Err(CliError::usage(format!(
@@ -63,14 +55,30 @@ pub fn open(folder: &Path) -> Result<Option<Resumed>, CliError> {
     Ok(Some(Resumed { ready, record, lock }))
 }
 
+/// Rejects a record of another build.
+///
+/// # Errors
+/// When this build cannot continue it.
+pub fn check_version(file: &str, record: &RunRecord) -> Result<(), CliError> {
+    let (this, theirs) = (env!("CARGO_PKG_VERSION"), &record.version);
+    if record.version == this && record.format == FORMAT_VERSION {
+        return Ok(());
+    }
+    Err(CliError::usage(format!(
+        "{file} cannot be resumed: it was started by docshape {theirs}, and rounds of docshape {this} may differ; use docshape \
+         {theirs}, or start a new run"
+    )))
+}
+
 /// What the record's run chose of its scenario.
-fn choice(record: &RunRecord) -> Choice {
+pub fn choice(record: &RunRecord) -> Choice {
     Choice {
         set: record.settings.set.clone(),
+        shares: record.settings.shares.clone(),
         mix: Some(record.mix.name.clone()),
         strategies: record.strategies.iter().filter(|s| !s.is_repeat).map(|s| s.name.clone()).collect(),
         all: false,
-        repeat: true,
+        repeat: record.strategies.iter().any(|strategy| strategy.is_repeat),
         seed: record.settings.seed,
     }
 }

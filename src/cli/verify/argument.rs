@@ -74,6 +74,6 @@ impl VerifyArguments {
 
     /// What is chosen of the scenario, whose strategies are `strategies`, as the mix `mix`.
     pub fn choice(&self, strategies: Vec<String>, mix: Option<String>, seed: u64) -> Choice {
-        Choice { set: self.set.clone(), mix, strategies, all: false, repeat: false, seed }
+        Choice { set: self.set.clone(), mix, strategies, seed, ..Choice::default() }
     }
 }

@@ -17,6 +17,7 @@ use crate::engine::step::interpreter::Interpreter;
 use crate::engine::step::trace::RetryCause;
 use crate::plan::{Arm, Frame, Outcome, Value};
 use crate::record::{Call, CallError, CallOutcome, CallTimes, Recorder};
+use crate::server::delay::DelayedTarget;
 use crate::server::{Failure, FailureKind, Target};
 
 use super::pacer::nanoseconds;
@@ -205,7 +206,8 @@ impl<T: Target> Clients<T> {
     async fn call(&self, index: u64, taken: Option<TakenCall>, mut limit: Pin<&mut Sleep>) -> Result<(), FatalError> {
         let (operation, mut frame) = self.draw(index)?;
         let program = &self.arm().operations[operation];
-        let mut interpreter = Interpreter::new(&*self.target, &self.slice.database);
+        let target = DelayedTarget { target: &*self.target, delay: self.slice.round_trip };
+        let mut interpreter = Interpreter::new(&target, &self.slice.database);
         let sent = Instant::now();
         limit.as_mut().reset(sent + self.slice.timeout);
         let result = tokio::select! {

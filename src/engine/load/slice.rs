@@ -113,6 +113,8 @@ pub struct Slice {
     pub clients: usize,
     /// The time after which a call has failed.
     pub timeout: Duration,
+    /// The time by which every reply is delayed.
+    pub round_trip: Duration,
     /// Set when the user wants to stop.
     pub stop: StopFlag,
     /// When the open interval started, which may span several slices.
@@ -134,6 +136,7 @@ impl Slice {
             load,
             clients,
             timeout: Duration::from_secs(10),
+            round_trip: Duration::ZERO,
             stop: StopFlag::default(),
             interval: Instant::now(),
             every: INTERVAL,

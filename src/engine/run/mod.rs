@@ -18,7 +18,7 @@ pub(crate) mod provision;
 pub(crate) mod query_plans;
 mod round;
 pub(crate) mod round_plan;
-mod schedule;
+pub mod schedule;
 pub(crate) mod servers;
 mod slice_spec;
 pub(crate) mod state;

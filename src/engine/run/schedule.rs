@@ -63,7 +63,7 @@ pub(super) fn is_sampled(slice: u64, slices: u64) -> bool {
 }
 
 /// The arms in an order drawn from the seed (Fisher-Yates).
-pub(super) fn shuffled(arms: usize, seed: Seed, label: Label, slice: u64) -> Vec<usize> {
+pub fn shuffled(arms: usize, seed: Seed, label: Label, slice: u64) -> Vec<usize> {
     let mut stream = Stream::new(seed, label, slice);
     let mut order: Vec<usize> = (0..arms).collect();
     for last in (1..arms).rev() {

@@ -124,6 +124,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 load: load.clone(),
                 clients,
                 timeout,
+                round_trip: Duration::from_secs_f64(self.settings.rtt),
                 stop: self.stop.clone(),
                 interval: interval.unwrap_or_else(Instant::now),
                 every,

@@ -1,0 +1,159 @@
+//! What a sweep varies.
+
+use std::fmt;
+
+use crate::results::ConditionRecord;
+
+use super::super::run::RunArguments;
+use super::super::value::{rate, round_trip_time, share, whole};
+
+/// The most values of a condition.
+const MOST_VALUES: usize = 50;
+
+/// A condition and its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// What is varied.
+    pub subject: ConditionSubject,
+    /// Its values as written.
+    pub values: Vec<String>,
+}
+
+/// What a condition is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConditionSubject {
+    /// A parameter of the scenario.
+    Parameter(String),
+    /// An operation's share of the mix.
+    Share(String),
+    /// Clients at saturation.
+    Clients,
+    /// Calls per second of the common rate.
+    Rate,
+    /// A delay of every reply.
+    Rtt,
+    /// Data divided by the cache.
+    Cache,
+    /// The mix.
+    Mix,
+}
+
+impl ConditionSubject {
+    /// The subject of this name.
+    fn of(name: &str) -> ConditionSubject {
+        match (name, name.strip_prefix("share:")) {
+            (_, Some(operation)) => ConditionSubject::Share(operation.trim().to_owned()),
+            ("clients", None) => ConditionSubject::Clients,
+            ("rate", None) => ConditionSubject::Rate,
+            ("rtt", None) => ConditionSubject::Rtt,
+            ("cache", None) => ConditionSubject::Cache,
+            ("mix", None) => ConditionSubject::Mix,
+            (name, None) => ConditionSubject::Parameter(name.to_owned()),
+        }
+    }
+
+    /// Gives a run this value of the condition. That of a cache acts on servers, not on a run's arguments.
+    ///
+    /// # Errors
+    /// When the condition cannot have this value.
+    pub fn apply(&self, value: &str, run: &mut RunArguments) -> Result<(), String> {
+        match self {
+            // The last value of a parameter counts.
+            ConditionSubject::Parameter(name) => run.subject.set.push((name.clone(), value.to_owned())),
+            ConditionSubject::Share(operation) => {
+                run.subject.share.retain(|(other, _)| other != operation);
+                run.subject.share.push(share(&format!("{operation}={value}"))?);
+            }
+            ConditionSubject::Clients => run.measurement.clients = Some(whole::<1, 10_000>(value)?),
+            ConditionSubject::Rate => run.measurement.rate = Some(rate(value)?),
+            ConditionSubject::Rtt => run.measurement.rtt = round_trip_time(value)?,
+            ConditionSubject::Cache => drop(cache_ratio(value)?),
+            ConditionSubject::Mix => run.subject.mix = Some(value.to_owned()),
+        }
+        Ok(())
+    }
+}
+
+/// Data divided by the cache.
+///
+/// # Errors
+/// When it is not a number from 0.01 to 100.
+pub fn cache_ratio(value: &str) -> Result<f64, String> {
+    let ratio = value.parse().ok().filter(|ratio| (0.01..=100.0).contains(ratio));
+    ratio.ok_or_else(|| "expected data divided by cache, a number from 0.01 to 100, such as 4".to_owned())
+}
+
+impl fmt::Display for ConditionSubject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConditionSubject::Parameter(name) => formatter.write_str(name),
+            ConditionSubject::Share(operation) => write!(formatter, "share:{operation}"),
+            ConditionSubject::Clients => formatter.write_str("clients"),
+            ConditionSubject::Rate => formatter.write_str("rate"),
+            ConditionSubject::Rtt => formatter.write_str("rtt"),
+            ConditionSubject::Cache => formatter.write_str("cache"),
+            ConditionSubject::Mix => formatter.write_str("mix"),
+        }
+    }
+}
+
+impl From<&Condition> for ConditionRecord {
+    fn from(condition: &Condition) -> ConditionRecord {
+        ConditionRecord { name: condition.subject.to_string(), values: condition.values.clone() }
+    }
+}
+
+/// `name=value,value,...`.
+///
+/// # Errors
+/// When there is no name, or fewer than two different values.
+pub fn condition(text: &str) -> Result<Condition, String> {
+    const EXPECTED: &str = "expected name=value,value,..., such as posts=100,1000,10000";
+    let (name, values) = text.split_once('=').ok_or(EXPECTED)?;
+    let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+    Condition::new(name.trim(), values)
+}
+
+impl Condition {
+    /// A condition of this name with these values.
+    ///
+    /// # Errors
+    /// When there is no name, or fewer than two different values.
+    pub fn new(name: &str, values: Vec<String>) -> Result<Condition, String> {
+        if name.is_empty() || values.iter().any(String::is_empty) {
+            return Err("expected name=value,value,..., such as posts=100,1000,10000".to_owned());
+        }
+        if !(2..=MOST_VALUES).contains(&values.len()) {
+            return Err(format!("expected 2 to {MOST_VALUES} values, found {}; separate them by commas", values.len()));
+        }
+        if let Some(twice) = values.iter().enumerate().find(|(place, value)| values[..*place].contains(value)) {
+            return Err(format!("value {} is given twice", twice.1));
+        }
+        Ok(Condition { subject: ConditionSubject::of(name), values })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_read() {
+        let posts = condition("posts = 10, 100").unwrap();
+        assert_eq!(
+            (posts.subject.to_string().as_str(), posts.values.as_slice()),
+            ("posts", &["10".into(), "100".into()][..])
+        );
+        let share = condition("share:read_post=5%,75%").unwrap();
+        assert_eq!(share.subject, ConditionSubject::Share("read_post".into()));
+        for (text, expected) in [
+            ("posts", "expected name=value,value"),
+            ("=1,2", "expected name=value,value"),
+            ("posts=1,,2", "expected name=value,value"),
+            ("posts=1", "expected 2 to 50 values, found 1"),
+            ("posts=1,2,1", "value 1 is given twice"),
+        ] {
+            assert!(condition(text).unwrap_err().contains(expected), "{text}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! `docshape sweep`: the same run under several conditions, and where the order of the strategies flips.
+//!
+//! Every point is a run of its own with a folder of its own. All points use the same servers, and their rounds are interleaved:
+//! round by round, each point in turn. What the machine does meanwhile meets all of them.
+
+mod argument;
+mod condition;
+mod measure;
+mod points;
+mod resume;
+
+use std::path::PathBuf;
+
+use crate::plan::Plan;
+use crate::report::bytes;
+use crate::results::verification::Verification;
+use crate::results::{self, RunSettings, SWEEP_FORMAT, SweepRecord};
+use crate::server::namespace::Namespace;
+
+use super::data_size::loaded_bytes;
+use super::exit::{CliError, Exit};
+use super::run::job::{Job, JobServers, is_compared, on_servers};
+use super::run::{Invocation, RunArguments};
+use super::server::ServerChoice;
+use super::session::{Session, on_main_thread};
+use super::verify::verify_before_run;
+pub use argument::SweepArguments;
+use points::{Point, grid};
+
+/// The longest sweep, in seconds.
+const LONGEST: f64 = 86_400.0;
+
+/// The smallest cache with which a server can work, in bytes.
+const SMALLEST_CACHE: f64 = 64e6;
+
+/// Measures a sweep, writes a folder with a run for each point, prints where the order of the strategies flips.
+///
+/// # Errors
+/// When the scenario, a condition or the server cannot be used, or the sweep ends early.
+pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
+    if let Some(folder) = &arguments.resume {
+        return resume::resume(arguments, folder);
+    }
+    let run = arguments.run()?;
+    run.measurement.check_parts()?;
+    let vary = &arguments.vary;
+    if vary.is_empty() {
+        return Err(CliError::usage("name what to vary, such as --vary posts=100,1000,10000"));
+    }
+    if vary.len() > 2 {
+        return Err(CliError::usage(format!(
+            "--vary is given {} times, and a sweep has one or two conditions",
+            vary.len()
+        )));
+    }
+    let values = grid(vary).into_iter().enumerate();
+    let points = values.map(|(place, values)| Point::prepare(&run, vary, values, place + 1));
+    let points = points.collect::<Result<Vec<_>, _>>()?;
+    let (Some(first), choice) = (points.first(), arguments.server.choice()?) else {
+        return Err(CliError::usage("the sweep has no points"));
+    };
+    check_length(&points)?;
+    check_caches(&points, &choice)?;
+    let invocation = Invocation::now();
+    let folder = invocation.folder(run.measurement.out.as_deref(), &format!("{}/sweeps", first.ready.plan.name));
+    let _locked = results::create_folder(&folder)?;
+    let record = SweepRecord {
+        format: SWEEP_FORMAT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        scenario: first.ready.plan.name.clone(),
+        title: first.ready.plan.title.clone(),
+        question: None,
+        started: invocation.started_text(),
+        complete: false,
+        vary: vary.iter().map(Into::into).collect(),
+        points: points.iter().map(Point::record).collect(),
+    };
+    let settings = first.settings.clone();
+    Sweep { run, settings, points, record, folder, invocation }.on_server(choice)
+}
+
+/// Rejects a sweep that would take longer than a day, whatever the server does.
+fn check_length(points: &[Point]) -> Result<(), CliError> {
+    let seconds = |point: &Point| {
+        let RunSettings { rounds, parts, preset, duration, .. } = &point.settings;
+        let window = duration.unwrap_or(preset.length().seconds);
+        *rounds as f64 * parts.len() as f64 * window * point.ready.plan.arms.len() as f64
+    };
+    let total: f64 = points.iter().map(seconds).sum();
+    if total <= LONGEST {
+        return Ok(());
+    }
+    Err(CliError::usage(format!(
+        "the sweep would measure for {:.1} days: {} points of about {:.0} minutes; leave out values or strategies, or use fewer \
+         --rounds, a shorter --duration, or --only own",
+        total / LONGEST,
+        points.len(),
+        total / points.len() as f64 / 60.0
+    )))
+}
+
+/// Rejects caches that docshape cannot set, or that no server can work with.
+fn check_caches(points: &[Point], choice: &ServerChoice) -> Result<(), CliError> {
+    for point in points {
+        let Some(ratio) = point.cache else { continue };
+        if matches!(choice, ServerChoice::Uri(_)) {
+            return Err(CliError::usage("--vary cache needs embedded servers: omit --uri and MONGODB_URI"));
+        }
+        let (data, cache) = (loaded_bytes(&point.ready.plan), cache_bytes(point, ratio));
+        if cache < SMALLEST_CACHE {
+            return Err(CliError::usage(format!(
+                "--vary cache={ratio}: {} loads about {}, so that the cache would have {}, and a server needs {}; load more data \
+                 with --set",
+                point.ready.plan.arms[0].name,
+                bytes(data),
+                bytes(cache),
+                bytes(SMALLEST_CACHE)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of the cache of a point: the data of the baseline divided by the ratio.
+fn cache_bytes(point: &Point, ratio: f64) -> f64 {
+    loaded_bytes(&point.ready.plan) / ratio
+}
+
+/// A sweep that is ready to be measured.
+struct Sweep {
+    run: RunArguments,
+    /// Common to all points: where they are measured.
+    settings: RunSettings,
+    points: Vec<Point>,
+    record: SweepRecord,
+    folder: PathBuf,
+    invocation: Invocation,
+}
+
+impl Sweep {
+    fn on_server(self, choice: ServerChoice) -> Result<Exit, CliError> {
+        let quit = choice.quit_error(&format!("complete rounds are in {}", self.folder.display()));
+        on_main_thread(quit, async |stop| on_servers(self, choice, stop).await)
+    }
+}
+
+impl Job for Sweep {
+    fn plan(&self) -> &Plan {
+        &self.points[0].ready.plan
+    }
+
+    fn settings(&mut self) -> &mut RunSettings {
+        &mut self.settings
+    }
+
+    fn namespace(&self) -> Namespace {
+        self.run.server.databases.namespace(&self.points[0].ready.plan.name, &self.invocation.id)
+    }
+
+    fn is_verified(&self) -> bool {
+        let is_resumed = self.points.iter().any(|point| point.resumed.is_some());
+        !is_resumed && !self.run.no_verify && is_compared(self.plan())
+    }
+
+    async fn skip_unsupported(&mut self, session: &Session, namespace: &Namespace) -> Result<(), CliError> {
+        for point in &mut self.points {
+            let choice = point.choice.clone();
+            point.ready.skip_unsupported(session, choice, namespace).await?;
+            // All points have the same strategies.
+            if point.ready.skipped.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Verifies the strategies under the conditions of the first point.
+    async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Verification, CliError> {
+        let scenario = self.run.scenario.as_deref().unwrap_or_default();
+        verify_before_run(session, &self.points[0].ready.plan, &self.points[0].settings, namespace, scenario).await
+    }
+
+    async fn measure(self, servers: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
+        measure::measure(self, servers, namespace).await
+    }
+}

@@ -1,0 +1,69 @@
+//! `docshape sweep --resume`: a sweep continues after the last complete round of every point.
+
+use std::path::Path;
+
+use crate::results::{self, FolderLock, RunRecord, SWEEP_FILE, Status, SweepRecord};
+use crate::scenario::Source;
+
+use super::super::exit::{CliError, Exit};
+use super::super::output;
+use super::super::run::{Invocation, resume};
+use super::super::scenario::prepare_source;
+use super::argument::SweepArguments;
+use super::condition::{Condition, ConditionSubject, cache_ratio};
+use super::measure::conclude;
+use super::points::Point;
+use super::{Sweep, check_caches};
+
+/// Continues the sweep in a folder, or prints its report when it is complete.
+///
+/// # Errors
+/// When there is no sweep, or this build or server cannot continue it.
+pub fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliError> {
+    if !folder.join(SWEEP_FILE).is_file() {
+        return Err(CliError::usage(format!(
+            "--resume {}: it has no {SWEEP_FILE}; name the folder of a sweep",
+            folder.display()
+        )));
+    }
+    let _lock = FolderLock::take(folder)?;
+    let record = results::load_sweep(folder)?;
+    let runs = runs(&record, folder)?;
+    if record.complete {
+        output::message(&format!("the sweep in {} is complete: nothing to resume\n", folder.display()));
+        conclude(&record, &runs, folder)?;
+        return Ok(Exit::Success);
+    }
+    let vary = record.vary.iter().map(|condition| Condition::new(&condition.name, condition.values.clone()));
+    let vary = vary.collect::<Result<Vec<_>, _>>().map_err(CliError::usage)?;
+    let points = record.points.iter().zip(&runs);
+    let points = points.map(|(point, run)| resumed_point(&vary, point.values.clone(), point.folder.clone(), run));
+    let points = points.collect::<Result<Vec<_>, _>>()?;
+    let Some(first) = runs.first() else { return Err(CliError::usage("the sweep has no points")) };
+    let choice = resume::server(&arguments.server, first)?;
+    check_caches(&points, &choice)?;
+    let settings = first.settings.clone();
+    let run = arguments.run()?;
+    let sweep = Sweep { run, settings, points, record, folder: folder.to_owned(), invocation: Invocation::now() };
+    sweep.on_server(choice)
+}
+
+/// The runs of the points of a sweep.
+///
+/// # Errors
+/// When one of them cannot be read.
+pub fn runs(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>, CliError> {
+    let runs = record.points.iter().map(|point| results::load(&folder.join(&point.folder)));
+    Ok(runs.collect::<Result<_, _>>()?)
+}
+
+fn resumed_point(vary: &[Condition], values: Vec<String>, folder: String, run: &RunRecord) -> Result<Point, CliError> {
+    resume::check_version(&folder, run)?;
+    let choice = resume::choice(run);
+    let source = Source::new(run.scenario.name.as_str(), run.scenario.text.as_str());
+    let ready = prepare_source(source, &choice)?;
+    let of_cache = vary.iter().zip(&values).find(|(condition, _)| condition.subject == ConditionSubject::Cache);
+    let cache = of_cache.and_then(|(_, value)| cache_ratio(value).ok());
+    let resumed = Some(RunRecord { status: Status::Unfinished, ..run.clone() });
+    Ok(Point { values, folder, ready, choice, settings: run.settings.clone(), cache, resumed })
+}

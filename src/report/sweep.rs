@@ -1,0 +1,351 @@
+//! The report of a sweep: where the order of the strategies flips, and the times at every point.
+
+use crate::results::{ConditionRecord, Part, RunRecord, SweepRecord};
+use crate::stats::{Curve, Flip, Limits, Order, Role, SweptQuantity, SweptRun, geometric_mean, role};
+
+use super::Report;
+use super::cell::{Cell, Tone};
+use super::format::{counted, interval, listed, plain, three, time};
+use super::section::{Finding, Headline, Section};
+use super::table::{Column, Forms, Measure, Row, Table};
+
+/// The curve of two strategies in one quantity, for one value of the second condition.
+struct Comparison {
+    /// What is compared: an operation or the mix.
+    name: String,
+    one: usize,
+    other: usize,
+    /// The value of the second condition; empty without one.
+    under: String,
+    curve: Curve,
+}
+
+/// The time of a strategy at a point.
+struct PointTime {
+    mean: Option<f64>,
+    best: Option<f64>,
+    rounds: u64,
+}
+
+/// A sweep as it is reported.
+struct Sweep<'s> {
+    record: &'s SweepRecord,
+    runs: &'s [RunRecord],
+    points: Vec<SweptRun>,
+    quantities: Vec<SweptQuantity>,
+    strategies: Vec<usize>,
+}
+
+impl Report {
+    /// Computes the report of a sweep from the runs of its points.
+    pub fn of_sweep(record: &SweepRecord, runs: &[RunRecord]) -> Report {
+        let points: Vec<SweptRun> = runs.iter().map(SweptRun::of).collect();
+        let quantities = SweptQuantity::all(&points);
+        let is_judged = |run: &RunRecord, place: usize| matches!(role(run, place), Role::Judged);
+        let strategies = runs
+            .first()
+            .map_or_else(Vec::new, |run| (0..run.strategies.len()).filter(|place| is_judged(run, *place)).collect());
+        let sweep = Sweep { record, runs, points, quantities, strategies };
+        let comparisons = sweep.comparisons();
+        let sections = [sweep.orders(&comparisons), sweep.times(), sweep.list()];
+        Report::of(sweep.headline(&comparisons), sections)
+    }
+}
+
+impl Sweep<'_> {
+    fn headline(&self, comparisons: &[Comparison]) -> Headline {
+        let condition = |condition: &ConditionRecord| {
+            format!("{} = {}", plain(&condition.name), plain(&condition.values.join(", ")))
+        };
+        let conditions: Vec<String> = self.record.vary.iter().map(condition).collect();
+        let mix = self.runs.first().map_or_else(String::new, |run| plain(&run.mix.name));
+        let flipped = comparisons.iter().filter(|one| !one.curve.flips.is_empty());
+        let findings: Vec<Finding> =
+            flipped.map(|one| Finding { name: one.place(), text: self.sentence(one), is_difference: true }).collect();
+        let missing = self.record.points.iter().filter(|point| point.error.is_some()).count() as u64;
+        Headline {
+            scenario: plain(&self.record.scenario),
+            title: plain(&self.record.title),
+            subject: vec![
+                self.record.question.as_deref().map(plain).unwrap_or_default(),
+                format!("{}; mix {mix}, {}.", conditions.join("; "), counted(self.rounds(), "round")),
+            ]
+            .into_iter()
+            .filter(|line| !line.is_empty())
+            .collect(),
+            mix: mix.clone(),
+            incomplete: (missing > 0 || !self.record.complete).then(|| self.incomplete(missing)),
+            sentences: if findings.is_empty() { vec![self.no_flip()] } else { Vec::new() },
+            findings_lead: "The order of strategies flips",
+            findings,
+            ..Headline::default()
+        }
+    }
+
+    fn incomplete(&self, failed: u64) -> String {
+        if failed > 0 {
+            return format!("{} failed or may not be used; see the points below.", counted(failed, "point"));
+        }
+        "The sweep is not complete: `docshape sweep --resume` continues it.".to_owned()
+    }
+
+    fn no_flip(&self) -> String {
+        let range = self.record.vary.first().map_or_else(String::new, |condition| {
+            let values = &condition.values;
+            let (first, last) = (values.first(), values.last());
+            let ends = first.zip(last).map(|(first, last)| format!(" between {} and {}", plain(first), plain(last)));
+            format!("{}{}", plain(&condition.name), ends.unwrap_or_default())
+        });
+        format!("No order of two strategies is shown to flip: {range}.")
+    }
+
+    /// Complete rounds of the point that has fewest.
+    fn rounds(&self) -> u64 {
+        self.record.points.iter().map(|point| point.rounds).min().unwrap_or(0)
+    }
+
+    fn strategy(&self, place: usize) -> String {
+        self.runs.first().and_then(|run| run.strategies.get(place)).map_or_else(String::new, |one| plain(&one.name))
+    }
+
+    fn name(&self, quantity: SweptQuantity) -> String {
+        match quantity {
+            SweptQuantity::Own(operation) => self
+                .runs
+                .first()
+                .and_then(|run| run.operations.get(operation))
+                .map_or_else(String::new, |name| plain(name)),
+            SweptQuantity::Rate => "mix at the common rate".to_owned(),
+            SweptQuantity::Saturation => "mix at saturation".to_owned(),
+        }
+    }
+
+    /// The values of the second condition; one without a text where there is none.
+    fn unders(&self) -> Vec<String> {
+        self.record.vary.get(1).map_or_else(|| vec![String::new()], |condition| condition.values.clone())
+    }
+
+    /// The usable points with this value of the second condition, by the number that the first one has there.
+    fn points_under(&self, under: &str) -> Vec<(f64, &SweptRun)> {
+        let is_under = |values: &[String]| values.get(1).is_none_or(|value| value == under);
+        let points = self.record.points.iter().zip(&self.points);
+        let usable = points.filter(|(point, _)| point.error.is_none() && is_under(&point.values));
+        usable.filter_map(|(point, run)| Some((number(point.values.first()?)?, run))).collect()
+    }
+
+    fn comparisons(&self) -> Vec<Comparison> {
+        let floor = self.runs.first().map_or(0.0, |run| Limits::of(&run.settings).floor());
+        let mut comparisons = Vec::new();
+        for &quantity in &self.quantities {
+            for (place, &one) in self.strategies.iter().enumerate() {
+                for &other in &self.strategies[place + 1..] {
+                    if self.points.iter().all(|point| point.is_identical(quantity, one, other)) {
+                        continue;
+                    }
+                    for under in self.unders() {
+                        let curve = quantity.curve(&self.points_under(&under), one, other, floor);
+                        if !curve.points.is_empty() {
+                            let name = self.name(quantity);
+                            comparisons.push(Comparison { name, one, other, under, curve });
+                        }
+                    }
+                }
+            }
+        }
+        comparisons
+    }
+
+    /// What a curve says, as a sentence.
+    fn sentence(&self, comparison: &Comparison) -> String {
+        let Comparison { one, other, curve, .. } = comparison;
+        let (one, other) = (self.strategy(*one), self.strategy(*other));
+        let condition = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
+        if !curve.flips.is_empty() {
+            let flip = |Flip { below, low, high, .. }: &Flip| {
+                let (first, then) = if *below == Order::Faster { (&one, &other) } else { (&other, &one) };
+                format!("{first} is faster below {condition} = {}, {then} above", self.range(*low, *high))
+            };
+            return listed(&curve.flips.iter().map(flip).collect::<Vec<_>>()) + ".";
+        }
+        let Some(order) = curve.order() else { return format!("No difference between {one} and {other} is shown.") };
+        let decided: Vec<_> = curve.points.iter().filter(|point| point.order != Order::Undecided).collect();
+        let (faster, slower) = if order == Order::Faster { (&one, &other) } else { (&other, &one) };
+        let factor = |ratio: f64| if order == Order::Faster { ratio.recip() } else { ratio };
+        let factors = decided.iter().map(|point| factor(point.ratio));
+        let least = factors.clone().fold(f64::INFINITY, f64::min);
+        let most = factors.fold(0.0, f64::max);
+        let by = if decided.len() == 1 { three(least) } else { interval(least, most) };
+        let places = if decided.len() == curve.points.len() {
+            "everywhere".to_owned()
+        } else {
+            format!("at {}", listed(&decided.iter().map(|point| self.value(point.x)).collect::<Vec<_>>()))
+        };
+        format!("{faster} is {by}x faster than {slower} {places}.")
+    }
+
+    /// A number of the first condition in the unit of its values.
+    fn value(&self, x: f64) -> String {
+        let unit =
+            self.record.vary.first().and_then(|condition| condition.values.last()).map_or("", |value| unit(value));
+        let size = unit_size(unit);
+        format!("{}{unit}", three(x / size))
+    }
+
+    /// From one number of the first condition to another.
+    fn range(&self, low: f64, high: f64) -> String {
+        let (low, high) = (self.value(low), self.value(high));
+        if low == high { low } else { format!("{low} to {high}") }
+    }
+
+    fn orders(&self, comparisons: &[Comparison]) -> Section {
+        let measures = [
+            Measure::text("strategies", "strategies", "The two strategies.", |one: &(String, String, Curve)| {
+                Cell::text(one.0.as_str())
+            }),
+            Measure::text(
+                "answer",
+                "answer",
+                "Which is faster where. A range contains the flip with 95 % confidence.",
+                |one| {
+                    let tone = if one.2.flips.is_empty() { Tone::Plain } else { Tone::Strong };
+                    Cell::text(one.1.as_str()).tone(tone)
+                },
+            ),
+            Measure::data("flips", "Where the ratio of their times crosses 1: the range and the best guess.", |one| {
+                let flip = |flip: &Flip| vec![flip.low, flip.at, flip.high];
+                Cell::value(one.2.flips.iter().flat_map(flip).collect::<Vec<f64>>())
+            }),
+            Measure::data("values", "The values of the first condition.", |one| {
+                Cell::value(one.2.points.iter().map(|point| point.x).collect::<Vec<f64>>())
+            }),
+            Measure::data(
+                "ratios",
+                "The time of the first strategy divided by that of the second one, at each value.",
+                |one| Cell::value(one.2.points.iter().map(|point| point.ratio).collect::<Vec<f64>>()),
+            ),
+        ];
+        let rows = comparisons.iter().map(|one| {
+            let pair = format!("{}, {}", self.strategy(one.one), self.strategy(one.other));
+            (Row::new(one.place()), (pair, self.sentence(one), one.curve.clone()))
+        });
+        let about = "An operation, or the mix, and the value of the second condition.";
+        let table = Table::new(
+            "orders",
+            "Which strategy is faster where",
+            Column::text("place", "operation", about),
+            &measures,
+            rows,
+        );
+        Section::new("orders", "Which strategy is faster where").table(table).note(
+            "Between two points, the ratio of two strategies and the ends of its interval are straight lines on logarithmic axes; \
+             a flip is where they cross 1. The intervals of all points of a line hold together, with 95 % confidence.",
+        )
+    }
+
+    fn times(&self) -> Section {
+        let measures = [
+            Measure::new("mean_ns", "mean", "The geometric mean over rounds of the mean time.", |one: &PointTime| {
+                let is_best = one.mean.is_some() && one.mean == one.best;
+                Cell::number(one.mean, time).tone(if is_best { Tone::Good } else { Tone::Plain })
+            }),
+            Measure::data("times_best", "The mean divided by that of the fastest strategy.", |one| {
+                Cell::value(one.mean.zip(one.best).map(|(mean, best)| mean / best))
+            }),
+            Measure::data("rounds", "The rounds that it comes from.", |one| Cell::value(one.rounds)),
+        ];
+        let mut rows = Vec::new();
+        for &quantity in &self.quantities {
+            for (point, run) in self.record.points.iter().zip(&self.points) {
+                let means: Vec<_> =
+                    self.strategies.iter().map(|place| geometric_mean(&run.times(quantity, *place))).collect();
+                let best = means.iter().flatten().copied().reduce(f64::min);
+                let group = format!("{}, {}", self.name(quantity), plain(&point.values.join(", ")));
+                for (place, mean) in self.strategies.iter().zip(means) {
+                    let row = Row::new(self.strategy(*place)).group(Cell::text(group.as_str())).series(*place);
+                    rows.push((row, PointTime { mean, best, rounds: point.rounds }));
+                }
+            }
+        }
+        let table = Table::new("times", "Times at the points", Column::strategy(), &measures, rows)
+            .grouped(Column::text("point", "operation and value", "What was measured, under which condition."))
+            .side_by_side(Forms::READ);
+        let parts = self.quantities.iter().map(|quantity| quantity.part());
+        let is_own = parts.clone().any(|part| part == Part::Own);
+        let is_rate = parts.clone().any(|part| part == Part::Rate);
+        let own = if is_own { "An operation has its own time: by itself, with one client. " } else { "" };
+        let rate = if is_rate {
+            "The common rate is half of what the slowest strategy can do at that point, unless --rate or a condition sets it. "
+        } else {
+            ""
+        };
+        Section::new("times", "Times at the points")
+            .table(table)
+            .note(format!("{own}{rate}The fastest strategy is marked."))
+    }
+
+    fn list(&self) -> Section {
+        let measures = [
+            Measure::new("rounds", "rounds", "Complete rounds.", |one: &(u64, String, String)| Cell::count(one.0)),
+            Measure::text("folder", "folder", "The folder of its run.", |one| Cell::text(one.1.as_str())),
+            Measure::text("error", "remark", "Why it has no more rounds, or may not be used.", |one| {
+                Cell::text(one.2.as_str()).tone(Tone::Bad)
+            }),
+        ];
+        let rows = self.record.points.iter().map(|point| {
+            let error = point.error.as_deref().map(plain).unwrap_or_default();
+            (Row::new(plain(&point.values.join(", "))), (point.rounds, plain(&point.folder), error))
+        });
+        let names: Vec<String> = self.record.vary.iter().map(|condition| plain(&condition.name)).collect();
+        let table = Table::new(
+            "points",
+            "Points",
+            Column::text("values", names.join(", "), "The values of the conditions."),
+            &measures,
+            rows,
+        );
+        Section::new("points", "Points")
+            .table(table)
+            .note("`docshape report FOLDER` prints the whole report of a point.")
+    }
+}
+
+impl Comparison {
+    /// The operation or mix, and the value of the second condition.
+    fn place(&self) -> String {
+        if self.under.is_empty() { self.name.clone() } else { format!("{}, {}", self.name, plain(&self.under)) }
+    }
+}
+
+/// The unit of a value of a condition.
+fn unit(value: &str) -> &str {
+    value.trim_start_matches(|symbol: char| symbol.is_ascii_digit() || "+-.eE".contains(symbol))
+}
+
+/// The size of a unit.
+fn unit_size(unit: &str) -> f64 {
+    match unit.trim() {
+        "%" => 0.01,
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        _ => 1.0,
+    }
+}
+
+/// The number that a value of a condition stands for; `None` for a name.
+fn number(value: &str) -> Option<f64> {
+    let unit = unit(value);
+    let digits = value.strip_suffix(unit)?;
+    let is_known = ["", "%", "us", "µs", "ms", "s"].contains(&unit.trim());
+    digits.trim().parse::<f64>().ok().filter(|_| is_known).map(|number| number * unit_size(unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_numbers_with_units() {
+        let all = ["100", "2.5", "25%", "0.4ms", "0", "writing"].map(number);
+        assert_eq!(all, [Some(100.0), Some(2.5), Some(0.25), Some(0.0004), Some(0.0), None]);
+    }
+}
