@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::report::{
     CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
 };
-use crate::results::{self, CAPACITY_FILE, RUN_FILE, RunRecord};
+use crate::results::{self, CAPACITY_FILE, RUN_FILE, RunRecord, SWEEP_FILE};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
@@ -17,8 +17,12 @@ use super::output;
 /// # Errors
 /// When the run cannot be read or the report cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
-    if is_capacity(&arguments.run) {
-        return capacity_report(arguments);
+    if holds(&arguments.run, CAPACITY_FILE) {
+        let report = Report::of_capacity(&results::load_capacity(&arguments.run)?);
+        return print_without_run(arguments, report, "a search for capacity");
+    }
+    if holds(&arguments.run, SWEEP_FILE) {
+        return print_without_run(arguments, super::sweep::report(&arguments.run)?, "a sweep");
     }
     let record = results::load(&arguments.run)?;
     let others = results::other_mixes(&arguments.run, &record);
@@ -35,16 +39,16 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     Ok(Exit::Success)
 }
 
-/// Whether a folder has searches for capacity and no run, or a file is named like them.
-fn is_capacity(path: &Path) -> bool {
-    path.ends_with(CAPACITY_FILE) || (path.join(CAPACITY_FILE).is_file() && !path.join(RUN_FILE).is_file())
+/// Whether a folder has a file of this name and no run, or a path is that of the file.
+fn holds(path: &Path, file: &str) -> bool {
+    path.ends_with(file) || (path.join(file).is_file() && !path.join(RUN_FILE).is_file())
 }
 
-fn capacity_report(arguments: &ReportArguments) -> Result<Exit, CliError> {
-    let report = Report::of_capacity(&results::load_capacity(&arguments.run)?);
+/// Prints a report that is not about a single run, of what `subject` says.
+fn print_without_run(arguments: &ReportArguments, report: Report, subject: &str) -> Result<Exit, CliError> {
     let report = report.in_folder(&arguments.run.display().to_string());
     if arguments.out.is_some() {
-        return Err(CliError::usage("a search for capacity has no report in files; try --format markdown"));
+        return Err(CliError::usage(format!("{subject} has no report in files; try --format markdown")));
     }
     output::print(&match arguments.format {
         ReportFormat::Terminal => terminal(&report),
@@ -52,7 +56,7 @@ fn capacity_report(arguments: &ReportArguments) -> Result<Exit, CliError> {
         ReportFormat::Html => written(&Html, &report),
         ReportFormat::Json => written(&Json, &report),
         ReportFormat::Csv => {
-            return Err(CliError::usage("a search for capacity has no CSV; try --format json"));
+            return Err(CliError::usage(format!("{subject} has no CSV; try --format json")));
         }
     })?;
     Ok(Exit::Success)

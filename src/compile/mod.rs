@@ -26,6 +26,7 @@ mod series;
 mod shape;
 mod steps;
 mod strategy;
+mod sweep;
 mod syntax;
 
 use std::sync::Arc;
@@ -48,6 +49,7 @@ use parameter::{parameters, with_parameters};
 use scope::Names;
 use series::expand;
 use strategy::StrategyCompiler;
+use sweep::check_sweeps;
 
 /// Resolves a whole scenario: all its strategies and mixes are checked, those chosen become the plan.
 ///
@@ -92,6 +94,7 @@ fn resolve_whole(
     let concerns = Concerns::default();
     let strategies = inherit(&scenario.strategies, diagnostics);
     check_claims(scenario, &strategies, &names, diagnostics);
+    check_sweeps(scenario, &names, diagnostics);
     strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
     let called: Vec<&str> = mix.called(&names.operations).collect();
     let mut compile_arm = |strategy: &scenario::StrategyDefinition| {

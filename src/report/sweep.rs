@@ -1,11 +1,13 @@
 //! The report of a sweep: where the order of the strategies flips, and the times at every point.
 
 use crate::results::{ConditionRecord, Part, RunRecord, SweepRecord};
-use crate::stats::{Curve, Flip, Limits, Order, Role, SweptQuantity, SweptRun, geometric_mean, role};
+use crate::stats::{Curve, CurvePoint, Flip, Limits, Order, Role, SweptQuantity, SweptRun, geometric_mean, role};
 
 use super::Report;
 use super::cell::{Cell, Tone};
-use super::format::{counted, interval, listed, plain, three, time};
+use super::chart::sweep::{RatioChart, RatioLine, WinnerCell, WinnerMap};
+use super::chart::{self, Charts, Series};
+use super::format::{NOTHING, counted, interval, listed, plain, three, time};
 use super::section::{Finding, Headline, Section};
 use super::table::{Column, Forms, Measure, Row, Table};
 
@@ -23,6 +25,8 @@ struct Comparison {
 /// The time of a strategy at a point.
 struct PointTime {
     mean: Option<f64>,
+    /// Calls per second at saturation.
+    calls_per_second: Option<f64>,
     best: Option<f64>,
     rounds: u64,
 }
@@ -47,8 +51,9 @@ impl Report {
             .map_or_else(Vec::new, |run| (0..run.strategies.len()).filter(|place| is_judged(run, *place)).collect());
         let sweep = Sweep { record, runs, points, quantities, strategies };
         let comparisons = sweep.comparisons();
-        let sections = [sweep.orders(&comparisons), sweep.times(), sweep.list()];
-        Report::of(sweep.headline(&comparisons), sections)
+        let winners = sweep.winners(&comparisons);
+        let sections = [Some(sweep.orders(&comparisons)), winners, Some(sweep.times()), Some(sweep.list())];
+        Report::of(sweep.headline(&comparisons), sections.into_iter().flatten())
     }
 }
 
@@ -60,8 +65,14 @@ impl Sweep<'_> {
         let conditions: Vec<String> = self.record.vary.iter().map(condition).collect();
         let mix = self.runs.first().map_or_else(String::new, |run| plain(&run.mix.name));
         let flipped = comparisons.iter().filter(|one| !one.curve.flips.is_empty());
-        let findings: Vec<Finding> =
-            flipped.map(|one| Finding { name: one.place(), text: self.sentence(one), is_difference: true }).collect();
+        let varied = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
+        let findings: Vec<Finding> = flipped
+            .map(|one| Finding {
+                name: one.place(),
+                text: format!("{} ({varied})", self.sentence(one)),
+                is_difference: true,
+            })
+            .collect();
         let missing = self.record.points.iter().filter(|point| point.error.is_some()).count() as u64;
         Headline {
             scenario: plain(&self.record.scenario),
@@ -159,28 +170,27 @@ impl Sweep<'_> {
     fn sentence(&self, comparison: &Comparison) -> String {
         let Comparison { one, other, curve, .. } = comparison;
         let (one, other) = (self.strategy(*one), self.strategy(*other));
-        let condition = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
         if !curve.flips.is_empty() {
             let flip = |Flip { below, low, high, .. }: &Flip| {
                 let (first, then) = if *below == Order::Faster { (&one, &other) } else { (&other, &one) };
-                format!("{first} is faster below {condition} = {}, {then} above", self.range(*low, *high))
+                format!("{first} is faster below {}, {then} above", self.range(*low, *high))
             };
-            return listed(&curve.flips.iter().map(flip).collect::<Vec<_>>()) + ".";
+            return listed(&curve.flips.iter().map(flip).collect::<Vec<_>>());
         }
-        let Some(order) = curve.order() else { return format!("No difference between {one} and {other} is shown.") };
+        let Some(order) = curve.order() else { return "no difference shown".to_owned() };
         let decided: Vec<_> = curve.points.iter().filter(|point| point.order != Order::Undecided).collect();
-        let (faster, slower) = if order == Order::Faster { (&one, &other) } else { (&other, &one) };
+        let faster = if order == Order::Faster { &one } else { &other };
         let factor = |ratio: f64| if order == Order::Faster { ratio.recip() } else { ratio };
         let factors = decided.iter().map(|point| factor(point.ratio));
         let least = factors.clone().fold(f64::INFINITY, f64::min);
         let most = factors.fold(0.0, f64::max);
         let by = if decided.len() == 1 { three(least) } else { interval(least, most) };
         let places = if decided.len() == curve.points.len() {
-            "everywhere".to_owned()
+            String::new()
         } else {
-            format!("at {}", listed(&decided.iter().map(|point| self.value(point.x)).collect::<Vec<_>>()))
+            format!(" at {}", listed(&decided.iter().map(|point| self.value(point.x)).collect::<Vec<_>>()))
         };
-        format!("{faster} is {by}x faster than {slower} {places}.")
+        format!("{faster} is {by}x faster{places}")
     }
 
     /// A number of the first condition in the unit of its values.
@@ -236,10 +246,114 @@ impl Sweep<'_> {
             &measures,
             rows,
         );
-        Section::new("orders", "Which strategy is faster where").table(table).note(
+        let charts = self.ratio_charts(comparisons);
+        let charts = Charts::of(self.series(), move |series| chart::sweep::ratios(&charts, series), "");
+        Section::new("orders", "Which strategy is faster where").charts(charts).table(table).note(
             "Between two points, the ratio of two strategies and the ends of its interval are straight lines on logarithmic axes; \
              a flip is where they cross 1. The intervals of all points of a line hold together, with 95 % confidence.",
         )
+    }
+
+    /// A chart for every operation and value of the second condition: all strategies relative to the first one.
+    fn ratio_charts(&self, comparisons: &[Comparison]) -> Vec<RatioChart> {
+        let baseline = self.strategies.first().copied().unwrap_or(0);
+        let condition = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
+        let mut charts: Vec<RatioChart> = Vec::new();
+        for one in comparisons.iter().filter(|one| one.one == baseline && one.curve.points.len() > 1) {
+            // The curve divides the baseline's time by the other's.
+            let turned = |point: &CurvePoint| {
+                let ends = point.interval.map(|interval| (interval.high.recip(), interval.low.recip()));
+                (point.x, point.ratio.recip(), ends)
+            };
+            let line = RatioLine { strategy: one.other, points: one.curve.points.iter().map(turned).collect() };
+            let values = one.curve.points.iter().map(|point| (point.x, self.value(point.x)));
+            match charts.iter_mut().find(|chart| chart.title == one.place()) {
+                Some(chart) => chart.lines.push(line),
+                None => charts.push(RatioChart {
+                    title: one.place(),
+                    condition: condition.clone(),
+                    values: values.collect(),
+                    baseline,
+                    lines: vec![line],
+                }),
+            }
+        }
+        charts
+    }
+
+    fn series(&self) -> Vec<Series> {
+        let strategies = self.runs.first().map_or(0, |run| run.strategies.len());
+        Series::named((0..strategies).map(|place| self.strategy(place)))
+    }
+
+    /// The fastest strategies over two conditions.
+    fn winners(&self, comparisons: &[Comparison]) -> Option<Section> {
+        let [first, second] = self.record.vary.as_slice() else { return None };
+        let mut maps: Vec<WinnerMap> = Vec::new();
+        for comparison in comparisons {
+            if maps.iter().any(|map| map.title == comparison.name) {
+                continue;
+            }
+            let row = |under: &String| {
+                let cells = first.values.iter().map(|value| self.winner(comparisons, &comparison.name, value, under));
+                (plain(under), cells.collect())
+            };
+            maps.push(WinnerMap {
+                title: comparison.name.clone(),
+                conditions: [plain(&first.name), plain(&second.name)],
+                columns: first.values.iter().map(|value| plain(value)).collect(),
+                rows: second.values.iter().map(row).collect(),
+            });
+        }
+        let measures = [Measure::text(
+            "fastest",
+            "fastest",
+            "The strategy that is faster than every other one; none where no difference is shown.",
+            |one: &String| Cell::text(one.as_str()),
+        )];
+        let rows = maps.iter().flat_map(|map| {
+            map.rows.iter().flat_map(move |(under, cells)| {
+                let group = format!("{}, {under}", map.title);
+                let row = move |(value, cell): (&String, &WinnerCell)| {
+                    (Row::new(value.as_str()).group(Cell::text(group.as_str())), cell.text.clone())
+                };
+                map.columns.iter().zip(cells).map(row)
+            })
+        });
+        let rows: Vec<_> = rows.collect();
+        let name = Column::text("value", plain(&first.name), "The value of the first condition.");
+        let group =
+            Column::text("place", "operation and value", "The operation and the value of the second condition.");
+        let table = Table::new("winners", "The fastest strategy", name, &measures, rows)
+            .grouped(group)
+            .side_by_side(Forms::READ);
+        let charts = Charts::of(self.series(), move |series| chart::sweep::winners(&maps, series), "");
+        Some(Section::new("winners", "The fastest strategy").charts(charts).table(table))
+    }
+
+    /// The strategy that is faster than every other one at a point.
+    fn winner(&self, comparisons: &[Comparison], name: &str, value: &str, under: &str) -> WinnerCell {
+        let x = number(value);
+        let here = comparisons.iter().filter(|one| one.name == name && one.under == under);
+        let points: Vec<_> =
+            here.filter_map(|one| Some((one, one.curve.points.iter().find(|point| Some(point.x) == x)?))).collect();
+        let beats = |place: usize, (one, point): &(&Comparison, &CurvePoint)| match point.order {
+            Order::Faster => one.one == place,
+            Order::Slower => one.other == place,
+            Order::Undecided => false,
+        };
+        let is_in = |place: usize, (one, _): &(&Comparison, &CurvePoint)| one.one == place || one.other == place;
+        let wins = |place: &usize| {
+            let mut own = points.iter().filter(|point| is_in(*place, point)).peekable();
+            own.peek().is_some() && own.all(|point| beats(*place, point))
+        };
+        let winner = self.strategies.iter().copied().find(wins);
+        let text = winner.map_or_else(|| NOTHING.to_owned(), |winner| self.strategy(winner));
+        let found = winner.map_or_else(
+            || "no strategy is shown to be the fastest".to_owned(),
+            |winner| format!("{} is the fastest", self.strategy(winner)),
+        );
+        WinnerCell { winner, text, words: format!("{} and {}: {found}", plain(value), plain(under)) }
     }
 
     fn times(&self) -> Section {
@@ -248,6 +362,9 @@ impl Sweep<'_> {
                 let is_best = one.mean.is_some() && one.mean == one.best;
                 Cell::number(one.mean, time).tone(if is_best { Tone::Good } else { Tone::Plain })
             }),
+            Measure::new("calls_per_second", "calls/s", "Calls per second at saturation.", |one| {
+                Cell::number(one.calls_per_second, three)
+            }),
             Measure::data("times_best", "The mean divided by that of the fastest strategy.", |one| {
                 Cell::value(one.mean.zip(one.best).map(|(mean, best)| mean / best))
             }),
@@ -255,14 +372,17 @@ impl Sweep<'_> {
         ];
         let mut rows = Vec::new();
         for &quantity in &self.quantities {
-            for (point, run) in self.record.points.iter().zip(&self.points) {
+            for (number, (point, run)) in self.record.points.iter().zip(&self.points).enumerate() {
                 let means: Vec<_> =
                     self.strategies.iter().map(|place| geometric_mean(&run.times(quantity, *place))).collect();
                 let best = means.iter().flatten().copied().reduce(f64::min);
                 let group = format!("{}, {}", self.name(quantity), plain(&point.values.join(", ")));
                 for (place, mean) in self.strategies.iter().zip(means) {
                     let row = Row::new(self.strategy(*place)).group(Cell::text(group.as_str())).series(*place);
-                    rows.push((row, PointTime { mean, best, rounds: point.rounds }));
+                    let clients = self.runs.get(number).map_or(0.0, |run| run.settings.clients as f64);
+                    let calls_per_second =
+                        mean.filter(|_| quantity == SweptQuantity::Saturation).map(|mean| clients / mean * 1e9);
+                    rows.push((row, PointTime { mean, calls_per_second, best, rounds: point.rounds }));
                 }
             }
         }

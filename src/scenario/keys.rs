@@ -202,6 +202,8 @@ pub(super) const SCENARIO: Keys = &[
         .example("{ wrong_counts: { find: posts, filter: { n: -1 } } }"),
     optional("claims", Takes::List("claim"), "sentences that a run confirms or refutes")
         .example("[{ id: C1, says: One read is enough., expect: ... }]"),
+    optional("sweeps", Takes::Named("sweep"), "conditions that are worth varying")
+        .example("{ length: { question: How long may a list be?, vary: [\"comments=10,100,1000\"] } }"),
 ];
 
 pub(super) const CLOCK: Keys = &[
@@ -294,6 +296,16 @@ pub(super) const CLAIM: Keys = &[
         .example("{ posts: 500 }"),
     required("expect", Takes::One("expectation"), "the comparison that decides it")
         .example("{ metric: round_trips, operation: read, strategy: embedded, equals: 1 }"),
+];
+
+pub(super) const SWEEP: Keys = &[
+    required("question", Takes::Text, "what the sweep answers").example("How long may a list be?"),
+    required("vary", Takes::Texts, "one or two conditions, as `--vary` takes them")
+        .example("[\"comments=10,100,1000\"]"),
+    optional("set", Takes::Texts, "parameters, as `--set` takes them").example("[\"posts=50\"]"),
+    optional("mix", Takes::Text, "the mix, by default that of a plain run").example("reading"),
+    optional("strategies", Takes::Texts, "the strategies, by default those of a plain run")
+        .example("[embedded, linked]"),
 ];
 
 pub(super) const EXPECTATION: Keys = &[

@@ -17,6 +17,7 @@ mod schema;
 mod source;
 mod step;
 mod strategy;
+mod sweep;
 
 pub use audit::{AuditDefinition, AuditRule};
 pub use claim::{ClaimBound, ClaimDefinition, ClaimSubject};
@@ -32,6 +33,7 @@ pub use read::{Outline, read};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, SourceLines, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
 pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
+pub use sweep::{CONDITIONS, SHARE, SweepDefinition};
 
 /// The one version of the scenario format that this build reads (`format: 1`).
 pub const FORMAT: i64 = 1;
@@ -76,4 +78,6 @@ pub struct Scenario {
     pub audits: Vec<AuditDefinition>,
     /// `claims`, in order.
     pub claims: Vec<ClaimDefinition>,
+    /// `sweeps`, in order.
+    pub sweeps: Vec<SweepDefinition>,
 }

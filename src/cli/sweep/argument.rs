@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::results::Part;
-
 use super::super::argument::{ServerArguments, SubjectArguments};
 use super::super::compare::SavedRunArguments;
 use super::super::exit::CliError;
@@ -58,9 +56,6 @@ impl SweepArguments {
             return Err(CliError::usage("--fault and --threshold are for a single run: use them with `docshape run`"));
         }
         measurement.rounds = measurement.rounds.or(Some(ROUNDS).filter(|_| !measurement.is_smoke()));
-        if measurement.only.is_empty() {
-            measurement.only = vec![Part::Own, Part::Rate];
-        }
         Ok(RunArguments {
             scenario: self.scenario.clone(),
             resume: None,

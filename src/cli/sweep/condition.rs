@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::results::ConditionRecord;
+use crate::results::{ConditionRecord, Part};
+use crate::scenario::SHARE;
 
 use super::super::run::RunArguments;
 use super::super::value::{rate, round_trip_time, share, whole};
@@ -41,7 +42,7 @@ pub enum ConditionSubject {
 impl ConditionSubject {
     /// The subject of this name.
     fn of(name: &str) -> ConditionSubject {
-        match (name, name.strip_prefix("share:")) {
+        match (name, name.strip_prefix(SHARE)) {
             (_, Some(operation)) => ConditionSubject::Share(operation.trim().to_owned()),
             ("clients", None) => ConditionSubject::Clients,
             ("rate", None) => ConditionSubject::Rate,
@@ -49,6 +50,18 @@ impl ConditionSubject {
             ("cache", None) => ConditionSubject::Cache,
             ("mix", None) => ConditionSubject::Mix,
             (name, None) => ConditionSubject::Parameter(name.to_owned()),
+        }
+    }
+
+    /// The parts in which the condition changes anything.
+    fn parts(&self) -> &'static [Part] {
+        match self {
+            ConditionSubject::Parameter(_) | ConditionSubject::Rtt | ConditionSubject::Cache => {
+                &[Part::Own, Part::Rate]
+            }
+            ConditionSubject::Share(_) | ConditionSubject::Mix => &[Part::Rate, Part::Saturation],
+            ConditionSubject::Rate => &[Part::Rate],
+            ConditionSubject::Clients => &[Part::Saturation],
         }
     }
 
@@ -83,11 +96,17 @@ pub fn cache_ratio(value: &str) -> Result<f64, String> {
     ratio.ok_or_else(|| "expected data divided by cache, a number from 0.01 to 100, such as 4".to_owned())
 }
 
+/// The parts in which some conditions change anything.
+pub fn parts(conditions: &[Condition]) -> Vec<Part> {
+    let is_changed = |part: &Part| conditions.iter().any(|condition| condition.subject.parts().contains(part));
+    Part::ALL.into_iter().filter(is_changed).collect()
+}
+
 impl fmt::Display for ConditionSubject {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConditionSubject::Parameter(name) => formatter.write_str(name),
-            ConditionSubject::Share(operation) => write!(formatter, "share:{operation}"),
+            ConditionSubject::Share(operation) => write!(formatter, "{SHARE}{operation}"),
             ConditionSubject::Clients => formatter.write_str("clients"),
             ConditionSubject::Rate => formatter.write_str("rate"),
             ConditionSubject::Rtt => formatter.write_str("rtt"),

@@ -11,21 +11,27 @@ mod resume;
 
 use std::path::PathBuf;
 
+use crate::compile::Choice;
 use crate::plan::Plan;
 use crate::report::bytes;
 use crate::results::verification::Verification;
 use crate::results::{self, RunSettings, SWEEP_FORMAT, SweepRecord};
+use crate::scenario::nearest;
 use crate::server::namespace::Namespace;
 
 use super::data_size::loaded_bytes;
 use super::exit::{CliError, Exit};
 use super::run::job::{Job, JobServers, is_compared, on_servers};
 use super::run::{Invocation, RunArguments};
+use super::scenario::prepare;
 use super::server::ServerChoice;
 use super::session::{Session, on_main_thread};
+use super::value::assignment;
 use super::verify::verify_before_run;
 pub use argument::SweepArguments;
+use condition::{Condition, condition};
 use points::{Point, grid};
+pub use resume::report;
 
 /// The longest sweep, in seconds.
 const LONGEST: f64 = 86_400.0;
@@ -41,12 +47,13 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
     if let Some(folder) = &arguments.resume {
         return resume::resume(arguments, folder);
     }
-    let run = arguments.run()?;
-    run.measurement.check_parts()?;
-    let vary = &arguments.vary;
-    if vary.is_empty() {
-        return Err(CliError::usage("name what to vary, such as --vary posts=100,1000,10000"));
+    let mut run = arguments.run()?;
+    let (vary, question) = conditions(arguments, &mut run)?;
+    let vary = &vary;
+    if run.measurement.only.is_empty() {
+        run.measurement.only = condition::parts(vary);
     }
+    run.measurement.check_parts()?;
     if vary.len() > 2 {
         return Err(CliError::usage(format!(
             "--vary is given {} times, and a sweep has one or two conditions",
@@ -69,7 +76,7 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
         version: env!("CARGO_PKG_VERSION").into(),
         scenario: first.ready.plan.name.clone(),
         title: first.ready.plan.title.clone(),
-        question: None,
+        question,
         started: invocation.started_text(),
         complete: false,
         vary: vary.iter().map(Into::into).collect(),
@@ -77,6 +84,39 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
     };
     let settings = first.settings.clone();
     Sweep { run, settings, points, record, folder, invocation }.on_server(choice)
+}
+
+/// The conditions on the command line, else those of a sweep of the scenario, which also has a question and gives the run what
+/// the command line does not say.
+fn conditions(
+    arguments: &SweepArguments,
+    run: &mut RunArguments,
+) -> Result<(Vec<Condition>, Option<String>), CliError> {
+    if !arguments.vary.is_empty() {
+        return Ok((arguments.vary.clone(), None));
+    }
+    let scenario = run.scenario.as_deref().unwrap_or_default();
+    let choice = Choice { mix: None, ..run.subject.choice(run.measurement.seed, false) };
+    let sweeps = prepare(scenario, &choice)?.scenario.sweeps;
+    let known: Vec<&str> = sweeps.iter().map(|sweep| sweep.name.value.as_str()).collect();
+    let sweep = match &arguments.sweep {
+        Some(name) => sweeps
+            .iter()
+            .find(|sweep| sweep.name.value == *name)
+            .ok_or_else(|| CliError::usage(format!("the scenario has no sweep `{name}`: {}", nearest(name, &known))))?,
+        None => sweeps.first().ok_or_else(|| {
+            CliError::usage("the scenario defines no sweep: name what to vary, such as --vary posts=100,1000,10000")
+        })?,
+    };
+    let set = sweep.set.iter().map(|setting| assignment(&setting.value)).collect::<Result<Vec<_>, _>>();
+    // The last value of a parameter counts.
+    run.subject.set.splice(0..0, set.map_err(CliError::usage)?);
+    run.subject.mix = run.subject.mix.take().or(sweep.mix.as_ref().map(|mix| mix.value.clone()));
+    if run.subject.strategies.is_empty() && !run.subject.all_strategies {
+        run.subject.strategies = sweep.strategies.iter().map(|strategy| strategy.value.clone()).collect();
+    }
+    let vary = sweep.vary.iter().map(|vary| condition(&vary.value)).collect::<Result<Vec<_>, _>>();
+    Ok((vary.map_err(CliError::usage)?, Some(sweep.question.clone())))
 }
 
 /// Rejects a sweep that would take longer than a day, whatever the server does.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::report::Report;
 use crate::results::{self, FolderLock, RunRecord, SWEEP_FILE, Status, SweepRecord};
 use crate::scenario::Source;
 
@@ -48,11 +49,22 @@ pub fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliErro
     sweep.on_server(choice)
 }
 
+/// The report of the sweep in a folder.
+///
+/// # Errors
+/// When it, or the run of a point, cannot be read.
+pub fn report(path: &Path) -> Result<Report, CliError> {
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let record = results::load_sweep(folder)?;
+    let runs = runs(&record, folder)?;
+    Ok(Report::of_sweep(&record, &runs))
+}
+
 /// The runs of the points of a sweep.
 ///
 /// # Errors
 /// When one of them cannot be read.
-pub fn runs(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>, CliError> {
+fn runs(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>, CliError> {
     let runs = record.points.iter().map(|point| results::load(&folder.join(&point.folder)));
     Ok(runs.collect::<Result<_, _>>()?)
 }

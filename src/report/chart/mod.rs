@@ -14,6 +14,7 @@ mod scale;
 mod series;
 mod sizes;
 mod svg;
+pub(super) mod sweep;
 mod throughput;
 
 use std::fmt;
@@ -111,37 +112,54 @@ pub(super) enum Layout {
 }
 
 /// The charts of a section, which are drawn when a form has room for them.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Charts {
-    run: Arc<Evaluation>,
-    drawing: Drawing,
+    series: Vec<Series>,
+    draw: Arc<dyn Fn(&[Series]) -> Vec<Gallery>>,
     file: &'static str,
     columns: usize,
-    texts: Option<fn(&Evaluation) -> Vec<String>>,
+    texts: Option<Arc<dyn Fn() -> Vec<String>>>,
 }
 
 type Drawing = fn(&Evaluation, &[Series]) -> Vec<Gallery>;
+
+impl fmt::Debug for Charts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Charts").field("file", &self.file).finish_non_exhaustive()
+    }
+}
 
 impl Charts {
     /// Creates charts from the function that draws them. `file` arranges them in `columns` columns; without a name, no
     /// file is written.
     pub(super) fn new(run: &Arc<Evaluation>, drawing: Drawing, file: &'static str, columns: usize) -> Charts {
-        Charts { run: Arc::clone(run), drawing, file, columns, texts: None }
+        let (series, run) = (Series::all(run), Arc::clone(run));
+        Charts { series, draw: Arc::new(move |series| drawing(&run, series)), file, columns, texts: None }
+    }
+
+    /// Creates charts of these series that no single run has.
+    pub(super) fn of(
+        series: Vec<Series>,
+        draw: impl Fn(&[Series]) -> Vec<Gallery> + 'static,
+        file: &'static str,
+    ) -> Charts {
+        Charts { series, draw: Arc::new(draw), file, columns: 2, texts: None }
     }
 
     /// Adds a function that draws the charts as text, for Markdown.
-    pub(super) fn with_texts(self, texts: fn(&Evaluation) -> Vec<String>) -> Charts {
-        Charts { texts: Some(texts), ..self }
+    pub(super) fn with_texts(self, run: &Arc<Evaluation>, texts: fn(&Evaluation) -> Vec<String>) -> Charts {
+        let run = Arc::clone(run);
+        Charts { texts: Some(Arc::new(move || texts(&run))), ..self }
     }
 
     /// Draws the charts as text.
     pub(super) fn texts(&self) -> Vec<String> {
-        self.texts.map_or_else(Vec::new, |draw| draw(&self.run))
+        self.texts.as_ref().map_or_else(Vec::new, |draw| draw())
     }
 
     /// Draws the charts.
     pub(super) fn draw(&self) -> Vec<Gallery> {
-        let galleries = (self.drawing)(&self.run, &Series::all(&self.run));
+        let galleries = (self.draw)(&self.series);
         galleries.into_iter().filter(|gallery| !gallery.charts.is_empty()).collect()
     }
 
@@ -155,8 +173,7 @@ impl Charts {
             gallery.charts.into_iter().take(shown)
         });
         let charts: Vec<Chart> = charts.collect();
-        let series = Series::all(&self.run);
-        (!charts.is_empty()).then(|| picture(self.file, title.to_owned(), &charts, self.columns, &series))
+        (!charts.is_empty()).then(|| picture(self.file, title.to_owned(), &charts, self.columns, &self.series))
     }
 }
 
@@ -244,7 +261,7 @@ fn picture(file: &'static str, title: String, charts: &[Chart], columns: usize, 
     let shown =
         |series: &&Series| charts.iter().any(|chart| chart.body.as_str().contains(&format!("{}\"", series.class())));
     let series: Vec<&Series> = series.iter().filter(shown).collect();
-    let mut top = legend(&mut svg, &series, width) + 18.0;
+    let mut top = legend(&mut svg, &series, width, 48.0) + 18.0;
     for row in charts.chunks(columns) {
         for (column, chart) in row.iter().enumerate() {
             svg.nested((MARGIN + (widest + GAP) * column as f64, top), chart.size, &chart.body);
@@ -262,9 +279,9 @@ fn picture(file: &'static str, title: String, charts: &[Chart], columns: usize, 
     Picture { file, title, text }
 }
 
-/// Draws names and looks of the strategies; returns the lower end.
-fn legend(svg: &mut Svg, series: &[&Series], width: f64) -> f64 {
-    let (mut x, mut y) = (MARGIN, 48.0);
+/// Draws names and looks of the strategies below `top`; returns the lower end.
+fn legend(svg: &mut Svg, series: &[&Series], width: f64, top: f64) -> f64 {
+    let (mut x, mut y) = (MARGIN, top);
     for one in series {
         let name = cut(&one.name, 40);
         let needed = 34.0 + 7.0 * name.chars().count() as f64 + 18.0;

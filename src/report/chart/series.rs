@@ -29,6 +29,11 @@ impl Series {
         series.collect()
     }
 
+    /// Returns the series of some strategies that no evaluation has.
+    pub fn named(names: impl Iterator<Item = String>) -> Vec<Series> {
+        names.enumerate().map(|(place, name)| Series { place, name, look: Some(place % LOOKS) }).collect()
+    }
+
     /// Whether it is the baseline measured a second time.
     pub fn is_repeat(&self) -> bool {
         self.look.is_none()

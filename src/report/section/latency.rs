@@ -54,7 +54,7 @@ pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let blanks = if has_blanks { format!(" {NOTHING} fewer than 10 calls exceed it.") } else { String::new() };
     let note = format!("ratio: mean / mean of {baseline}, below 1 is faster.{marks}{blanks}");
     let section = section
-        .charts(Charts::new(run, chart::percentiles, "percentiles.svg", 2).with_texts(histogram::draw))
+        .charts(Charts::new(run, chart::percentiles, "percentiles.svg", 2).with_texts(run, histogram::draw))
         .table(table(run))
         .note_in(Forms::TERMINAL.and(Forms::HTML), note);
     (run.rounds > 0).then_some(section)

@@ -15,6 +15,7 @@ mod outline;
 mod scalar;
 mod step;
 mod strategy;
+mod sweep;
 mod update;
 mod value;
 mod yaml;
@@ -93,6 +94,7 @@ fn scenario(lines: SourceLines, fields: &Fields, diagnostics: &mut Diagnostics) 
         strategies,
         audits: entries("audits").filter_map(|entry| audit::audit(entry, diagnostics)).collect(),
         claims: claim::claims(fields, diagnostics),
+        sweeps: entries("sweeps").filter_map(|entry| sweep::sweep(entry, diagnostics)).collect(),
     }
 }
 

@@ -1,0 +1,171 @@
+//! The charts of a sweep: ratios of strategies over a condition, and the fastest strategy over two.
+
+use super::lines::{Line, Lines};
+use super::series::Series;
+use super::svg::Svg;
+use super::{Chart, Gallery, Layout, cut, legend};
+use crate::report::format::three;
+
+/// Labels of an axis at most.
+const TICKS: usize = 7;
+
+/// The ratio of a strategy's time to the baseline's, over a condition.
+#[derive(Debug, Clone)]
+pub struct RatioLine {
+    /// The strategy.
+    pub strategy: usize,
+    /// Value of the condition, ratio, and the ends of its interval.
+    pub points: Vec<(f64, f64, Option<(f64, f64)>)>,
+}
+
+/// The ratios of the strategies in one operation.
+#[derive(Debug, Clone)]
+pub struct RatioChart {
+    /// The operation.
+    pub title: String,
+    /// What was varied.
+    pub condition: String,
+    /// The values with their labels.
+    pub values: Vec<(f64, String)>,
+    /// The baseline.
+    pub baseline: usize,
+    /// The other strategies.
+    pub lines: Vec<RatioLine>,
+}
+
+/// The fastest strategies of an operation over two conditions.
+#[derive(Debug, Clone)]
+pub struct WinnerMap {
+    /// The operation.
+    pub title: String,
+    /// The names of the conditions.
+    pub conditions: [String; 2],
+    /// The values of the first condition.
+    pub columns: Vec<String>,
+    /// The values of the second condition with a cell for each value of the first one.
+    pub rows: Vec<(String, Vec<WinnerCell>)>,
+}
+
+/// A cell of a [`WinnerMap`].
+#[derive(Debug, Clone)]
+pub struct WinnerCell {
+    /// The strategy that is faster than every other one; `None` where none is shown to be.
+    pub winner: Option<usize>,
+    /// What is written into it.
+    pub text: String,
+    /// The text of the tooltip.
+    pub words: String,
+}
+
+/// The ratios of all operations, two charts in a row.
+pub fn ratios(charts: &[RatioChart], series: &[Series]) -> Vec<Gallery> {
+    let drawn = charts.iter().enumerate().map(|(place, chart)| chart.draw(place, series)).collect();
+    with_legend(series, Gallery { heading: String::new(), layout: Layout::Two, charts: drawn })
+}
+
+/// The fastest strategies of all operations.
+pub fn winners(maps: &[WinnerMap], series: &[Series]) -> Vec<Gallery> {
+    let drawn = maps.iter().enumerate().map(|(place, map)| map.draw(place, series)).collect();
+    with_legend(series, Gallery { heading: String::new(), layout: Layout::Two, charts: drawn })
+}
+
+fn with_legend(series: &[Series], gallery: Gallery) -> Vec<Gallery> {
+    let mut body = Svg::default();
+    let bottom = legend(&mut body, &series.iter().collect::<Vec<_>>(), 820.0, 0.0);
+    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
+    let description = format!("The lines and markers of {}.", names.join(", "));
+    let legend = Chart { id: String::new(), description, size: (820.0, bottom), body };
+    vec![Gallery { heading: String::new(), layout: Layout::Small, charts: vec![legend] }, gallery]
+}
+
+impl RatioChart {
+    fn draw(&self, place: usize, series: &[Series]) -> Chart {
+        let is_log = self.values.iter().all(|(value, _)| *value > 0.0);
+        let position = |value: f64| if is_log { value.ln() } else { value };
+        let ends = self.values.iter().map(|(value, _)| position(*value));
+        let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let across = |value: f64| if high > low { (position(value) - low) / (high - low) } else { 0.5 };
+        let mut lines = Vec::new();
+        if let Some(baseline) = series.get(self.baseline) {
+            lines.push(Line {
+                series: baseline,
+                points: vec![(0.0, 1.0), (1.0, 1.0)],
+                band: Vec::new(),
+                marks: Vec::new(),
+            });
+        }
+        for line in &self.lines {
+            let Some(series) = series.get(line.strategy) else { continue };
+            let words = |x: f64, ratio: f64| format!("{}: {} times at {}", series.name, three(ratio), self.label(x));
+            lines.push(Line {
+                series,
+                points: line.points.iter().map(|(x, ratio, _)| (across(*x), *ratio)).collect(),
+                band: line
+                    .points
+                    .iter()
+                    .filter_map(|(x, _, ends)| ends.map(|(low, high)| (across(*x), low, high)))
+                    .collect(),
+                marks: line.points.iter().map(|(x, ratio, _)| (across(*x), *ratio, words(*x, *ratio))).collect(),
+            });
+        }
+        let step = self.values.len().div_ceil(TICKS).max(1);
+        let baseline = series.get(self.baseline).map_or("", |series| series.name.as_str());
+        let lines = Lines {
+            id: format!("sweep-{place}"),
+            title: self.title.clone(),
+            remark: format!("time / time of {baseline}"),
+            description: format!(
+                "{}: the time of every strategy divided by that of {baseline}, over {}.",
+                self.title, self.condition
+            ),
+            x_label: &self.condition,
+            x_ticks: self.values.iter().step_by(step).map(|(x, label)| (across(*x), label.clone())).collect(),
+            is_log: true,
+            unit: &|value| three(value).trim_end_matches('0').trim_end_matches('.').to_owned(),
+            lines,
+        };
+        lines.draw()
+    }
+
+    fn label(&self, x: f64) -> &str {
+        self.values.iter().find(|(value, _)| *value == x).map_or("", |(_, label)| label)
+    }
+}
+
+impl WinnerMap {
+    fn draw(&self, place: usize, series: &[Series]) -> Chart {
+        const LEFT: f64 = 86.0;
+        const TOP: f64 = 44.0;
+        const WIDTH: f64 = 400.0;
+        const ROW: f64 = 34.0;
+        let mut svg = Svg::default();
+        let wide = (WIDTH - LEFT) / self.columns.len().max(1) as f64;
+        svg.text("head", (0.0, 16.0), &cut(&self.title, 34));
+        svg.text("note e", (LEFT - 8.0, TOP - 10.0), &cut(&self.conditions[1], 14));
+        for (row, (label, cells)) in self.rows.iter().enumerate() {
+            let top = TOP + ROW * row as f64;
+            svg.text("tick e", (LEFT - 8.0, top + 20.0), label);
+            for (column, cell) in cells.iter().enumerate() {
+                let left = LEFT + wide * column as f64;
+                let class = cell.winner.and_then(|winner| series.get(winner)).map_or("none".to_owned(), Series::class);
+                svg.group(&format!("mark {class}"), &cell.words, |svg| {
+                    svg.rect(
+                        if cell.winner.is_some() { "cell" } else { "cell none" },
+                        (left + 1.0, top + 1.0),
+                        wide - 2.0,
+                        ROW - 2.0,
+                    );
+                    svg.text("tick m", (left + wide / 2.0, top + 20.0), &cut(&cell.text, (wide / 7.0) as usize));
+                });
+            }
+        }
+        let bottom = TOP + ROW * self.rows.len() as f64;
+        for (column, label) in self.columns.iter().enumerate() {
+            svg.text("tick m", (LEFT + wide * (column as f64 + 0.5), bottom + 16.0), label);
+        }
+        svg.text("note e", (WIDTH, bottom + 34.0), &self.conditions[0]);
+        let cells = self.rows.iter().flat_map(|(_, cells)| cells.iter().map(|cell| cell.words.as_str()));
+        let description = format!("{}: {}.", self.title, cells.collect::<Vec<_>>().join("; "));
+        Chart { id: format!("winners-{place}"), description, size: (WIDTH, bottom + 42.0), body: svg }
+    }
+}
