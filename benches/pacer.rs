@@ -48,18 +48,38 @@ fn main() {
         "  calls/s  achieved   released p50 us   p99 us   answered p50 us (aim <= 250 at 10k)   p99 us   pacer % of a core (aim <= 35)   load thread %"
     );
     for rate in [1_000.0, 10_000.0, 50_000.0, 100_000.0, 200_000.0] {
-        print_row(rate, run(rate, (rate * seconds) as u64));
+        print_row(rate, run(rate, (rate * seconds) as u64, Duration::ZERO));
+    }
+    print_delays(seconds);
+}
+
+/// Prints what an added round-trip time of 0.5 ms costs beyond itself: the difference of two runs at the same rate.
+fn print_delays(seconds: f64) {
+    const ADDED: Duration = Duration::from_micros(500);
+    println!("the same with replies that are {} us late, beyond that, and the CPU of its thread", ADDED.as_micros());
+    println!("  calls/s   p50 us (aim <= 60)   p99 us   delay thread % of a core (aim <= 5)");
+    for rate in [1_000.0, 5_000.0, 10_000.0] {
+        let calls = (rate * seconds) as u64;
+        let [plain, delayed] = [Duration::ZERO, ADDED].map(|added| run(rate, calls, added));
+        let share = (delayed.pacer / delayed.seconds - plain.pacer / plain.seconds) * 100.0;
+        let [plain, delayed] = [plain, delayed].map(|run| {
+            let operations = run.recorder.finish();
+            let (_, response) = operations[0].responses.first().expect("one outcome");
+            [0.5, 0.99].map(|share| response.quantile(share) as f64 / 1e3)
+        });
+        let beyond = |place: usize| delayed[place] - plain[place] - ADDED.as_micros() as f64;
+        println!("{rate:>9.0} {:>20.0} {:>8.0} {share:>37.1}", beyond(0), beyond(1));
     }
 }
 
 /// Runs one slice on a load thread. The calling thread sleeps meanwhile, so the remaining CPU time of the process is the
 /// pacer's.
-fn run(rate: f64, calls: u64) -> Run {
+fn run(rate: f64, calls: u64, round_trip: Duration) -> Run {
     let before = cpu(UsageWho::RUSAGE_SELF);
     let thread = std::thread::spawn(move || {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build_local(LocalOptions::default()).expect("a runtime");
-        let (paced, recorder, seconds) = runtime.block_on(slice(rate, calls));
+        let (paced, recorder, seconds) = runtime.block_on(slice(rate, calls, round_trip));
         (paced, recorder, seconds, cpu(UsageWho::RUSAGE_THREAD))
     });
     let (paced, recorder, seconds, load_thread) = thread.join().expect("the load thread");
@@ -67,12 +87,12 @@ fn run(rate: f64, calls: u64) -> Run {
     Run { paced, recorder, seconds, load_thread, pacer }
 }
 
-async fn slice(rate: f64, calls: u64) -> (Paced, Recorder, f64) {
+async fn slice(rate: f64, calls: u64, round_trip: Duration) -> (Paced, Recorder, f64) {
     let plan = Arc::new(scenario::plan("points", include_str!("points.yaml"), &scenario::mix("reads")));
     let rate = OpenRate { per_second: rate, arrivals: Arrivals::Poisson };
     let (times, stop) = (ArrivalTimes::new(rate, plan.round_seed(0), Label::new("bench")), StopFlag::default());
     let pacing = Pacing::new(times, 0..calls, TIMEOUT, stop.clone());
-    let slice = Slice { stop, ..Slice::new(&plan, "pacer", Load::Open(pacing.queue()), CLIENTS) };
+    let slice = Slice { stop, round_trip, ..Slice::new(&plan, "pacer", Load::Open(pacing.queue()), CLIENTS) };
     let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
     let job = Job { slice, recorder: Recorder::open(1, TIMEOUT), intervals };
     let pacer = Pacer::start(pacing).expect("a thread");

@@ -649,6 +649,98 @@ fn an_interrupt_keeps_the_claims_of_complete_runs() {
     place.assert_nothing_left();
 }
 
+const SWEEP: [&str; 12] = [
+    "sweep",
+    COUNTER,
+    "--vary",
+    "padding=1,20000",
+    "--calls",
+    "200",
+    "--only",
+    "own",
+    "--rounds",
+    "3",
+    "--no-verify",
+    "--out",
+];
+
+#[test]
+fn sweeps_measure_every_point_in_turns_and_are_resumed() {
+    let place = Place::new();
+    let folder = place.run();
+    let run = folder.to_str().unwrap();
+    let mut running = Running::start(place.docshape(&[&SWEEP[..], &[run]].concat()));
+    running.wait_for("round 2 of 3");
+    running.signal(Signal::SIGINT);
+    let ended = running.finish();
+    assert_eq!(ended.code(), Some(130), "{}", ended.stderr);
+    assert!(ended.stderr.contains("sweep --resume"), "{}", ended.stderr);
+    let record = results::load_sweep(&folder).unwrap();
+    let done: Vec<u64> = record.points.iter().map(|point| point.rounds).collect();
+    assert!(!record.complete && done.iter().all(|rounds| (1..3).contains(rounds)), "{done:?}");
+
+    let resumed = finish(place.docshape(&["sweep", "--resume", run])).ok();
+    let record = results::load_sweep(&folder).unwrap();
+    assert!(record.complete && record.points.iter().all(|point| point.rounds == 3), "{record:?}");
+    for point in &record.points {
+        let run = results::load(&folder.join(&point.folder)).unwrap();
+        let padding = run.parameters.iter().find(|(name, _)| name == "padding").unwrap();
+        assert_eq!(padding.1.to_string(), point.values[0], "every point has its value");
+        assert_eq!((run.complete_rounds(), run.parts.len(), run.strategies.len()), (3, 1, 2), "{:?}", run.strategies);
+    }
+    for text in ["padding = 1, 20000", "read, 20000", "Points"] {
+        assert!(resumed.stdout.contains(text), "{text}: {}", resumed.stdout);
+    }
+    assert_eq!(finish(place.docshape(&["report", run])).ok().stdout, resumed.stdout);
+    assert!(finish(place.docshape(&["sweep", "--resume", run])).ok().stderr.contains("nothing to resume"));
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_sweep_over_two_conditions_has_a_grid_and_a_delay() {
+    let place = Place::new();
+    let folder = place.run();
+    let run = folder.to_str().unwrap();
+    let vary = ["sweep", COUNTER, "--vary", "rtt=0,20ms", "--vary", "share:buy=0%,50%"];
+    let more = ["--calls", "60", "--only", "own", "--rounds", "3", "--no-verify", "--out", run];
+    let ended = finish(place.docshape(&[&vary[..], &more].concat())).ok();
+    // read_first sends more commands, each of which waits for the network.
+    assert!(ended.stdout.contains("increment is"), "{}", ended.stdout);
+    let record = results::load_sweep(&folder).unwrap();
+    assert_eq!(record.points.len(), 4);
+    for point in &record.points {
+        let own = results::load(&folder.join(&point.folder)).unwrap().part(Part::Own).unwrap();
+        let shares: f64 = own.mix.weights.iter().map(|(_, weight)| weight).sum();
+        let buy = own.mix.weights.iter().find(|(name, _)| name == "buy").map_or(0.0, |(_, weight)| weight / shares);
+        assert!((buy - if point.values[1] == "0%" { 0.0 } else { 0.5 }).abs() < 1e-9, "{point:?}: {buy}");
+        let times = docshape::stats::means(&own, 0, 0);
+        let is_late = times.iter().flatten().all(|time| *time > 20e6);
+        assert_eq!(is_late, point.values[0] == "20ms", "{point:?}: {times:?}");
+    }
+    assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("winners-0"));
+    place.assert_nothing_left();
+}
+
+#[test]
+fn invalid_sweeps_are_refused_before_anything_is_made() {
+    let place = Place::new();
+    let fails = |arguments: &[&str], words: &[&str]| {
+        finish(place.docshape(&[&["sweep", COUNTER], arguments].concat())).error(2, words);
+    };
+    fails(&[], &["defines no sweep", "--vary"]);
+    fails(&["--vary", "paddin=1,2"], &["no parameter `paddin`", "did you mean `padding`"]);
+    fails(&["--vary", "padding=1,big"], &["invalid value `big` for parameter `padding`"]);
+    fails(&["--vary", "share:ad=1%,2%"], &["no operation `ad`"]);
+    fails(&["--vary", "share:add=1%,200%"], &["--vary share:add=200%", "percentage"]);
+    fails(&["--vary", "rtt=1,2"], &["--vary rtt=1", "expected a time"]);
+    fails(&["--vary", "cache=1,4"], &["so that the cache would have", "load more data"]);
+    fails(&["--vary", "cache=1,4", "--uri", "mongodb://127.0.0.1:1"], &["needs embedded servers"]);
+    fails(&["--vary", "padding=1,2", "--rounds", "1000", "--duration", "5h"], &["days", "leave out values"]);
+    fails(&["--vary", "padding=1,2", "--fault", "kill@1s"], &["docshape run"]);
+    finish(place.docshape(&["sweep", "--resume", "/nonexistent"])).error(2, &["no sweep.json"]);
+    place.assert_nothing_left();
+}
+
 #[test]
 fn runs_in_an_older_format_are_refused() {
     let place = Place::new();

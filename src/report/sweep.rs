@@ -188,7 +188,7 @@ impl Sweep<'_> {
         let places = if decided.len() == curve.points.len() {
             String::new()
         } else {
-            format!(" at {}", listed(&decided.iter().map(|point| self.value(point.x)).collect::<Vec<_>>()))
+            format!(" at {}", listed(&decided.iter().map(|point| self.label(point.x)).collect::<Vec<_>>()))
         };
         format!("{faster} is {by}x faster{places}")
     }
@@ -199,6 +199,12 @@ impl Sweep<'_> {
             self.record.vary.first().and_then(|condition| condition.values.last()).map_or("", |value| unit(value));
         let size = unit_size(unit);
         format!("{}{unit}", three(x / size))
+    }
+
+    /// A value of the first condition as it was written.
+    fn label(&self, x: f64) -> String {
+        let mut values = self.record.vary.iter().flat_map(|condition| &condition.values);
+        values.find(|value| number(value) == Some(x)).map_or_else(|| self.value(x), |value| plain(value))
     }
 
     /// From one number of the first condition to another.
@@ -266,7 +272,7 @@ impl Sweep<'_> {
                 (point.x, point.ratio.recip(), ends)
             };
             let line = RatioLine { strategy: one.other, points: one.curve.points.iter().map(turned).collect() };
-            let values = one.curve.points.iter().map(|point| (point.x, self.value(point.x)));
+            let values = one.curve.points.iter().map(|point| (point.x, self.label(point.x)));
             match charts.iter_mut().find(|chart| chart.title == one.place()) {
                 Some(chart) => chart.lines.push(line),
                 None => charts.push(RatioChart {

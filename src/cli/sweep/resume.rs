@@ -23,7 +23,7 @@ use super::{Sweep, check_caches};
 pub fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliError> {
     if !folder.join(SWEEP_FILE).is_file() {
         return Err(CliError::usage(format!(
-            "--resume {}: it has no {SWEEP_FILE}; name the folder of a sweep",
+            "--resume {}: there is no {SWEEP_FILE}; name the folder of a sweep",
             folder.display()
         )));
     }

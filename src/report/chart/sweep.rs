@@ -4,18 +4,21 @@ use super::lines::{Line, Lines};
 use super::series::Series;
 use super::svg::Svg;
 use super::{Chart, Gallery, Layout, cut, legend};
-use crate::report::format::three;
+use crate::report::format::{short, three};
 
 /// Labels of an axis at most.
 const TICKS: usize = 7;
+
+/// Value of the condition, ratio, and the ends of its interval.
+pub type RatioPoint = (f64, f64, Option<(f64, f64)>);
 
 /// The ratio of a strategy's time to the baseline's, over a condition.
 #[derive(Debug, Clone)]
 pub struct RatioLine {
     /// The strategy.
     pub strategy: usize,
-    /// Value of the condition, ratio, and the ends of its interval.
-    pub points: Vec<(f64, f64, Option<(f64, f64)>)>,
+    /// In the order of the values.
+    pub points: Vec<RatioPoint>,
 }
 
 /// The ratios of the strategies in one operation.
@@ -71,11 +74,11 @@ pub fn winners(maps: &[WinnerMap], series: &[Series]) -> Vec<Gallery> {
 
 fn with_legend(series: &[Series], gallery: Gallery) -> Vec<Gallery> {
     let mut body = Svg::default();
-    let bottom = legend(&mut body, &series.iter().collect::<Vec<_>>(), 820.0, 0.0);
+    let bottom = legend(&mut body, &series.iter().collect::<Vec<_>>(), 400.0, 0.0);
     let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     let description = format!("The lines and markers of {}.", names.join(", "));
-    let legend = Chart { id: String::new(), description, size: (820.0, bottom), body };
-    vec![Gallery { heading: String::new(), layout: Layout::Small, charts: vec![legend] }, gallery]
+    let legend = Chart { id: String::new(), description, size: (400.0, bottom), body };
+    vec![Gallery { heading: String::new(), layout: Layout::Two, charts: vec![legend] }, gallery]
 }
 
 impl RatioChart {
@@ -100,11 +103,7 @@ impl RatioChart {
             lines.push(Line {
                 series,
                 points: line.points.iter().map(|(x, ratio, _)| (across(*x), *ratio)).collect(),
-                band: line
-                    .points
-                    .iter()
-                    .filter_map(|(x, _, ends)| ends.map(|(low, high)| (across(*x), low, high)))
-                    .collect(),
+                band: line.points.iter().filter_map(|point| clipped(point, &across)).collect(),
                 marks: line.points.iter().map(|(x, ratio, _)| (across(*x), *ratio, words(*x, *ratio))).collect(),
             });
         }
@@ -121,7 +120,7 @@ impl RatioChart {
             x_label: &self.condition,
             x_ticks: self.values.iter().step_by(step).map(|(x, label)| (across(*x), label.clone())).collect(),
             is_log: true,
-            unit: &|value| three(value).trim_end_matches('0').trim_end_matches('.').to_owned(),
+            unit: &|value| short(&three(value)),
             lines,
         };
         lines.draw()
@@ -130,6 +129,13 @@ impl RatioChart {
     fn label(&self, x: f64) -> &str {
         self.values.iter().find(|(value, _)| *value == x).map_or("", |(_, label)| label)
     }
+}
+
+/// The interval of a point, without what is so wide that nothing else could be seen.
+fn clipped((x, ratio, ends): &RatioPoint, across: &impl Fn(f64) -> f64) -> Option<(f64, f64, f64)> {
+    const WIDEST: f64 = 5.0;
+    let (low, high) = (*ends)?;
+    Some((across(*x), low.max(ratio / WIDEST), high.min(ratio * WIDEST)))
 }
 
 impl WinnerMap {
