@@ -29,8 +29,8 @@ pub fn check_data(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostic
     let mut lines = Vec::new();
     for arm in plan.arms.iter() {
         let mut size = DataSize::default();
-        for collection in &arm.collections {
-            if let Err(error) = checking(|| size.add(plan, collection)) {
+        for (collection, copies) in templates(arm) {
+            if let Err(error) = checking(|| size.add(plan, collection, copies)) {
                 let message = format!("cannot make a document of `{}` in `{}`: {error}", collection.name, arm.name);
                 let help = "documents have at most 16 MiB; see docs/format.md for the other limits";
                 diagnostics.error(place(scenario, arm, collection), message, help);
@@ -43,20 +43,31 @@ pub fn check_data(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostic
     lines
 }
 
+/// The collections of a strategy with their numbers. Of those that one definition makes (`for`), the first stands for all.
+fn templates(arm: &Arm) -> Vec<(&Collection, f64)> {
+    let mut templates: Vec<(&Collection, f64)> = Vec::new();
+    for collection in &arm.collections {
+        match templates.iter_mut().find(|(known, _)| known.written == collection.written) {
+            Some((_, copies)) => *copies += 1.0,
+            None => templates.push((collection, 1.0)),
+        }
+    }
+    templates
+}
+
 /// The bytes of the documents that the baseline loads, estimated; 0 where they cannot be made.
 pub fn loaded_bytes(plan: &Plan) -> f64 {
     let mut size = DataSize::default();
-    let collections = plan.arms.first().into_iter().flat_map(|arm| &arm.collections);
-    for collection in collections {
+    for (collection, copies) in plan.arms.first().map(templates).unwrap_or_default() {
         // The loader reports documents that cannot be made.
-        let _ = checking(|| size.add(plan, collection));
+        let _ = checking(|| size.add(plan, collection, copies));
     }
     size.bytes
 }
 
 impl DataSize {
-    /// Adds a collection: the number of its documents is known where a record makes one, else it is at least that.
-    fn add(&mut self, plan: &Plan, collection: &Collection) -> Result<(), EvalError> {
+    /// Adds a collection and its copies: the number of its documents is known where a record makes one, else it is at least that.
+    fn add(&mut self, plan: &Plan, collection: &Collection, copies: f64) -> Result<(), EvalError> {
         let (mut made, mut size) = (0.0_f64, 0.0);
         for document in Documents::new(plan, collection).take(SAMPLED) {
             let length = document?.as_bytes().len();
@@ -76,8 +87,8 @@ impl DataSize {
             None => 0.0,
         };
         if made > 0.0 {
-            self.documents += documents;
-            self.bytes += documents * size / made;
+            self.documents += copies * documents;
+            self.bytes += copies * documents * size / made;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::record::Part;
 
-use super::{LoadModel, RoundRecord, RunRecord, RunSettings};
+use super::{IdenticalProgramRecord, LoadModel, RoundRecord, RunRecord, RunSettings};
 
 impl RunRecord {
     /// The run as far as one part is concerned: its rounds, its load, its clients. `None` when the part was not measured.
@@ -21,6 +21,15 @@ impl RunRecord {
             Some(part) => BTreeMap::from([(part, self.clone())]),
             None => self.parts.keys().filter_map(|part| Some((*part, self.part(*part)?))).collect(),
         }
+    }
+
+    /// Whether an operation is the same program in two strategies, as far as both are that of the baseline.
+    pub fn is_identical(&self, one: usize, other: usize, operation: usize) -> bool {
+        let is_this = |strategy: usize| {
+            move |entry: &IdenticalProgramRecord| (entry.strategy, entry.operation) == (strategy, operation)
+        };
+        let as_baseline = |strategy: usize| strategy == 0 || self.identical.iter().any(is_this(strategy));
+        as_baseline(one) && as_baseline(other)
     }
 
     /// How many rounds are complete.

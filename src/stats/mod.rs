@@ -7,6 +7,7 @@
 
 mod anomalies;
 mod bound;
+mod break_even;
 pub mod capacity;
 mod carry_over;
 mod claim;
@@ -45,6 +46,7 @@ mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
 pub use bound::BoundError;
+pub use break_even::{BreakEven, break_evens};
 pub use carry_over::{CarryOver, carry_over};
 pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
 pub use compare::{ArmTimes, ComparedArms, Comparison, InconclusiveReason, Limits, MINIMUM_ROUNDS, Quantity, Question};

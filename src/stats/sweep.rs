@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::results::{IdenticalProgramRecord, Part, RunRecord};
+use crate::results::{Part, RunRecord};
 
 use super::crossover::{Curve, Setting};
 use super::estimate::log_ratios;
@@ -49,11 +49,7 @@ impl SweptRun {
     pub fn is_identical(&self, quantity: SweptQuantity, one: usize, other: usize) -> bool {
         let SweptQuantity::Own(operation) = quantity else { return false };
         let Some(own) = self.parts.get(&Part::Own) else { return false };
-        let as_baseline = |strategy: usize| {
-            let is_this = |entry: &IdenticalProgramRecord| (entry.strategy, entry.operation) == (strategy, operation);
-            strategy == 0 || own.identical.iter().any(is_this)
-        };
-        as_baseline(one) && as_baseline(other)
+        own.is_identical(one, other, operation)
     }
 }
 

@@ -18,6 +18,7 @@
 //! [`Table::side_by_side`], and by [`Table::folded`] for details of the page. Leads are for documents alone, notes for every
 //! form unless they are limited. A section without a table, item, chart, code or note in some form is left out of it.
 
+mod break_even;
 pub(super) mod claims;
 mod cost;
 mod differences;
@@ -253,6 +254,7 @@ pub(super) fn all(record: &RunRecord, details: &RunDetails) -> Vec<Section> {
         Some(strategies::section(last)),
         rounds(mix::section(parts)),
         own().and_then(differences::section),
+        parts.record(Part::Own).and_then(break_even::section),
         measured_claims,
         claims_by_design,
         latency::section(main),
