@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::report::{
     CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
 };
-use crate::results::{self, CAPACITY_FILE, RUN_FILE, RunRecord, SWEEP_FILE};
+use crate::results::{self, CAPACITY_FILE, RUN_FILE, RunRecord, SWEEP_FILE, SweepRecord};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
@@ -22,7 +22,7 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
         return print_without_run(arguments, report, "a search for capacity");
     }
     if holds(&arguments.run, SWEEP_FILE) {
-        return print_without_run(arguments, super::sweep::report(&arguments.run)?, "a sweep");
+        return print_without_run(arguments, sweep_report(&arguments.run)?, "a sweep");
     }
     let record = results::load(&arguments.run)?;
     let others = results::other_mixes(&arguments.run, &record);
@@ -42,6 +42,26 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
 /// Whether a folder has a file of this name and no run, or a path is that of the file.
 fn holds(path: &Path, file: &str) -> bool {
     path.ends_with(file) || (path.join(file).is_file() && !path.join(RUN_FILE).is_file())
+}
+
+/// The report of the sweep in a folder.
+///
+/// # Errors
+/// When it, or the run of a point, cannot be read.
+fn sweep_report(path: &Path) -> Result<Report, CliError> {
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let record = results::load_sweep(folder)?;
+    let runs = runs_of_points(&record, folder)?;
+    Ok(Report::of_sweep(&record, &runs))
+}
+
+/// The runs of the points of a sweep.
+///
+/// # Errors
+/// When one of them cannot be read.
+pub fn runs_of_points(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>, CliError> {
+    let runs = record.points.iter().map(|point| results::load(&folder.join(&point.folder)));
+    Ok(runs.collect::<Result<_, _>>()?)
 }
 
 /// Prints a report that is not about a single run, of what `subject` says.

@@ -1,7 +1,7 @@
 //! The report of a sweep: where the order of the strategies flips, and the times at every point.
 
 use crate::results::{ConditionRecord, Part, RunRecord, SweepRecord};
-use crate::stats::{Curve, CurvePoint, Flip, Limits, Order, Role, SweptQuantity, SweptRun, geometric_mean, role};
+use crate::stats::{Curve, CurveOrder, CurvePoint, Flip, Limits, Role, SweptQuantity, SweptRun, geometric_mean, role};
 
 use super::Report;
 use super::cell::{Cell, Tone};
@@ -12,7 +12,7 @@ use super::section::{Finding, Headline, Section};
 use super::table::{Column, Forms, Measure, Row, Table};
 
 /// The curve of two strategies in one quantity, for one value of the second condition.
-struct Comparison {
+struct ComparedPair {
     /// What is compared: an operation or the mix.
     name: String,
     one: usize,
@@ -32,7 +32,7 @@ struct PointTime {
 }
 
 /// A sweep as it is reported.
-struct Sweep<'s> {
+struct SweepResults<'s> {
     record: &'s SweepRecord,
     runs: &'s [RunRecord],
     points: Vec<SweptRun>,
@@ -49,7 +49,7 @@ impl Report {
         let strategies = runs
             .first()
             .map_or_else(Vec::new, |run| (0..run.strategies.len()).filter(|place| is_judged(run, *place)).collect());
-        let sweep = Sweep { record, runs, points, quantities, strategies };
+        let sweep = SweepResults { record, runs, points, quantities, strategies };
         let comparisons = sweep.comparisons();
         let winners = sweep.winners(&comparisons);
         let sections = [Some(sweep.orders(&comparisons)), winners, Some(sweep.times()), Some(sweep.list())];
@@ -57,8 +57,8 @@ impl Report {
     }
 }
 
-impl Sweep<'_> {
-    fn headline(&self, comparisons: &[Comparison]) -> Headline {
+impl SweepResults<'_> {
+    fn headline(&self, comparisons: &[ComparedPair]) -> Headline {
         let condition = |condition: &ConditionRecord| {
             format!("{} = {}", plain(&condition.name), plain(&condition.values.join(", ")))
         };
@@ -144,7 +144,7 @@ impl Sweep<'_> {
         usable.filter_map(|(point, run)| Some((number(point.values.first()?)?, run))).collect()
     }
 
-    fn comparisons(&self) -> Vec<Comparison> {
+    fn comparisons(&self) -> Vec<ComparedPair> {
         let floor = self.runs.first().map_or(0.0, |run| Limits::of(&run.settings).floor());
         let mut comparisons = Vec::new();
         for &quantity in &self.quantities {
@@ -157,7 +157,7 @@ impl Sweep<'_> {
                         let curve = quantity.curve(&self.points_under(&under), one, other, floor);
                         if !curve.points.is_empty() {
                             let name = self.name(quantity);
-                            comparisons.push(Comparison { name, one, other, under, curve });
+                            comparisons.push(ComparedPair { name, one, other, under, curve });
                         }
                     }
                 }
@@ -167,20 +167,20 @@ impl Sweep<'_> {
     }
 
     /// What a curve says, as a sentence.
-    fn sentence(&self, comparison: &Comparison) -> String {
-        let Comparison { one, other, curve, .. } = comparison;
+    fn sentence(&self, comparison: &ComparedPair) -> String {
+        let ComparedPair { one, other, curve, .. } = comparison;
         let (one, other) = (self.strategy(*one), self.strategy(*other));
         if !curve.flips.is_empty() {
             let flip = |Flip { below, low, high, .. }: &Flip| {
-                let (first, then) = if *below == Order::Faster { (&one, &other) } else { (&other, &one) };
+                let (first, then) = if *below == CurveOrder::Faster { (&one, &other) } else { (&other, &one) };
                 format!("{first} is faster below {}, {then} above", self.range(*low, *high))
             };
             return listed(&curve.flips.iter().map(flip).collect::<Vec<_>>());
         }
         let Some(order) = curve.order() else { return "no difference shown".to_owned() };
-        let decided: Vec<_> = curve.points.iter().filter(|point| point.order != Order::Undecided).collect();
-        let faster = if order == Order::Faster { &one } else { &other };
-        let factor = |ratio: f64| if order == Order::Faster { ratio.recip() } else { ratio };
+        let decided: Vec<_> = curve.points.iter().filter(|point| point.order != CurveOrder::Undecided).collect();
+        let faster = if order == CurveOrder::Faster { &one } else { &other };
+        let factor = |ratio: f64| if order == CurveOrder::Faster { ratio.recip() } else { ratio };
         let factors = decided.iter().map(|point| factor(point.ratio));
         let least = factors.clone().fold(f64::INFINITY, f64::min);
         let most = factors.fold(0.0, f64::max);
@@ -213,7 +213,7 @@ impl Sweep<'_> {
         if low == high { low } else { format!("{low} to {high}") }
     }
 
-    fn orders(&self, comparisons: &[Comparison]) -> Section {
+    fn orders(&self, comparisons: &[ComparedPair]) -> Section {
         let measures = [
             Measure::text("strategies", "strategies", "The two strategies.", |one: &(String, String, Curve)| {
                 Cell::text(one.0.as_str())
@@ -261,7 +261,7 @@ impl Sweep<'_> {
     }
 
     /// A chart for every operation and value of the second condition: all strategies relative to the first one.
-    fn ratio_charts(&self, comparisons: &[Comparison]) -> Vec<RatioChart> {
+    fn ratio_charts(&self, comparisons: &[ComparedPair]) -> Vec<RatioChart> {
         let baseline = self.strategies.first().copied().unwrap_or(0);
         let condition = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
         let mut charts: Vec<RatioChart> = Vec::new();
@@ -293,7 +293,7 @@ impl Sweep<'_> {
     }
 
     /// The fastest strategies over two conditions.
-    fn winners(&self, comparisons: &[Comparison]) -> Option<Section> {
+    fn winners(&self, comparisons: &[ComparedPair]) -> Option<Section> {
         let [first, second] = self.record.vary.as_slice() else { return None };
         let mut maps: Vec<WinnerMap> = Vec::new();
         for comparison in comparisons {
@@ -338,17 +338,17 @@ impl Sweep<'_> {
     }
 
     /// The strategy that is faster than every other one at a point.
-    fn winner(&self, comparisons: &[Comparison], name: &str, value: &str, under: &str) -> WinnerCell {
+    fn winner(&self, comparisons: &[ComparedPair], name: &str, value: &str, under: &str) -> WinnerCell {
         let x = number(value);
         let here = comparisons.iter().filter(|one| one.name == name && one.under == under);
         let points: Vec<_> =
             here.filter_map(|one| Some((one, one.curve.points.iter().find(|point| Some(point.x) == x)?))).collect();
-        let beats = |place: usize, (one, point): &(&Comparison, &CurvePoint)| match point.order {
-            Order::Faster => one.one == place,
-            Order::Slower => one.other == place,
-            Order::Undecided => false,
+        let beats = |place: usize, (one, point): &(&ComparedPair, &CurvePoint)| match point.order {
+            CurveOrder::Faster => one.one == place,
+            CurveOrder::Slower => one.other == place,
+            CurveOrder::Undecided => false,
         };
-        let is_in = |place: usize, (one, _): &(&Comparison, &CurvePoint)| one.one == place || one.other == place;
+        let is_in = |place: usize, (one, _): &(&ComparedPair, &CurvePoint)| one.one == place || one.other == place;
         let wins = |place: &usize| {
             let mut own = points.iter().filter(|point| is_in(*place, point)).peekable();
             own.peek().is_some() && own.all(|point| beats(*place, point))
@@ -435,7 +435,7 @@ impl Sweep<'_> {
     }
 }
 
-impl Comparison {
+impl ComparedPair {
     /// The operation or mix, and the value of the second condition.
     fn place(&self) -> String {
         if self.under.is_empty() { self.name.clone() } else { format!("{}, {}", self.name, plain(&self.under)) }

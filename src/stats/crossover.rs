@@ -10,7 +10,7 @@ use super::student::t_quantile;
 
 /// The rounds of two strategies at one value of the condition.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setting {
+pub struct CurveSample {
     /// The value.
     pub x: f64,
     /// ln(time / other time) per round.
@@ -27,12 +27,12 @@ pub struct CurvePoint {
     /// Its interval; all points together are covered with 95 % confidence (Bonferroni). `None` with a single round.
     pub interval: Option<ConfidenceInterval>,
     /// What the interval says.
-    pub order: Order,
+    pub order: CurveOrder,
 }
 
 /// The order of two strategies at one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum CurveOrder {
     /// The first takes less time: the interval is below 1 and the noise floor.
     Faster,
     /// The first takes more time.
@@ -45,7 +45,7 @@ pub enum Order {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flip {
     /// The order below.
-    pub below: Order,
+    pub below: CurveOrder,
     /// Where the first end of the interval crosses 1.
     pub low: f64,
     /// Where the ratio crosses 1.
@@ -65,7 +65,7 @@ pub struct Curve {
 
 impl Curve {
     /// Computes a curve. `floor` is the ln of the noise floor: smaller differences count as none.
-    pub fn of(mut settings: Vec<Setting>, floor: f64) -> Curve {
+    pub fn of(mut settings: Vec<CurveSample>, floor: f64) -> Curve {
         settings.sort_by(|one, other| one.x.total_cmp(&other.x));
         let count = settings.len().max(1) as f64;
         let points: Vec<CurvePoint> =
@@ -75,8 +75,8 @@ impl Curve {
     }
 
     /// The order at the decided points, when it is the same at all of them.
-    pub fn order(&self) -> Option<Order> {
-        let mut decided = self.points.iter().map(|point| point.order).filter(|order| *order != Order::Undecided);
+    pub fn order(&self) -> Option<CurveOrder> {
+        let mut decided = self.points.iter().map(|point| point.order).filter(|order| *order != CurveOrder::Undecided);
         let first = decided.next()?;
         decided.all(|order| order == first).then_some(first)
     }
@@ -90,15 +90,15 @@ impl Curve {
 }
 
 impl CurvePoint {
-    fn of(setting: &Setting, error: f64, floor: f64) -> Option<CurvePoint> {
+    fn of(setting: &CurveSample, error: f64, floor: f64) -> Option<CurvePoint> {
         let estimate = Estimate::of(&setting.log_ratios)?;
         let critical =
             if estimate.rounds > 1 { t_quantile(1.0 - error / 2.0, estimate.rounds - 1) } else { f64::INFINITY };
         let interval = estimate.interval(critical);
         let order = match interval {
-            Some(interval) if interval.high.ln() < -floor => Order::Faster,
-            Some(interval) if interval.low.ln() > floor => Order::Slower,
-            Some(_) | None => Order::Undecided,
+            Some(interval) if interval.high.ln() < -floor => CurveOrder::Faster,
+            Some(interval) if interval.low.ln() > floor => CurveOrder::Slower,
+            Some(_) | None => CurveOrder::Undecided,
         };
         Some(CurvePoint { x: setting.x, ratio: estimate.ratio(), interval, order })
     }
@@ -106,7 +106,7 @@ impl CurvePoint {
 
 fn flips(points: &[CurvePoint]) -> Vec<Flip> {
     let axis = Axis::of(points);
-    let decided: Vec<usize> = (0..points.len()).filter(|place| points[*place].order != Order::Undecided).collect();
+    let decided: Vec<usize> = (0..points.len()).filter(|place| points[*place].order != CurveOrder::Undecided).collect();
     let pairs = decided.windows(2).filter(|pair| points[pair[0]].order != points[pair[1]].order);
     let flip = |pair: &[usize]| {
         let between = &points[pair[0]..=pair[1]];
@@ -164,9 +164,9 @@ mod tests {
     use super::*;
 
     /// Rounds around a mean log ratio, 1 % apart.
-    fn setting(x: f64, mean: f64) -> Setting {
+    fn setting(x: f64, mean: f64) -> CurveSample {
         let log_ratios = [-0.01, 0.0, 0.01, 0.01, 0.0, -0.01].map(|noise| Some(mean + noise)).to_vec();
-        Setting { x, log_ratios }
+        CurveSample { x, log_ratios }
     }
 
     fn curve(points: &[(f64, f64)]) -> Curve {
@@ -177,7 +177,7 @@ mod tests {
     fn a_flip_has_a_range_on_logarithmic_axes() {
         let curve = curve(&[(10.0, -1.0), (100.0, -0.5), (10_000.0, 0.5)]);
         let [flip] = curve.flips[..] else { panic!("{curve:?}") };
-        assert_eq!(flip.below, Order::Faster);
+        assert_eq!(flip.below, CurveOrder::Faster);
         assert!((flip.at - 1000.0).abs() < 1.0, "{flip:?}");
         assert!(flip.low < flip.at && flip.at < flip.high && flip.low > 900.0 && flip.high < 1100.0, "{flip:?}");
         assert_eq!(curve.gaps(), [(100.0, 10_000.0)]);
@@ -196,20 +196,23 @@ mod tests {
     #[test]
     fn several_flips_are_all_found() {
         let curve = curve(&[(1.0, 0.4), (10.0, -0.4), (100.0, 0.4)]);
-        assert_eq!(curve.flips.iter().map(|flip| flip.below).collect::<Vec<_>>(), [Order::Slower, Order::Faster]);
+        assert_eq!(
+            curve.flips.iter().map(|flip| flip.below).collect::<Vec<_>>(),
+            [CurveOrder::Slower, CurveOrder::Faster]
+        );
     }
 
     #[test]
     fn no_flip_is_an_answer() {
         let curve = curve(&[(0.0, -0.4), (0.05, -0.2), (1.0, -0.001)]);
-        assert_eq!((curve.flips.len(), curve.order()), (0, Some(Order::Faster)));
-        assert_eq!(curve.points[2].order, Order::Undecided);
+        assert_eq!((curve.flips.len(), curve.order()), (0, Some(CurveOrder::Faster)));
+        assert_eq!(curve.points[2].order, CurveOrder::Undecided);
     }
 
     #[test]
     fn one_round_decides_nothing() {
-        let one = Setting { x: 1.0, log_ratios: vec![Some(0.7)] };
+        let one = CurveSample { x: 1.0, log_ratios: vec![Some(0.7)] };
         let curve = Curve::of(vec![one], 0.02);
-        assert_eq!((curve.points[0].order, curve.points[0].interval), (Order::Undecided, None));
+        assert_eq!((curve.points[0].order, curve.points[0].interval), (CurveOrder::Undecided, None));
     }
 }

@@ -53,7 +53,7 @@ pub use compare::{ArmTimes, ComparedArms, Comparison, InconclusiveReason, Limits
 pub use compare::{Ratio, Role, SIGNIFICANCE, UNSTABLE, Verdict, compare};
 pub use context::{OutOfContext, out_of_context};
 pub use cost::{Cost, Deferred, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
-pub use crossover::{Curve, CurvePoint, Flip, Order, Setting};
+pub use crossover::{Curve, CurveOrder, CurvePoint, CurveSample, Flip};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use family::Family;
 pub use faults::{FaultTotals, fault_totals};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::results::{Part, RunRecord};
 
-use super::crossover::{Curve, Setting};
+use super::crossover::{Curve, CurveSample};
 use super::estimate::log_ratios;
 use super::mix::times;
 use super::{cell_rate, cells};
@@ -83,7 +83,7 @@ impl SweptQuantity {
     pub fn curve(self, points: &[(f64, &SweptRun)], one: usize, other: usize, floor: f64) -> Curve {
         let setting = |(x, point): &(f64, &SweptRun)| {
             let log_ratios = log_ratios(&point.times(self, one), &point.times(self, other));
-            Setting { x: *x, log_ratios }
+            CurveSample { x: *x, log_ratios }
         };
         Curve::of(points.iter().map(setting).collect(), floor)
     }

@@ -301,6 +301,7 @@ mod tests {
             "preset" => "full",
             "arrivals" => "uniform",
             "only" => "rate",
+            "share" => "a=5%",
             "duration" | "timeout" | "rtt" => "3s",
             "threshold" => "a.b.p99<5ms",
             "fault" => "kill@5s",

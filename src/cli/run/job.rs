@@ -18,7 +18,7 @@ use super::placement::Placement;
 
 /// What is measured on servers: a run, or the points of a sweep.
 #[allow(async_fn_in_trait, reason = "docshape alone implements it, on the main thread")]
-pub trait Job: Sized {
+pub trait ServerJob: Sized {
     /// The strategies.
     fn plan(&self) -> &Plan;
 
@@ -64,7 +64,7 @@ pub fn is_compared(plan: &Plan) -> bool {
 ///
 /// # Errors
 /// When there are no usable servers, or the job's own.
-pub async fn on_servers<J: Job>(mut job: J, choice: ServerChoice, stop: StopFlag) -> Result<Exit, CliError> {
+pub async fn on_servers<J: ServerJob>(mut job: J, choice: ServerChoice, stop: StopFlag) -> Result<Exit, CliError> {
     let arms = job.plan().arms.len();
     let (placement, warning) = Placement::of(choice, arms, job.settings());
     warning.iter().for_each(|warning| output::message(&format!("{warning}\n")));

@@ -38,7 +38,7 @@ use super::session::{Session, on_main_thread};
 use super::verify::verify_before_run;
 pub use argument::{MeasurementArguments, RunArguments};
 pub use invocation::Invocation;
-use job::{Job, JobServers, is_compared, on_servers};
+use job::{JobServers, ServerJob, is_compared, on_servers};
 pub use latency_log::LogWriter;
 use resume::Resumed;
 use rounds::{EarlyEnd, Rounds};
@@ -168,7 +168,7 @@ impl Run {
     }
 }
 
-impl Job for Run {
+impl ServerJob for Run {
     fn plan(&self) -> &Plan {
         &self.ready.plan
     }

@@ -19,7 +19,7 @@ pub struct SweepArguments {
     /// Scenario file, or name of a built-in scenario (see `docshape list`)
     #[arg(required_unless_present = "resume")]
     pub scenario: Option<String>,
-    /// Vary a condition, such as posts=100,1000,10000; once or twice [default: the first sweep of the scenario]
+    /// Vary a condition, such as posts=100,1000; once or twice [default: the scenario's first sweep]
     ///
     /// NAME is a parameter of the scenario, share:OPERATION (its percentage of the mix), clients, rate, rtt (added to every
     /// reply), cache (data divided by the cache of the embedded servers) or mix. Two conditions make a grid.

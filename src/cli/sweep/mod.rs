@@ -21,7 +21,7 @@ use crate::server::namespace::Namespace;
 
 use super::data_size::loaded_bytes;
 use super::exit::{CliError, Exit};
-use super::run::job::{Job, JobServers, is_compared, on_servers};
+use super::run::job::{JobServers, ServerJob, is_compared, on_servers};
 use super::run::{Invocation, RunArguments};
 use super::scenario::prepare;
 use super::server::ServerChoice;
@@ -31,7 +31,6 @@ use super::verify::verify_before_run;
 pub use argument::SweepArguments;
 use condition::{Condition, condition};
 use points::{Point, grid};
-pub use resume::report;
 
 /// The longest sweep, in seconds.
 const LONGEST: f64 = 86_400.0;
@@ -184,7 +183,7 @@ impl Sweep {
     }
 }
 
-impl Job for Sweep {
+impl ServerJob for Sweep {
     fn plan(&self) -> &Plan {
         &self.points[0].ready.plan
     }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::report::Report;
-use crate::results::{self, FolderLock, RunRecord, SWEEP_FILE, Status, SweepRecord};
+use crate::results::{self, FolderLock, RunRecord, SWEEP_FILE, Status};
 use crate::scenario::Source;
 
 use super::super::exit::{CliError, Exit};
 use super::super::output;
+use super::super::report::runs_of_points;
 use super::super::run::{Invocation, resume};
 use super::super::scenario::prepare_source;
 use super::argument::SweepArguments;
@@ -29,7 +29,7 @@ pub fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliErro
     }
     let _lock = FolderLock::take(folder)?;
     let record = results::load_sweep(folder)?;
-    let runs = runs(&record, folder)?;
+    let runs = runs_of_points(&record, folder)?;
     if record.complete {
         output::message(&format!("the sweep in {} is complete: nothing to resume\n", folder.display()));
         conclude(&record, &runs, folder)?;
@@ -47,26 +47,6 @@ pub fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliErro
     let run = arguments.run()?;
     let sweep = Sweep { run, settings, points, record, folder: folder.to_owned(), invocation: Invocation::now() };
     sweep.on_server(choice)
-}
-
-/// The report of the sweep in a folder.
-///
-/// # Errors
-/// When it, or the run of a point, cannot be read.
-pub fn report(path: &Path) -> Result<Report, CliError> {
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-    let record = results::load_sweep(folder)?;
-    let runs = runs(&record, folder)?;
-    Ok(Report::of_sweep(&record, &runs))
-}
-
-/// The runs of the points of a sweep.
-///
-/// # Errors
-/// When one of them cannot be read.
-fn runs(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>, CliError> {
-    let runs = record.points.iter().map(|point| results::load(&folder.join(&point.folder)));
-    Ok(runs.collect::<Result<_, _>>()?)
 }
 
 fn resumed_point(vary: &[Condition], values: Vec<String>, folder: String, run: &RunRecord) -> Result<Point, CliError> {
