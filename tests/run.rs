@@ -732,6 +732,7 @@ fn invalid_sweeps_are_refused_before_anything_is_made() {
     fails(&["--vary", "padding=1,big"], &["invalid value `big` for parameter `padding`"]);
     fails(&["--vary", "share:ad=1%,2%"], &["no operation `ad`"]);
     fails(&["--vary", "share:add=1%,200%"], &["--vary share:add=200%", "percentage"]);
+    fails(&["--vary", "padding=1,2", "--strategies", "increment,overwrite"], &["fewer than two", "--strategies"]);
     fails(&["--vary", "rtt=1,2"], &["--vary rtt=1", "expected a time"]);
     fails(&["--vary", "cache=1,4"], &["so that the cache would have", "load more data"]);
     fails(&["--vary", "cache=1,4", "--uri", "mongodb://127.0.0.1:1"], &["needs embedded servers"]);

@@ -11,6 +11,9 @@ use super::format::{NOTHING, counted, interval, listed, plain, three, time};
 use super::section::{Finding, Headline, Section};
 use super::table::{Column, Forms, Measure, Row, Table};
 
+/// Flips in the verdict; all are in the table.
+const STATED: usize = 3;
+
 /// The curve of two strategies in one quantity, for one value of the second condition.
 struct ComparedPair {
     /// What is compared: an operation or the mix.
@@ -73,6 +76,12 @@ impl SweepResults<'_> {
                 is_difference: true,
             })
             .collect();
+        // The mix first: it stands after the operations.
+        let said = |finding: &Finding| format!("{}: {}.", finding.name, finding.text);
+        let mut sentences: Vec<String> = findings.iter().rev().take(STATED).map(said).collect();
+        if findings.is_empty() {
+            sentences.push(self.no_flip());
+        }
         let missing = self.record.points.iter().filter(|point| point.error.is_some()).count() as u64;
         Headline {
             scenario: plain(&self.record.scenario),
@@ -86,7 +95,7 @@ impl SweepResults<'_> {
             .collect(),
             mix: mix.clone(),
             incomplete: (missing > 0 || !self.record.complete).then(|| self.incomplete(missing)),
-            sentences: if findings.is_empty() { vec![self.no_flip()] } else { Vec::new() },
+            sentences,
             findings_lead: "The order of strategies flips",
             findings,
             ..Headline::default()

@@ -65,6 +65,12 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
     let (Some(first), choice) = (points.first(), arguments.server.choice()?) else {
         return Err(CliError::usage("the sweep has no points"));
     };
+    let judged = first.ready.plan.arms.iter().filter(|arm| !arm.is_unsafe).count();
+    if judged < 2 {
+        return Err(CliError::usage(
+            "a sweep compares strategies, and fewer than two of those chosen are safe with this mix: name others with --strategies",
+        ));
+    }
     check_length(&points)?;
     check_caches(&points, &choice)?;
     let invocation = Invocation::now();
