@@ -115,13 +115,16 @@ pub(super) enum Layout {
 #[derive(Clone)]
 pub struct Charts {
     series: Vec<Series>,
-    draw: Arc<dyn Fn(&[Series]) -> Vec<Gallery>>,
+    draw: Arc<SeriesDrawing>,
     file: &'static str,
     columns: usize,
     texts: Option<Arc<dyn Fn() -> Vec<String>>>,
 }
 
 type Drawing = fn(&Evaluation, &[Series]) -> Vec<Gallery>;
+
+/// Draws series that it has been given.
+type SeriesDrawing = dyn Fn(&[Series]) -> Vec<Gallery>;
 
 impl fmt::Debug for Charts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
