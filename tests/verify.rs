@@ -335,9 +335,9 @@ async fn verified_file(bench: &Bench, path: &Path, calls: u64) -> Verification {
 #[tokio::test]
 async fn the_catalogue_passes() {
     /// Calls per phase and strategy.
-    const CALLS: u64 = 60;
+    const CALLS: u64 = 40;
     /// Most of the time is spent waiting for the journal.
-    const AT_ONCE: usize = 4;
+    const AT_ONCE: usize = 6;
     let bench = &bench(1).await;
     let checked = stream::iter(catalogue()).map(|path| async move { verified_file(bench, &path, CALLS).await });
     let checked: Vec<Verification> = checked.buffer_unordered(AT_ONCE).collect().await;
