@@ -8,6 +8,7 @@ use super::argument::{
 use super::capacity::CapacityArguments;
 use super::clean::CleanArguments;
 use super::compare::CompareArguments;
+use super::grow::GrowArguments;
 use super::list::ListArguments;
 use super::rights::RightsArguments;
 use super::run::RunArguments;
@@ -41,6 +42,9 @@ pub enum CliCommand {
     /// Measure a scenario under several conditions, and find where the order of its strategies flips
     #[command(after_help = super::EXIT_CODES)]
     Sweep(Box<SweepArguments>),
+    /// Let documents grow until a strategy refuses, and measure every operation at stages
+    #[command(after_help = super::EXIT_CODES)]
+    Grow(Box<GrowArguments>),
     /// Find the highest call rate at which each strategy meets a latency objective
     #[command(after_help = super::EXIT_CODES)]
     Capacity(CapacityArguments),

@@ -19,6 +19,7 @@ mod command_line;
 pub mod compare;
 mod data_size;
 mod exit;
+mod grow;
 mod list;
 mod misplaced_uri;
 mod report;
@@ -48,6 +49,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
     match arguments.command {
         CliCommand::Run(arguments) => run::run(*arguments),
         CliCommand::Sweep(arguments) => sweep::sweep(&arguments),
+        CliCommand::Grow(arguments) => grow::grow(&arguments),
         CliCommand::Capacity(arguments) => capacity::capacity(&arguments),
         CliCommand::Selftest(arguments) => selftest::selftest(&arguments),
         CliCommand::Verify(arguments) => verify::verify(&arguments),

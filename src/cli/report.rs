@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::report::{
     CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
 };
-use crate::results::{self, CAPACITY_FILE, RUN_FILE, RunRecord, SWEEP_FILE, SweepRecord};
+use crate::results::{self, CAPACITY_FILE, GROWTH_FILE, RUN_FILE, RunRecord, SWEEP_FILE, SweepRecord};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
@@ -20,6 +20,10 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     if holds(&arguments.run, CAPACITY_FILE) {
         let report = Report::of_capacity(&results::load_capacity(&arguments.run)?);
         return print_without_run(arguments, report, "a search for capacity");
+    }
+    if holds(&arguments.run, GROWTH_FILE) {
+        let report = Report::of_growth(&results::load_growth(&arguments.run)?);
+        return print_without_run(arguments, report, "the growth of documents");
     }
     if holds(&arguments.run, SWEEP_FILE) {
         return print_without_run(arguments, sweep_report(&arguments.run)?, "a sweep");

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::engine::LifeEnd;
 use crate::record::{Fault, FaultKind};
 use crate::server::database_names::LONGEST_PREFIX;
 
@@ -152,6 +153,27 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     };
     match text[..digits].parse::<f64>().map(|number| number * unit) {
         Ok(seconds) if (0.001..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(EXPECTED.to_owned()),
+    }
+}
+
+/// When documents have grown enough: `refused`, a size such as `4MB`, or a number of calls.
+pub(super) fn growth_end(text: &str) -> Result<LifeEnd, String> {
+    const EXPECTED: &str =
+        "expected refused, a size of the largest document such as 500KB or 4MB, or a number of calls";
+    const MOST: u64 = 100_000_000;
+    let text = text.trim();
+    if text == "refused" {
+        return Ok(LifeEnd::Refused);
+    }
+    let sizes = [("KB", 1_000), ("MB", 1_000_000), ("B", 1)];
+    let (number, unit) = match sizes.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, *size))) {
+        Some((number, size)) => (number.trim(), Some(size)),
+        None => (text, None),
+    };
+    match (number.parse::<u64>(), unit) {
+        (Ok(calls @ 1..=MOST), None) => Ok(LifeEnd::Calls(calls)),
+        (Ok(bytes @ 1..=MOST), Some(size)) => Ok(LifeEnd::Bytes(bytes * size)),
         _ => Err(EXPECTED.to_owned()),
     }
 }

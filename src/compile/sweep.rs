@@ -1,6 +1,6 @@
-//! Sweeps: the names in them.
+//! Sweeps and growth: the names in them.
 
-use crate::scenario::{CONDITIONS, Diagnostics, SHARE, Scenario, Spanned, SweepDefinition};
+use crate::scenario::{CONDITIONS, Diagnostics, GrowthDefinition, SHARE, Scenario, Spanned, SweepDefinition};
 
 use super::scope::Names;
 
@@ -9,13 +9,45 @@ pub fn check_sweeps(scenario: &Scenario, names: &Names, diagnostics: &mut Diagno
     for sweep in &scenario.sweeps {
         let place = format!(" in sweep `{}`", sweep.name.value);
         check_conditions(sweep, &place, names, diagnostics);
+        let chosen = Chosen { mix: sweep.mix.as_ref(), strategies: &sweep.strategies, set: &sweep.set };
+        chosen.check(scenario, names, &place, diagnostics);
+    }
+    if let Some(growth) = &scenario.growth {
+        check_growth(growth, scenario, names, diagnostics);
+    }
+}
+
+fn check_growth(growth: &GrowthDefinition, scenario: &Scenario, names: &Names, diagnostics: &mut Diagnostics) {
+    let place = " in `growth`";
+    let operations: Vec<&str> = names.operations.iter().map(String::as_str).collect();
+    for operation in growth.sampled.iter().chain([&growth.operation]) {
+        diagnostics.is_known("operation", operation, place, &operations);
+    }
+    let chosen = Chosen { mix: growth.mix.as_ref(), strategies: &growth.strategies, set: &growth.set };
+    chosen.check(scenario, names, place, diagnostics);
+}
+
+/// What a sweep, or growth, chooses as the command line would.
+struct Chosen<'s> {
+    mix: Option<&'s Spanned<String>>,
+    strategies: &'s [Spanned<String>],
+    set: &'s [Spanned<String>],
+}
+
+impl Chosen<'_> {
+    fn check(&self, scenario: &Scenario, names: &Names, place: &str, diagnostics: &mut Diagnostics) {
         let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
-        if let Some(mix) = &sweep.mix {
-            diagnostics.is_known("mix", mix, &place, &mixes);
+        if let Some(mix) = self.mix {
+            diagnostics.is_known("mix", mix, place, &mixes);
         }
         let strategies: Vec<&str> = scenario.strategies.iter().map(|one| one.name.value.as_str()).collect();
-        for strategy in &sweep.strategies {
-            diagnostics.is_known("strategy", strategy, &place, &strategies);
+        for strategy in self.strategies {
+            diagnostics.is_known("strategy", strategy, place, &strategies);
+        }
+        let parameters: Vec<&str> = names.parameters.iter().map(|(name, _)| &**name).collect();
+        for setting in self.set {
+            let name = setting.value.split('=').next().unwrap_or_default().trim().to_owned();
+            diagnostics.is_known("parameter", &Spanned::new(name, setting.span), place, &parameters);
         }
     }
 }
@@ -43,9 +75,5 @@ fn check_conditions(sweep: &SweepDefinition, place: &str, names: &Names, diagnos
         } else if !CONDITIONS.contains(&name.trim()) {
             diagnostics.is_known("parameter", &named(name), place, &parameters);
         }
-    }
-    for setting in &sweep.set {
-        let name = setting.value.split('=').next().unwrap_or_default().trim().to_owned();
-        diagnostics.is_known("parameter", &Spanned::new(name, setting.span), place, &parameters);
     }
 }

@@ -15,6 +15,7 @@ mod csv;
 mod escape;
 mod evaluation;
 mod format;
+mod growth;
 mod histogram;
 #[cfg(test)]
 mod hostile;

@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::check::check;
 use super::{
-    CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, FORMAT_VERSION, RUN_FILE, RunRecord, SWEEP_FILE, SWEEP_FORMAT,
-    SweepRecord,
+    CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, FORMAT_VERSION, GROWTH_FILE, GROWTH_FORMAT, GrowthRecord, RUN_FILE,
+    RunRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord,
 };
 
 /// Results that cannot be written or read.
@@ -162,6 +162,13 @@ struct Head {
     version: String,
 }
 
+/// What every version of a format begins with that has a run in it. The first one had no number of its own.
+#[derive(Deserialize)]
+struct HeadOfRun {
+    format: Option<u32>,
+    run: Head,
+}
+
 /// Reads a run from its folder, or from the file itself.
 ///
 /// # Errors
@@ -177,15 +184,19 @@ pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
 /// # Errors
 /// As those of [`load`].
 pub fn load_capacity(path: &Path) -> Result<CapacityRecord, ResultsError> {
-    /// What every version of the format has. The first one had no number of its own.
-    #[derive(Deserialize)]
-    struct CapacityHead {
-        format: Option<u32>,
-        run: Head,
-    }
-    let (path, text, CapacityHead { format, run }) = open(path, CAPACITY_FILE)?;
+    let (path, text, HeadOfRun { format, run }) = open(path, CAPACITY_FILE)?;
     let head = Head { format: format.unwrap_or(1), version: run.version };
     read_format(&path, &text, &head, CAPACITY_FORMAT)
+}
+
+/// Reads the growth of documents, from its file or the folder with it.
+///
+/// # Errors
+/// As those of [`load`].
+pub fn load_growth(path: &Path) -> Result<GrowthRecord, ResultsError> {
+    let (path, text, HeadOfRun { format, run }) = open(path, GROWTH_FILE)?;
+    let head = Head { format: format.unwrap_or(1), version: run.version };
+    read_format(&path, &text, &head, GROWTH_FORMAT)
 }
 
 /// Reads a sweep, from its file or the folder with it. The runs of its points are files of their own.

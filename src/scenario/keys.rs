@@ -202,6 +202,8 @@ pub(super) const SCENARIO: Keys = &[
         .example("{ wrong_counts: { find: posts, filter: { n: -1 } } }"),
     optional("claims", Takes::List("claim"), "sentences that a run confirms or refutes")
         .example("[{ id: C1, says: One read is enough., expect: ... }]"),
+    optional("growth", Takes::One("growth"), "what `docshape grow` lets grow")
+        .example("{ question: How long may a list be?, operation: add_comment, set: [\"posts=1\"] }"),
     optional("sweeps", Takes::Named("sweep"), "conditions that are worth varying")
         .example("{ length: { question: How long may a list be?, vary: [\"comments=10,100,1000\"] } }"),
 ];
@@ -303,6 +305,17 @@ pub(super) const SWEEP: Keys = &[
     required("vary", Takes::Texts, "one or two conditions, as `--vary` takes them")
         .example("[\"comments=10,100,1000\"]"),
     optional("set", Takes::Texts, "parameters, as `--set` takes them").example("[\"posts=50\"]"),
+    optional("mix", Takes::Text, "the mix, by default that of a plain run").example("reading"),
+    optional("strategies", Takes::Texts, "the strategies, by default those of a plain run")
+        .example("[embedded, linked]"),
+];
+
+pub(super) const GROWTH: Keys = &[
+    required("question", Takes::Text, "what the growth answers").example("How long may a list be?"),
+    required("operation", Takes::Text, "the operation that lets documents grow").example("add_comment"),
+    optional("sampled", Takes::Texts, "what is measured besides it, by default all other operations of the mix")
+        .example("[read_post]"),
+    optional("set", Takes::Texts, "parameters, as `--set` takes them").example("[\"posts=1\"]"),
     optional("mix", Takes::Text, "the mix, by default that of a plain run").example("reading"),
     optional("strategies", Takes::Texts, "the strategies, by default those of a plain run")
         .example("[embedded, linked]"),

@@ -8,6 +8,7 @@ mod claim;
 mod command;
 mod diagnostic;
 mod entity;
+mod growth;
 mod keys;
 mod node;
 mod operation;
@@ -25,6 +26,7 @@ pub use command::CommandWord;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use diagnostic::{list_of, nearest, suggest};
 pub use entity::{EntityDefinition, FieldDefinition};
+pub use growth::GrowthDefinition;
 pub use keys::GROUPS;
 pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
@@ -78,6 +80,8 @@ pub struct Scenario {
     pub audits: Vec<AuditDefinition>,
     /// `claims`, in order.
     pub claims: Vec<ClaimDefinition>,
+    /// `growth`.
+    pub growth: Option<GrowthDefinition>,
     /// `sweeps`, in order.
     pub sweeps: Vec<SweepDefinition>,
 }

@@ -126,6 +126,7 @@ fn definitions() -> Value {
         "collection": optional(keys::COLLECTION),
         "audit": open(keys::AUDIT, json!(true)),
         "claim": object(keys::CLAIM),
+        "growth": object(keys::GROWTH),
         "sweep": object(keys::SWEEP),
         "expectation": object(keys::EXPECTATION),
         "compared": object(keys::COMPARED),

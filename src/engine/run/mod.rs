@@ -9,6 +9,7 @@ pub(crate) mod event;
 pub(crate) mod experiment;
 mod fault;
 mod inspect;
+pub(crate) mod life;
 pub(crate) mod loader;
 mod machine;
 mod meters;

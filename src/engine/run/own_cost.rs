@@ -31,17 +31,17 @@ const UNMEASURED: usize = 2;
 const ORDER: Label = Label::new("order, own");
 
 /// The calls of one operation in a piece of the stretch.
-struct OwnSlice {
-    operation: usize,
+pub(super) struct OwnSlice {
+    pub(super) operation: usize,
     /// Calls that only bring the data into their state.
     before: Arc<[u64]>,
     /// Those that come next and are not measured either.
-    first: Arc<[u64]>,
+    pub(super) first: Arc<[u64]>,
     measured: Arc<[u64]>,
 }
 
 impl OwnSlice {
-    fn new(operation: usize, indexes: &[u64], measured: u64) -> OwnSlice {
+    pub(super) fn new(operation: usize, indexes: &[u64], measured: u64) -> OwnSlice {
         let wanted = measured as usize + UNMEASURED;
         let (before, rest) = indexes.split_at(indexes.len().saturating_sub(wanted));
         let (first, measured) = rest.split_at(UNMEASURED.min(rest.len() / 2));
@@ -94,7 +94,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         called.map(|(operation, indexes)| OwnSlice::new(operation, indexes, measured)).collect()
     }
 
-    async fn run_own_slice(
+    pub(super) async fn run_own_slice(
         &self,
         cell: &mut ArmRound,
         seed: Seed,
@@ -111,7 +111,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Makes calls that are not measured; audits count them.
-    async fn run_unmeasured(
+    pub(super) async fn run_unmeasured(
         &self,
         cell: &mut ArmRound,
         seed: Seed,
@@ -128,7 +128,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         result.map(drop)
     }
 
-    fn listed(&self, seed: Seed, calls: &Arc<[u64]>, clients: usize) -> SliceSpec {
+    pub(super) fn listed(&self, seed: Seed, calls: &Arc<[u64]>, clients: usize) -> SliceSpec {
         let (end, listed) = (SliceEnd::AtCall(calls.len() as u64), Some(Arc::clone(calls)));
         SliceSpec { seed, every: INTERVAL, clients, end, listed, open: None, logged: None, fault: None }
     }

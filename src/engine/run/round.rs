@@ -338,7 +338,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         Ok(())
     }
 
-    async fn sizes(&self, cell: &ArmRound, checkpointed: bool) -> Result<Vec<CollectionSizes>, RunError> {
+    pub(super) async fn sizes(&self, cell: &ArmRound, checkpointed: bool) -> Result<Vec<CollectionSizes>, RunError> {
         self.turn(cell.arm).await?;
         let db = Db { target: &SteadyTarget(self.target(cell.arm)), name: &cell.database };
         let sizes = inspect::sizes(&db, &self.plan.arms[cell.arm], checkpointed).await;

@@ -13,6 +13,7 @@ mod percentiles;
 mod scale;
 mod series;
 mod sizes;
+pub(super) mod stages;
 mod svg;
 pub(super) mod sweep;
 mod throughput;
@@ -296,4 +297,13 @@ fn legend(svg: &mut Svg, series: &[&Series], width: f64, top: f64) -> f64 {
         x += needed;
     }
     y + 20.0
+}
+/// A gallery with the lines and markers of the strategies before it.
+fn with_legend(series: &[Series], gallery: Gallery) -> Vec<Gallery> {
+    let mut body = Svg::default();
+    let bottom = legend(&mut body, &series.iter().collect::<Vec<_>>(), 400.0, 0.0);
+    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
+    let description = format!("The lines and markers of {}.", names.join(", "));
+    let legend = Chart { id: String::new(), description, size: (400.0, bottom), body };
+    vec![Gallery { heading: String::new(), layout: Layout::Two, charts: vec![legend] }, gallery]
 }

@@ -3,7 +3,7 @@
 use super::lines::{Line, Lines};
 use super::series::Series;
 use super::svg::Svg;
-use super::{Chart, Gallery, Layout, cut, legend};
+use super::{Chart, Gallery, Layout, cut, with_legend};
 use crate::report::format::{short, three};
 
 /// Labels of an axis at most.
@@ -70,15 +70,6 @@ pub fn ratios(charts: &[RatioChart], series: &[Series]) -> Vec<Gallery> {
 pub fn winners(maps: &[WinnerMap], series: &[Series]) -> Vec<Gallery> {
     let drawn = maps.iter().enumerate().map(|(place, map)| map.draw(place, series)).collect();
     with_legend(series, Gallery { heading: String::new(), layout: Layout::Two, charts: drawn })
-}
-
-fn with_legend(series: &[Series], gallery: Gallery) -> Vec<Gallery> {
-    let mut body = Svg::default();
-    let bottom = legend(&mut body, &series.iter().collect::<Vec<_>>(), 400.0, 0.0);
-    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
-    let description = format!("The lines and markers of {}.", names.join(", "));
-    let legend = Chart { id: String::new(), description, size: (400.0, bottom), body };
-    vec![Gallery { heading: String::new(), layout: Layout::Two, charts: vec![legend] }, gallery]
 }
 
 impl RatioChart {

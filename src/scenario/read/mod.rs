@@ -9,6 +9,7 @@ mod entry;
 mod fault;
 mod fields;
 mod fragment;
+mod growth;
 mod index;
 mod operation;
 mod outline;
@@ -94,6 +95,7 @@ fn scenario(lines: SourceLines, fields: &Fields, diagnostics: &mut Diagnostics) 
         strategies,
         audits: entries("audits").filter_map(|entry| audit::audit(entry, diagnostics)).collect(),
         claims: claim::claims(fields, diagnostics),
+        growth: growth::growth(fields, diagnostics),
         sweeps: entries("sweeps").filter_map(|entry| sweep::sweep(entry, diagnostics)).collect(),
     }
 }

@@ -1,0 +1,85 @@
+//! The arguments of `docshape grow`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::compile::DEFAULT_SEED;
+use crate::engine::LifeEnd;
+use crate::results::{Part, Preset, RunSettings};
+
+use super::super::argument::{ServerArguments, SubjectArguments};
+use super::super::value::{duration, growth_end, name, seed, whole};
+
+/// `grow`.
+#[derive(Debug, Clone, Args)]
+pub struct GrowArguments {
+    /// Scenario file, or name of a built-in scenario (see `docshape list`)
+    pub scenario: String,
+    /// Operation of the mix that lets documents grow [default: that of the scenario's `growth`]
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub operation: Option<String>,
+    /// Operations to measure besides it, separated by commas [default: the scenario's, else all of the mix]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
+    pub sample: Vec<String>,
+    /// End when a strategy is `refused`, at a SIZE of the largest document, or after N calls
+    ///
+    /// SIZE is such as 500KB or 4MB.
+    #[arg(long, value_name = "refused|SIZE|N", default_value = "refused", value_parser = growth_end, allow_hyphen_values = true)]
+    pub until: LifeEnd,
+    /// End after the first stage that is complete after this time
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, allow_hyphen_values = true)]
+    pub time_limit: Duration,
+    /// Calls of the operation a day in your application: the report says after how long a document is full [default: none]
+    #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true)]
+    pub per_day: Option<u64>,
+    /// The servers to measure.
+    #[command(flatten)]
+    pub server: ServerArguments,
+    /// The part of the scenario to measure.
+    #[command(flatten)]
+    pub subject: SubjectArguments,
+    /// Clients that make the calls between stages, which are not measured, 1 to 1000
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<1, 1000>, allow_hyphen_values = true)]
+    pub clients: u64,
+    /// Timeout per call
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
+    pub timeout: Duration,
+    /// Seed of the generated data and of the sequence of calls
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed, allow_hyphen_values = true)]
+    pub seed: u64,
+    /// Run folder, which must be new or empty [default: results/SCENARIO/growth/TIME-ID]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Skip the check that all strategies return the same results
+    #[arg(long)]
+    pub no_verify: bool,
+}
+
+impl GrowArguments {
+    /// The settings of what is measured.
+    pub fn settings(&self, subject: &SubjectArguments) -> RunSettings {
+        RunSettings {
+            seed: self.seed,
+            parts: vec![Part::Own],
+            clients: self.clients as usize,
+            threads: 1,
+            rounds: 1,
+            timeout: self.timeout.as_secs_f64(),
+            set: subject.set.clone(),
+            shares: subject.share.clone(),
+            cache_gb: Some(self.server.embedded.cache_gb()),
+            ..RunSettings::of(Preset::Quick)
+        }
+    }
+
+    /// `--until` as it was given.
+    pub fn until_text(&self) -> String {
+        match self.until {
+            LifeEnd::Refused => "refused".to_owned(),
+            LifeEnd::Bytes(bytes) => format!("{bytes}B"),
+            LifeEnd::Calls(calls) => calls.to_string(),
+        }
+    }
+}

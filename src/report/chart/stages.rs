@@ -1,0 +1,77 @@
+//! Times and sizes while documents grow, over the calls.
+
+use super::lines::{Line, Lines};
+use super::series::Series;
+use super::{Gallery, Layout};
+use crate::report::format::{count, short};
+
+/// A strategy over the stages.
+#[derive(Debug, Clone)]
+pub struct StageLine {
+    /// The strategy.
+    pub strategy: usize,
+    /// Calls, value, and the ends of its interval.
+    pub points: Vec<(u64, f64, Option<(f64, f64)>)>,
+}
+
+/// A value of all strategies over the stages.
+#[derive(Debug, Clone)]
+pub struct StageChart {
+    /// What it shows.
+    pub title: String,
+    /// Of which kind its values are.
+    pub remark: String,
+    /// The operation whose calls let documents grow.
+    pub operation: String,
+    /// Writes a value.
+    pub unit: fn(f64) -> String,
+    /// The strategies.
+    pub lines: Vec<StageLine>,
+}
+
+/// All charts, two in a row.
+pub fn stages(charts: &[StageChart], series: &[Series]) -> Vec<Gallery> {
+    let drawn = charts.iter().enumerate().map(|(place, chart)| chart.draw(place, series)).collect();
+    super::with_legend(series, Gallery { heading: String::new(), layout: Layout::Two, charts: drawn })
+}
+
+impl StageChart {
+    fn draw(&self, place: usize, series: &[Series]) -> super::Chart {
+        let calls = || self.lines.iter().flat_map(|line| &line.points).map(|(calls, _, _)| (*calls).max(1));
+        let low = calls().min().unwrap_or(1) as f64;
+        let high = calls().max().unwrap_or(1) as f64;
+        let across = |calls: f64| if high > low { (calls / low).ln() / (high / low).ln() } else { 0.5 };
+        let powers = (0..9).map(|power| 10_u64.pow(power)).filter(|calls| (low..=high).contains(&(*calls as f64)));
+        let lines = self.lines.iter().filter_map(|line| {
+            let series = series.get(line.strategy)?;
+            let at = |calls: u64| across(calls.max(1) as f64);
+            let band =
+                |(calls, _, ends): &(u64, f64, Option<(f64, f64)>)| ends.map(|(low, high)| (at(*calls), low, high));
+            let words = |calls: u64, value: f64| {
+                format!("{}: {} after {} calls", series.name, (self.unit)(value), count(calls))
+            };
+            Some(Line {
+                series,
+                points: line.points.iter().map(|(calls, value, _)| (at(*calls), *value)).collect(),
+                band: line.points.iter().filter_map(band).collect(),
+                marks: line
+                    .points
+                    .iter()
+                    .map(|(calls, value, _)| (at(*calls), *value, words(*calls, *value)))
+                    .collect(),
+            })
+        });
+        let lines = Lines {
+            id: format!("stages-{place}"),
+            title: self.title.clone(),
+            remark: self.remark.clone(),
+            description: format!("{}: {}, over the calls of {}.", self.title, self.remark, self.operation),
+            x_label: &format!("calls of {}", self.operation),
+            x_ticks: powers.map(|calls| (across(calls as f64), count(calls))).collect(),
+            is_log: true,
+            unit: &|value| short(&(self.unit)(value)),
+            lines: lines.collect(),
+        };
+        lines.draw()
+    }
+}
