@@ -697,6 +697,71 @@ fn sweeps_measure_every_point_in_turns_and_are_resumed() {
 }
 
 #[test]
+fn growth_ends_when_a_document_is_full_and_nothing_is_lost() {
+    let place = Place::new();
+    let folder = place.run();
+    let run = folder.to_str().unwrap();
+    let large = ["--set", "comment_bytes=200000", "--sample", "latest", "--per-day", "10"];
+    let chosen = ["--strategies", "embedded,linked", "--no-verify", "--out", run];
+    let ended = finish(place.docshape(&[&["grow", "blog-comments"][..], &large, &chosen].concat())).ok();
+    let record = results::load_growth(&folder).unwrap();
+    assert!(record.is_reached, "{record:?}");
+    let [embedded, linked] = record.ends.as_slice() else { panic!("{record:?}") };
+    // Ten comments were loaded, and 83 of them fill a document.
+    assert_eq!((embedded.refused.as_deref(), embedded.failed), (Some("size"), 0));
+    assert!((70..=74).contains(&embedded.succeeded), "{embedded:?}");
+    assert_eq!((linked.refused.as_deref(), linked.failed), (None, 0));
+    assert!(linked.succeeded > embedded.succeeded, "{linked:?}");
+    for end in &record.ends {
+        assert!(!end.audits.is_empty() && end.audits.iter().all(|audit| audit.anomalies() == 0), "{end:?}");
+    }
+    let largest = |strategy: usize| -> Vec<u64> {
+        let cells = record.stages.iter().filter_map(|stage| stage.cells[strategy].as_ref());
+        cells.map(docshape::stats::largest_document).collect()
+    };
+    assert!(largest(0).is_sorted() && largest(0).last() > Some(&16_000_000), "{:?}", largest(0));
+    assert!(largest(1).iter().all(|bytes| *bytes < 300_000), "{:?}", largest(1));
+    assert!(ended.stdout.contains("embedded refused add_comment (size) after"), "{}", ended.stdout);
+    assert_eq!(finish(place.docshape(&["report", run])).ok().stdout, ended.stdout);
+    assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("stages-0"));
+    place.assert_nothing_left();
+}
+
+#[test]
+fn growth_ends_at_a_size_or_is_interrupted() {
+    let place = Place::new();
+    let folder = place.run();
+    let run = folder.to_str().unwrap();
+    let grow = ["grow", "blog-comments", "--strategies", "embedded", "--sample", "latest", "--out", run];
+    finish(place.docshape(&[&grow[..], &["--until", "200KB"]].concat())).ok();
+    assert_eq!(results::load_growth(&folder).unwrap().stages.len(), 2, "105 KB, then 314 KB");
+
+    let folder = place.run();
+    let grow = ["grow", "blog-comments", "--strategies", "embedded", "--out", folder.to_str().unwrap()];
+    let mut running = Running::start(place.docshape(&grow));
+    running.wait_for("after 100 calls");
+    running.signal(Signal::SIGINT);
+    let ended = running.finish();
+    assert_eq!(ended.code(), Some(130), "{}", ended.stderr);
+    assert!(results::load_growth(&folder).unwrap().stages.len() > 1);
+    assert!(ended.stdout.contains("later stages are missing"), "{}", ended.stdout);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn growth_of_nothing_is_refused() {
+    let place = Place::new();
+    let fails = |arguments: &[&str], words: &[&str]| {
+        finish(place.docshape(&[&["grow", COUNTER], arguments].concat())).error(2, words);
+    };
+    fails(&[], &["does not say which operation", "--operation"]);
+    fails(&["--operation", "ad"], &["never calls ad", "did you mean `add`"]);
+    fails(&["--operation", "add", "--sample", "nothing"], &["never calls nothing"]);
+    fails(&["--operation", "add", "--until", "5GB"], &["--until", "4MB"]);
+    place.assert_nothing_left();
+}
+
+#[test]
 fn a_sweep_over_two_conditions_has_a_grid_and_a_delay() {
     let place = Place::new();
     let folder = place.run();

@@ -292,7 +292,7 @@ impl GrowthResults<'_> {
         let charts = Charts::of(self.series(), move |series| chart::stages::stages(&charts, series), "");
         Section::new("sizes", "Sizes and costs").charts(charts).table(table).note(format!(
             "Sizes after each stage; costs per measured call of {growing}, from the server's counters. On a replica set the \
-             server stores an update of a large document as changes if they are small, else whole."
+             server stores an update of a large document as changes if they are small, else whole; entries of the oplog count as whole."
         ))
     }
 
