@@ -20,18 +20,20 @@ pub struct GrowArguments {
     /// Operation of the mix that lets documents grow [default: that of the scenario's `growth`]
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub operation: Option<String>,
-    /// Operations to measure besides it, separated by commas [default: the scenario's, else all of the mix]
+    /// Operations to measure besides it, separated by commas [default: all of the mix]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub sample: Vec<String>,
-    /// End when a strategy is `refused`, at a SIZE of the largest document, or after N calls
+    /// When to end: `refused`, a size of the largest document, or calls
     ///
-    /// SIZE is such as 500KB or 4MB.
+    /// When a strategy refuses a call, at a size such as 500KB or 4MB, or after N calls.
     #[arg(long, value_name = "refused|SIZE|N", default_value = "refused", value_parser = growth_end, allow_hyphen_values = true)]
     pub until: LifeEnd,
     /// End after the first stage that is complete after this time
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, allow_hyphen_values = true)]
     pub time_limit: Duration,
-    /// Calls of the operation a day in your application: the report says after how long a document is full [default: none]
+    /// Calls of the operation a day in your application [default: unknown]
+    ///
+    /// The report then says after how long a time doubles and a document is full.
     #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true)]
     pub per_day: Option<u64>,
     /// The servers to measure.

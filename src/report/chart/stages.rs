@@ -5,13 +5,16 @@ use super::series::Series;
 use super::{Gallery, Layout};
 use crate::report::format::{count, short};
 
+/// Calls, value, and the ends of its interval.
+pub type ValueAtStage = (u64, f64, Option<(f64, f64)>);
+
 /// A strategy over the stages.
 #[derive(Debug, Clone)]
 pub struct StageLine {
     /// The strategy.
     pub strategy: usize,
-    /// Calls, value, and the ends of its interval.
-    pub points: Vec<(u64, f64, Option<(f64, f64)>)>,
+    /// In the order of the stages.
+    pub points: Vec<ValueAtStage>,
 }
 
 /// A value of all strategies over the stages.
@@ -45,8 +48,7 @@ impl StageChart {
         let lines = self.lines.iter().filter_map(|line| {
             let series = series.get(line.strategy)?;
             let at = |calls: u64| across(calls.max(1) as f64);
-            let band =
-                |(calls, _, ends): &(u64, f64, Option<(f64, f64)>)| ends.map(|(low, high)| (at(*calls), low, high));
+            let band = |(calls, _, ends): &ValueAtStage| ends.map(|(low, high)| (at(*calls), low, high));
             let words = |calls: u64, value: f64| {
                 format!("{}: {} after {} calls", series.name, (self.unit)(value), count(calls))
             };
