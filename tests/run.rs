@@ -736,7 +736,7 @@ fn growth_ends_at_a_size_or_is_interrupted() {
     finish(place.docshape(&[&grow[..], &["--until", "200KB"]].concat())).ok();
     assert_eq!(results::load_growth(&folder).unwrap().stages.len(), 2, "105 KB, then 314 KB");
 
-    let folder = place.run();
+    let folder = place.path("interrupted");
     let grow = ["grow", "blog-comments", "--strategies", "embedded", "--out", folder.to_str().unwrap()];
     let mut running = Running::start(place.docshape(&grow));
     running.wait_for("after 100 calls");
@@ -757,7 +757,9 @@ fn growth_of_nothing_is_refused() {
     fails(&[], &["does not say which operation", "--operation"]);
     fails(&["--operation", "ad"], &["never calls ad", "did you mean `add`"]);
     fails(&["--operation", "add", "--sample", "nothing"], &["never calls nothing"]);
-    fails(&["--operation", "add", "--until", "5GB"], &["--until", "4MB"]);
+    let ended = finish(place.docshape(&["grow", COUNTER, "--operation", "add", "--until", "5 apples"]));
+    assert_eq!(ended.code(), Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("--until") && ended.stderr.contains("4MB"), "{}", ended.stderr);
     place.assert_nothing_left();
 }
 
