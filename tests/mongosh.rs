@@ -244,8 +244,8 @@ impl Target for ListeningTarget<'_> {
         reply
     }
 
-    async fn begin(&self) -> Result<Transaction, Failure> {
-        self.target.begin().await
+    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
+        self.target.begin(w).await
     }
 
     async fn run_in(

@@ -792,6 +792,38 @@ fn a_sweep_over_two_conditions_has_a_grid_and_a_delay() {
 }
 
 #[test]
+fn a_sweep_adds_values_where_the_order_flips() {
+    let place = Place::new();
+    // Without a network the large document takes longer, with one the second read.
+    let read = "findOne: points, filter: { _id: <point> }";
+    let small = format!("{{ {read}, projection: {{ _id: 1 }} }}");
+    let scenario = format!(
+        "format: 1\nname: flip\ntitle: One large read or two small ones?\n\
+         entities: {{ point: {{ count: 4, fields: {{ _id: index, text: text(4000000) }} }} }}\n\
+         operations: {{ read: {{ arguments: {{ point: uniform(point) }}, returns: point }} }}\n\
+         mixes: {{ default: {{ read: 1 }} }}\n\
+         strategies:\n\
+         \x20 one: {{ collections: {{ points: {{ each: point }} }}, operations: {{ read: [{{ {read} }}, {{ return: reply._id }}] }} }}\n\
+         \x20 two: {{ like: one, operations: {{ read: [{small}, {small}, {{ return: reply._id }}] }} }}\n"
+    );
+    fs::write(place.path("flip.yaml"), scenario).unwrap();
+    let sweep = ["sweep", "./flip.yaml", "--vary", "rtt=0,60ms", "--refine", "1", "--write-concern", "1"];
+    let mut command = place.docshape(&[&sweep[..], &["--calls", "40", "--only", "own", "--rounds", "3"]].concat());
+    command.arg("--no-verify").arg("--out").arg(place.run());
+    let ended = finish(command).ok();
+    assert!(ended.stderr.contains("--refine adds 30ms"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("two is faster below"), "{}", ended.stdout);
+    let record = results::load_sweep(&place.run()).unwrap();
+    assert_eq!(record.vary[0].values, ["0", "30ms", "60ms"]);
+    assert!(record.complete && record.points.iter().all(|point| point.rounds == 3), "{record:?}");
+    for point in &record.points {
+        let settings = results::load(&place.run().join(&point.folder)).unwrap().settings;
+        assert_eq!((settings.write_concern.as_str(), settings.rtt > 0.0), ("1", point.values[0] != "0"));
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
 fn invalid_sweeps_are_refused_before_anything_is_made() {
     let place = Place::new();
     let fails = |arguments: &[&str], words: &[&str]| {
@@ -804,6 +836,8 @@ fn invalid_sweeps_are_refused_before_anything_is_made() {
     fails(&["--vary", "share:add=1%,200%"], &["--vary share:add=200%", "percentage"]);
     fails(&["--vary", "padding=1,2", "--strategies", "increment,overwrite"], &["fewer than two", "--strategies"]);
     fails(&["--vary", "rtt=1,2"], &["--vary rtt=1", "expected a time"]);
+    fails(&["--vary", "w=0,1"], &["--vary w=0", "no write is acknowledged"]);
+    fails(&["--vary", "mix=default,reading", "--refine", "2"], &["--refine", "whose values are numbers"]);
     fails(&["--vary", "cache=1,4"], &["so that the cache would have", "load more data"]);
     fails(&["--vary", "cache=1,4", "--uri", "mongodb://127.0.0.1:1"], &["needs embedded servers"]);
     fails(&["--vary", "padding=1,2", "--rounds", "1000", "--duration", "5h"], &["days", "leave out values"]);

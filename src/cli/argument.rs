@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::compile::Choice;
 
 pub use super::value::ConnectionString;
-use super::value::{assignment, cache_size, database_prefix, name, port, share};
+use super::value::{assignment, cache_size, database_prefix, name, port, share, write_concern};
 use crate::server::database_names::DatabaseNames;
 use crate::server::namespace::Namespace;
 
@@ -34,6 +34,9 @@ pub struct SubjectArguments {
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
+    /// Members that must acknowledge each write: majority or a number [default: majority]
+    #[arg(long, value_name = "W", value_parser = write_concern)]
+    pub write_concern: Option<String>,
 }
 
 impl SubjectArguments {
@@ -47,6 +50,7 @@ impl SubjectArguments {
             all: self.all_strategies,
             repeat,
             seed,
+            write_concern: self.write_concern.clone(),
         }
     }
 }
@@ -162,6 +166,9 @@ pub struct ReportArguments {
 pub struct SummaryArguments {
     /// Folder whose subfolders are runs
     pub folder: PathBuf,
+    /// Print rules of thumb instead: what sweeps, growth and claims beneath the folder confirm, refute and bound
+    #[arg(long)]
+    pub rules: bool,
 }
 
 /// The forms of a report.

@@ -138,6 +138,18 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
     }
 }
 
+/// The write concern of all writes: `majority`, or a number of members that must acknowledge.
+pub(super) fn write_concern(text: &str) -> Result<String, String> {
+    match (text.trim(), text.trim().parse()) {
+        ("majority", _) => Ok("majority".to_owned()),
+        (_, Ok(members @ 1..=50_u64)) => Ok(members.to_string()),
+        (_, Ok(0)) => {
+            Err("with 0 no write is acknowledged, so that no result can be checked: use 1 or majority".to_owned())
+        }
+        _ => Err("expected majority or a number of members, such as 1".to_owned()),
+    }
+}
+
 /// A length of time from a millisecond to a day: a number and its unit.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     const EXPECTED: &str =

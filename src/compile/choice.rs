@@ -22,12 +22,15 @@ pub struct Choice {
     pub repeat: bool,
     /// `--seed`.
     pub seed: u64,
+    /// `--write-concern`; else that of [`Concerns`](crate::plan::Concerns).
+    pub write_concern: Option<String>,
 }
 
 impl Default for Choice {
     fn default() -> Choice {
         let (set, shares, strategies) = (Vec::new(), Vec::new(), Vec::new());
-        Choice { set, mix: None, shares, strategies, all: false, repeat: false, seed: DEFAULT_SEED }
+        let (mix, all, repeat, write_concern) = (None, false, false, None);
+        Choice { set, mix, shares, strategies, all, repeat, seed: DEFAULT_SEED, write_concern }
     }
 }
 

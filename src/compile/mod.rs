@@ -92,6 +92,7 @@ fn resolve_whole(
     let operations = compile_operations(scenario, &mix, &mut names, diagnostics);
     check_names(scenario, diagnostics);
     let concerns = Concerns::default();
+    let concerns = Concerns { write: choice.write_concern.clone().unwrap_or(concerns.write), ..concerns };
     let strategies = inherit(&scenario.strategies, diagnostics);
     check_claims(scenario, &strategies, &names, diagnostics);
     check_sweeps(scenario, &names, diagnostics);

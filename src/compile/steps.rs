@@ -148,7 +148,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 let outer = std::mem::replace(&mut self.in_transaction, true);
                 let body = self.steps(body);
                 self.in_transaction = outer;
-                Some(Step::Transaction { attempts: *attempts, body: body? })
+                Some(Step::Transaction { attempts: *attempts, w: self.concerns.write.as_str().into(), body: body? })
             }
             StepKind::Abort(value) => self.expression(value).map(Step::Abort),
         }

@@ -102,6 +102,8 @@ pub enum Step {
     Transaction {
         /// The most attempts.
         attempts: u32,
+        /// The write concern with which it is committed.
+        w: Arc<str>,
         /// One attempt.
         body: Vec<Step>,
     },
@@ -243,7 +245,7 @@ pub enum Caught {
 /// Read and write concern that every command carries, since raw commands ignore the client's defaults.
 #[derive(Debug, Clone)]
 pub struct Concerns {
-    /// `w` of every write.
+    /// `w` of every write and transaction: `majority` or a number of members.
     pub write: String,
     /// `level` of every read.
     pub read: String,
@@ -259,7 +261,8 @@ impl Default for Concerns {
 impl Concerns {
     /// The value of `writeConcern`.
     pub(crate) fn write_concern(&self) -> Value {
-        Value::Map(Arc::new([(Arc::from("w"), Value::text(&self.write))]))
+        let w = self.write.parse().map_or_else(|_| Value::text(&self.write), Value::Int);
+        Value::Map(Arc::new([(Arc::from("w"), w)]))
     }
 }
 

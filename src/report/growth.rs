@@ -65,7 +65,8 @@ impl GrowthResults<'_> {
         let calls = self.record.stages.last().map_or(0, |stage| calls_after(self.record, stage));
         let until = match self.record.until.as_str() {
             "refused" => "until a strategy refuses".to_owned(),
-            other => format!("until {}", plain(other)),
+            calls if calls.parse::<u64>().is_ok() => format!("until {} calls are made", plain(calls)),
+            size => format!("until a document has {}", plain(size)),
         };
         let clients = counted(self.record.run.settings.clients as u64, "client");
         let set = self.record.run.parameters.iter().map(|(name, value)| format!("{} = {value}", plain(name)));

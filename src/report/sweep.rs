@@ -1,7 +1,10 @@
 //! The report of a sweep: where the order of the strategies flips, and the times at every point.
 
-use crate::results::{ConditionRecord, Part, RunRecord, SweepRecord};
-use crate::stats::{Curve, CurveOrder, CurvePoint, Flip, Limits, Role, SweptQuantity, SweptRun, geometric_mean, role};
+use crate::results::{
+    ConclusionRecord, ConditionRecord, FindingRecord, Part, RunRecord, SweepRecord, condition_number, condition_unit,
+    condition_unit_size,
+};
+use crate::stats::{Curve, CurveOrder, CurvePoint, Flip, Swept, SweptPair, SweptQuantity, geometric_mean};
 
 use super::Report;
 use super::cell::{Cell, Tone};
@@ -13,17 +16,6 @@ use super::table::{Column, Forms, Measure, Row, Table};
 
 /// Flips in the verdict; all are in the table.
 const STATED: usize = 3;
-
-/// The curve of two strategies in one quantity, for one value of the second condition.
-struct ComparedPair {
-    /// What is compared: an operation or the mix.
-    name: String,
-    one: usize,
-    other: usize,
-    /// The value of the second condition; empty without one.
-    under: String,
-    curve: Curve,
-}
 
 /// The time of a strategy at a point.
 struct PointTime {
@@ -38,40 +30,62 @@ struct PointTime {
 struct SweepResults<'s> {
     record: &'s SweepRecord,
     runs: &'s [RunRecord],
-    points: Vec<SweptRun>,
-    quantities: Vec<SweptQuantity>,
-    strategies: Vec<usize>,
+    swept: Swept<'s>,
 }
 
 impl Report {
     /// Computes the report of a sweep from the runs of its points.
     pub fn of_sweep(record: &SweepRecord, runs: &[RunRecord]) -> Report {
-        let points: Vec<SweptRun> = runs.iter().map(SweptRun::of).collect();
-        let quantities = SweptQuantity::all(&points);
-        let is_judged = |run: &RunRecord, place: usize| matches!(role(run, place), Role::Judged);
-        let strategies = runs
-            .first()
-            .map_or_else(Vec::new, |run| (0..run.strategies.len()).filter(|place| is_judged(run, *place)).collect());
-        let sweep = SweepResults { record, runs, points, quantities, strategies };
-        let comparisons = sweep.comparisons();
-        let winners = sweep.winners(&comparisons);
-        let sections = [Some(sweep.orders(&comparisons)), winners, Some(sweep.times()), Some(sweep.list())];
-        Report::of(sweep.headline(&comparisons), sections.into_iter().flatten())
+        let sweep = SweepResults { record, runs, swept: Swept::of(record, runs) };
+        let pairs = sweep.swept.pairs();
+        let winners = sweep.winners(&pairs);
+        let sections = [Some(sweep.orders(&pairs)), winners, Some(sweep.times()), Some(sweep.list())];
+        Report::of(sweep.headline(&pairs), sections.into_iter().flatten())
     }
 }
 
+/// What a sweep has found; `None` without runs.
+pub fn sweep_conclusion(record: &SweepRecord, runs: &[RunRecord]) -> Option<ConclusionRecord> {
+    let sweep = SweepResults { record, runs, swept: Swept::of(record, runs) };
+    let conditions = sweep.conditions(runs.first()?);
+    let finding = |pair: &SweptPair| FindingRecord {
+        place: sweep.place(pair),
+        strategies: [pair.one, pair.other].map(|place| sweep.strategy(place)),
+        answer: sweep.sentence(pair),
+        flips: !pair.curve.flips.is_empty(),
+        mix: pair.quantity.is_mix(),
+    };
+    Some(ConclusionRecord { conditions, findings: sweep.swept.pairs().iter().map(finding).collect() })
+}
+
 impl SweepResults<'_> {
-    fn headline(&self, comparisons: &[ComparedPair]) -> Headline {
+    /// The server, the machine, the length and what was set.
+    fn conditions(&self, run: &RunRecord) -> String {
+        let varied = |name: &str| self.record.vary.iter().any(|condition| condition.name == name);
+        let set = run.settings.set.iter().filter(|(name, _)| !varied(name));
+        let cores = run.environment.cores.map(|cores| counted(cores, "core"));
+        let conditions = [
+            Some(format!("MongoDB {}", plain(&run.server.version))),
+            cores,
+            Some(format!("preset {}", run.settings.preset.name())),
+            Some(counted(self.rounds(), "round")),
+            (!varied("mix")).then(|| format!("mix {}", plain(&run.mix.name))),
+        ];
+        let set = set.map(|(name, value)| format!("{} = {}", plain(name), plain(value)));
+        conditions.into_iter().flatten().chain(set).collect::<Vec<_>>().join(", ")
+    }
+
+    fn headline(&self, pairs: &[SweptPair]) -> Headline {
         let condition = |condition: &ConditionRecord| {
             format!("{} = {}", plain(&condition.name), plain(&condition.values.join(", ")))
         };
         let conditions: Vec<String> = self.record.vary.iter().map(condition).collect();
         let mix = self.runs.first().map_or_else(String::new, |run| plain(&run.mix.name));
-        let flipped = comparisons.iter().filter(|one| !one.curve.flips.is_empty());
+        let flipped = pairs.iter().filter(|one| !one.curve.flips.is_empty());
         let varied = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
         let findings: Vec<Finding> = flipped
             .map(|one| Finding {
-                name: one.place(),
+                name: self.place(one),
                 text: format!("{} ({varied})", self.sentence(one)),
                 is_difference: true,
             })
@@ -140,44 +154,15 @@ impl SweepResults<'_> {
         }
     }
 
-    /// The values of the second condition; one without a text where there is none.
-    fn unders(&self) -> Vec<String> {
-        self.record.vary.get(1).map_or_else(|| vec![String::new()], |condition| condition.values.clone())
-    }
-
-    /// The usable points with this value of the second condition, by the number that the first one has there.
-    fn points_under(&self, under: &str) -> Vec<(f64, &SweptRun)> {
-        let is_under = |values: &[String]| values.get(1).is_none_or(|value| value == under);
-        let points = self.record.points.iter().zip(&self.points);
-        let usable = points.filter(|(point, _)| point.error.is_none() && is_under(&point.values));
-        usable.filter_map(|(point, run)| Some((number(point.values.first()?)?, run))).collect()
-    }
-
-    fn comparisons(&self) -> Vec<ComparedPair> {
-        let floor = self.runs.first().map_or(0.0, |run| Limits::of(&run.settings).floor());
-        let mut comparisons = Vec::new();
-        for &quantity in &self.quantities {
-            for (place, &one) in self.strategies.iter().enumerate() {
-                for &other in &self.strategies[place + 1..] {
-                    if self.points.iter().all(|point| point.is_identical(quantity, one, other)) {
-                        continue;
-                    }
-                    for under in self.unders() {
-                        let curve = quantity.curve(&self.points_under(&under), one, other, floor);
-                        if !curve.points.is_empty() {
-                            let name = self.name(quantity);
-                            comparisons.push(ComparedPair { name, one, other, under, curve });
-                        }
-                    }
-                }
-            }
-        }
-        comparisons
+    /// The operation or mix of a pair, and the value of the second condition.
+    fn place(&self, pair: &SweptPair) -> String {
+        let name = self.name(pair.quantity);
+        if pair.under.is_empty() { name } else { format!("{name}, {}", plain(&pair.under)) }
     }
 
     /// What a curve says, as a sentence.
-    fn sentence(&self, comparison: &ComparedPair) -> String {
-        let ComparedPair { one, other, curve, .. } = comparison;
+    fn sentence(&self, pair: &SweptPair) -> String {
+        let SweptPair { one, other, curve, .. } = pair;
         let (one, other) = (self.strategy(*one), self.strategy(*other));
         if !curve.flips.is_empty() {
             let flip = |Flip { below, low, high, .. }: &Flip| {
@@ -204,16 +189,20 @@ impl SweepResults<'_> {
 
     /// A number of the first condition in the unit of its values.
     fn value(&self, x: f64) -> String {
-        let unit =
-            self.record.vary.first().and_then(|condition| condition.values.last()).map_or("", |value| unit(value));
-        let size = unit_size(unit);
+        let unit = self
+            .record
+            .vary
+            .first()
+            .and_then(|condition| condition.values.last())
+            .map_or("", |value| condition_unit(value));
+        let size = condition_unit_size(unit);
         format!("{}{unit}", three(x / size))
     }
 
     /// A value of the first condition as it was written.
     fn label(&self, x: f64) -> String {
         let mut values = self.record.vary.iter().flat_map(|condition| &condition.values);
-        values.find(|value| number(value) == Some(x)).map_or_else(|| self.value(x), |value| plain(value))
+        values.find(|value| condition_number(value) == Some(x)).map_or_else(|| self.value(x), |value| plain(value))
     }
 
     /// From one number of the first condition to another.
@@ -222,7 +211,7 @@ impl SweepResults<'_> {
         if low == high { low } else { format!("{low} to {high}") }
     }
 
-    fn orders(&self, comparisons: &[ComparedPair]) -> Section {
+    fn orders(&self, pairs: &[SweptPair]) -> Section {
         let measures = [
             Measure::text("strategies", "strategies", "The two strategies.", |one: &(String, String, Curve)| {
                 Cell::text(one.0.as_str())
@@ -249,9 +238,9 @@ impl SweepResults<'_> {
                 |one| Cell::value(one.2.points.iter().map(|point| point.ratio).collect::<Vec<f64>>()),
             ),
         ];
-        let rows = comparisons.iter().map(|one| {
+        let rows = pairs.iter().map(|one| {
             let pair = format!("{}, {}", self.strategy(one.one), self.strategy(one.other));
-            (Row::new(one.place()), (pair, self.sentence(one), one.curve.clone()))
+            (Row::new(self.place(one)), (pair, self.sentence(one), one.curve.clone()))
         });
         let about = "An operation, or the mix, and the value of the second condition.";
         let table = Table::new(
@@ -261,7 +250,7 @@ impl SweepResults<'_> {
             &measures,
             rows,
         );
-        let charts = self.ratio_charts(comparisons);
+        let charts = self.ratio_charts(pairs);
         let charts = Charts::of(self.series(), move |series| chart::sweep::ratios(&charts, series), "");
         Section::new("orders", "Which strategy is faster where").charts(charts).table(table).note(
             "Between two points, the ratio of two strategies and the ends of its interval are straight lines on logarithmic axes; \
@@ -270,11 +259,11 @@ impl SweepResults<'_> {
     }
 
     /// A chart for every operation and value of the second condition: all strategies relative to the first one.
-    fn ratio_charts(&self, comparisons: &[ComparedPair]) -> Vec<RatioChart> {
-        let baseline = self.strategies.first().copied().unwrap_or(0);
+    fn ratio_charts(&self, pairs: &[SweptPair]) -> Vec<RatioChart> {
+        let baseline = self.swept.strategies.first().copied().unwrap_or(0);
         let condition = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
         let mut charts: Vec<RatioChart> = Vec::new();
-        for one in comparisons.iter().filter(|one| one.one == baseline && one.curve.points.len() > 1) {
+        for one in pairs.iter().filter(|one| one.one == baseline && one.curve.points.len() > 1) {
             // The curve divides the baseline's time by the other's.
             let turned = |point: &CurvePoint| {
                 let ends = point.interval.map(|interval| (interval.high.recip(), interval.low.recip()));
@@ -282,10 +271,10 @@ impl SweepResults<'_> {
             };
             let line = RatioLine { strategy: one.other, points: one.curve.points.iter().map(turned).collect() };
             let values = one.curve.points.iter().map(|point| (point.x, self.label(point.x)));
-            match charts.iter_mut().find(|chart| chart.title == one.place()) {
+            match charts.iter_mut().find(|chart| chart.title == self.place(one)) {
                 Some(chart) => chart.lines.push(line),
                 None => charts.push(RatioChart {
-                    title: one.place(),
+                    title: self.place(one),
                     condition: condition.clone(),
                     values: values.collect(),
                     baseline,
@@ -302,19 +291,19 @@ impl SweepResults<'_> {
     }
 
     /// The fastest strategies over two conditions.
-    fn winners(&self, comparisons: &[ComparedPair]) -> Option<Section> {
+    fn winners(&self, pairs: &[SweptPair]) -> Option<Section> {
         let [first, second] = self.record.vary.as_slice() else { return None };
         let mut maps: Vec<WinnerMap> = Vec::new();
-        for comparison in comparisons {
-            if maps.iter().any(|map| map.title == comparison.name) {
+        for &quantity in &self.swept.quantities {
+            if !pairs.iter().any(|pair| pair.quantity == quantity) {
                 continue;
             }
             let row = |under: &String| {
-                let cells = first.values.iter().map(|value| self.winner(comparisons, &comparison.name, value, under));
+                let cells = first.values.iter().map(|value| self.winner(pairs, quantity, value, under));
                 (plain(under), cells.collect())
             };
             maps.push(WinnerMap {
-                title: comparison.name.clone(),
+                title: self.name(quantity),
                 conditions: [plain(&first.name), plain(&second.name)],
                 columns: first.values.iter().map(|value| plain(value)).collect(),
                 rows: second.values.iter().map(row).collect(),
@@ -347,22 +336,22 @@ impl SweepResults<'_> {
     }
 
     /// The strategy that is faster than every other one at a point.
-    fn winner(&self, comparisons: &[ComparedPair], name: &str, value: &str, under: &str) -> WinnerCell {
-        let x = number(value);
-        let here = comparisons.iter().filter(|one| one.name == name && one.under == under);
+    fn winner(&self, pairs: &[SweptPair], quantity: SweptQuantity, value: &str, under: &str) -> WinnerCell {
+        let x = condition_number(value);
+        let here = pairs.iter().filter(|one| one.quantity == quantity && one.under == under);
         let points: Vec<_> =
             here.filter_map(|one| Some((one, one.curve.points.iter().find(|point| Some(point.x) == x)?))).collect();
-        let beats = |place: usize, (one, point): &(&ComparedPair, &CurvePoint)| match point.order {
+        let beats = |place: usize, (one, point): &(&SweptPair, &CurvePoint)| match point.order {
             CurveOrder::Faster => one.one == place,
             CurveOrder::Slower => one.other == place,
             CurveOrder::Undecided => false,
         };
-        let is_in = |place: usize, (one, _): &(&ComparedPair, &CurvePoint)| one.one == place || one.other == place;
+        let is_in = |place: usize, (one, _): &(&SweptPair, &CurvePoint)| one.one == place || one.other == place;
         let wins = |place: &usize| {
             let mut own = points.iter().filter(|point| is_in(*place, point)).peekable();
             own.peek().is_some() && own.all(|point| beats(*place, point))
         };
-        let winner = self.strategies.iter().copied().find(wins);
+        let winner = self.swept.strategies.iter().copied().find(wins);
         let text = winner.map_or_else(|| NOTHING.to_owned(), |winner| self.strategy(winner));
         let found = winner.map_or_else(
             || "no strategy is shown to be the fastest".to_owned(),
@@ -386,13 +375,13 @@ impl SweepResults<'_> {
             Measure::data("rounds", "The rounds that it comes from.", |one| Cell::value(one.rounds)),
         ];
         let mut rows = Vec::new();
-        for &quantity in &self.quantities {
-            for (number, (point, run)) in self.record.points.iter().zip(&self.points).enumerate() {
+        for &quantity in &self.swept.quantities {
+            for (number, (point, run)) in self.record.points.iter().zip(&self.swept.points).enumerate() {
                 let means: Vec<_> =
-                    self.strategies.iter().map(|place| geometric_mean(&run.times(quantity, *place))).collect();
+                    self.swept.strategies.iter().map(|place| geometric_mean(&run.times(quantity, *place))).collect();
                 let best = means.iter().flatten().copied().reduce(f64::min);
                 let group = format!("{}, {}", self.name(quantity), plain(&point.values.join(", ")));
-                for (place, mean) in self.strategies.iter().zip(means) {
+                for (place, mean) in self.swept.strategies.iter().zip(means) {
                     let row = Row::new(self.strategy(*place)).group(Cell::text(group.as_str())).series(*place);
                     let clients = self.runs.get(number).map_or(0.0, |run| run.settings.clients as f64);
                     let calls_per_second =
@@ -404,7 +393,7 @@ impl SweepResults<'_> {
         let table = Table::new("times", "Times at the points", Column::strategy(), &measures, rows)
             .grouped(Column::text("point", "operation and value", "What was measured, under which condition."))
             .side_by_side(Forms::READ);
-        let parts = self.quantities.iter().map(|quantity| quantity.part());
+        let parts = self.swept.quantities.iter().map(|quantity| quantity.part());
         let is_own = parts.clone().any(|part| part == Part::Own);
         let is_rate = parts.clone().any(|part| part == Part::Rate);
         let own = if is_own { "An operation has its own time: by itself, with one client. " } else { "" };
@@ -441,46 +430,5 @@ impl SweepResults<'_> {
         Section::new("points", "Points")
             .table(table)
             .note("`docshape report FOLDER` prints the whole report of a point.")
-    }
-}
-
-impl ComparedPair {
-    /// The operation or mix, and the value of the second condition.
-    fn place(&self) -> String {
-        if self.under.is_empty() { self.name.clone() } else { format!("{}, {}", self.name, plain(&self.under)) }
-    }
-}
-
-/// The unit of a value of a condition.
-fn unit(value: &str) -> &str {
-    value.trim_start_matches(|symbol: char| symbol.is_ascii_digit() || "+-.eE".contains(symbol))
-}
-
-/// The size of a unit.
-fn unit_size(unit: &str) -> f64 {
-    match unit.trim() {
-        "%" => 0.01,
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        _ => 1.0,
-    }
-}
-
-/// The number that a value of a condition stands for; `None` for a name.
-fn number(value: &str) -> Option<f64> {
-    let unit = unit(value);
-    let digits = value.strip_suffix(unit)?;
-    let is_known = ["", "%", "us", "µs", "ms", "s"].contains(&unit.trim());
-    digits.trim().parse::<f64>().ok().filter(|_| is_known).map(|number| number * unit_size(unit))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_numbers_with_units() {
-        let all = ["100", "2.5", "25%", "0.4ms", "0", "writing"].map(number);
-        assert_eq!(all, [Some(100.0), Some(2.5), Some(0.25), Some(0.0004), Some(0.0), None]);
     }
 }

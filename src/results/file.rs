@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::check::check;
 use super::{
-    CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, FORMAT_VERSION, GROWTH_FILE, GROWTH_FORMAT, GrowthRecord, RUN_FILE,
-    RunRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord,
+    CAPACITY_FILE, CAPACITY_FORMAT, CLAIMS_FILE, CLAIMS_FORMAT, CapacityRecord, ClaimsRecord, FORMAT_VERSION,
+    GROWTH_FILE, GROWTH_FORMAT, GrowthRecord, RUN_FILE, RunRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord,
 };
 
 /// Results that cannot be written or read.
@@ -206,6 +206,15 @@ pub fn load_growth(path: &Path) -> Result<GrowthRecord, ResultsError> {
 pub fn load_sweep(path: &Path) -> Result<SweepRecord, ResultsError> {
     let (path, text, head): (_, _, Head) = open(path, SWEEP_FILE)?;
     read_format(&path, &text, &head, SWEEP_FORMAT)
+}
+
+/// Reads the claims of a scenario, given their file or its folder.
+///
+/// # Errors
+/// As those of [`load`].
+pub fn load_claims(path: &Path) -> Result<ClaimsRecord, ResultsError> {
+    let (path, text, head): (_, _, Head) = open(path, CLAIMS_FILE)?;
+    read_format(&path, &text, &head, CLAIMS_FORMAT)
 }
 
 /// Reads a file as far as all versions of its format agree.

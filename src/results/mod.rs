@@ -8,6 +8,7 @@ mod cell;
 mod check;
 mod claim;
 mod claims_file;
+mod conclusion;
 mod environment;
 mod event;
 mod file;
@@ -42,9 +43,10 @@ pub use cell::{
 };
 pub use claim::{ClaimRecord, Than};
 pub use claims_file::{CLAIMS_FILE, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
+pub use conclusion::{ConclusionRecord, FindingRecord};
 pub use environment::Environment;
 pub use event::{EventKind, EventRecord};
-pub use file::{ResultsError, load, load_capacity, load_growth, load_sweep, save, save_as, write_whole};
+pub use file::{ResultsError, load, load_capacity, load_claims, load_growth, load_sweep, save, save_as, write_whole};
 pub use folder::{FolderError, NewFolder, create as create_folder, stamp};
 pub use folder_lock::FolderLock;
 pub use growth::{GROWTH_FILE, GROWTH_FORMAT, GrowthEnd, GrowthRecord, StageRecord};
@@ -53,7 +55,10 @@ pub use other_mixes::other_mixes;
 pub use preset::{Preset, PresetLength};
 pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
-pub use sweep::{ConditionRecord, PointRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord};
+pub use sweep::{
+    ConditionRecord, PointRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord, condition_number, condition_unit,
+    condition_unit_size,
+};
 use verification::Verification;
 
 /// The version of `run.json` that this build writes.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ConclusionRecord;
+
 /// The name of the file.
 pub const SWEEP_FILE: &str = "sweep.json";
 
@@ -28,14 +30,17 @@ pub struct SweepRecord {
     pub complete: bool,
     /// The conditions, one or two.
     pub vary: Vec<ConditionRecord>,
-    /// The points, in the order in which they were planned.
+    /// The points, in the order in which they were planned; by value after `--refine`.
     pub points: Vec<PointRecord>,
+    /// What was found; `None` before the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conclusion: Option<ConclusionRecord>,
 }
 
 /// A condition that a sweep varies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConditionRecord {
-    /// Its name on the command line: a parameter, `share:OPERATION`, `clients`, `rate`, `rtt`, `cache` or `mix`.
+    /// Its name on the command line: a parameter, `share:OPERATION`, `clients`, `rate`, `rtt`, `cache`, `w` or `mix`.
     pub name: String,
     /// Its values as on the command line.
     pub values: Vec<String>,
@@ -53,4 +58,45 @@ pub struct PointRecord {
     /// Why it has no more rounds than these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+impl SweepRecord {
+    /// The values of the second condition; one without a text where there is none.
+    pub fn seconds(&self) -> Vec<String> {
+        self.vary.get(1).map_or_else(|| vec![String::new()], |condition| condition.values.clone())
+    }
+}
+
+/// The unit of a value of a condition.
+pub fn condition_unit(value: &str) -> &str {
+    value.trim_start_matches(|symbol: char| symbol.is_ascii_digit() || "+-.eE".contains(symbol))
+}
+
+/// The size of a unit of conditions: times are in seconds, shares from 0 to 1.
+pub fn condition_unit_size(unit: &str) -> f64 {
+    match unit.trim() {
+        "%" => 0.01,
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        _ => 1.0,
+    }
+}
+
+/// The number that a value of a condition means; `None` for a name.
+pub fn condition_number(value: &str) -> Option<f64> {
+    let unit = condition_unit(value);
+    let digits = value.strip_suffix(unit)?;
+    let is_known = ["", "%", "us", "µs", "ms", "s"].contains(&unit.trim());
+    digits.trim().parse::<f64>().ok().filter(|_| is_known).map(|number| number * condition_unit_size(unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_numbers_with_units() {
+        let all = ["100", "2.5", "25%", "0.4ms", "0", "writing"].map(condition_number);
+        assert_eq!(all, [Some(100.0), Some(2.5), Some(0.25), Some(0.0004), Some(0.0), None]);
+    }
 }

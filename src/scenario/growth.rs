@@ -11,6 +11,8 @@ pub struct GrowthDefinition {
     pub operation: Spanned<String>,
     /// The operations that are measured besides it; when there are none, all others of the mix.
     pub sampled: Vec<Spanned<String>>,
+    /// When it ends, as `--until` takes it.
+    pub until: Option<Spanned<String>>,
     /// Parameters, each as `--set` takes it.
     pub set: Vec<Spanned<String>>,
     /// The mix, when it is not the default one.

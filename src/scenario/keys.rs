@@ -315,6 +315,8 @@ pub(super) const GROWTH: Keys = &[
     required("operation", Takes::Text, "the operation that lets documents grow").example("add_comment"),
     optional("sampled", Takes::Texts, "what is measured besides it, by default all other operations of the mix")
         .example("[read_post]"),
+    optional("until", Takes::Text, "when it ends, as `--until` takes it, by default when a strategy refuses a call")
+        .example("4MB"),
     optional("set", Takes::Texts, "parameters, as `--set` takes them").example("[\"posts=1\"]"),
     optional("mix", Takes::Text, "the mix, by default that of a plain run").example("reading"),
     optional("strategies", Takes::Texts, "the strategies, by default those of a plain run")

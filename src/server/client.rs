@@ -231,8 +231,8 @@ impl Target for MongoTarget {
         self.watch.primary().take()
     }
 
-    async fn begin(&self) -> Result<Transaction, Failure> {
-        Transaction::begin(&self.client).await
+    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
+        Transaction::begin(&self.client, w).await
     }
 
     async fn run_in(

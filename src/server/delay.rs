@@ -47,9 +47,9 @@ impl<T: Target> Target for DelayedTarget<'_, T> {
         self.target.take_primary_changes()
     }
 
-    async fn begin(&self) -> Result<Transaction, Failure> {
+    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
         // Nothing is sent: the first command of a transaction starts it.
-        self.target.begin().await
+        self.target.begin(w).await
     }
 
     async fn run_in(

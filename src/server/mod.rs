@@ -210,9 +210,9 @@ pub trait Target {
         Vec::new()
     }
 
-    /// Begins a transaction that reads a snapshot and is committed by a majority. A target without transactions runs
-    /// the commands of one as all others.
-    fn begin(&self) -> impl Future<Output = Result<Transaction, Failure>> {
+    /// Begins a transaction that reads a snapshot and is committed with this write concern. A target without transactions
+    /// runs the commands of one as all others.
+    fn begin(&self, _w: &str) -> impl Future<Output = Result<Transaction, Failure>> {
         async { Ok(Transaction::plain()) }
     }
 

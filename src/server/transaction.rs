@@ -18,13 +18,17 @@ impl Transaction {
         Transaction { session: None }
     }
 
-    /// Starts one that reads a snapshot and is committed by a majority. Nothing is sent yet.
-    pub(super) async fn begin(client: &Client) -> Result<Transaction, Failure> {
+    /// Starts one that reads a snapshot and is committed with a write concern. Nothing is sent yet.
+    pub(super) async fn begin(client: &Client, w: &str) -> Result<Transaction, Failure> {
         let mut session = client.start_session().await.map_err(|error| failure::from_driver(&error))?;
         session
             .start_transaction()
             .read_concern(ReadConcern::snapshot())
-            .write_concern(WriteConcern::builder().w(Acknowledgment::Majority).build())
+            .write_concern(
+                WriteConcern::builder()
+                    .w(w.parse().map_or_else(|_| w.to_owned().into(), Acknowledgment::Nodes))
+                    .build(),
+            )
             .await
             .map_err(|error| failure::from_driver(&error))?;
         Ok(Transaction { session: Some(Box::new(session)) })

@@ -74,7 +74,7 @@ pub use run_comparison::{
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
 pub use student::t_quantile;
-pub use sweep::{SweptQuantity, SweptRun};
+pub use sweep::{Swept, SweptPair, SweptQuantity};
 pub use threshold::{Measurement, Threshold, ThresholdCheck};
 pub use throughput::{calls_per_second, cell_rate};
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};

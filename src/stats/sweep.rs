@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::results::{Part, RunRecord};
+use crate::results::{Part, RunRecord, SweepRecord, condition_number};
 
 use super::crossover::{Curve, CurveSample};
 use super::estimate::log_ratios;
 use super::mix::times;
-use super::{cell_rate, cells};
+use super::{Limits, Role, cell_rate, cells, role};
 
 /// What is compared over the points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +18,76 @@ pub enum SweptQuantity {
     Rate,
     /// The time per call of the mix at saturation: clients divided by calls per second.
     Saturation,
+}
+
+/// A sweep with the runs of its points, ready to be compared.
+#[derive(Debug)]
+pub struct Swept<'s> {
+    record: &'s SweepRecord,
+    /// The runs, in the order of the points.
+    pub points: Vec<SweptRun>,
+    /// What some points have measured, operations first.
+    pub quantities: Vec<SweptQuantity>,
+    /// The positions of the strategies that are judged.
+    pub strategies: Vec<usize>,
+    floor: f64,
+}
+
+/// Two strategies in one quantity over the first condition, for one value of the second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweptPair {
+    /// What is compared.
+    pub quantity: SweptQuantity,
+    /// The position of the first strategy.
+    pub one: usize,
+    /// The position of the second strategy.
+    pub other: usize,
+    /// The value of the second condition; empty without one.
+    pub under: String,
+    /// Their ratio over the first condition.
+    pub curve: Curve,
+}
+
+impl<'s> Swept<'s> {
+    /// Prepares the runs of a sweep's points, in their order.
+    pub fn of(record: &'s SweepRecord, runs: &[RunRecord]) -> Swept<'s> {
+        let points: Vec<SweptRun> = runs.iter().map(SweptRun::of).collect();
+        let quantities = SweptQuantity::all(&points);
+        let is_judged = |run: &RunRecord, place: usize| matches!(role(run, place), Role::Judged);
+        let judged = |run: &RunRecord| (0..run.strategies.len()).filter(|place| is_judged(run, *place)).collect();
+        let strategies = runs.first().map_or_else(Vec::new, judged);
+        let floor = runs.first().map_or(0.0, |run| Limits::of(&run.settings).floor());
+        Swept { record, points, quantities, strategies, floor }
+    }
+
+    /// Every pair of strategies in every quantity, except where an operation is the same program in both.
+    pub fn pairs(&self) -> Vec<SweptPair> {
+        let mut pairs = Vec::new();
+        for &quantity in &self.quantities {
+            for (place, &one) in self.strategies.iter().enumerate() {
+                for &other in &self.strategies[place + 1..] {
+                    if self.points.iter().all(|point| point.is_identical(quantity, one, other)) {
+                        continue;
+                    }
+                    for under in self.record.seconds() {
+                        let curve = quantity.curve(&self.points_under(&under), one, other, self.floor);
+                        if !curve.points.is_empty() {
+                            pairs.push(SweptPair { quantity, one, other, under, curve });
+                        }
+                    }
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The usable points with this value of the second condition, by the number that the first one has there.
+    fn points_under(&self, under: &str) -> Vec<(f64, &SweptRun)> {
+        let is_under = |values: &[String]| values.get(1).is_none_or(|value| value == under);
+        let points = self.record.points.iter().zip(&self.points);
+        let usable = points.filter(|(point, _)| point.error.is_none() && is_under(&point.values));
+        usable.filter_map(|(point, run)| Some((condition_number(point.values.first()?)?, run))).collect()
+    }
 }
 
 /// A run at a point of a sweep, by parts.
@@ -68,6 +138,11 @@ impl SweptQuantity {
         let is_measured =
             |quantity: &SweptQuantity| points.iter().any(|point| point.times(*quantity, 0).iter().any(Option::is_some));
         all.into_iter().filter(is_measured).collect()
+    }
+
+    /// Whether it is about the mix, not about an operation by itself.
+    pub fn is_mix(self) -> bool {
+        !matches!(self, SweptQuantity::Own(_))
     }
 
     /// The part that measures it.

@@ -48,8 +48,8 @@ impl<T: Target> Target for Meeting<'_, T> {
         self.target.run(database, command, kind).await
     }
 
-    async fn begin(&self) -> Result<Transaction, Failure> {
-        self.target.begin().await
+    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
+        self.target.begin(w).await
     }
 
     async fn run_in(

@@ -23,11 +23,11 @@ pub struct GrowArguments {
     /// Operations to measure besides it, separated by commas [default: all of the mix]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub sample: Vec<String>,
-    /// When to end: `refused`, a size of the largest document, or calls
+    /// When to end: refused, a size of the largest document, or calls [default: the scenario's, else refused]
     ///
     /// When a strategy refuses a call, at a size such as 500KB or 4MB, or after N calls.
-    #[arg(long, value_name = "refused|SIZE|N", default_value = "refused", value_parser = growth_end, allow_hyphen_values = true)]
-    pub until: LifeEnd,
+    #[arg(long, value_name = "refused|SIZE|N", value_parser = growth_end, allow_hyphen_values = true)]
+    pub until: Option<LifeEnd>,
     /// End after the first stage that is complete after this time
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, allow_hyphen_values = true)]
     pub time_limit: Duration,
@@ -73,15 +73,6 @@ impl GrowArguments {
             shares: subject.share.clone(),
             cache_gb: Some(self.server.embedded.cache_gb()),
             ..RunSettings::of(Preset::Quick)
-        }
-    }
-
-    /// `--until` as it was given.
-    pub fn until_text(&self) -> String {
-        match self.until {
-            LifeEnd::Refused => "refused".to_owned(),
-            LifeEnd::Bytes(bytes) => format!("{bytes}B"),
-            LifeEnd::Calls(calls) => calls.to_string(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::time::Instant;
 
-use crate::engine::{Experiment, FatalError, Life, RunError};
+use crate::engine::{Experiment, FatalError, Life, LifeEnd, RunError};
 use crate::plan::Plan;
 use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, Report, bytes};
 use crate::results::verification::Verification;
@@ -26,7 +26,7 @@ use super::run::rounds::status_after;
 use super::run::{Invocation, record};
 use super::scenario::{Ready, prepare};
 use super::session::{Session, on_main_thread};
-use super::value::assignment;
+use super::value::{assignment, growth_end};
 use super::verify::verify_before_run;
 pub use argument::GrowArguments;
 
@@ -51,16 +51,21 @@ pub fn grow(arguments: &GrowArguments) -> Result<Exit, CliError> {
 }
 
 /// What grows and what is measured besides.
-#[derive(Default)]
 struct Defined {
     question: Option<String>,
     operation: Option<String>,
     sampled: Vec<String>,
+    until: LifeEnd,
 }
 
 /// What the command line says, and what it does not say from the scenario's `growth`.
 fn defined(arguments: &GrowArguments, subject: &mut SubjectArguments) -> Result<Defined, CliError> {
-    let given = Defined { question: None, operation: arguments.operation.clone(), sampled: arguments.sample.clone() };
+    let given = Defined {
+        question: None,
+        operation: arguments.operation.clone(),
+        sampled: arguments.sample.clone(),
+        until: arguments.until.unwrap_or(LifeEnd::Refused),
+    };
     let choice = crate::compile::Choice { mix: None, ..subject.choice(arguments.seed, false) };
     let growth = prepare(&arguments.scenario, &choice)?.scenario.growth;
     let Some(growth) =
@@ -76,7 +81,10 @@ fn defined(arguments: &GrowArguments, subject: &mut SubjectArguments) -> Result<
     if subject.strategies.is_empty() && !subject.all_strategies {
         subject.strategies = texts(&growth.strategies);
     }
+    let until = growth.until.filter(|_| arguments.until.is_none()).map(|until| growth_end(&until.value)).transpose();
+    let until = until.map_err(|error| CliError::usage(format!("`growth.until` of the scenario: {error}")))?;
     Ok(Defined {
+        until: until.unwrap_or(given.until),
         question: Some(growth.question),
         operation: Some(growth.operation.value),
         sampled: if given.sampled.is_empty() { texts(&growth.sampled) } else { given.sampled },
@@ -109,7 +117,7 @@ fn life(arguments: &GrowArguments, defined: &Defined, plan: &Plan) -> Result<Lif
     } else {
         defined.sampled.iter().map(|name| place(name)).collect::<Result<Vec<_>, _>>()?
     };
-    Ok(Life { operation, sampled, until: arguments.until, longest: arguments.time_limit })
+    Ok(Life { operation, sampled, until: defined.until, longest: arguments.time_limit })
 }
 
 /// Growth that is ready to be measured.
@@ -158,7 +166,7 @@ impl ServerJob for Growth {
             format: GROWTH_FORMAT,
             operation: life.operation,
             sampled: life.sampled.clone(),
-            until: arguments.until_text(),
+            until: life.until.to_string(),
             question,
             per_day: arguments.per_day,
             run,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::results::{ClaimsRecord, DecidedClaimRecord};
+use crate::results::{self, ClaimsRecord, DecidedClaimRecord};
 use crate::scenario::{Scenario, StrategyDefinition};
 
 use super::super::exit::CliError;
@@ -89,11 +89,7 @@ fn verdicts(folder: &Path, scenario: &str) -> Result<Option<ClaimsRecord>, CliEr
     if !path.is_file() {
         return Ok(None);
     }
-    let wrong = |error: &dyn std::fmt::Display| {
-        CliError::usage(format!("cannot read the verdicts in {}: {error}", path.display()))
-    };
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    serde_json::from_str(&text).map(Some).map_err(|error| wrong(&error))
+    Ok(Some(results::load_claims(&path)?))
 }
 
 fn linked(scenarios: &[Scenario]) -> String {

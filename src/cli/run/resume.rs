@@ -80,6 +80,7 @@ pub fn choice(record: &RunRecord) -> Choice {
         all: false,
         repeat: record.strategies.iter().any(|strategy| strategy.is_repeat),
         seed: record.settings.seed,
+        write_concern: Some(record.settings.write_concern.clone()),
     }
 }
 

@@ -60,12 +60,15 @@ impl<T: Target> Target for RecordingTarget<'_, T> {
         reply
     }
 
-    async fn begin(&self) -> Result<Transaction, Failure> {
-        let begin = "var session = db.getMongo().startSession()\n\
+    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
+        let written = w.parse::<u32>().map_or_else(|_| format!("'{w}'"), |members| members.to_string());
+        let begin = format!(
+            "var session = db.getMongo().startSession()\n\
                      var tx = session.getDatabase(db.getName())\n\
-                     session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } })";
-        self.keep(begin, String::new());
-        self.target.begin().await
+                     session.startTransaction({{ readConcern: {{ level: 'snapshot' }}, writeConcern: {{ w: {written} }} }})"
+        );
+        self.keep(&begin, String::new());
+        self.target.begin(w).await
     }
 
     async fn run_in(

@@ -8,6 +8,7 @@ use super::super::argument::{ServerArguments, SubjectArguments};
 use super::super::compare::SavedRunArguments;
 use super::super::exit::CliError;
 use super::super::run::{MeasurementArguments, RunArguments};
+use super::super::value::whole;
 use super::condition::{Condition, condition};
 
 /// Rounds of a point, the fewest that can show a difference.
@@ -22,12 +23,17 @@ pub struct SweepArguments {
     /// Vary a condition, such as posts=100,1000; once or twice [default: the scenario's first sweep]
     ///
     /// NAME is a parameter of the scenario, share:OPERATION (its percentage of the mix), clients, rate, rtt (added to every
-    /// reply), cache (data divided by the cache of the embedded servers) or mix. Two conditions make a grid.
+    /// reply), cache (data divided by the cache of the embedded servers), w (write concern) or mix. Two conditions make a grid.
     #[arg(long, value_name = "NAME=V1,V2,...", value_parser = condition, conflicts_with_all = ["resume", "sweep"])]
     pub vary: Vec<Condition>,
     /// Measure the sweep of this name that the scenario defines [default: the first one]
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     pub sweep: Option<String>,
+    /// Add up to N values between those at which the order of strategies differs [default: 0]
+    ///
+    /// They are measured after the others, with as many rounds. Needs one condition with numbers.
+    #[arg(long, value_name = "N", value_parser = whole::<1, 20>, conflicts_with = "resume")]
+    pub refine: Option<u64>,
     /// Resume the sweep in DIR after its last complete rounds [default: a new sweep]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
     pub resume: Option<PathBuf>,

@@ -6,7 +6,7 @@ use crate::results::{ConditionRecord, Part};
 use crate::scenario::SHARE;
 
 use super::super::run::RunArguments;
-use super::super::value::{rate, round_trip_time, share, whole};
+use super::super::value::{rate, round_trip_time, share, whole, write_concern};
 
 /// The most values of a condition.
 const MOST_VALUES: usize = 50;
@@ -37,6 +37,8 @@ pub enum ConditionSubject {
     Cache,
     /// The mix.
     Mix,
+    /// The write concern.
+    WriteConcern,
 }
 
 impl ConditionSubject {
@@ -49,6 +51,7 @@ impl ConditionSubject {
             ("rtt", None) => ConditionSubject::Rtt,
             ("cache", None) => ConditionSubject::Cache,
             ("mix", None) => ConditionSubject::Mix,
+            ("w", None) => ConditionSubject::WriteConcern,
             (name, None) => ConditionSubject::Parameter(name.to_owned()),
         }
     }
@@ -56,9 +59,10 @@ impl ConditionSubject {
     /// The parts in which the condition changes anything.
     fn parts(&self) -> &'static [Part] {
         match self {
-            ConditionSubject::Parameter(_) | ConditionSubject::Rtt | ConditionSubject::Cache => {
-                &[Part::Own, Part::Rate]
-            }
+            ConditionSubject::Parameter(_)
+            | ConditionSubject::Rtt
+            | ConditionSubject::Cache
+            | ConditionSubject::WriteConcern => &[Part::Own, Part::Rate],
             ConditionSubject::Share(_) | ConditionSubject::Mix => &[Part::Rate, Part::Saturation],
             ConditionSubject::Rate => &[Part::Rate],
             ConditionSubject::Clients => &[Part::Saturation],
@@ -82,6 +86,7 @@ impl ConditionSubject {
             ConditionSubject::Rtt => run.measurement.rtt = round_trip_time(value)?,
             ConditionSubject::Cache => drop(cache_ratio(value)?),
             ConditionSubject::Mix => run.subject.mix = Some(value.to_owned()),
+            ConditionSubject::WriteConcern => run.subject.write_concern = Some(write_concern(value)?),
         }
         Ok(())
     }
@@ -112,6 +117,7 @@ impl fmt::Display for ConditionSubject {
             ConditionSubject::Rtt => formatter.write_str("rtt"),
             ConditionSubject::Cache => formatter.write_str("cache"),
             ConditionSubject::Mix => formatter.write_str("mix"),
+            ConditionSubject::WriteConcern => formatter.write_str("w"),
         }
     }
 }

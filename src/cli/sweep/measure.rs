@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::engine::{Experiment, FatalError, RoundPlan, RunError, shuffled};
 use crate::generate::Label;
-use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, Report};
+use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, Report, sweep_conclusion};
 use crate::results::{self, RunRecord, SWEEP_FILE, Status, SweepRecord};
 use crate::server::client::MongoTarget;
 use crate::server::namespace::Namespace;
@@ -23,6 +23,7 @@ use super::super::run::job::JobServers;
 use super::super::run::rounds::{EarlyEnd, Rounds, status_after};
 use super::super::run::{Invocation, LogWriter, record};
 use super::points::Point;
+use super::refine::refined;
 use super::{Sweep, cache_bytes};
 
 /// Labels the order of the points in a round.
@@ -42,23 +43,49 @@ struct Turn<'t> {
     error: Option<RunError>,
 }
 
-/// Measures all points, and writes and prints the report.
+/// Measures all points, then those that `--refine` adds, and writes and prints the report.
 ///
 /// # Errors
 /// When the sweep ends early; complete rounds are saved.
-pub async fn measure(sweep: Sweep, measured: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
-    let Sweep { settings: common, points, mut record, folder, invocation, .. } = sweep;
+pub async fn measure(mut sweep: Sweep, measured: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
+    let (mut runs, mut error) = measure_points(&mut sweep, &measured, &namespace).await?;
+    if error.is_none() && sweep.refine > 0 {
+        let values = refined(&sweep.record, &runs, sweep.refine);
+        if values.is_empty() {
+            output::message("--refine adds nothing: no order of two strategies differs between the values\n");
+        } else {
+            output::message(&format!("--refine adds {}\n", values.join(", ")));
+            sweep.add(values, runs)?;
+            (runs, error) = measure_points(&mut sweep, &measured, &namespace).await?;
+        }
+    }
+    let Sweep { mut record, folder, .. } = sweep;
+    conclude(&mut record, &runs, &folder)?;
+    match error {
+        Some(error) => Err(error.with(&format!("resume it with docshape sweep --resume {}", folder.display()))),
+        None if record.complete => Ok(Exit::Success),
+        None => Ok(Exit::Invalid),
+    }
+}
+
+/// Runs the rounds that points lack. Returns the runs of all points, and why it ended early.
+async fn measure_points(
+    sweep: &mut Sweep,
+    measured: &JobServers<'_>,
+    namespace: &Namespace,
+) -> Result<(Vec<RunRecord>, Option<CliError>), CliError> {
+    let Sweep { settings: common, points, record, folder, invocation, .. } = sweep;
     let started = Instant::now();
     let mut records = Vec::new();
-    for point in &points {
-        let path = point.path(&folder);
+    for point in points.iter() {
+        let path = point.path(folder);
         fs::create_dir_all(&path).map_err(|error| write_error(&path, &error))?;
-        records.push(begin(point, &common, &measured, &invocation));
+        records.push(begin(point, common, measured, invocation));
         results::save(&records[records.len() - 1], &path)?;
     }
-    save(&record, &folder)?;
+    save(record, folder)?;
     let logs = points.iter().zip(&records);
-    let logs = logs.map(|(point, record)| LogWriter::open(&point.path(&folder), record, record::started(record)));
+    let logs = logs.map(|(point, record)| LogWriter::open(&point.path(folder), record, record::started(record)));
     let logs = logs.collect::<Result<Vec<_>, _>>()?;
     let turns = points.iter().zip(records).zip(&logs).map(|((point, record), log)| Turn {
         experiment: Experiment {
@@ -71,7 +98,7 @@ pub async fn measure(sweep: Sweep, measured: JobServers<'_>, namespace: Namespac
             stop: measured.stop.clone(),
             started,
         },
-        folder: point.path(&folder),
+        folder: point.path(folder),
         log,
         record,
         plan: None,
@@ -85,7 +112,7 @@ pub async fn measure(sweep: Sweep, measured: JobServers<'_>, namespace: Namespac
         EarlyEnd::Engine(FatalError::ServerLost(format!("strategy {}: {reason}", arms[server])).into())
     };
     let result = tokio::select! {
-        result = interleaved(&mut turns, &mut record, &folder) => result,
+        result = interleaved(&mut turns, record, folder) => result,
         lost = lost => Err(lost),
     };
     let (status, error) = match result {
@@ -103,13 +130,8 @@ pub async fn measure(sweep: Sweep, measured: JobServers<'_>, namespace: Namespac
         runs.push(run);
     }
     record.complete = error.is_none() && record.points.iter().all(|point| point.error.is_none());
-    save(&record, &folder)?;
-    conclude(&record, &runs, &folder)?;
-    match error {
-        Some(error) => Err(error.with(&format!("resume it with docshape sweep --resume {}", folder.display()))),
-        None if record.complete => Ok(Exit::Success),
-        None => Ok(Exit::Invalid),
-    }
+    save(record, folder)?;
+    Ok((runs, error))
 }
 
 /// Why the times of a point may not be used.
@@ -215,7 +237,9 @@ fn save(record: &SweepRecord, folder: &Path) -> Result<(), CliError> {
 }
 
 /// Writes and prints the report.
-pub fn conclude(record: &SweepRecord, runs: &[RunRecord], folder: &Path) -> Result<(), CliError> {
+pub fn conclude(record: &mut SweepRecord, runs: &[RunRecord], folder: &Path) -> Result<(), CliError> {
+    record.conclusion = sweep_conclusion(record, runs);
+    save(record, folder)?;
     let report = Report::of_sweep(record, runs).in_folder(&folder.display().to_string());
     for (name, text) in [(MARKDOWN_FILE, written(&Markdown, &report)), (HTML_FILE, written(&Html, &report))] {
         let path = folder.join(name);

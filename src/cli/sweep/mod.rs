@@ -7,15 +7,17 @@ mod argument;
 mod condition;
 mod measure;
 mod points;
+mod refine;
 mod resume;
 
+use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use crate::compile::Choice;
 use crate::plan::Plan;
 use crate::report::bytes;
 use crate::results::verification::Verification;
-use crate::results::{self, RunSettings, SWEEP_FORMAT, SweepRecord};
+use crate::results::{self, RunRecord, RunSettings, SWEEP_FORMAT, SweepRecord, condition_number};
 use crate::scenario::nearest;
 use crate::server::namespace::Namespace;
 
@@ -59,6 +61,7 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
             vary.len()
         )));
     }
+    check_refined(arguments, vary)?;
     let values = grid(vary).into_iter().enumerate();
     let points = values.map(|(place, values)| Point::prepare(&run, vary, values, place + 1));
     let points = points.collect::<Result<Vec<_>, _>>()?;
@@ -86,9 +89,11 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
         complete: false,
         vary: vary.iter().map(Into::into).collect(),
         points: points.iter().map(Point::record).collect(),
+        conclusion: None,
     };
     let settings = first.settings.clone();
-    Sweep { run, settings, points, record, folder, invocation }.on_server(choice)
+    let refine = arguments.refine.unwrap_or(0);
+    Sweep { run, settings, points, record, refine, folder, invocation }.on_server(choice)
 }
 
 /// The conditions on the command line, else those of a sweep of the scenario, which also has a question and gives the run what
@@ -122,6 +127,15 @@ fn conditions(
     }
     let vary = sweep.vary.iter().map(|vary| condition(&vary.value)).collect::<Result<Vec<_>, _>>();
     Ok((vary.map_err(CliError::usage)?, Some(sweep.question.clone())))
+}
+
+/// Rejects `--refine` where there is nothing between two values.
+fn check_refined(arguments: &SweepArguments, vary: &[Condition]) -> Result<(), CliError> {
+    let is_number = |condition: &Condition| condition.values.iter().all(|value| condition_number(value).is_some());
+    if arguments.refine.is_none() || (vary.len() == 1 && vary.iter().all(is_number)) {
+        return Ok(());
+    }
+    Err(CliError::usage("--refine adds values between numbers: give one --vary whose values are numbers"))
 }
 
 /// Rejects a sweep that would take longer than a day, whatever the server does.
@@ -166,6 +180,11 @@ fn check_caches(points: &[Point], choice: &ServerChoice) -> Result<(), CliError>
     Ok(())
 }
 
+/// The order of two values of a condition with numbers.
+fn by_number(one: &str, other: &str) -> Ordering {
+    condition_number(one).partial_cmp(&condition_number(other)).unwrap_or(Ordering::Equal)
+}
+
 /// The bytes of the cache of a point: the data of the baseline divided by the ratio.
 fn cache_bytes(point: &Point, ratio: f64) -> f64 {
     loaded_bytes(&point.ready.plan) / ratio
@@ -178,11 +197,36 @@ struct Sweep {
     settings: RunSettings,
     points: Vec<Point>,
     record: SweepRecord,
+    /// Values to add where the order changes.
+    refine: u64,
     folder: PathBuf,
     invocation: Invocation,
 }
 
 impl Sweep {
+    /// Adds a point for each of some values of the only condition, to those measured so far.
+    fn add(&mut self, values: Vec<String>, measured: Vec<RunRecord>) -> Result<(), CliError> {
+        for (point, run) in self.points.iter_mut().zip(measured) {
+            point.resumed = Some(run);
+        }
+        let [varied] = self.record.vary.as_mut_slice() else { return Ok(()) };
+        varied.values.extend(values.iter().cloned());
+        varied.values.sort_by(|one, other| by_number(one, other));
+        let vary = [Condition::new(&varied.name, varied.values.clone()).map_err(CliError::usage)?];
+        let mut run = self.run.clone();
+        // Without those that the server cannot run.
+        run.subject.all_strategies = false;
+        run.subject.strategies = self.plan().arms.iter().map(|arm| arm.name.clone()).collect();
+        for value in values {
+            let point = Point::prepare(&run, &vary, vec![value], self.points.len() + 1)?;
+            self.record.points.push(point.record());
+            self.points.push(point);
+        }
+        self.points.sort_by(|one, other| by_number(&one.values[0], &other.values[0]));
+        self.record.points.sort_by(|one, other| by_number(&one.values[0], &other.values[0]));
+        Ok(())
+    }
+
     fn on_server(self, choice: ServerChoice) -> Result<Exit, CliError> {
         let quit = choice.quit_error(&format!("complete rounds are in {}", self.folder.display()));
         on_main_thread(quit, async |stop| on_servers(self, choice, stop).await)

@@ -28,11 +28,11 @@ pub fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliErro
         )));
     }
     let _lock = FolderLock::take(folder)?;
-    let record = results::load_sweep(folder)?;
+    let mut record = results::load_sweep(folder)?;
     let runs = runs_of_points(&record, folder)?;
     if record.complete {
         output::message(&format!("the sweep in {} is complete: nothing to resume\n", folder.display()));
-        conclude(&record, &runs, folder)?;
+        conclude(&mut record, &runs, folder)?;
         return Ok(Exit::Success);
     }
     let vary = record.vary.iter().map(|condition| Condition::new(&condition.name, condition.values.clone()));
@@ -45,7 +45,8 @@ pub fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliErro
     check_caches(&points, &choice)?;
     let settings = first.settings.clone();
     let run = arguments.run()?;
-    let sweep = Sweep { run, settings, points, record, folder: folder.to_owned(), invocation: Invocation::now() };
+    let (folder, invocation) = (folder.to_owned(), Invocation::now());
+    let sweep = Sweep { run, settings, points, record, refine: 0, folder, invocation };
     sweep.on_server(choice)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! All strategies get the same calls. Those between two stages are not measured.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,17 @@ pub enum LifeEnd {
     Bytes(u64),
     /// After this many calls.
     Calls(u64),
+}
+
+impl fmt::Display for LifeEnd {
+    /// As `--until` takes it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LifeEnd::Refused => formatter.write_str("refused"),
+            LifeEnd::Bytes(bytes) => write!(formatter, "{bytes}B"),
+            LifeEnd::Calls(calls) => write!(formatter, "{calls}"),
+        }
+    }
 }
 
 /// What lets documents grow, and what is measured meanwhile.

@@ -96,8 +96,8 @@ impl<T: Target> Target for ExplainTarget<'_, T> {
         self.target.run(database, command, kind).await.inspect(|reply| self.receive(reply))
     }
 
-    async fn begin(&self) -> Result<Transaction, Failure> {
-        self.target.begin().await
+    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
+        self.target.begin(w).await
     }
 
     async fn run_in(

@@ -126,7 +126,9 @@ impl<'t, T: Target> Interpreter<'t, T> {
                 Step::ForEach { slot, list, body } => Box::pin(self.for_each(*slot, list, body, frame)).await?,
                 Step::While(step) => Box::pin(self.while_true(step, frame)).await?,
                 Step::Retry(step) => Box::pin(self.retry(step, frame)).await?,
-                Step::Transaction { attempts, body } => Box::pin(self.transaction(*attempts, body, frame)).await?,
+                Step::Transaction { attempts, w, body } => {
+                    Box::pin(self.transaction(*attempts, w, body, frame)).await?
+                }
                 Step::Try { body, catches } => Box::pin(self.catch(body, catches, frame)).await?,
             };
             if !matches!(flow, Flow::Next) {

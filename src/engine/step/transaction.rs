@@ -37,6 +37,7 @@ impl<T: Target> Interpreter<'_, T> {
     pub(super) async fn transaction(
         &mut self,
         attempts: u32,
+        w: &str,
         body: &[Step],
         frame: &mut Frame,
     ) -> Result<Flow, StepError> {
@@ -45,7 +46,7 @@ impl<T: Target> Interpreter<'_, T> {
         let mut retries = 0;
         loop {
             left = left.saturating_sub(1);
-            match self.attempt(body, &mut left, frame).await {
+            match self.attempt(w, body, &mut left, frame).await {
                 Err(StepError::Failed { failure, .. }) if left > 0 && is_labelled(&failure, TRANSIENT) => {}
                 ended => return ended,
             }
@@ -57,8 +58,8 @@ impl<T: Target> Interpreter<'_, T> {
     }
 
     /// Makes one attempt. Each repeated commit takes one of the attempts that are left.
-    async fn attempt(&mut self, body: &[Step], left: &mut u32, frame: &mut Frame) -> Result<Flow, StepError> {
-        let transaction = self.target.begin().await.map_err(|failure| failed("transaction", failure))?;
+    async fn attempt(&mut self, w: &str, body: &[Step], left: &mut u32, frame: &mut Frame) -> Result<Flow, StepError> {
+        let transaction = self.target.begin(w).await.map_err(|failure| failed("transaction", failure))?;
         self.open = Some(OpenTransaction { transaction, is_sent: false, changes: false });
         let flow = self.steps(body, frame).await;
         let Some(open) = self.open.take() else { return flow };

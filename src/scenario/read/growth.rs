@@ -11,6 +11,7 @@ pub(super) fn growth(fields: &Fields, diagnostics: &mut Diagnostics) -> Option<G
         question: fields.text("question")?.value,
         operation: fields.text("operation")?,
         sampled: fields.texts("sampled"),
+        until: fields.text("until"),
         set: fields.texts("set"),
         mix: fields.text("mix"),
         strategies: fields.texts("strategies"),
