@@ -3,7 +3,7 @@
 use crate::results::{LoadModel, RunRecord};
 use crate::stats::{
     self, Anomalies, CollectionGrowth, Comparison, Deferred, Distribution, FollowedGrowth, InFlight, MINIMUM_ROUNDS,
-    OpenLoad, OutcomeTotals, Ranking, RoundTimes, SharedCache, Spread, Verdict, outcome_totals,
+    OpenLoad, OutcomeTotals, QuarterTimes, Ranking, RoundTimes, SharedCache, Spread, Verdict, outcome_totals,
 };
 
 use super::arm_comparison::{ArmComparison, ComparedMetric, ComparisonFamily, PartQuestions, ask};
@@ -71,6 +71,8 @@ pub struct StrategyResults {
     pub collections: Vec<CollectionGrowth>,
     /// The size of followed documents before the calls and after each of `FOLLOWED_STEPS` equal parts.
     pub followed: Vec<FollowedGrowth>,
+    /// The time of a call at the beginning and at the end of the windows.
+    pub quarters: Option<QuarterTimes>,
     /// Calls per second of each slice, over the rounds.
     pub slice_rates: Vec<Option<Spread>>,
     /// Calls per second of each round.
@@ -226,6 +228,7 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
         audits: stats::anomalies(record, strategy),
         collections,
         followed,
+        quarters: stats::quarter_times(record, strategy),
         slice_rates: stats::slice_rates(record, strategy),
         round_rates: stats::round_rates(record, strategy),
         round_times: stats::round_times(record, strategy),

@@ -69,7 +69,7 @@ impl GrowthResults<'_> {
             size => format!("until a document has {}", plain(size)),
         };
         let clients = counted(self.record.run.settings.clients as u64, "client");
-        let set = self.record.run.parameters.iter().map(|(name, value)| format!("{} = {value}", plain(name)));
+        let set = self.record.run.parameters.iter().map(|(name, value)| plain(&format!("{name} = {value}")));
         let is_complete = self.record.run.status == crate::results::Status::Complete;
         Headline {
             scenario: plain(&self.record.run.scenario.name),
@@ -219,7 +219,7 @@ impl GrowthResults<'_> {
                 (Row::new(self.strategy(strategy)).group(Cell::text(group.as_str())).series(strategy), (curve, doubled))
             })
         });
-        let table = Table::new("growth", "Times while documents grow", Column::strategy(), &measures, rows)
+        let table = Table::new("grown_times", "Times while documents grow", Column::strategy(), &measures, rows)
             .grouped(Column::operation());
         let charts = self.time_charts();
         let charts = Charts::of(self.series(), move |series| chart::stages::stages(&charts, series), "");
@@ -255,7 +255,7 @@ impl GrowthResults<'_> {
     fn sizes(&self) -> Section {
         let growing = self.operation(self.record.operation);
         let measures = [
-            Measure::new("largest_bytes", "largest document", "The largest document.", |one: &StageCost| {
+            Measure::new("largest_bytes", "largest", "The largest document.", |one: &StageCost| {
                 Cell::number(Some(one.largest), bytes)
             }),
             Measure::new("data_bytes", "data", "All documents, uncompressed.", |one| {
@@ -269,10 +269,10 @@ impl GrowthResults<'_> {
             Measure::new("journal_bytes", "journal", "Bytes of journal per call, compressed.", |one| {
                 Cell::number(one.journal, bytes)
             }),
-            Measure::new("whole_bytes", "stored whole", "Bytes of whole values stored in the cache per call.", |one| {
+            Measure::new("whole_bytes", "whole", "Bytes of whole values stored in the cache per call.", |one| {
                 Cell::number(one.whole, bytes)
             }),
-            Measure::new("changed_bytes", "stored as changes", "Bytes stored as changes of values per call.", |one| {
+            Measure::new("changed_bytes", "changes", "Bytes stored as changes of values per call.", |one| {
                 Cell::number(one.changes, bytes)
             }),
         ];
@@ -286,13 +286,14 @@ impl GrowthResults<'_> {
             })
         });
         let about = "Calls of the operation that lets documents grow.";
-        let table = Table::new("sizes", "Sizes and costs", Column::text("calls", "calls", about), &measures, rows)
-            .grouped(Column::strategy())
-            .only(Forms::READ);
+        let table =
+            Table::new("grown_sizes", "Sizes and costs", Column::text("calls", "calls", about), &measures, rows)
+                .grouped(Column::strategy())
+                .only(Forms::READ);
         let charts = vec![self.size_chart()];
         let charts = Charts::of(self.series(), move |series| chart::stages::stages(&charts, series), "");
         Section::new("sizes", "Sizes and costs").charts(charts).table(table).note(format!(
-            "Sizes after each stage; costs per measured call of {growing}, from the server's counters. On a replica set the \
+            "Sizes after each stage, the largest document first; costs per measured call of {growing}, from the server's counters. On a replica set the \
              server stores an update of a large document as changes if they are small, else whole; entries of the oplog count as whole."
         ))
     }
@@ -392,5 +393,56 @@ impl StageCost {
             whole: per_call("cursor_insert_bytes"),
             changes: per_call("cursor_modify_bytes"),
         }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::report::tests::in_every_form;
+    use crate::results::{GROWTH_FORMAT, RunRecord, StageRecord};
+    use crate::stats::sample;
+
+    /// Three stages, of which the first strategy refuses the last one.
+    pub(in crate::report) fn growth(run: &RunRecord, text: &str) -> GrowthRecord {
+        let stage = |round: &crate::results::RoundRecord| {
+            let cells = round.cells.iter().map(|cell| Some(cell.clone())).collect();
+            StageRecord { calls: 100, cells }
+        };
+        let mut stages: Vec<StageRecord> = sample::run(3).rounds.iter().map(stage).collect();
+        stages[2].cells[0] = None;
+        let end = |place: usize| GrowthEnd {
+            succeeded: 300,
+            refused: (place == 0).then(|| text.to_owned()),
+            failed: 0,
+            audits: Vec::new(),
+        };
+        GrowthRecord {
+            format: GROWTH_FORMAT,
+            operation: 0,
+            sampled: vec![1],
+            until: text.to_owned(),
+            question: Some(text.to_owned()),
+            per_day: Some(50),
+            run: run.clone(),
+            is_reached: true,
+            stages,
+            ends: (0..run.strategies.len()).map(end).collect(),
+        }
+    }
+
+    pub(in crate::report) fn named(run: &RunRecord, text: &str) -> Report {
+        Report::of_growth(&growth(run, text))
+    }
+
+    pub(in crate::report) fn complete() -> Report {
+        named(&sample::run(0), "size")
+    }
+
+    #[test]
+    fn a_refusal_and_its_day_are_reported() {
+        let [terminal, markdown] = in_every_form(&complete());
+        assert!(terminal.contains("embedded refused add_comment (size) after 300 calls"), "{terminal}");
+        assert!(markdown.contains("at 50 a day that is after 6"), "{markdown}");
     }
 }

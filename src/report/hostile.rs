@@ -19,7 +19,7 @@ use super::format::{plain, steers};
 use super::html::markup;
 use super::{
     CSV_COLUMNS, ComparedRuns, Html, Json, Junit, Markdown, NamedRun, Picture, Renderer, Report, Terminal,
-    csv as metrics, verification,
+    csv as metrics, growth, rules, sweep, verification,
 };
 
 /// Texts that are markup in one form or another, or steer a terminal.
@@ -179,7 +179,7 @@ fn markdown_has_the_same_parts_whatever_its_texts_are() {
 }
 
 /// The reports that are not about a single run, with this text in every place.
-fn others_with(text: &str) -> [Report; 4] {
+fn others_with(text: &str) -> [Report; 7] {
     let mut record = run(text);
     record.rounds.truncate(2);
     let named = || NamedRun { name: text.to_owned(), record: record.clone() };
@@ -212,6 +212,9 @@ fn others_with(text: &str) -> [Report; 4] {
         capacity,
         verification::tests::named(text),
         Report::of_runs(&[NamedRun { name: "folder".into(), ..named() }]),
+        sweep::tests::named(&sample::whole(&record), text),
+        growth::tests::named(&record, text),
+        rules::tests::named(&sample::whole(&record), text),
     ]
 }
 

@@ -154,3 +154,75 @@ fn conditions(record: &ClaimsRecord, claim: &DecidedClaimRecord) -> String {
     let parts = [server, Some(format!("preset {}", record.preset.name())), of_run];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::report::tests::in_every_form;
+    use crate::report::{growth, sweep};
+    use crate::results::{CLAIMS_FORMAT, ClaimsRunRecord, Preset, RunRecord};
+    use crate::stats::sample;
+
+    /// Claims with every verdict.
+    fn claims(text: &str) -> ClaimsRecord {
+        let own = || text.to_owned();
+        let claim = |(verdict, by_design): (&str, bool)| DecidedClaimRecord {
+            id: own(),
+            says: own(),
+            source: Some(own()),
+            by_design,
+            verdict: verdict.to_owned(),
+            measure: own(),
+            expected: own(),
+            value: Some(1.0),
+            against: None,
+            ratio: None,
+            interval: None,
+            text: own(),
+            run: own(),
+        };
+        ClaimsRecord {
+            format: CLAIMS_FORMAT,
+            version: own(),
+            scenario: own(),
+            title: own(),
+            scenario_sha256: own(),
+            server: Some(own()),
+            started: own(),
+            preset: Preset::Quick,
+            complete: true,
+            runs: vec![ClaimsRunRecord {
+                folder: own(),
+                mix: own(),
+                clients: 8,
+                set: vec![(own(), own())],
+                strategies: vec![own()],
+                parts: vec![own()],
+                rounds: 6,
+                error: None,
+            }],
+            claims: [("confirmed", false), ("refuted", false), ("undecided", false), ("confirmed", true)]
+                .map(claim)
+                .to_vec(),
+        }
+    }
+
+    /// Rules of every kind, with this text in every place.
+    pub(in crate::report) fn named(run: &RunRecord, text: &str) -> Report {
+        Report::of_rules(&PublishedResults {
+            sweeps: vec![("folder".to_owned(), sweep::tests::sweep(run, text).0)],
+            growths: vec![("folder".to_owned(), growth::tests::growth(run, text))],
+            claims: vec![claims(text)],
+        })
+    }
+
+    pub(in crate::report) fn complete() -> Report {
+        named(&sample::whole(&sample::run(6)), "text")
+    }
+
+    #[test]
+    fn every_rule_has_its_conditions() {
+        let [_, markdown] = in_every_form(&complete());
+        insta::assert_snapshot!("rules_markdown", markdown);
+    }
+}

@@ -4,15 +4,18 @@ use crate::results::{
     ConclusionRecord, ConditionRecord, FindingRecord, Part, RunRecord, SweepRecord, condition_number, condition_unit,
     condition_unit_size,
 };
-use crate::stats::{Curve, CurveOrder, CurvePoint, Flip, Swept, SweptPair, SweptQuantity, geometric_mean};
+use crate::stats::{
+    CollectionGrowth, Curve, CurveOrder, CurvePoint, Flip, NetworkPrediction, OwnCost, Swept, SweptPair, SweptQuantity,
+    geometric_mean,
+};
 
 use super::Report;
 use super::cell::{Cell, Tone};
 use super::chart::sweep::{RatioChart, RatioLine, WinnerCell, WinnerMap};
 use super::chart::{self, Charts, Series};
-use super::format::{NOTHING, counted, interval, listed, plain, three, time};
+use super::format::{NOTHING, bytes, counted, interval, listed, plain, three, time};
 use super::section::{Finding, Headline, Section};
-use super::table::{Column, Forms, Measure, Row, Table};
+use super::table::{Column, Forms, Kind, Measure, Row, Table};
 
 /// Flips in the verdict; all are in the table.
 const STATED: usize = 3;
@@ -24,6 +27,36 @@ struct PointTime {
     calls_per_second: Option<f64>,
     best: Option<f64>,
     rounds: u64,
+}
+
+/// What a strategy stores at a point.
+struct PointSizes {
+    documents: f64,
+    largest: f64,
+    data: f64,
+    indexes: f64,
+}
+
+impl PointSizes {
+    fn of(collections: &[CollectionGrowth]) -> PointSizes {
+        let sum = |of: fn(&CollectionGrowth) -> f64| collections.iter().map(of).sum();
+        PointSizes {
+            documents: sum(|one| one.documents.after),
+            largest: collections.iter().map(|one| one.max.after).fold(0.0, f64::max),
+            data: sum(|one| one.size.after),
+            indexes: sum(|one| one.indexes.after),
+        }
+    }
+}
+
+/// Where two strategies change places on a slower network.
+struct NetworkTurn {
+    strategies: String,
+    prediction: NetworkPrediction,
+    predicted: String,
+    measured: String,
+    /// The measured ratio with the most latency.
+    ratio: String,
 }
 
 /// A sweep as it is reported.
@@ -39,7 +72,16 @@ impl Report {
         let sweep = SweepResults { record, runs, swept: Swept::of(record, runs) };
         let pairs = sweep.swept.pairs();
         let winners = sweep.winners(&pairs);
-        let sections = [Some(sweep.orders(&pairs)), winners, Some(sweep.times()), Some(sweep.list())];
+        let network = sweep.network(&pairs);
+        let sections = [
+            Some(sweep.orders(&pairs)),
+            network,
+            winners,
+            Some(sweep.times()),
+            sweep.costs(),
+            Some(sweep.sizes()),
+            Some(sweep.list()),
+        ];
         Report::of(sweep.headline(&pairs), sections.into_iter().flatten())
     }
 }
@@ -157,7 +199,8 @@ impl SweepResults<'_> {
     /// The operation or mix of a pair, and the value of the second condition.
     fn place(&self, pair: &SweptPair) -> String {
         let name = self.name(pair.quantity);
-        if pair.under.is_empty() { name } else { format!("{name}, {}", plain(&pair.under)) }
+        let Some(second) = self.record.vary.get(1) else { return name };
+        format!("{name}, {} = {}", plain(&second.name), plain(&pair.under))
     }
 
     /// What a curve says, as a sentence.
@@ -178,7 +221,7 @@ impl SweepResults<'_> {
         let factors = decided.iter().map(|point| factor(point.ratio));
         let least = factors.clone().fold(f64::INFINITY, f64::min);
         let most = factors.fold(0.0, f64::max);
-        let by = if decided.len() == 1 { three(least) } else { interval(least, most) };
+        let by = if three(least) == three(most) { three(least) } else { interval(least, most) };
         let places = if decided.len() == curve.points.len() {
             String::new()
         } else {
@@ -212,6 +255,7 @@ impl SweepResults<'_> {
     }
 
     fn orders(&self, pairs: &[SweptPair]) -> Section {
+        type PairMeasure = Measure<(String, String, Curve)>;
         let measures = [
             Measure::text("strategies", "strategies", "The two strategies.", |one: &(String, String, Curve)| {
                 Cell::text(one.0.as_str())
@@ -225,18 +269,25 @@ impl SweepResults<'_> {
                     Cell::text(one.1.as_str()).tone(tone)
                 },
             ),
-            Measure::data("flips", "Where the ratio of their times crosses 1: the range and the best guess.", |one| {
-                let flip = |flip: &Flip| vec![flip.low, flip.at, flip.high];
-                Cell::value(one.2.flips.iter().flat_map(flip).collect::<Vec<f64>>())
-            }),
-            Measure::data("values", "The values of the first condition.", |one| {
+            PairMeasure::data(
+                "flips",
+                "Where the ratio of their times crosses 1: the range and the best guess.",
+                |one| {
+                    let flip = |flip: &Flip| vec![flip.low, flip.at, flip.high];
+                    Cell::value(one.2.flips.iter().flat_map(flip).collect::<Vec<f64>>())
+                },
+            )
+            .of(Kind::Numbers),
+            PairMeasure::data("values", "The values of the first condition.", |one| {
                 Cell::value(one.2.points.iter().map(|point| point.x).collect::<Vec<f64>>())
-            }),
-            Measure::data(
+            })
+            .of(Kind::Numbers),
+            PairMeasure::data(
                 "ratios",
                 "The time of the first strategy divided by that of the second one, at each value.",
                 |one| Cell::value(one.2.points.iter().map(|point| point.ratio).collect::<Vec<f64>>()),
-            ),
+            )
+            .of(Kind::Numbers),
         ];
         let rows = pairs.iter().map(|one| {
             let pair = format!("{}, {}", self.strategy(one.one), self.strategy(one.other));
@@ -249,13 +300,72 @@ impl SweepResults<'_> {
             Column::text("place", "operation", about),
             &measures,
             rows,
-        );
+        )
+        .list();
         let charts = self.ratio_charts(pairs);
         let charts = Charts::of(self.series(), move |series| chart::sweep::ratios(&charts, series), "");
         Section::new("orders", "Which strategy is faster where").charts(charts).table(table).note(
             "Between two points, the ratio of two strategies and the ends of its interval are straight lines on logarithmic axes; \
              a flip is where they cross 1. The intervals of all points of a line hold together, with 95 % confidence.",
         )
+    }
+
+    fn network_turn(&self, pair: &SweptPair) -> Option<NetworkTurn> {
+        let prediction = self.swept.network_prediction(pair)?;
+        let flips: Vec<String> = pair.curve.flips.iter().map(|flip| self.range(flip.low, flip.high)).collect();
+        let point = pair.curve.points.iter().find(|point| point.x == prediction.most)?;
+        let ends = point.interval.map(|ends| format!(" ({})", interval(ends.low, ends.high)));
+        Some(NetworkTurn {
+            strategies: format!("{}, {}", self.strategy(pair.one), self.strategy(pair.other)),
+            predicted: prediction.turn.map_or_else(|| "none".to_owned(), |turn| self.value(turn)),
+            measured: if flips.is_empty() { "none shown".to_owned() } else { listed(&flips) },
+            ratio: format!("{}{}", three(point.ratio), ends.unwrap_or_default()),
+            prediction,
+        })
+    }
+
+    /// What the point without an added latency predicts, and what was measured; `None` unless the first condition is the latency.
+    fn network(&self, pairs: &[SweptPair]) -> Option<Section> {
+        let condition = self.record.vary.first().filter(|condition| condition.name == "rtt")?;
+        let measures = [
+            Measure::text("strategies", "strategies", "The two strategies.", |one: &NetworkTurn| {
+                Cell::text(one.strategies.as_str())
+            }),
+            Measure::new("round_trips", "trips", "Round trips per call of the first strategy.", |one| {
+                Cell::number(Some(one.prediction.round_trips[0]), three)
+            }),
+            Measure::new("other_round_trips", "of the other", "Those of the second strategy.", |one| {
+                Cell::number(Some(one.prediction.round_trips[1]), three)
+            }),
+            Measure::text(
+                "predicted_turn",
+                "predicted turn",
+                "The added latency at which both take the same time.",
+                |one| Cell::text(one.predicted.as_str()),
+            ),
+            Measure::text("measured_turn", "measured turn", "Where their order flips, with 95 % confidence.", |one| {
+                Cell::text(one.measured.as_str())
+            }),
+            Measure::new(
+                "predicted_ratio",
+                "predicted ratio",
+                "The time of the first strategy divided by that of the second, with the most latency.",
+                |one| Cell::number(Some(one.prediction.ratio), three),
+            ),
+            Measure::text("measured_ratio", "measured ratio", "The same as measured, with its interval.", |one| {
+                Cell::text(one.ratio.as_str())
+            }),
+        ];
+        let rows = pairs.iter().filter_map(|pair| Some((Row::new(self.place(pair)), self.network_turn(pair)?)));
+        let name = Column::text("place", "operation", "An operation, or the mix.");
+        let title = "Predicted and measured";
+        let table = Table::new("network", title, name, &measures, rows).list();
+        let note = format!(
+            "Predicted from the times at {} alone: each round trip takes the added latency longer. Ratios are those at {}.",
+            condition.values.first().map_or_else(String::new, |value| plain(value)),
+            condition.values.last().map_or_else(String::new, |value| plain(value)),
+        );
+        Section::new("network", title).table(table).note(note).with_rows()
     }
 
     /// A chart for every operation and value of the second condition: all strategies relative to the first one.
@@ -390,7 +500,7 @@ impl SweepResults<'_> {
                 }
             }
         }
-        let table = Table::new("times", "Times at the points", Column::strategy(), &measures, rows)
+        let table = Table::new("point_times", "Times at the points", Column::strategy(), &measures, rows)
             .grouped(Column::text("point", "operation and value", "What was measured, under which condition."))
             .side_by_side(Forms::READ);
         let parts = self.swept.quantities.iter().map(|quantity| quantity.part());
@@ -405,6 +515,80 @@ impl SweepResults<'_> {
         Section::new("times", "Times at the points")
             .table(table)
             .note(format!("{own}{rate}The fastest strategy is marked."))
+    }
+
+    /// What operations cost the server at every point; `None` where they were not measured by themselves.
+    fn costs(&self) -> Option<Section> {
+        let measures = [
+            Measure::new("round_trips", "trips", "Round trips per call.", |one: &OwnCost| {
+                Cell::number(Some(one.round_trips as f64 / one.calls as f64), three)
+            }),
+            Measure::new("cpu_ns", "~ CPU", "CPU time of the server per call.", |one| {
+                Cell::number(one.per_call("cpu_us").map(|microseconds| microseconds * 1e3), time)
+            }),
+            Measure::new(
+                "read_bytes",
+                "read into cache",
+                "Bytes that the server read into its cache per call.",
+                |one| Cell::number(one.per_call("cache_bytes_read"), bytes),
+            ),
+            Measure::new("oplog_bytes", "oplog", "Bytes of oplog per call.", |one| {
+                Cell::number(one.per_call("oplog_bytes"), bytes)
+            }),
+        ];
+        let mut rows = Vec::new();
+        for &quantity in &self.swept.quantities {
+            for (point, run) in self.record.points.iter().zip(&self.swept.points) {
+                let group = format!("{}, {}", self.name(quantity), plain(&point.values.join(", ")));
+                let row = |place: &usize| {
+                    let row = Row::new(self.strategy(*place)).group(Cell::text(group.as_str())).series(*place);
+                    Some((row, run.own_cost(quantity, *place)?))
+                };
+                rows.extend(self.swept.strategies.iter().filter_map(row));
+            }
+        }
+        let title = "Costs at the points";
+        let table = Table::new("point_costs", title, Column::strategy(), &measures, rows)
+            .grouped(Column::text("point", "operation and value", "What was measured, under which condition."))
+            .folded();
+        let note = "Per call of an operation by itself, from the server's counters.";
+        Section::new("point_costs", title).table(table).note(note).only(Forms::DETAILED).with_rows()
+    }
+
+    /// Data and indexes at every point.
+    fn sizes(&self) -> Section {
+        let measures = [
+            Measure::new("documents", "documents", "Documents in all collections.", |one: &PointSizes| {
+                Cell::number(Some(one.documents), three)
+            }),
+            Measure::new("largest_bytes", "largest", "The largest document.", |one| {
+                Cell::number(Some(one.largest), bytes)
+            }),
+            Measure::new("data_bytes", "data", "All documents, uncompressed.", |one| {
+                Cell::number(Some(one.data), bytes)
+            }),
+            Measure::new("index_bytes", "indexes", "The files of all indexes.", |one| {
+                Cell::number(Some(one.indexes), bytes)
+            }),
+            Measure::new("index_bytes_per_document", "per document", "Bytes of indexes per document.", |one| {
+                Cell::number((one.documents > 0.0).then(|| one.indexes / one.documents), bytes)
+            }),
+        ];
+        let rows = self.record.points.iter().zip(&self.swept.points).flat_map(|(point, run)| {
+            let group = plain(&point.values.join(", "));
+            let row = move |place: &usize| {
+                let row = Row::new(self.strategy(*place)).group(Cell::text(group.as_str())).series(*place);
+                (row, PointSizes::of(&run.collections(*place)))
+            };
+            self.swept.strategies.iter().map(row).collect::<Vec<_>>()
+        });
+        let title = "Sizes at the points";
+        let names: Vec<String> = self.record.vary.iter().map(|condition| plain(&condition.name)).collect();
+        let table = Table::new("point_sizes", title, Column::strategy(), &measures, rows)
+            .grouped(Column::text("point", names.join(", "), "The values of the conditions."))
+            .folded();
+        let note = "After the calls. Files of indexes grow in steps and lag behind, so that small ones say little.";
+        Section::new("point_sizes", title).table(table).note(note).only(Forms::DETAILED)
     }
 
     fn list(&self) -> Section {
@@ -430,5 +614,73 @@ impl SweepResults<'_> {
         Section::new("points", "Points")
             .table(table)
             .note("`docshape report FOLDER` prints the whole report of a point.")
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::report::json::tests::record;
+    use crate::report::tests::in_every_form;
+    use crate::results::{PointRecord, SWEEP_FORMAT};
+    use crate::stats::sample;
+
+    /// A sweep over two added latencies and two lengths, with this text in every place.
+    pub(in crate::report) fn sweep(run: &RunRecord, text: &str) -> (SweepRecord, Vec<RunRecord>) {
+        let own = || text.to_owned();
+        let condition = |name: &str, values: [&str; 2]| ConditionRecord {
+            name: name.to_owned(),
+            values: values.map(str::to_owned).to_vec(),
+        };
+        let point = |values: [&str; 2]| PointRecord {
+            values: values.map(str::to_owned).to_vec(),
+            folder: own(),
+            rounds: 6,
+            error: None,
+        };
+        let values = [["0", text], ["0", "other"], ["1ms", text], ["1ms", "other"]];
+        let mut record = SweepRecord {
+            format: SWEEP_FORMAT,
+            version: own(),
+            scenario: own(),
+            title: own(),
+            question: Some(own()),
+            started: own(),
+            complete: true,
+            vary: vec![condition("rtt", ["0", "1ms"]), condition(text, [text, "other"])],
+            points: values.map(point).to_vec(),
+            conclusion: None,
+        };
+        record.points[1].error = Some(own());
+        let runs = vec![run.clone(); 4];
+        record.conclusion = sweep_conclusion(&record, &runs);
+        (record, runs)
+    }
+
+    /// A sweep with every section and table.
+    pub(in crate::report) fn named(run: &RunRecord, text: &str) -> Report {
+        let (record, runs) = sweep(run, text);
+        Report::of_sweep(&record, &runs)
+    }
+
+    pub(in crate::report) fn complete() -> Report {
+        named(&sample::whole(&sample::run(6)), "length")
+    }
+
+    #[test]
+    fn a_point_that_failed_is_marked_and_left_out() {
+        let [terminal, markdown] = in_every_form(&complete());
+        assert!(terminal.contains("1 point failed or may not be used"), "{terminal}");
+        insta::assert_snapshot!("two_conditions_markdown", markdown);
+    }
+
+    #[test]
+    fn a_slow_network_is_predicted_from_the_round_trips() {
+        let wanted = [("place", "read_post, length = length"), ("strategies", "embedded, linked")];
+        let found = record(&complete(), "network", &wanted);
+        let (one, other) = (found["round_trips"].as_f64().unwrap(), found["other_round_trips"].as_f64().unwrap());
+        assert!(one < other, "{found}");
+        let slower = found["predicted_ratio"].as_f64().unwrap();
+        assert!(slower < record(&complete(), "orders", &wanted)["ratios"][0].as_f64().unwrap(), "{found}");
     }
 }

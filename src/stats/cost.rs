@@ -57,6 +57,13 @@ pub struct OwnCost {
     pub counters: BTreeMap<String, f64>,
 }
 
+impl OwnCost {
+    /// The growth of a counter per call; `None` where the server did not report it.
+    pub fn per_call(&self, counter: &str) -> Option<f64> {
+        Some(self.counters.get(counter)? / self.calls as f64)
+    }
+}
+
 /// The own cost of one operation of one strategy, from the record of the part that measures own costs; `None` without calls.
 pub fn own_cost(record: &RunRecord, strategy: usize, operation: usize) -> Option<OwnCost> {
     let mut total: Option<OwnCost> = None;

@@ -72,9 +72,11 @@ pub use run_comparison::{
     RunSides, SharedShift, StrategyChange, TimeChange, compare_runs, measured_parts,
 };
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
-pub use sizes::{Change, CollectionGrowth, FollowedGrowth, collection_growth, followed_growth};
+pub use sizes::{
+    Change, CollectionGrowth, FollowedGrowth, QuarterTimes, collection_growth, followed_growth, quarter_times,
+};
 pub use student::t_quantile;
-pub use sweep::{Swept, SweptPair, SweptQuantity};
+pub use sweep::{NetworkPrediction, Swept, SweptPair, SweptQuantity};
 pub use threshold::{Measurement, Threshold, ThresholdCheck};
 pub use throughput::{calls_per_second, cell_rate};
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};

@@ -1,8 +1,9 @@
 //! Sizes of collections and of followed documents, over rounds.
 
-use crate::results::{CellRecord, CollectionSizes, GrowthSample, RunRecord};
+use crate::results::{CellRecord, CollectionSizes, GrowthSample, RunRecord, SliceRecord};
 
-use super::{cells, distinct};
+use super::estimate::{Estimate, log_ratios};
+use super::{cells, distinct, geometric_mean};
 
 /// A value before and after the measured calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -103,6 +104,36 @@ fn nearest<'c>(cell: &'c CellRecord, collection: &str, label: &str, share: f64) 
     let distance = |sample: &GrowthSample| (sample.calls as f64 - wanted).abs();
     let samples = cell.growth.iter().filter(|sample| sample.collection == collection && sample.label == label);
     samples.min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+/// The time of a call while documents are small, and while they are large: in the first and in the last quarter of the slices,
+/// with all clients busy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuarterTimes {
+    /// In the first quarter, in nanoseconds: the geometric mean over rounds.
+    pub first: f64,
+    /// In the last quarter.
+    pub last: f64,
+    /// The last divided by the first, over rounds.
+    pub change: Estimate,
+}
+
+/// The times of a strategy at the beginning and at the end of its windows; `None` with open load, or fewer than four slices.
+pub fn quarter_times(record: &RunRecord, strategy: usize) -> Option<QuarterTimes> {
+    let clients = record.settings.clients as f64;
+    let time = |slices: &[SliceRecord]| {
+        let calls: u64 = slices.iter().map(|slice| slice.saturated_calls).sum();
+        let seconds: f64 = slices.iter().map(|slice| slice.saturated_seconds).sum();
+        (calls > 0).then(|| clients * seconds / calls as f64 * 1e9)
+    };
+    let quarters = |cell: &CellRecord| {
+        let length = cell.slices.len() / 4;
+        let last = cell.slices.get(cell.slices.len() - length..)?;
+        if length > 0 { time(&cell.slices[..length]).zip(time(last)) } else { None }
+    };
+    let (first, last): (Vec<_>, Vec<_>) = cells(record, strategy).map(|cell| quarters(cell).unzip()).unzip();
+    let change = Estimate::of(&log_ratios(&last, &first))?;
+    Some(QuarterTimes { first: geometric_mean(&first)?, last: geometric_mean(&last)?, change })
 }
 
 #[cfg(test)]

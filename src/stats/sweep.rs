@@ -7,7 +7,10 @@ use crate::results::{Part, RunRecord, SweepRecord, condition_number};
 use super::crossover::{Curve, CurveSample};
 use super::estimate::log_ratios;
 use super::mix::times;
-use super::{Limits, Role, cell_rate, cells, role};
+use super::{
+    CollectionGrowth, Limits, OwnCost, Role, cell_rate, cells, collection_growth, geometric_mean, outcome_totals,
+    own_cost, role,
+};
 
 /// What is compared over the points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +51,19 @@ pub struct SweptPair {
     pub curve: Curve,
 }
 
+/// What a point predicts of two strategies on a slower network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NetworkPrediction {
+    /// Round trips per call of the two strategies.
+    pub round_trips: [f64; 2],
+    /// The added latency in seconds at which they take the same time; `None` where there is none between the points.
+    pub turn: Option<f64>,
+    /// The most added latency that was measured, in seconds.
+    pub most: f64,
+    /// The ratio of their times there.
+    pub ratio: f64,
+}
+
 impl<'s> Swept<'s> {
     /// Prepares the runs of a sweep's points, in their order.
     pub fn of(record: &'s SweepRecord, runs: &[RunRecord]) -> Swept<'s> {
@@ -79,6 +95,29 @@ impl<'s> Swept<'s> {
             }
         }
         pairs
+    }
+
+    /// What the point with the least added latency predicts of a pair at the one with the most: every round trip takes that
+    /// much longer. `None` unless both were measured.
+    pub fn network_prediction(&self, pair: &SweptPair) -> Option<NetworkPrediction> {
+        let points = self.points_under(&pair.under);
+        let by_latency = |one: &&(f64, &SweptRun), other: &&(f64, &SweptRun)| one.0.total_cmp(&other.0);
+        let (least, most) = (points.iter().min_by(by_latency)?, points.iter().max_by(by_latency)?);
+        if most.0 <= least.0 {
+            return None;
+        }
+        let strategies = [pair.one, pair.other];
+        let [one, other] = strategies.map(|place| geometric_mean(&least.1.times(pair.quantity, place)));
+        let [one_trips, other_trips] = strategies.map(|place| least.1.round_trips(pair.quantity, place));
+        let (one, other, one_trips, other_trips) = (one?, other?, one_trips?, other_trips?);
+        let added = (most.0 - least.0) * 1e9;
+        let turn = least.0 + (other - one) / (one_trips - other_trips) / 1e9;
+        Some(NetworkPrediction {
+            round_trips: [one_trips, other_trips],
+            turn: Some(turn).filter(|turn| turn.is_finite() && (least.0..=most.0).contains(turn)),
+            most: most.0,
+            ratio: (one + one_trips * added) / (other + other_trips * added),
+        })
     }
 
     /// The usable points with this value of the second condition, by the number that the first one has there.
@@ -113,6 +152,25 @@ impl SweptRun {
                 cells(part, strategy).map(|cell| cell_rate(cell, &part.settings).map(time)).collect()
             }
         }
+    }
+
+    /// What an operation costs a strategy by itself; `None` for the mix.
+    pub fn own_cost(&self, quantity: SweptQuantity, strategy: usize) -> Option<OwnCost> {
+        let SweptQuantity::Own(operation) = quantity else { return None };
+        own_cost(self.parts.get(&Part::Own)?, strategy, operation)
+    }
+
+    /// The collections of a strategy, as the last part left them.
+    pub fn collections(&self, strategy: usize) -> Vec<CollectionGrowth> {
+        self.parts.values().next_back().map_or_else(Vec::new, |part| collection_growth(part, strategy))
+    }
+
+    /// The round trips per call of a strategy.
+    fn round_trips(&self, quantity: SweptQuantity, strategy: usize) -> Option<f64> {
+        let part = self.parts.get(&quantity.part())?;
+        let is_meant = |place: usize| !matches!(quantity, SweptQuantity::Own(operation) if operation != place);
+        let operations = cells(part, strategy).flat_map(|cell| cell.operations.iter().enumerate());
+        outcome_totals(operations.filter(|(place, _)| is_meant(*place)).map(|(_, one)| one)).round_trips_per_call()
     }
 
     /// Whether an operation is the same program in two strategies, so that a difference is noise.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::record::Part;
 use crate::report::tests::complete;
-use crate::report::{Column, Kind, Table, capacity, run_comparison, verification};
+use crate::report::{Column, Kind, Table, capacity, growth, rules, run_comparison, summary, sweep, verification};
 use crate::stats::sample;
 
 /// The published schema.
@@ -72,10 +72,17 @@ fn records(table: &Table) -> Value {
 }
 
 /// A report of every kind with all its tables.
-fn all() -> [Report; 5] {
-    let several = crate::report::summary::tests::several();
-    let (changes, capacity) = (run_comparison::tests::complete(), capacity::tests::complete());
-    [crate::report::tests::report(&complete()), changes, capacity, verification::tests::complete(), several]
+fn all() -> [Report; 8] {
+    [
+        crate::report::tests::report(&complete()),
+        run_comparison::tests::complete(),
+        capacity::tests::complete(),
+        verification::tests::complete(),
+        summary::tests::several(),
+        sweep::tests::complete(),
+        growth::tests::complete(),
+        rules::tests::complete(),
+    ]
 }
 
 /// The schema of the types of the view, and of every table of the reports that have all of them. Objects have the fields named
