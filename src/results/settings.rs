@@ -282,7 +282,9 @@ impl RunSettings {
                 .takes(unusual(self.error_budget, ERROR_BUDGET)),
             Setting::new("fault", "fault").takes(self.fault),
             Setting::new("threshold", "thresholds").takes(self.thresholds.iter()),
-            Setting::new("", "write concern").shows(Some(&self.write_concern)),
+            Setting::new("write-concern", "write concern")
+                .shows(Some(&self.write_concern))
+                .takes((self.write_concern != "majority").then_some(&self.write_concern)),
             Setting::new("", "read concern").shows(Some(&self.read_concern)),
             Setting::new("cache-gb", "cache").shows(self.cache_gb.map(|gb| format!("{gb} GB"))).takes(self.cache_gb),
         ]

@@ -23,7 +23,7 @@ pub struct GrowArguments {
     /// Operations to measure besides it, separated by commas [default: all of the mix]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub sample: Vec<String>,
-    /// When to end: refused, a size of the largest document, or calls [default: the scenario's, else refused]
+    /// When to end: refused, a size or a number of calls [default: the scenario's, else refused]
     ///
     /// When a strategy refuses a call, at a size such as 500KB or 4MB, or after N calls.
     #[arg(long, value_name = "refused|SIZE|N", value_parser = growth_end, allow_hyphen_values = true)]
