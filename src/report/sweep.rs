@@ -29,6 +29,11 @@ struct PointTime {
     rounds: u64,
 }
 
+/// A flip stands out.
+fn answer_tone(curve: &Curve) -> Tone {
+    if curve.flips.is_empty() { Tone::Plain } else { Tone::Strong }
+}
+
 /// What a strategy stores at a point.
 struct PointSizes {
     documents: f64,
@@ -257,18 +262,19 @@ impl SweepResults<'_> {
     fn orders(&self, pairs: &[SweptPair]) -> Section {
         type PairMeasure = Measure<(String, String, Curve)>;
         let measures = [
-            Measure::text("strategies", "strategies", "The two strategies.", |one: &(String, String, Curve)| {
-                Cell::text(one.0.as_str())
-            }),
-            Measure::text(
+            PairMeasure::text("strategies", "strategies", "The two strategies.", |one| Cell::text(one.0.as_str()))
+                .only(Forms::DETAILED),
+            PairMeasure::text(
                 "answer",
                 "answer",
                 "Which is faster where. A range contains the flip with 95 % confidence.",
-                |one| {
-                    let tone = if one.2.flips.is_empty() { Tone::Plain } else { Tone::Strong };
-                    Cell::text(one.1.as_str()).tone(tone)
-                },
-            ),
+                |one| Cell::text(one.1.as_str()).tone(answer_tone(&one.2)),
+            )
+            .only(Forms::DETAILED),
+            PairMeasure::text("said", "answer", "The two strategies, and which is faster where.", |one| {
+                Cell::text(format!("{}: {}", one.0, one.1)).tone(answer_tone(&one.2))
+            })
+            .only(Forms::TERMINAL),
             PairMeasure::data(
                 "flips",
                 "Where the ratio of their times crosses 1: the range and the best guess.",
@@ -301,10 +307,14 @@ impl SweepResults<'_> {
             &measures,
             rows,
         )
-        .list();
+        .list_in(Forms::TERMINAL);
         let charts = self.ratio_charts(pairs);
         let charts = Charts::of(self.series(), move |series| chart::sweep::ratios(&charts, series), "");
-        Section::new("orders", "Which strategy is faster where").charts(charts).table(table).note(
+        let baseline = self.swept.strategies.first().map_or_else(String::new, |place| self.strategy(*place));
+        let lead = format!(
+            "The charts show the time of each strategy divided by that of {baseline}, with the interval of the ratio."
+        );
+        Section::new("orders", "Which strategy is faster where").lead(lead).charts(charts).table(table).note(
             "Between two points, the ratio of two strategies and the ends of its interval are straight lines on logarithmic axes; \
              a flip is where they cross 1. The intervals of all points of a line hold together, with 95 % confidence.",
         )
@@ -359,13 +369,13 @@ impl SweepResults<'_> {
         let rows = pairs.iter().filter_map(|pair| Some((Row::new(self.place(pair)), self.network_turn(pair)?)));
         let name = Column::text("place", "operation", "An operation, or the mix.");
         let title = "Predicted and measured";
-        let table = Table::new("network", title, name, &measures, rows).list();
+        let table = Table::new("network", title, name, &measures, rows);
         let note = format!(
             "Predicted from the times at {} alone: each round trip takes the added latency longer. Ratios are those at {}.",
             condition.values.first().map_or_else(String::new, |value| plain(value)),
             condition.values.last().map_or_else(String::new, |value| plain(value)),
         );
-        Section::new("network", title).table(table).note(note).with_rows()
+        Section::new("network", title).table(table).note(note).only(Forms::DETAILED).with_rows()
     }
 
     /// A chart for every operation and value of the second condition: all strategies relative to the first one.

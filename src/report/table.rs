@@ -200,8 +200,8 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// The forms in which the names of a group stand side by side.
     pub side_by_side: Forms,
-    /// Whether rows are entries: a name, and its cells as lines of text.
-    pub is_list: bool,
+    /// The forms in which rows are entries: a name, and its cells as lines of text.
+    pub list: Forms,
     /// Whether the page folds it.
     pub is_folded: bool,
     /// The forms that show it.
@@ -233,7 +233,7 @@ impl Table {
             columns: Vec::new(),
             rows: Vec::new(),
             side_by_side: Forms(0),
-            is_list: false,
+            list: Forms(0),
             is_folded: false,
             forms: Forms::ALL,
         }
@@ -251,7 +251,17 @@ impl Table {
 
     /// The same as a list of entries.
     pub fn list(self) -> Table {
-        Table { is_list: true, ..self }
+        self.list_in(Forms::ALL)
+    }
+
+    /// The same as a list of entries in some forms.
+    pub fn list_in(self, forms: Forms) -> Table {
+        Table { list: forms, ..self }
+    }
+
+    /// Whether the page has a list of entries.
+    pub fn is_list_on_page(&self) -> bool {
+        self.list.contains(Forms::HTML)
     }
 
     /// The same folded on the page.

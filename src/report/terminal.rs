@@ -91,7 +91,7 @@ impl Terminal {
     }
 
     fn table(&self, table: &Table, grid: &Grid, out: &mut dyn fmt::Write) -> fmt::Result {
-        if !table.is_list {
+        if !table.list.contains(FORM) {
             return self.grid(grid, out);
         }
         let text = |cells: &[Option<&Cell>]| {

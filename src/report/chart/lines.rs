@@ -68,7 +68,7 @@ impl Lines<'_> {
     }
 
     fn frame(&self, svg: &mut Svg, axis: &Scale) {
-        svg.text("head", (0.0, 16.0), &super::cut(&self.title, 26));
+        svg.text("head", (0.0, 16.0), &super::cut(&self.title, if self.remark.is_empty() { 48 } else { 26 }));
         svg.text("note e", (RIGHT, 16.0), &self.remark);
         for tick in axis.ticks(6) {
             let y = axis.at(tick);

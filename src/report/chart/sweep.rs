@@ -103,7 +103,7 @@ impl RatioChart {
         let lines = Lines {
             id: format!("sweep-{place}"),
             title: self.title.clone(),
-            remark: format!("time / time of {baseline}"),
+            remark: String::new(),
             description: format!(
                 "{}: the time of every strategy divided by that of {baseline}, over {}.",
                 self.title, self.condition

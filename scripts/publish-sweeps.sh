@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Measures the sweeps and the growth that scenarios define, and writes their reports and the rules of thumb into results/.
+#
+#   scripts/publish-sweeps.sh [--preset NAME] [--out DIR] [SCENARIO...]    (all that are below, preset quick, results/)
+#
+# Measures one after the other; the machine should be otherwise idle. After an interruption, the next call keeps what is complete
+# and resumes the sweep that is not; remove a folder to measure it again. With preset quick all take two hours on two cores.
+set -euo pipefail
+
+# Scenario and sweep.
+sweeps=(
+    "blog-comments length" "blog-comments cache" "library-checkout copies" "library-checkout clients" "log-messages looks"
+    "paging length" "parts-products copies" "parts-products network" "ticketing contention" "trees writes" "trees nodes"
+)
+growths=(blog-comments log-messages)
+
+# Keeps what a reader needs: the record of a sweep names what was found, and the runs of its points are large.
+publish_sweep() {
+    local scenario=$1 name=$2 folder=$out/sweeps/$1-$2
+    if [[ -d $folder/points ]]; then
+        "$docshape" sweep --resume "$folder"
+    elif [[ -d $folder ]]; then
+        return
+    else
+        "$docshape" sweep "$scenario" --sweep "$name" --preset "$preset" --out "$folder"
+    fi
+    rm -r "$folder/points"
+}
+
+publish_growth() {
+    local folder=$out/growth/$1
+    if [[ -d $folder ]] && ! grep -q '"is_reached":true' "$folder/growth.json"; then
+        rm -r "$folder"
+    fi
+    [[ -d $folder ]] || "$docshape" grow "$1" --out "$folder"
+}
+
+is_chosen() {
+    ((${#chosen[@]} == 0)) || [[ " ${chosen[*]} " == *" $1 "* ]]
+}
+
+main() {
+    cd "$(dirname "$0")/.."
+    preset=quick out=results chosen=()
+    while (($#)); do
+        case $1 in
+        --preset) preset=${2:?--preset needs the name of a preset: smoke, quick, full or publish}; shift 2 ;;
+        --out) out=${2:?--out needs a folder}; shift 2 ;;
+        -*) echo "unknown option $1; usage: $0 [--preset NAME] [--out DIR] [SCENARIO...]" >&2; exit 2 ;;
+        *) chosen+=("$1"); shift ;;
+        esac
+    done
+    cargo build --release --locked
+    docshape=${CARGO_TARGET_DIR:-target}/release/docshape
+    local sweep scenario
+    for sweep in "${sweeps[@]}"; do
+        read -ra sweep <<<"$sweep"
+        ! is_chosen "${sweep[0]}" || publish_sweep "${sweep[@]}"
+    done
+    for scenario in "${growths[@]}"; do
+        ! is_chosen "$scenario" || publish_growth "$scenario"
+    done
+    "$docshape" summary "$out" --rules >"$out/rules.md.new"
+    mv "$out/rules.md.new" "$out/rules.md"
+}
+
+main "$@"
