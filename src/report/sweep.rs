@@ -263,18 +263,18 @@ impl SweepResults<'_> {
         type PairMeasure = Measure<(String, String, Curve)>;
         let measures = [
             PairMeasure::text("strategies", "strategies", "The two strategies.", |one| Cell::text(one.0.as_str()))
-                .only(Forms::DETAILED),
+                .only(Forms::MARKDOWN.and(Forms::JSON)),
             PairMeasure::text(
                 "answer",
                 "answer",
                 "Which is faster where. A range contains the flip with 95 % confidence.",
                 |one| Cell::text(one.1.as_str()).tone(answer_tone(&one.2)),
             )
-            .only(Forms::DETAILED),
+            .only(Forms::MARKDOWN.and(Forms::JSON)),
             PairMeasure::text("said", "answer", "The two strategies, and which is faster where.", |one| {
                 Cell::text(format!("{}: {}", one.0, one.1)).tone(answer_tone(&one.2))
             })
-            .only(Forms::TERMINAL),
+            .only(Forms::TERMINAL.and(Forms::HTML)),
             PairMeasure::data(
                 "flips",
                 "Where the ratio of their times crosses 1: the range and the best guess.",
@@ -307,7 +307,7 @@ impl SweepResults<'_> {
             &measures,
             rows,
         )
-        .list_in(Forms::TERMINAL);
+        .list_in(Forms::TERMINAL.and(Forms::HTML));
         let charts = self.ratio_charts(pairs);
         let charts = Charts::of(self.series(), move |series| chart::sweep::ratios(&charts, series), "");
         let baseline = self.swept.strategies.first().map_or_else(String::new, |place| self.strategy(*place));
@@ -338,10 +338,7 @@ impl SweepResults<'_> {
     fn network(&self, pairs: &[SweptPair]) -> Option<Section> {
         let condition = self.record.vary.first().filter(|condition| condition.name == "rtt")?;
         let measures = [
-            Measure::text("strategies", "strategies", "The two strategies.", |one: &NetworkTurn| {
-                Cell::text(one.strategies.as_str())
-            }),
-            Measure::new("round_trips", "trips", "Round trips per call of the first strategy.", |one| {
+            Measure::new("round_trips", "trips", "Round trips per call of the first strategy.", |one: &NetworkTurn| {
                 Cell::number(Some(one.prediction.round_trips[0]), three)
             }),
             Measure::new("other_round_trips", "of the other", "Those of the second strategy.", |one| {
@@ -366,10 +363,17 @@ impl SweepResults<'_> {
                 Cell::text(one.ratio.as_str())
             }),
         ];
-        let rows = pairs.iter().filter_map(|pair| Some((Row::new(self.place(pair)), self.network_turn(pair)?)));
+        let mut pairs: Vec<&SweptPair> = pairs.iter().collect();
+        pairs.sort_by_key(|pair| (pair.one, pair.other));
+        let row = |pair: &SweptPair| {
+            let turn = self.network_turn(pair)?;
+            Some((Row::new(self.place(pair)).group(Cell::text(turn.strategies.as_str())), turn))
+        };
+        let rows = pairs.into_iter().filter_map(row);
         let name = Column::text("place", "operation", "An operation, or the mix.");
         let title = "Predicted and measured";
-        let table = Table::new("network", title, name, &measures, rows);
+        let group = Column::text("strategies", "strategies", "The two strategies.");
+        let table = Table::new("network", title, name, &measures, rows).grouped(group);
         let note = format!(
             "Predicted from the times at {} alone: each round trip takes the added latency longer. Ratios are those at {}.",
             condition.values.first().map_or_else(String::new, |value| plain(value)),

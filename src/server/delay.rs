@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::LazyLock;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use bson::RawDocumentBuf;
@@ -75,19 +75,69 @@ impl<T: Target> Target for DelayedTarget<'_, T> {
 type Alarm = (Instant, oneshot::Sender<()>);
 
 /// The thread that wakes tasks: tokio's timer has a resolution of a millisecond.
-static ALARMS: LazyLock<Option<Sender<Alarm>>> = LazyLock::new(|| {
-    let (sender, alarms) = channel();
-    std::thread::Builder::new().name("network delay".into()).spawn(move || ring(&alarms)).ok().map(|_| sender)
-});
+struct AlarmClock {
+    pending: Mutex<BinaryHeap<Reverse<Pending>>>,
+    thread: OnceLock<Thread>,
+}
+
+static CLOCK: AlarmClock = AlarmClock { pending: Mutex::new(BinaryHeap::new()), thread: OnceLock::new() };
+
+impl AlarmClock {
+    /// The thread; `None` if the system has none left.
+    fn thread(&self) -> Option<&Thread> {
+        if self.thread.get().is_none() {
+            let ring = || CLOCK.ring();
+            let started = std::thread::Builder::new().name("network delay".into()).spawn(ring).ok()?;
+            // Of two that were started at once, both ring.
+            let _ = self.thread.set(started.thread().clone());
+        }
+        self.thread.get()
+    }
+
+    fn pending(&self) -> MutexGuard<'_, BinaryHeap<Reverse<Pending>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets an alarm. The thread is woken only if it would sleep longer than that: with one delay for all calls, it is when no
+    /// other call waits.
+    fn set(&self, alarm: Alarm) {
+        let mut pending = self.pending();
+        let is_next = pending.peek().is_none_or(|Reverse(next)| alarm.0 < next.0.0);
+        pending.push(Reverse(Pending(alarm)));
+        drop(pending);
+        if is_next && let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    /// Wakes tasks at their moments until the process ends.
+    fn ring(&self) {
+        // By default the kernel may end a wait 50 us late to save power.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        loop {
+            let mut pending = self.pending();
+            let now = Instant::now();
+            let next = pending.peek().map(|Reverse(Pending((moment, _)))| moment.saturating_duration_since(now));
+            let due = if next == Some(Duration::ZERO) { pending.pop() } else { None };
+            drop(pending);
+            match (due, next) {
+                // A call that has timed out no longer waits.
+                (Some(Reverse(Pending((_, sender)))), _) => drop(sender.send(())),
+                (None, Some(wait)) => std::thread::park_timeout(wait),
+                (None, None) => std::thread::park(),
+            }
+        }
+    }
+}
 
 /// Waits with a resolution of microseconds; without a thread for it, with that of tokio's timer.
 async fn sleep(length: Duration) {
-    let (sender, rung) = oneshot::channel();
-    let alarm = (Instant::now() + length, sender);
-    match ALARMS.as_ref().map(|alarms| alarms.send(alarm)) {
-        Some(Ok(())) => drop(rung.await),
-        Some(Err(_)) | None => tokio::time::sleep(length).await,
+    if CLOCK.thread().is_none() {
+        return tokio::time::sleep(length).await;
     }
+    let (sender, rung) = oneshot::channel();
+    CLOCK.set((Instant::now() + length, sender));
+    drop(rung.await);
 }
 
 /// An alarm in a heap, which compares moments alone.
@@ -113,31 +163,6 @@ impl Ord for Pending {
     }
 }
 
-/// Wakes tasks at their moments until the process ends.
-fn ring(alarms: &Receiver<Alarm>) {
-    // By default the kernel may end a wait 50 us late to save power.
-    let _ = nix::sys::prctl::set_timerslack(1);
-    let mut pending: BinaryHeap<Reverse<Pending>> = BinaryHeap::new();
-    loop {
-        let next = pending.peek().map(|Reverse(Pending((moment, _)))| moment.saturating_duration_since(Instant::now()));
-        let arrived = match next {
-            None => alarms.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(Duration::ZERO) => Err(RecvTimeoutError::Timeout),
-            Some(wait) => alarms.recv_timeout(wait),
-        };
-        match arrived {
-            Ok(alarm) => pending.push(Reverse(Pending(alarm))),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(Reverse(Pending((_, sender)))) = pending.pop() {
-                    // A call that has timed out no longer waits.
-                    let _ = sender.send(());
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => return,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,7 +171,7 @@ mod tests {
     fn waits_overlap_and_end_in_order() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let started = Instant::now();
-        let lengths = [3, 1, 2].map(Duration::from_millis);
+        let lengths = [60, 20, 40].map(Duration::from_millis);
         let ends = runtime.block_on(futures_util::future::join_all(lengths.map(async |length| {
             sleep(length).await;
             started.elapsed()
