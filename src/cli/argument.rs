@@ -166,7 +166,9 @@ pub struct ReportArguments {
 pub struct SummaryArguments {
     /// Folder whose subfolders are runs
     pub folder: PathBuf,
-    /// Print rules of thumb instead: what sweeps, growth and claims beneath the folder confirm, refute and bound
+    /// Print rules of thumb instead of runs: what the results beneath the folder confirm and refute
+    ///
+    /// Reads sweep.json, growth.json, claims.json, and the files of a folder named claims.
     #[arg(long)]
     pub rules: bool,
 }
