@@ -6,8 +6,12 @@ use super::cell::{Cell, Link, Tone};
 use super::format::{counted, plain};
 use super::section::claims::{self, BY_DESIGN, CountedClaim};
 use super::section::{Headline, Section};
+use super::sweep::NO_DIFFERENCE;
 use super::table::{Column, Measure, Row, Table};
 use super::{MARKDOWN_FILE, Report};
+
+/// Operations of a growth whose doubling is said; all are in its report.
+const DOUBLED: usize = 2;
 
 /// Results beneath a folder.
 #[derive(Debug, Default)]
@@ -83,8 +87,9 @@ fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
         }),
         Measure::text("answer", "answer", "Where the order flips, and which strategy is faster in the mix.", |one| {
             let findings = one.conclusion.iter().flat_map(|conclusion| &conclusion.findings);
-            let lines: Vec<String> = findings.filter(|finding| finding.flips || finding.mix).map(said).collect();
-            let lines = if lines.is_empty() { vec!["no order is shown to flip".to_owned()] } else { lines };
+            let shown = findings.filter(|finding| finding.flips || (finding.mix && finding.answer != NO_DIFFERENCE));
+            let lines: Vec<String> = shown.map(said).collect();
+            let lines = if lines.is_empty() { vec![format!("mix: {NO_DIFFERENCE}")] } else { lines };
             Cell::text(lines.join(". ")).tone(Tone::Strong)
         }),
         Measure::text("conditions", "conditions", "Server, machine, length and what was set.", |one| {
@@ -105,7 +110,8 @@ fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
             Cell::text(plain(one.0.question.as_deref().unwrap_or(&one.0.run.scenario.title)))
         }),
         Measure::text("answer", "answer", "What became of the strategies.", |one| {
-            let findings = one.1.findings.iter().map(|finding| format!("{}: {}.", finding.name, finding.text));
+            let findings =
+                one.1.findings.iter().map(|finding| format!("{}: {}.", finding.name, finding.text)).take(DOUBLED);
             Cell::text(one.1.sentences.iter().cloned().chain(findings).collect::<Vec<_>>().join(" ")).tone(Tone::Strong)
         }),
         Measure::text("conditions", "conditions", "Server, machine and length.", |one| {

@@ -17,6 +17,9 @@ use super::format::{NOTHING, bytes, counted, interval, listed, plain, three, tim
 use super::section::{Finding, Headline, Section};
 use super::table::{Column, Forms, Kind, Measure, Row, Table};
 
+/// What a sweep says where no point shows an order.
+pub(super) const NO_DIFFERENCE: &str = "no difference shown";
+
 /// Flips in the verdict; all are in the table.
 const STATED: usize = 3;
 
@@ -219,7 +222,7 @@ impl SweepResults<'_> {
             };
             return listed(&curve.flips.iter().map(flip).collect::<Vec<_>>());
         }
-        let Some(order) = curve.order() else { return "no difference shown".to_owned() };
+        let Some(order) = curve.order() else { return NO_DIFFERENCE.to_owned() };
         let decided: Vec<_> = curve.points.iter().filter(|point| point.order != CurveOrder::Undecided).collect();
         let faster = if order == CurveOrder::Faster { &one } else { &other };
         let factor = |ratio: f64| if order == CurveOrder::Faster { ratio.recip() } else { ratio };

@@ -60,9 +60,9 @@ fn times(run: &Evaluation) -> Table {
             Cell::text(&one.0.label)
         }),
         QuarterMeasure::new("size_before", "from", "Its size before the calls, a mean over rounds.", |one| {
-            size(&one.0, 0)
+            size(one.0, 0)
         }),
-        QuarterMeasure::new("size_after", "to", "Its size after the calls.", |one| size(&one.0, 4)),
+        QuarterMeasure::new("size_after", "to", "Its size after the calls.", |one| size(one.0, 4)),
         QuarterMeasure::new(
             "first_ns",
             "first quarter",
