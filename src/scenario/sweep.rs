@@ -3,7 +3,7 @@
 use super::Spanned;
 
 /// The conditions of a sweep that are not parameters; `share:OPERATION` is another one.
-pub const CONDITIONS: [&str; 5] = ["clients", "rate", "rtt", "cache", "mix"];
+pub const CONDITIONS: [&str; 6] = ["clients", "rate", "rtt", "cache", "mix", "w"];
 
 /// The prefix of an operation whose share of the mix is a condition.
 pub const SHARE: &str = "share:";
