@@ -637,7 +637,6 @@ impl SweepResults<'_> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::report::json::tests::record;
     use crate::report::tests::in_every_form;
     use crate::results::{PointRecord, SWEEP_FORMAT};
     use crate::stats::sample;
@@ -689,15 +688,5 @@ pub(super) mod tests {
         let [terminal, markdown] = in_every_form(&complete());
         assert!(terminal.contains("1 point failed or may not be used"), "{terminal}");
         insta::assert_snapshot!("two_conditions_markdown", markdown);
-    }
-
-    #[test]
-    fn a_slow_network_is_predicted_from_the_round_trips() {
-        let wanted = [("place", "read_post, length = length"), ("strategies", "embedded, linked")];
-        let found = record(&complete(), "network", &wanted);
-        let (one, other) = (found["round_trips"].as_f64().unwrap(), found["other_round_trips"].as_f64().unwrap());
-        assert!(one < other, "{found}");
-        let slower = found["predicted_ratio"].as_f64().unwrap();
-        assert!(slower < record(&complete(), "orders", &wanted)["ratios"][0].as_f64().unwrap(), "{found}");
     }
 }

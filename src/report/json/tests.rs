@@ -212,3 +212,14 @@ fn numbers_are_those_of_the_evaluation() {
     assert_eq!(view["run"]["parameters"][1], json!({ "name": "word", "value": "it's" }));
     assert_eq!(view["run"]["command"], json!(details.facts.command));
 }
+
+#[test]
+fn a_slow_network_is_predicted_from_the_round_trips() {
+    let report = sweep::tests::complete();
+    let pair = [("place", "read_post, length = length"), ("strategies", "embedded, linked")];
+    let [predicted, measured] = ["network", "orders"].map(|table| record(&report, table, &pair));
+    let (one, other) = (predicted["round_trips"].as_f64().unwrap(), predicted["other_round_trips"].as_f64().unwrap());
+    assert!(one < other, "{predicted}");
+    let slower = predicted["predicted_ratio"].as_f64().unwrap();
+    assert!(slower < measured["ratios"][0].as_f64().unwrap(), "{predicted}");
+}
