@@ -9,7 +9,7 @@ set -euo pipefail
 
 # Scenario and sweep.
 sweeps=(
-    "blog-comments length" "blog-comments cache" "library-checkout copies" "computed-totals hot" "log-messages looks"
+    "blog-comments length" "blog-comments cache" "library-checkout copies" "log-messages looks"
     "paging length" "parts-products copies" "parts-products network" "ticketing contention" "trees writes" "trees nodes"
 )
 growths=(blog-comments log-messages)
