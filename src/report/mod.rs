@@ -10,6 +10,7 @@ mod capacity;
 mod cell;
 mod chart;
 mod claims;
+mod conditions;
 mod cost;
 mod csv;
 mod escape;

@@ -3,6 +3,7 @@
 use crate::results::{ClaimsRecord, DecidedClaimRecord, FindingRecord, GrowthRecord, SweepRecord};
 
 use super::cell::{Cell, Link, Tone};
+use super::conditions::conditions;
 use super::format::{counted, plain};
 use super::section::claims::{self, BY_DESIGN, CountedClaim};
 use super::section::{Headline, Section};
@@ -114,10 +115,8 @@ fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
                 one.1.findings.iter().map(|finding| format!("{}: {}.", finding.name, finding.text)).take(DOUBLED);
             Cell::text(one.1.sentences.iter().cloned().chain(findings).collect::<Vec<_>>().join(" ")).tone(Tone::Strong)
         }),
-        Measure::text("conditions", "conditions", "Server, machine and length.", |one| {
-            let run = &one.0.run;
-            let cores = run.environment.cores.map(|cores| format!(", {}", counted(cores, "core")));
-            Cell::text(format!("MongoDB {}{}", plain(&run.server.version), cores.unwrap_or_default()))
+        Measure::text("conditions", "conditions", "Server, machine and what was set.", |one| {
+            Cell::text(conditions(&one.0.run, &[], |_| false))
         }),
     ];
     let rows = reports
@@ -139,7 +138,7 @@ fn claim_table<'c>(id: &'static str, title: &str, claims: impl Iterator<Item = D
             Cell::text(plain(&claim.text)).remark(format!("(expected: {})", plain(&claim.expected)))
         }),
         Measure::text("conditions", "conditions", "Server, length, mix and what was set.", |(record, claim)| {
-            Cell::text(plain(&conditions(record, claim)))
+            Cell::text(plain(&claim_conditions(record, claim)))
         }),
     ];
     let rows = claims.map(|(record, claim)| {
@@ -150,7 +149,7 @@ fn claim_table<'c>(id: &'static str, title: &str, claims: impl Iterator<Item = D
 }
 
 /// Under which conditions a claim was decided.
-fn conditions(record: &ClaimsRecord, claim: &DecidedClaimRecord) -> String {
+fn claim_conditions(record: &ClaimsRecord, claim: &DecidedClaimRecord) -> String {
     let server = record.server.as_ref().map(|version| format!("MongoDB {version}"));
     let run = record.runs.iter().find(|run| run.folder == claim.run);
     let of_run = run.map(|run| {

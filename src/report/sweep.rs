@@ -13,6 +13,7 @@ use super::Report;
 use super::cell::{Cell, Tone};
 use super::chart::sweep::{RatioChart, RatioLine, WinnerCell, WinnerMap};
 use super::chart::{self, Charts, Series};
+use super::conditions::conditions;
 use super::format::{NOTHING, bytes, counted, interval, listed, plain, three, time};
 use super::section::{Finding, Headline, Section};
 use super::table::{Column, Forms, Kind, Measure, Row, Table};
@@ -32,7 +33,7 @@ struct PointTime {
     rounds: u64,
 }
 
-/// A flip stands out.
+/// A flip is shown in bold.
 fn answer_tone(curve: &Curve) -> Tone {
     if curve.flips.is_empty() { Tone::Plain } else { Tone::Strong }
 }
@@ -111,18 +112,8 @@ pub fn sweep_conclusion(record: &SweepRecord, runs: &[RunRecord]) -> Option<Conc
 impl SweepResults<'_> {
     /// The server, the machine, the length and what was set.
     fn conditions(&self, run: &RunRecord) -> String {
-        let varied = |name: &str| self.record.vary.iter().any(|condition| condition.name == name);
-        let set = run.settings.set.iter().filter(|(name, _)| !varied(name));
-        let cores = run.environment.cores.map(|cores| counted(cores, "core"));
-        let conditions = [
-            Some(format!("MongoDB {}", plain(&run.server.version))),
-            cores,
-            Some(format!("preset {}", run.settings.preset.name())),
-            Some(counted(self.rounds(), "round")),
-            (!varied("mix")).then(|| format!("mix {}", plain(&run.mix.name))),
-        ];
-        let set = set.map(|(name, value)| format!("{} = {}", plain(name), plain(value)));
-        conditions.into_iter().flatten().chain(set).collect::<Vec<_>>().join(", ")
+        let length = [format!("preset {}", run.settings.preset.name()), counted(self.rounds(), "round")];
+        conditions(run, &length, |name| self.record.vary.iter().any(|condition| condition.name == name))
     }
 
     fn headline(&self, pairs: &[SweptPair]) -> Headline {

@@ -62,7 +62,7 @@ pub struct PointRecord {
 
 impl SweepRecord {
     /// The values of the second condition; one without a text where there is none.
-    pub fn seconds(&self) -> Vec<String> {
+    pub fn second_values(&self) -> Vec<String> {
         self.vary.get(1).map_or_else(|| vec![String::new()], |condition| condition.values.clone())
     }
 }

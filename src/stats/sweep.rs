@@ -7,6 +7,7 @@ use crate::results::{Part, RunRecord, SweepRecord, condition_number};
 use super::crossover::{Curve, CurveSample};
 use super::estimate::log_ratios;
 use super::mix::times;
+use super::turning_point::equal_at;
 use super::{
     CollectionGrowth, Limits, OwnCost, Role, cell_rate, cells, collection_growth, geometric_mean, outcome_totals,
     own_cost, role,
@@ -85,7 +86,7 @@ impl<'s> Swept<'s> {
                     if self.points.iter().all(|point| point.is_identical(quantity, one, other)) {
                         continue;
                     }
-                    for under in self.record.seconds() {
+                    for under in self.record.second_values() {
                         let curve = quantity.curve(&self.points_under(&under), one, other, self.floor);
                         if !curve.points.is_empty() {
                             pairs.push(SweptPair { quantity, one, other, under, curve });
@@ -98,8 +99,11 @@ impl<'s> Swept<'s> {
     }
 
     /// What the point with the least added latency predicts of a pair at the one with the most: every round trip takes that
-    /// much longer. `None` unless both were measured.
+    /// much longer. `None` unless both were measured, and at saturation, where other calls use the time.
     pub fn network_prediction(&self, pair: &SweptPair) -> Option<NetworkPrediction> {
+        if pair.quantity == SweptQuantity::Saturation {
+            return None;
+        }
         let points = self.points_under(&pair.under);
         let by_latency = |one: &&(f64, &SweptRun), other: &&(f64, &SweptRun)| one.0.total_cmp(&other.0);
         let (least, most) = (points.iter().min_by(by_latency)?, points.iter().max_by(by_latency)?);
@@ -111,7 +115,7 @@ impl<'s> Swept<'s> {
         let [one_trips, other_trips] = strategies.map(|place| least.1.round_trips(pair.quantity, place));
         let (one, other, one_trips, other_trips) = (one?, other?, one_trips?, other_trips?);
         let added = (most.0 - least.0) * 1e9;
-        let turn = least.0 + (other - one) / (one_trips - other_trips) / 1e9;
+        let turn = least.0 + equal_at([one, other], [one_trips, other_trips]) / 1e9;
         Some(NetworkPrediction {
             round_trips: [one_trips, other_trips],
             turn: Some(turn).filter(|turn| turn.is_finite() && (least.0..=most.0).contains(turn)),

@@ -20,8 +20,13 @@ pub fn network_turn(record: &RunRecord, one: usize, other: usize) -> Option<f64>
     let time = |strategy| service_mean(cells(record, strategy).flat_map(|cell| &cell.operations));
     let trips =
         |strategy| outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations)).round_trips_per_call();
-    let turn = (time(other)? - time(one)?) / (trips(one)? - trips(other)?);
+    let turn = equal_at([time(one)?, time(other)?], [trips(one)?, trips(other)?]);
     (turn.is_finite() && turn > 0.0 && turn < SLOWEST_NETWORK).then_some(turn)
+}
+
+/// The time to add to every round trip of two strategies so that both take the same time; not finite where they make as many.
+pub(super) fn equal_at(times: [f64; 2], round_trips: [f64; 2]) -> f64 {
+    (times[1] - times[0]) / (round_trips[0] - round_trips[1])
 }
 
 /// The share of an operation at which two strategies take the same time.

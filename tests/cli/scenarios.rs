@@ -30,18 +30,31 @@ fn list_prints_the_catalogue() {
 }
 
 /// When they differ, what the page would have to be is written below `target`.
-#[test]
-fn the_page_of_scenarios_is_fresh() {
+/// The arguments print the page of this name in a folder.
+fn assert_fresh(arguments: &[&str], folder: &str, name: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let verdicts = root.join("results").join("claims");
-    let ended = run(&mut docshape(&["list", "--markdown", "--verdicts", verdicts.to_str().unwrap()]));
+    let ended = run(&mut docshape(arguments));
     assert_eq!((ended.code, ended.err.as_str()), (0, ""));
-    let published = fs::read_to_string(root.join("docs").join("scenarios.md")).unwrap_or_default();
-    let copy = root.join("target").join("scenarios.md");
+    let published = fs::read_to_string(root.join(folder).join(name)).unwrap_or_default();
+    let copy = root.join("target").join(name);
     if ended.out != published {
         fs::write(&copy, &ended.out).unwrap();
     }
-    assert!(ended.out == published, "scenarios or verdicts have changed: copy {} to docs", copy.display());
+    assert!(ended.out == published, "what it is made of has changed: copy {} to {folder}", copy.display());
+}
+
+#[test]
+fn the_page_of_scenarios_is_fresh() {
+    let verdicts = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").join("claims");
+    assert_fresh(&["list", "--markdown", "--verdicts", verdicts.to_str().unwrap()], "docs", "scenarios.md");
+}
+
+#[test]
+fn the_rules_of_thumb_are_fresh() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    assert_fresh(&["summary", results.to_str().unwrap(), "--rules"], "results", "rules.md");
+    let ended = run(&mut docshape(&["summary", "tests", "--rules"]));
+    assert!(ended.code == 2 && ended.err.contains("nothing beneath tests has rules"), "{}", ended.err);
 }
 
 #[test]
