@@ -159,6 +159,9 @@ pub struct ReportArguments {
     /// report.html, report.md with its pictures, and metrics.csv.
     #[arg(long, value_name = "DIR", conflicts_with = "format")]
     pub out: Option<PathBuf>,
+    /// Print the whole report on the terminal instead of its first screen
+    #[arg(long)]
+    pub full: bool,
 }
 
 /// `summary`.

@@ -39,7 +39,7 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     if arguments.format == ReportFormat::Terminal && arguments.run.join(HTML_FILE).is_file() {
         report = report.with_files();
     }
-    output::print(&render(&record, &report, arguments.format))?;
+    output::print(&render(&record, &report, arguments.format, arguments.full))?;
     Ok(Exit::Success)
 }
 
@@ -102,9 +102,9 @@ pub fn write_files(record: &RunRecord, report: &Report, folder: &Path) -> Result
     write(CSV_FILE, &metrics(record))
 }
 
-fn render(record: &RunRecord, report: &Report, format: ReportFormat) -> String {
+fn render(record: &RunRecord, report: &Report, format: ReportFormat, full: bool) -> String {
     match format {
-        ReportFormat::Terminal => terminal(report),
+        ReportFormat::Terminal => terminal_of_run(report, full),
         ReportFormat::Markdown => written(&Markdown, report),
         ReportFormat::Html => written(&Html, report),
         ReportFormat::Json => written(&Json, report),
@@ -128,5 +128,10 @@ pub fn written(renderer: &dyn Renderer, report: &Report) -> String {
 
 /// The terminal's report, as wide as the terminal.
 pub fn terminal(report: &Report) -> String {
-    written(&Terminal { width: output::width(), colour: true }, report)
+    terminal_of_run(report, true)
+}
+
+/// The terminal's report of a run: its first screen, or all of it.
+pub fn terminal_of_run(report: &Report, full: bool) -> String {
+    written(&Terminal { width: output::width(), colour: true, full }, report)
 }

@@ -20,6 +20,10 @@ pub enum Tone {
     Bad,
     /// The best of its row.
     Best,
+    /// Worse than the best, by this level: the higher, the darker.
+    Heat(usize),
+    /// Not comparable with the best.
+    Hatched,
 }
 
 /// Where a cell leads to.

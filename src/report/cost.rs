@@ -2,7 +2,7 @@
 
 use crate::record::{COUNTERS, Counter, MEMBER_REQUESTS, ROUND_TRIPS, Shown, Unit};
 use crate::results::{Part, RunRecord};
-use crate::stats::{self, Cost};
+use crate::stats::{self, Cost, CpuBudget};
 
 use super::evaluation::Evaluation;
 use super::format::{bytes, count, plain, three, time};
@@ -16,8 +16,19 @@ pub struct Costs {
     pub missing: Vec<&'static str>,
     /// The own cost of each operation, in the part that measures it.
     pub operations: Vec<OperationCost>,
+    /// The budgets of the mix, in the part that measures own costs.
+    pub budgets: Option<CpuBudgets>,
     /// Operations that wrote more than once in one call.
     pub inconsistency: Vec<Inconsistency>,
+}
+
+/// Server CPU time per call of the mix, by operation.
+#[derive(Debug, Clone)]
+pub struct CpuBudgets {
+    /// The names of the operations.
+    pub operations: Vec<String>,
+    /// Per strategy; `None` where it is unknown.
+    pub strategies: Vec<Option<CpuBudget>>,
 }
 
 /// A counter's growth per call of the mix.
@@ -95,6 +106,10 @@ pub(super) fn costs(record: &RunRecord) -> Costs {
         mix: known.into_iter().map(row).collect(),
         missing: missing.into_iter().map(|metric| metric.label).collect(),
         operations: if record.part == Some(Part::Own) { own_costs(record) } else { Vec::new() },
+        budgets: (record.part == Some(Part::Own)).then(|| CpuBudgets {
+            operations: record.operations.iter().map(|name| plain(name)).collect(),
+            strategies: (0..record.strategies.len()).map(|strategy| CpuBudget::new(record, strategy)).collect(),
+        }),
         inconsistency: inconsistency(record),
     }
 }

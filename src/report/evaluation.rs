@@ -86,6 +86,8 @@ pub struct StrategyResults {
 pub struct OperationResults {
     /// Its name.
     pub name: String,
+    /// Its position in the run; `None` for the mix.
+    pub operation: Option<usize>,
     /// Whether it is the mix.
     pub is_mix: bool,
     /// Its share (0 to 1) of the mix; `None` for the mix.
@@ -157,6 +159,11 @@ impl Evaluation {
     /// The mix, which verdicts are about, and then the operations.
     pub fn mix_first(&self) -> impl Iterator<Item = &OperationResults> {
         self.rows.iter().filter(|row| row.is_mix).chain(self.rows.iter().filter(|row| !row.is_mix))
+    }
+
+    /// The comparison of mean times behind a row, where it is tested.
+    pub fn question(&self, row: &OperationResults) -> Option<&ArmComparison> {
+        self.comparisons().find(|one| one.metric == ComparedMetric::Mean && one.operation == row.operation)
     }
 
     /// The strategies with their places, without the repeat: it is the baseline again.
@@ -256,6 +263,7 @@ fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
     let weight: f64 = weights().filter(|(of, _)| Some(of.as_str()) == name).map(|(_, weight)| weight).sum();
     OperationResults {
         name: name.map_or_else(|| "mix".to_owned(), plain),
+        operation,
         is_mix: operation.is_none(),
         band: comparison.band(),
         fastest: comparison.ranking().filter(Ranking::is_clear).map(|ranking| ranking.best),

@@ -224,7 +224,7 @@ fn other_reports_are_well_formed_whatever_their_texts_are() {
     for text in HOSTILE {
         for (report, expected) in others_with(text).iter().zip(&expected) {
             assert_eq!(&structure(&written(&Markdown, report)).0, expected, "{text:?}");
-            for renderer in [&Markdown as &dyn Renderer, &Html, &Json, &Terminal { width: 80, colour: false }] {
+            for renderer in [&Markdown as &dyn Renderer, &Html, &Json, &Terminal { width: 80, colour: false, full: true }] {
                 assert_still(&written(renderer, report), text);
             }
             markup::read(&written(&Html, report));
@@ -238,10 +238,10 @@ fn nothing_steers_a_terminal_and_every_form_is_well_formed() {
         let record = run(text);
         let report = crate::report::tests::report(&record).in_folder(text).with_files();
         for width in [20, 80, 120] {
-            let shown = written(&Terminal { width, colour: false }, &report);
+            let shown = written(&Terminal { width, colour: false, full: true }, &report);
             assert_still(&shown, "terminal");
             // With colour there are these sequences, and no others.
-            let coloured = written(&Terminal { width, colour: true }, &report);
+            let coloured = written(&Terminal { width, colour: true, full: true }, &report);
             let bare = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m"]
                 .iter()
                 .fold(coloured, |text, sequence| text.replace(sequence, ""));
@@ -389,7 +389,7 @@ proptest! {
             }
             Ok(record) => {
                 let report = crate::report::tests::report(&record).in_folder("somewhere").with_files();
-                for renderer in [&Markdown as &dyn Renderer, &Html, &Junit, &Terminal { width: 80, colour: true }] {
+                for renderer in [&Markdown as &dyn Renderer, &Html, &Junit, &Terminal { width: 80, colour: true, full: true }] {
                     prop_assert!(!written(renderer, &report).is_empty());
                 }
                 prop_assert_eq!(super::json::tests::faults(&written(&Json, &report)), [""; 0]);

@@ -138,7 +138,7 @@ fn written(cell: &Cell, all: &[Section]) -> String {
     let text = linked(cell, &cell.text, all);
     let text = match cell.tone {
         Tone::Strong | Tone::Good | Tone::Bad | Tone::Best if !text.is_empty() => format!("**{text}**"),
-        Tone::Plain | Tone::Faint | Tone::Strong | Tone::Good | Tone::Bad | Tone::Best => text,
+        _ => text,
     };
     if cell.remark.is_empty() { text } else { format!("{text} {}", escape(&cell.remark)).trim_start().to_owned() }
 }

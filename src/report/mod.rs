@@ -6,6 +6,7 @@
 //! gives the same report.
 
 mod arm_comparison;
+mod brief;
 mod capacity;
 mod cell;
 mod chart;
@@ -13,6 +14,7 @@ mod claims;
 mod conditions;
 mod cost;
 mod csv;
+mod decision;
 mod escape;
 mod evaluation;
 mod format;
@@ -46,6 +48,7 @@ pub use chart::{Charts, Picture};
 
 pub use cell::{Cell, Link, Tone};
 pub use claims::{ClaimStatement, claim_statements};
+pub use decision::Decision;
 pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
 pub use format::{bytes, count, counted, plain, steers, time};
@@ -93,6 +96,8 @@ pub struct Report {
 pub struct RunDetails {
     /// The thresholds.
     pub thresholds: Vec<ThresholdView>,
+    /// How many claims were confirmed and refuted; `None` without claims.
+    pub claims: Option<String>,
     /// The run as data.
     pub facts: RunFacts,
     /// The numbers of every part.
@@ -119,7 +124,8 @@ impl Report {
         let parts = Arc::new(PartEvaluations::new(record));
         let thresholds = parts.main_record().map(section::thresholds::thresholds).unwrap_or_default();
         let facts = run_facts::facts(record, parts.main().calls);
-        let run = RunDetails { thresholds, facts, parts };
+        let claims = section::claims::counts(record, &parts);
+        let run = RunDetails { thresholds, claims, facts, parts };
         let headline = section::verdict::headline(record, &run.parts, others);
         Report { run: Some(run.clone()), ..Report::of(headline, section::all(record, &run)) }
     }

@@ -6,6 +6,7 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
+use super::brief;
 use super::cell::{Cell, Tone};
 use super::format::wrap;
 use super::section::{Headline, Section};
@@ -25,10 +26,15 @@ pub struct Terminal {
     pub width: usize,
     /// Whether it shows colours; the text is the same without.
     pub colour: bool,
+    /// Whether it shows all of the report of a run instead of its first screen.
+    pub full: bool,
 }
 
 impl Renderer for Terminal {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        if let Some(lines) = brief::lines(report, self.width).filter(|_| !self.full) {
+            return lines.iter().try_for_each(|(tone, line)| writeln!(out, "{}", self.paint(line, *tone)));
+        }
         self.headline(&report.headline, out)?;
         report.sections.iter().try_for_each(|section| self.section(section, out))?;
         match &report.folder {
@@ -37,7 +43,12 @@ impl Renderer for Terminal {
             }
             Some(folder) => writeln!(out, "\nAll results: {folder}"),
             None => Ok(()),
-        }
+        }?;
+        let answer = report.headline.decision.as_ref().filter(|_| !report.is_invalid());
+        answer.map_or(Ok(()), |decision| {
+            writeln!(out)?;
+            self.line(out, Tone::Strong, &decision.answer)
+        })
     }
 }
 
@@ -174,7 +185,7 @@ impl Terminal {
 
     fn paint(&self, text: &str, tone: Tone) -> String {
         let style = match tone {
-            Tone::Plain => Style::new(),
+            Tone::Plain | Tone::Heat(_) | Tone::Hatched => Style::new(),
             Tone::Strong => Style::new().bold(),
             Tone::Faint => Style::new().dimmed(),
             Tone::Good | Tone::Best => AnsiColor::Green.on_default().bold(),

@@ -11,7 +11,7 @@ use crate::stats::sample;
 fn terminal(record: &RunRecord, width: usize, colour: bool) -> String {
     let mut text = String::new();
     let report = self::report(record).in_folder("results/blog-comments/2026-01-31T12-00-00Z-7f3a");
-    Terminal { width, colour }.render(&report, &mut text).unwrap();
+    Terminal { width, colour, full: true }.render(&report, &mut text).unwrap();
     text
 }
 
@@ -83,7 +83,7 @@ pub(super) fn in_every_form(report: &Report) -> [String; 2] {
         renderer.render(report, &mut text).unwrap();
         text
     };
-    let terminal = |width, colour| written(&Terminal { width, colour });
+    let terminal = |width, colour| written(&Terminal { width, colour, full: true });
     let text = terminal(80, false);
     assert_eq!(bare(&terminal(80, true)), text);
     for line in text.lines().filter(|line| !line.starts_with("    ")) {

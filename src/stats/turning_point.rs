@@ -4,7 +4,7 @@
 
 use crate::results::RunRecord;
 
-use super::latency::{geometric_mean, means};
+use super::budget::{mix_shares, own_time};
 use super::{cells, outcome_totals, service_mean};
 
 /// How far (0.2 for 20 %) the estimated ratio of the mix may be from the measured one for shares to be estimated.
@@ -51,16 +51,12 @@ pub struct MixEstimate<'r> {
 impl<'r> MixEstimate<'r> {
     /// From the part that measures own costs.
     pub fn new(own: &'r RunRecord) -> MixEstimate<'r> {
-        let weight =
-            |name: &String| own.mix.weights.iter().find(|(of, _)| of == name).map_or(0.0, |(_, weight)| *weight);
-        let weights: Vec<f64> = own.operations.iter().map(weight).collect();
-        let total: f64 = weights.iter().sum();
-        MixEstimate { own, shares: weights.into_iter().map(|weight| weight / total).collect() }
+        MixEstimate { own, shares: mix_shares(own) }
     }
 
     /// The own time of an operation; `None` where it was not measured.
     fn time(&self, strategy: usize, operation: usize) -> Option<f64> {
-        geometric_mean(&means(self.own, strategy, operation))
+        own_time(self.own, strategy, operation)
     }
 
     /// The mean time of the operations but `left_out`, by their shares; `None` where one was not measured.

@@ -56,7 +56,7 @@ pub fn run_record(bytes: &[u8]) {
     let Ok(record) = load(folder.path()) else { return };
     let report = Report::new(&record);
     let mut text = String::new();
-    for renderer in [&Terminal { width: 80, colour: true } as &dyn Renderer, &Markdown, &Html, &Json] {
+    for renderer in [&Terminal { width: 80, colour: true, full: true } as &dyn Renderer, &Markdown, &Html, &Json] {
         renderer.render(&report, &mut text).unwrap();
     }
     csv(&record, &mut text).unwrap();

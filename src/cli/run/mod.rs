@@ -239,7 +239,7 @@ impl ServerJob for Run {
         if claims.is_some() {
             return rounds.finish(result, record).map(|(exit, _)| exit);
         }
-        let exit = rounds.conclude(result, record)?;
+        let exit = rounds.conclude(result, record, arguments.full)?;
         comparison.conclude(&folder, exit)
     }
 }

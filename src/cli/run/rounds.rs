@@ -10,7 +10,7 @@ use crate::server::Target;
 
 use super::super::exit::{CliError, Exit};
 use super::super::output;
-use super::super::report::{terminal, write_files, written};
+use super::super::report::{terminal_of_run, write_files, written};
 use super::latency_log::LogWriter;
 use super::window;
 
@@ -105,9 +105,9 @@ impl<'r> Rounds<'r> {
     ///
     /// # Errors
     /// What ended the run early, else what could not be written.
-    pub fn conclude(&self, result: Result<(), EarlyEnd>, record: RunRecord) -> Result<Exit, CliError> {
+    pub fn conclude(&self, result: Result<(), EarlyEnd>, record: RunRecord, full: bool) -> Result<Exit, CliError> {
         let (exit, report) = self.finish(result, record)?;
-        output::print(&terminal(&report))?;
+        output::print(&terminal_of_run(&report, full))?;
         Ok(exit)
     }
 

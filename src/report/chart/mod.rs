@@ -5,10 +5,12 @@
 //! measures or judges.
 
 mod bars;
+mod budget;
 mod cost;
 mod forest;
 mod growth;
 mod lines;
+mod mix_times;
 mod percentiles;
 mod scale;
 mod series;
@@ -183,6 +185,12 @@ impl Charts {
 
 fn gallery(layout: Layout, charts: Vec<Chart>) -> Vec<Gallery> {
     vec![Gallery { heading: String::new(), layout, charts }]
+}
+
+/// The CPU budget of the mix, and what its calls take.
+pub(super) fn decision(own: Option<&Evaluation>, mix: &Evaluation, rates: &[Option<f64>], series: &[Series]) -> Vec<Gallery> {
+    let budget = own.and_then(|own| budget::budget(own.costs.budgets.as_ref()?, series));
+    gallery(Layout::Two, budget.into_iter().chain(mix_times::mix_times(mix, rates, series)).collect())
 }
 
 /// The forest plot.

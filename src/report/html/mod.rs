@@ -84,6 +84,8 @@ struct Page<'r> {
     series: Vec<(Series, Glyph)>,
     parts: Vec<Part<'r>>,
     overview: Option<Shown<'r>>,
+    /// The pictures of the first screen.
+    pictures: Vec<Gallery>,
     /// How many warnings there are, in words; empty for none.
     warnings: String,
 }
@@ -130,6 +132,7 @@ impl<'r> Page<'r> {
             series: series.iter().map(|series| (series.clone(), Chart::glyph(series))).collect(),
             parts: parts.filter(Part::is_shown).collect(),
             overview: report.headline.overview.as_ref().and_then(shown),
+            pictures: report.headline.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
             warnings: warnings.map_or_else(String::new, |section| counted(section.items.len() as u64, "warning")),
         }
     }
@@ -194,7 +197,10 @@ impl Shown<'_> {
 }
 
 fn tone(tone: Tone) -> &'static str {
+    const HEAT: [&str; 8] = ["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"];
     match tone {
+        Tone::Heat(level) => HEAT[level.min(HEAT.len() - 1)],
+        Tone::Hatched => "hatched",
         Tone::Plain => "",
         Tone::Strong => "strong",
         Tone::Faint => "faint",
@@ -206,7 +212,7 @@ fn tone(tone: Tone) -> &'static str {
 
 /// The style, with a rule per series that can be switched off.
 fn style(series: usize) -> String {
-    let mut style = format!("{STYLE}{}", include_str!("report.css"));
+    let mut style = format!("{STYLE}{}{}", include_str!("report.css"), include_str!("decision.css"));
     for place in 0..series {
         style.push_str(&format!("body:has(#show-{place}:not(:checked)) .s{place}{{display:none}}\n"));
     }

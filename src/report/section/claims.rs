@@ -161,6 +161,12 @@ impl CountedClaim {
     }
 }
 
+/// How many claims of a run have which result; `None` without claims.
+pub(in crate::report) fn counts(record: &RunRecord, parts: &PartEvaluations) -> Option<String> {
+    let claims = claims(record, parts);
+    (!claims.is_empty()).then(|| count_results(claims.iter().map(ClaimView::counted)))
+}
+
 /// How many claims have which result: those by design, and those that were not measured, are counted by themselves.
 pub(in crate::report) fn count_results(claims: impl Iterator<Item = CountedClaim>) -> String {
     let (mut measured, mut not_measured, mut by_design) = (Vec::new(), 0_u64, 0_u64);

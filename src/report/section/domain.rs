@@ -1,11 +1,12 @@
 //! Where a verdict holds: what was measured, and where the order turns round.
 
 use crate::record::Part;
+use crate::report::decision::Judged;
 use crate::report::format::{bytes, count, listed, percent, plain, time};
 use crate::report::parts::PartEvaluations;
 use crate::report::verdict_text::VerdictText;
 use crate::results::RunRecord;
-use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, Verdict};
+use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, ShareTurn, Verdict};
 
 /// The sentences that follow a verdict.
 pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Vec<String> {
@@ -13,8 +14,8 @@ pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations, others: &[R
     let ranking = parts.main().comparisons().find_map(|one| one.ranking());
     if let Some((ranking, mix)) = ranking.zip(parts.main_record().filter(|mix| mix.part != Some(Part::Own))) {
         let turns = OrderTurns { parts, mix, ranking: &ranking };
-        sentences.extend(turns.networks());
-        sentences.extend(turns.shares());
+        sentences.extend(turns.network_sentence());
+        sentences.extend(turns.share_sentences());
     }
     sentences.extend(other_mixes(others));
     sentences
@@ -54,14 +55,20 @@ fn measured(record: &RunRecord, parts: &PartEvaluations) -> String {
 }
 
 /// Where the best strategy of the mix loses its place to others.
-struct OrderTurns<'r> {
+pub(in crate::report) struct OrderTurns<'r> {
     parts: &'r PartEvaluations,
     /// The part of the verdict.
     mix: &'r RunRecord,
     ranking: &'r Ranking,
 }
 
-impl OrderTurns<'_> {
+impl<'r> OrderTurns<'r> {
+    /// Those of the question that a decision is made by.
+    pub(in crate::report) fn of(judged: &'r Judged<'r>) -> Option<OrderTurns<'r>> {
+        let Judged { parts, part, ranking, .. } = judged;
+        Some(OrderTurns { parts, mix: parts.record(*part)?, ranking })
+    }
+
     fn name(&self, strategy: usize) -> &str {
         self.parts.main().strategies.get(strategy).map_or("?", |strategy| &strategy.name)
     }
@@ -71,8 +78,8 @@ impl OrderTurns<'_> {
         self.ranking.best_against.iter().filter(|one| one.verdict == Verdict::Faster).map(|one| one.against)
     }
 
-    /// The round-trip times beyond which strategies with fewer round trips are faster.
-    fn networks(&self) -> Option<String> {
+    /// The strategies with fewer round trips, and the time by which every round trip must be longer for them to be faster.
+    fn networks(&self) -> Vec<(usize, f64)> {
         let best = self.ranking.best;
         let trips = |strategy: usize| {
             let calls = stats::cells(self.mix, strategy).flat_map(|cell| &cell.operations);
@@ -80,11 +87,15 @@ impl OrderTurns<'_> {
         };
         let turn = |other: usize| {
             let has_fewer = trips(other)? < trips(best)?;
-            let turn = stats::network_turn(self.mix, best, other).filter(|_| has_fewer)?;
-            Some(format!("{} from {} on", self.name(other), time(turn)))
+            stats::network_turn(self.mix, best, other).filter(|_| has_fewer).map(|turn| (other, turn))
         };
-        let turns: Vec<String> = self.others().filter_map(turn).collect();
-        let name = self.name(best);
+        self.others().filter_map(turn).collect()
+    }
+
+    /// The same in a sentence.
+    fn network_sentence(&self) -> Option<String> {
+        let turns = self.networks().into_iter().map(|(other, turn)| format!("{} from {} on", self.name(other), time(turn)));
+        let (turns, name) = (turns.collect::<Vec<_>>(), self.name(self.ranking.best));
         (!turns.is_empty()).then(|| {
             format!(
                 "Over a slower network {name} loses by its round trips (computed, not measured): each round trip longer by \
@@ -94,8 +105,17 @@ impl OrderTurns<'_> {
         })
     }
 
-    /// The shares of operations at which the order turns round, where own costs predict the measured mix.
-    fn shares(&self) -> Option<String> {
+    /// The same in few words.
+    pub(in crate::report) fn networks_in_short(&self) -> Vec<String> {
+        let text = |(other, turn): (usize, f64)| {
+            format!("over a network slower by {} per round trip {} is faster (computed)", time(turn), self.name(other))
+        };
+        self.networks().into_iter().map(text).collect()
+    }
+
+    /// The shares of operations at which others overtake, where own costs predict the measured mix, and the strategies for
+    /// which they do not.
+    fn shares(&self) -> Option<(Vec<(usize, ShareTurn)>, Vec<usize>)> {
         let own = self.parts.record(Part::Own)?;
         let estimate = MixEstimate::new(own);
         // Saturation has the most calls.
@@ -108,27 +128,41 @@ impl OrderTurns<'_> {
         let (mut turns, mut unpredicted) = (Vec::new(), Vec::new());
         for other in self.others() {
             if !estimate.predicts(best, other, service(best)? / service(other)?) {
-                unpredicted.push(self.name(other).to_owned());
+                unpredicted.push(other);
             } else if let Some(turn) = estimate.share_turns(best, other).first() {
-                turns.push(format!(
-                    "{} overtakes when {} is {} of the calls instead of {}",
-                    self.name(other),
-                    plain(&own.operations[turn.operation]),
-                    percent(turn.turn),
-                    percent(turn.measured)
-                ));
+                turns.push((other, *turn));
             }
         }
+        Some((turns, unpredicted))
+    }
+
+    fn share_text(&self, (other, turn): &(usize, ShareTurn)) -> String {
+        let operation = self.parts.record(Part::Own).map_or_else(String::new, |own| plain(&own.operations[turn.operation]));
+        let (at, measured) = (percent(turn.turn), percent(turn.measured));
+        format!("{} overtakes when {operation} is {at} of the calls instead of {measured}", self.name(*other))
+    }
+
+    /// The same in sentences.
+    fn share_sentences(&self) -> Option<String> {
+        let (turns, unpredicted) = self.shares()?;
+        let turns: Vec<String> = turns.iter().map(|turn| self.share_text(turn)).collect();
+        let unpredicted: Vec<String> = unpredicted.into_iter().map(|other| self.name(other).to_owned()).collect();
         let estimated =
             (!turns.is_empty()).then(|| format!("Other mixes (estimated from own costs): {}.", turns.join("; ")));
         let missing = (!unpredicted.is_empty()).then(|| {
             format!(
                 "Own costs do not predict how {} compares with {} in the mix (within 20 %), so no turning point is estimated.",
-                self.name(best),
+                self.name(self.ranking.best),
                 listed(&unpredicted)
             )
         });
         let sentences: Vec<String> = estimated.into_iter().chain(missing).collect();
         (!sentences.is_empty()).then(|| sentences.join(" "))
+    }
+
+    /// The same in few words.
+    pub(in crate::report) fn shares_in_short(&self) -> Vec<String> {
+        let turns = self.shares().map(|(turns, _)| turns).unwrap_or_default();
+        turns.iter().map(|turn| format!("{} (estimated)", self.share_text(turn))).collect()
     }
 }

@@ -22,9 +22,10 @@ mod break_even;
 pub(super) mod claims;
 mod cost;
 mod differences;
-mod domain;
+pub(super) mod domain;
 pub(super) mod events;
 mod growth;
+mod heat_map;
 mod latency;
 pub(super) mod method;
 mod mix;
@@ -41,6 +42,7 @@ use crate::results::{Part, RunRecord};
 use super::RunDetails;
 use super::cell::{Cell, Tone};
 use super::chart::Charts;
+use super::decision::Decision;
 use super::evaluation::{Evaluation, OperationResults};
 use super::format::percent;
 use super::table::{Forms, Table};
@@ -64,6 +66,8 @@ pub struct Headline {
     pub invalid: Vec<String>,
     /// What is missing, such as the rounds of an interrupted run.
     pub incomplete: Option<String>,
+    /// What the first screen of a run says; `None` for a report that is not about a single run.
+    pub decision: Option<Decision>,
     /// The verdict.
     pub sentences: Vec<String>,
     /// How the verdict looks.
@@ -74,6 +78,8 @@ pub struct Headline {
     pub findings: Vec<Finding>,
     /// The most important numbers, where a form has them next to the verdict.
     pub overview: Option<Table>,
+    /// The pictures of the first screen.
+    pub charts: Option<Charts>,
     /// How certain the verdict is.
     pub notes: Vec<String>,
 }

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use crate::report::arm_comparison::ComparedMetric;
-use crate::report::cell::{Cell, Link, Tone};
-use crate::report::evaluation::{Evaluation, Measured, OperationResults};
-use crate::report::format::{counted, listed, percent, plain, time};
+use crate::report::cell::Tone;
+use crate::report::chart::{self, Charts, Series};
+use crate::report::decision::Decision;
+use crate::report::evaluation::Evaluation;
+use crate::report::format::{counted, listed, plain};
 use crate::report::parts::PartEvaluations;
-use crate::report::section::{Finding, Headline, domain, events, strategy_cell, times_id};
-use crate::report::table::{Column, Forms, Measure, Row, Table};
+use crate::report::section::{Finding, Headline, domain, events, heat_map};
 use crate::report::validity;
 use crate::report::verdict_text::{self, VerdictText};
 use crate::results::{Part, RunRecord};
-use crate::stats::{MINIMUM_ROUNDS, Quantity, Verdict};
+use crate::stats::MINIMUM_ROUNDS;
 
 /// The headline of a run.
 pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Headline {
@@ -32,11 +33,13 @@ pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations, o
             .collect(),
         invalid: invalid.clone(),
         incomplete: verdict_text::incomplete(record),
+        decision: Some(Decision::new(record, parts, others)),
         sentences: sentences(record, parts),
         tone: Tone::Strong,
         findings_lead: "Own time of each operation, by itself with one client:",
         findings: findings(record, parts, is_judged),
-        overview: overview(parts, invalid.is_empty()),
+        overview: heat_map::table(parts).filter(|_| invalid.is_empty()),
+        charts: charts(parts).filter(|_| invalid.is_empty()),
         notes: notes(record, parts, others, is_judged),
     }
 }
@@ -117,61 +120,13 @@ fn notes(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord], is_j
     notes
 }
 
-/// A mean time and its difference from the baseline.
-struct Entry<'r> {
-    run: &'r Evaluation,
-    row: &'r OperationResults,
-    place: usize,
-}
-
-/// A line for the mix and one per operation by itself (under load, where own costs were not measured), and a column per
-/// strategy; `None` without two of them, and for an invalid run.
-fn overview(parts: &PartEvaluations, is_valid: bool) -> Option<Table> {
-    let main = parts.main();
-    if main.without_repeat().count() < 2 || !is_valid {
-        return None;
-    }
-    let of_operations = parts.get(Part::Own).unwrap_or(main);
-    let mix = main.rows.iter().filter(|row| row.is_mix).map(|row| (main, row));
-    let operations = of_operations.rows.iter().filter(|row| !row.is_mix).map(|row| (of_operations, row));
-    let metrics = [Measure::new("difference", "", "", |entry: &Entry| entry.cell())];
-    let rows = mix.chain(operations).flat_map(|(run, row)| {
-        let place = main.mix_first().position(|other| other.label() == row.label());
-        let group = Cell::text(row.label()).remark(row.share.map_or_else(String::new, percent));
-        let tone = if row.is_mix { Tone::Strong } else { Tone::Plain };
-        let group = group.link(place.map(|operation| Link::Row(times_id(operation, 0)))).tone(tone);
-        run.without_repeat().map(move |(place, _)| {
-            let name = strategy_cell(run, place);
-            (Row::new(name).group(group.clone()).series(place), Entry { run, row, place })
-        })
-    });
-    let title = "Mean times per call of the mix, and of every operation by itself";
-    let table = Table::new("overview", title, Column::strategy(), &metrics, rows);
-    let group = Column::text("operation", "mean time per call", "The operation.");
-    Some(table.grouped(group).side_by_side(Forms::HTML).only(Forms::HTML))
-}
-
-impl Entry<'_> {
-    fn cell(&self) -> Cell {
-        let measured = &self.row.cells[self.place];
-        let cell = if self.place == 0 { Cell::number(measured.mean, time) } else { self.difference(measured) };
-        if self.run.fastest(self.row) == Some(self.place) {
-            Cell { spoken: "fastest: ", tone: Tone::Best, ..cell }
-        } else {
-            cell
-        }
-    }
-
-    fn difference(&self, measured: &Measured) -> Cell {
-        let Some(ratio) = measured.comparison.as_ref().and_then(|comparison| comparison.ratio) else {
-            return Cell::number(None, time);
-        };
-        let brief = verdict_text::brief(&ratio, Quantity::Time);
-        let (mark, tone) = match self.run.difference(measured) {
-            Some(Verdict::Faster) => ("▼ ", Tone::Good),
-            Some(_) => ("▲ ", Tone::Bad),
-            None => ("", Tone::Faint),
-        };
-        Cell::text(format!("{mark}{}", brief.factor)).remark(brief.interval.unwrap_or_default()).tone(tone)
-    }
+/// The budget of the mix and what its calls take; `None` without a complete round.
+fn charts(parts: &PartEvaluations) -> Option<Charts> {
+    let (own, main) = (parts.get(Part::Own).cloned(), Arc::clone(parts.main()));
+    let saturation = parts.get(Part::Saturation);
+    let rates: Vec<Option<f64>> =
+        saturation.map_or_else(Vec::new, |run| run.strategies.iter().map(|one| one.calls_per_second).collect());
+    let series = Series::all(&main);
+    let draw = move |series: &[Series]| chart::decision(own.as_deref(), &main, &rates, series);
+    (parts.main().rounds > 0).then(|| Charts::of(series, draw, "decision.svg"))
 }

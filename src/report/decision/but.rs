@@ -1,0 +1,151 @@
+//! What speaks against the answer: where another strategy is better, and what the choice costs.
+
+use super::answer::{Judged, factor};
+use crate::record::Part;
+use crate::report::arm_comparison::ComparedMetric;
+use crate::report::evaluation::StrategyResults;
+use crate::report::format::{bytes, counted, percent, plain, time};
+use crate::report::parts::PartEvaluations;
+use crate::report::section::domain::OrderTurns;
+use crate::results::RunRecord;
+use crate::stats::{self, CollectionGrowth, Comparison, Quantity, Ratio, Verdict};
+
+/// The most operations that are named.
+const OPERATIONS: usize = 2;
+
+/// The price of the best strategy is named where it is this many times the lowest.
+const PRICE: f64 = 1.5;
+
+/// The sentences, the most important first.
+pub(super) fn but(record: &RunRecord, judged: &Judged, others: &[RunRecord]) -> Vec<String> {
+    let turns = OrderTurns::of(judged);
+    let found = [
+        anomalies(judged),
+        other_mixes(judged, others),
+        operations(judged),
+        other_questions(judged),
+        turns.iter().flat_map(OrderTurns::shares_in_short).collect(),
+        turns.iter().flat_map(OrderTurns::networks_in_short).collect(),
+        prices(record, judged),
+        inconsistency(judged),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// What audits found in the data of the best strategy.
+fn anomalies(judged: &Judged) -> Vec<String> {
+    let best = &judged.parts.last().strategies[judged.ranking.best];
+    let found = best.audits.iter().filter(|audit| audit.total > 0);
+    found.map(|audit| format!("the audit {} found {}", plain(&audit.audit), counted(audit.total, "anomaly"))).collect()
+}
+
+/// The measured mixes in which another strategy is better than the best of this one.
+fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
+    let turned = |other: &RunRecord| {
+        let parts = PartEvaluations::new(other);
+        if parts.main().no_verdict.is_some() {
+            return None;
+        }
+        let there = Judged::of(&parts)?;
+        let here = judged.name(judged.ranking.best);
+        let (_, ratio) = there.beaten().into_iter().find(|(place, _)| there.name(*place) == here)?;
+        let (mix, best) = (plain(&other.mix.name), there.name(there.ranking.best));
+        Some(format!("in mix {mix} {best} {} than {here} (measured)", ratio_text(ratio, there.ranking.quantity)))
+    };
+    others.iter().filter_map(turned).collect()
+}
+
+/// The operations that are shown to be slower by themselves with the best strategy than with another, the largest first.
+fn operations(judged: &Judged) -> Vec<String> {
+    let Some(own) = judged.parts.get(Part::Own) else { return Vec::new() };
+    let best = judged.ranking.best;
+    let lost = own.comparisons().filter_map(|question| {
+        let ranking = question.ranking()?;
+        let row = own.rows.iter().find(|row| row.operation == question.operation);
+        let pairs = ranking.against_baseline.iter().map(|one| one.strategy).chain([ranking.baseline]);
+        let slower = pairs.filter_map(|other| question.compared.pair(best, other));
+        let slower = slower.filter(|one| one.verdict == Verdict::Slower);
+        let most = slower.max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        Some((row?.name.clone(), row?.share.unwrap_or(0.0), most))
+    });
+    let mut lost: Vec<(String, f64, Comparison)> = lost.collect();
+    lost.sort_by(|(_, a_share, a), (_, b_share, b)| (b_share * size(b)).total_cmp(&(a_share * size(a))));
+    let text = |(name, share, one): &(String, f64, Comparison)| {
+        let than = judged.name(one.against);
+        let times = one.ratio.map(|ratio| factor(ratio, Quantity::Time)).unwrap_or_default();
+        format!("{name} ({} of calls) is {times} by itself than with {than}", percent(*share))
+    };
+    lost.iter().take(OPERATIONS).map(text).collect()
+}
+
+fn size(comparison: &Comparison) -> f64 {
+    comparison.ratio.map_or(0.0, |ratio| ratio.mean.ln().abs())
+}
+
+/// The other questions about the mix in which the best strategy is shown to be worse than another.
+fn other_questions(judged: &Judged) -> Vec<String> {
+    let best = judged.ranking.best;
+    let questions = judged.parts.iter().filter(|(part, _)| *part != Part::Own);
+    let questions = questions.flat_map(|(_, run)| run.comparisons().map(move |one| (run, one)));
+    let worse = questions.filter_map(|(run, question)| {
+        let ranking = question.ranking()?;
+        let lost = ranking.best_against.iter().find(|one| one.verdict == Verdict::Faster && one.against == best)?;
+        let (ahead, ratio) = (judged.name(ranking.best), ratio_text(lost.ratio?, ranking.quantity));
+        let load = run.load.replace(" calls per second", " calls/s");
+        Some(match question.metric {
+            ComparedMetric::P99 => format!("the p99 of {ahead} at {load} {ratio}"),
+            ComparedMetric::Mean | ComparedMetric::Throughput => format!("with {load} {ahead} {ratio}"),
+        })
+    });
+    worse.collect()
+}
+
+/// `is 1.2x faster`, `makes 1.2x more calls/s`.
+fn ratio_text(ratio: Ratio, quantity: Quantity) -> String {
+    let verb = match quantity {
+        Quantity::Time => "is",
+        Quantity::Throughput => "makes",
+    };
+    format!("{verb} {}", factor(ratio, quantity))
+}
+
+/// What the best strategy costs more of than the cheapest judged one.
+fn prices(record: &RunRecord, judged: &Judged) -> Vec<String> {
+    let sizes = judged.parts.last();
+    let stored = |of: fn(&CollectionGrowth) -> f64| {
+        move |place: usize| Some(sizes.strategies.get(place)?.collections.iter().map(of).sum::<f64>())
+    };
+    let oplog = |place: usize| {
+        let mix = judged.parts.record(judged.part)?;
+        stats::window_cost(mix, place, "oplog_bytes").map(|cost| cost.per_call)
+    };
+    let index = stored(|one| one.indexes.after);
+    let data = stored(|one| one.size.after);
+    let prices: [(&str, &str, &dyn Fn(usize) -> Option<f64>); 3] =
+        [("the data take", "", &data), ("the indexes take", "", &index), ("the oplog grows by", " per call", &oplog)];
+    let is_judged = |strategy: &StrategyResults| !strategy.is_repeat && !strategy.is_unsafe;
+    let places = || (0..record.strategies.len()).filter(|place| is_judged(&sizes.strategies[*place]));
+    let price = |(what, unit, of): &(&str, &str, &dyn Fn(usize) -> Option<f64>)| {
+        let own = of(judged.ranking.best)?;
+        let (cheapest, least) =
+            places().filter_map(|place| Some((place, of(place)?))).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let is_high = least > 0.0 && own >= PRICE * least;
+        let name = judged.name(cheapest);
+        is_high.then(|| format!("{what} {}{unit} against {} with {name}", bytes(own), bytes(least)))
+    };
+    prices.iter().filter_map(price).collect()
+}
+
+/// How long others see half-finished calls of the best strategy.
+fn inconsistency(judged: &Judged) -> Vec<String> {
+    let best = judged.name(judged.ranking.best);
+    let costs = &judged.parts.main().costs;
+    let windows = costs.inconsistency.iter().filter(|one| one.strategy == best);
+    let windows = windows.filter_map(|one| Some((one.times[1].or(one.times[0])?, one)));
+    let longest = windows.max_by_key(|(time, _)| *time);
+    let text = longest.map(|(nanoseconds, one)| {
+        let which = if one.times[1].is_some() { "p99" } else { "median" };
+        format!("others see half-finished calls of {} for {} ({which})", one.operation, time(nanoseconds as f64))
+    });
+    text.into_iter().collect()
+}

@@ -1,0 +1,76 @@
+//! What a run's first screen says: the answer, how sure it is, why, and what speaks against it.
+
+mod answer;
+mod but;
+mod scale;
+#[cfg(test)]
+mod tests;
+mod why;
+
+use serde::Serialize;
+
+use crate::results::RunRecord;
+
+use super::parts::PartEvaluations;
+pub(super) use answer::Judged;
+
+/// How much of what speaks against the answer is on the first screen.
+const IN_SHORT: usize = 3;
+
+/// The decision that a run supports. Texts are single lines without control characters, but not escaped for any form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Decision {
+    /// Documents, bytes against the cache, load, server and cores.
+    pub scale: String,
+    /// The strategy to choose and how far it is ahead, or why there is none; at most 12 words where one wins.
+    pub answer: String,
+    /// The strategy to choose; `null` where none is shown to be better than all others.
+    pub winner: Option<String>,
+    /// Rounds, intervals and the baseline measured twice; `null` without a comparison of the mix.
+    pub sure: Option<String>,
+    /// What makes the slower strategy slower; `null` where no strategy is shown to be slower.
+    pub why: Option<String>,
+    /// What the choice costs, and where another strategy is better, the most important first.
+    pub but: Vec<String>,
+}
+
+impl Decision {
+    /// The decision of a run. `others` are runs of other mixes.
+    pub(super) fn new(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Decision {
+        let scale = scale::scale(record, parts);
+        let none = |answer: String| {
+            let (winner, sure, why, but) = (None, None, None, Vec::new());
+            Decision { scale: scale.clone(), answer, winner, sure, why, but }
+        };
+        if let Some(reason) = &parts.main().no_verdict {
+            return none(reason.clone());
+        }
+        let Some(judged) = Judged::of(parts) else {
+            return none("No verdict about the mix: only own costs were measured.".into());
+        };
+        Decision {
+            scale: scale.clone(),
+            answer: judged.answer(),
+            winner: judged.winner().map(|place| judged.name(place).to_owned()),
+            sure: Some(judged.sure()),
+            why: why::why(&judged),
+            but: but::but(record, &judged, others),
+        }
+    }
+
+    /// The answer in three pieces: before the winner's name, the name, and after it. The name is empty without a winner.
+    pub(super) fn answer_parts(&self) -> (&str, &str, &str) {
+        let found = self.winner.as_deref().and_then(|name| Some((self.answer.find(name)?, name.len())));
+        found.map_or((&self.answer, "", ""), |(start, length)| {
+            let (before, rest) = self.answer.split_at(start);
+            let (name, after) = rest.split_at(length);
+            (before, name, after)
+        })
+    }
+
+    /// The most important of what speaks against the answer, in a sentence.
+    pub(super) fn but_in_short(&self) -> String {
+        format!("{}.", self.but.iter().take(IN_SHORT).map(String::as_str).collect::<Vec<_>>().join("; "))
+    }
+}

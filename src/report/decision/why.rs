@@ -1,0 +1,94 @@
+//! Why the slower strategy is slower.
+
+use super::answer::Judged;
+use crate::record::{Counter, Part};
+use crate::report::format::{listed, percent, plain, three, time};
+use crate::stats::{Cause, Evidence, Gap, GapOperation, Quantity, Waiting, cause};
+
+/// The most pieces of evidence in a sentence.
+const PIECES: usize = 2;
+
+/// The sentence; `None` where no strategy is shown to be slower.
+pub(super) fn why(judged: &Judged) -> Option<String> {
+    let (loser, ratio) = judged.loser()?;
+    let Some(own) = judged.parts.record(Part::Own) else {
+        return Some("Not known: this run did not measure own costs (--only).".into());
+    };
+    let mix = judged.parts.record(judged.part)?;
+    let measured = match judged.ranking.quantity {
+        Quantity::Time => ratio.mean.recip(),
+        Quantity::Throughput => ratio.mean,
+    };
+    let (slower, faster) = (judged.name(loser), judged.name(judged.ranking.best));
+    let text = Text { operations: &own.operations, slower, faster };
+    Some(match cause(own, mix, loser, judged.ranking.best, measured) {
+        Some(Cause::Cpu(gap)) => text.cpu(&gap),
+        Some(Cause::OwnTime(gap)) => text.own_time(&gap),
+        Some(Cause::Waiting(waiting)) => text.waiting(&waiting),
+        None => "Not known: neither the own costs of the operations nor waiting in the mix predict this difference.".into(),
+    })
+}
+
+struct Text<'r> {
+    operations: &'r [String],
+    slower: &'r str,
+    faster: &'r str,
+}
+
+impl Text<'_> {
+    /// `by_author is 5 % of the calls and 42 % of embedded's CPU time`.
+    fn cpu(&self, gap: &Gap) -> String {
+        let own = |one: &GapOperation| one.costs.map(|cost| time(cost * 1e3));
+        self.gap(gap, "server CPU time", own, "CPU time by itself")
+    }
+
+    fn own_time(&self, gap: &Gap) -> String {
+        let text = self.gap(gap, "time", |one| one.costs.map(time), "by itself");
+        format!("{text} CPU time does not explain it.")
+    }
+
+    fn gap(&self, gap: &Gap, unit: &str, own: impl Fn(&GapOperation) -> [String; 2], by_itself: &str) -> String {
+        let (slower, faster) = (self.slower, self.faster);
+        let names: Vec<String> = gap.operations.iter().map(|one| plain(&self.operations[one.operation])).collect();
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        let share = format!(
+            "{} {verb} {} of the calls and {} of {slower}'s {unit}",
+            listed(&names),
+            percent(gap.calls),
+            percent(gap.cost)
+        );
+        let details = gap.operations.iter().enumerate().map(|(place, one)| {
+            let [slow, fast] = own(one);
+            let name = if gap.operations.len() == 1 { String::new() } else { format!("{} ", names[place]) };
+            let (of, with) =
+                if place == 0 { (format!(" {by_itself}"), format!(" with {faster}")) } else { Default::default() };
+            format!("{name}{slow}{of} against {fast}{with}{}", evidence(&one.evidence))
+        });
+        format!("{share}: {}.", details.collect::<Vec<_>>().join("; "))
+    }
+
+    fn waiting(&self, waiting: &Waiting) -> String {
+        let (slower, faster) = (self.slower, self.faster);
+        let [slow, fast] = waiting.stretch.map(three);
+        let what = if waiting.evidence.is_empty() {
+            "; it waits for other calls, and no counter says for what".to_owned()
+        } else {
+            format!(": it waits for other calls{}", evidence(&waiting.evidence))
+        };
+        format!("In the mix a call of {slower} takes {slow} times its own time, one of {faster} {fast}{what}.")
+    }
+}
+
+/// Counters per call of the slower and the faster strategy, in brackets.
+fn evidence(all: &[Evidence]) -> String {
+    let piece = |one: &Evidence| {
+        let (label, [slow, fast]) = match Counter::named(one.counter) {
+            Some(counter) => (counter.label, one.per_call.map(|value| counter.text(value))),
+            None if one.counter == "round_trips" => ("round trips", one.per_call.map(three)),
+            None => (one.counter, one.per_call.map(three)),
+        };
+        format!("{label} {slow} against {fast}")
+    };
+    let pieces: Vec<String> = all.iter().take(PIECES).map(piece).collect();
+    if pieces.is_empty() { String::new() } else { format!(" ({} per call)", pieces.join(", ")) }
+}
