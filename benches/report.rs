@@ -171,7 +171,9 @@ fn large_run(criterion: &mut Criterion) {
         bencher.iter(|| {
             let mut text = String::new();
             let rendered = Markdown.render(&report, &mut text);
-            rendered.and_then(|()| Terminal { width: 100, colour: true, full: true }.render(&report, &mut text)).map(|()| text)
+            rendered
+                .and_then(|()| Terminal { width: 100, colour: true, full: true }.render(&report, &mut text))
+                .map(|()| text)
         });
     });
 }

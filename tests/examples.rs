@@ -85,7 +85,9 @@ async fn every_example_is_verified() {
             Verifier { plan: &plan, settings, target: &target, progress: &|_, _| {}, stop: StopFlag::default() };
         let verification = verifier.run().await.unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut report = String::new();
-        Terminal { width: 100, colour: false, full: true }.render(&Report::of_verification(&verification), &mut report).unwrap();
+        Terminal { width: 100, colour: false, full: true }
+            .render(&Report::of_verification(&verification), &mut report)
+            .unwrap();
         assert!(verification.passes() && verification.not_covered().is_empty(), "{report}");
     }
 }

@@ -119,7 +119,9 @@ async fn sequential(bench: &Bench, mistake: &Mistake, text: &str, number: usize)
     match verifier.run_sequential().await {
         Ok(verification) => {
             let mut text = String::new();
-            Terminal { width: 100, colour: false, full: true }.render(&Report::of_verification(&verification), &mut text).unwrap();
+            Terminal { width: 100, colour: false, full: true }
+                .render(&Report::of_verification(&verification), &mut text)
+                .unwrap();
             Said { code: i32::from(!verification.passes()), text: text.replace(&prefix, "docshape_") }
         }
         Err(error) => Said { code: 2, text: error.to_string().replace(&prefix, "docshape_") },

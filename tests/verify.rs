@@ -52,7 +52,9 @@ async fn databases(bench: &Bench) -> Vec<String> {
 
 fn report(verification: &Verification) -> String {
     let mut text = String::new();
-    Terminal { width: 100, colour: false, full: true }.render(&Report::of_verification(verification), &mut text).unwrap();
+    Terminal { width: 100, colour: false, full: true }
+        .render(&Report::of_verification(verification), &mut text)
+        .unwrap();
     text
 }
 

@@ -47,10 +47,12 @@ pub(super) fn lines(report: &Report, width: usize) -> Option<Vec<ToneLine>> {
 fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
     let mut lines = Vec::new();
     let failed = report.run.iter().flat_map(|run| &run.thresholds).filter(|threshold| !threshold.has_passed);
-    lines.extend(failed.map(|threshold| (Tone::Bad, format!("Threshold failed: {} ({})", threshold.text, threshold.found))));
-    let claims = report.run.as_ref().and_then(|run| run.claims.as_ref()).map(|claims| format!("Claims: {claims}."));
-    let asides = [claims, warnings(report)];
-    lines.extend(asides.into_iter().flatten().map(|text| (Tone::Faint, text)));
+    lines.extend(
+        failed.map(|threshold| (Tone::Bad, format!("Threshold failed: {} ({})", threshold.text, threshold.found))),
+    );
+    let claims = report.run.as_ref().and_then(|run| run.claims.clone());
+    let asides: Vec<String> = claims.into_iter().chain(warnings(report)).collect();
+    lines.extend((!asides.is_empty()).then(|| (Tone::Faint, format!("{}.", asides.join(" · ")))));
     let but = (!decision.but.is_empty()).then(|| decision.but_in_short());
     for (name, text) in [("Sure", &decision.sure), ("Why", &decision.why), ("But", &but)] {
         let Some(text) = text else { continue };
@@ -80,10 +82,10 @@ fn wrapped(tone: Tone, text: &str, width: usize) -> Vec<ToneLine> {
     wrap(text, width).into_iter().map(|line| (tone, line)).collect()
 }
 
-/// The number of warnings, and the first.
+/// The number of warnings.
 fn warnings(report: &Report) -> Option<String> {
     let section = report.sections.iter().find(|section| section.id == "warnings")?;
-    Some(format!("{}: see the report, or --full.", counted(section.items.len() as u64, "warning")))
+    Some(counted(section.items.len() as u64, "warning"))
 }
 
 /// A line per strategy.
@@ -197,12 +199,16 @@ fn operations(table: &Table, width: usize, room: usize) -> Vec<ToneLine> {
     let mut lines = vec![(Tone::Faint, title), (Tone::Faint, line("", "share", &headings))];
     let rows = room.saturating_sub(lines.len() + 1);
     let fitting = if groups.len() > rows { rows.saturating_sub(1) } else { rows };
-    let all = groups.iter().zip(&texts).map(|(group, texts)| {
-        (Tone::Plain, line(&group[0].group.text, &group[0].group.remark, texts))
-    });
+    let all = groups
+        .iter()
+        .zip(&texts)
+        .map(|(group, texts)| (Tone::Plain, line(&group[0].group.text, &group[0].group.remark, texts)));
     lines.extend(all.take(fitting));
     if groups.len() > fitting {
-        lines.push((Tone::Faint, format!("  and {} more: --full", counted((groups.len() - fitting) as u64, "operation"))));
+        lines.push((
+            Tone::Faint,
+            format!("  and {} more: --full", counted((groups.len() - fitting) as u64, "operation")),
+        ));
     }
     lines
 }
@@ -213,6 +219,7 @@ fn cell(row: &Row) -> String {
     match cell.tone {
         Tone::Best => cell.remark.clone(),
         Tone::Heat(_) => cell.text.replace(' ', ""),
+        _ if cell.text == "lowest" => cell.remark.clone(),
         _ => format!("({})", cell.text.replace(' ', "")),
     }
 }

@@ -224,7 +224,9 @@ fn other_reports_are_well_formed_whatever_their_texts_are() {
     for text in HOSTILE {
         for (report, expected) in others_with(text).iter().zip(&expected) {
             assert_eq!(&structure(&written(&Markdown, report)).0, expected, "{text:?}");
-            for renderer in [&Markdown as &dyn Renderer, &Html, &Json, &Terminal { width: 80, colour: false, full: true }] {
+            for renderer in
+                [&Markdown as &dyn Renderer, &Html, &Json, &Terminal { width: 80, colour: false, full: true }]
+            {
                 assert_still(&written(renderer, report), text);
             }
             markup::read(&written(&Html, report));

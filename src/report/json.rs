@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::decision::Decision;
 use super::run_facts::RunFacts;
 use super::section::{Finding, Section};
 use super::table::Forms;
@@ -51,6 +52,8 @@ struct View<'r> {
     invalid: &'r [String],
     /// What is missing, such as the rounds of an interrupted run.
     incomplete: Option<&'r str>,
+    /// What the first screen of a run says; `null` where the report is of no single run.
+    decision: Option<&'r Decision>,
     /// The verdict.
     verdict: VerdictView<'r>,
     /// The sections, in the order of the page.
@@ -127,6 +130,7 @@ impl<'r> View<'r> {
             valid: !report.is_invalid(),
             invalid: &headline.invalid,
             incomplete: headline.incomplete.as_deref(),
+            decision: headline.decision.as_ref(),
             verdict: VerdictView {
                 sentences: &headline.sentences,
                 operations: headline.findings.iter().map(finding).collect(),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::cell::{Cell, Link, Tone};
+use super::chart::CPU_AND_TIMES;
 use super::escape::{code, escape};
 use super::section::{Finding, Headline, Section};
 use super::table::{Forms, Grid, Kind, Table};
@@ -19,6 +20,8 @@ pub struct Markdown;
 
 impl Renderer for Markdown {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        write_title(&report.headline, out)?;
+        write_decision(report, out)?;
         write_headline(&report.headline, out)?;
         for section in &report.sections {
             let charts = section.charts.as_ref().filter(|_| report.has_files);
@@ -42,18 +45,49 @@ fn list(out: &mut dyn fmt::Write, lines: &[String]) -> fmt::Result {
     if lines.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
-fn write_headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {
+/// Writes the first screen of a run: the answer, why, and the time of every operation.
+fn write_decision(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    let headline = &report.headline;
+    let Some(decision) = headline.decision.as_ref().filter(|_| !report.is_invalid()) else { return Ok(()) };
+    paragraphs(out, [decision.scale.as_str()])?;
+    writeln!(out, "**{}**\n", escape(&decision.answer))?;
+    let but = (!decision.but.is_empty()).then(|| decision.but_in_short());
+    let reasons = [("Sure", &decision.sure), ("Why", &decision.why), ("But", &but)];
+    let reasons = reasons.iter().filter_map(|(name, text)| Some(format!("**{name}**: {}", escape(text.as_ref()?))));
+    list(out, &reasons.collect::<Vec<_>>())?;
+    if let Some(picture) =
+        headline.charts.as_ref().filter(|_| report.has_files).and_then(|charts| charts.picture(CPU_AND_TIMES))
+    {
+        writeln!(out, "![{CPU_AND_TIMES}]({})\n", picture.file)?;
+    }
+    match headline.overview.as_ref().and_then(|table| Some((table, table.grid(FORM)?))) {
+        Some((table, grid)) => {
+            paragraphs(out, [table.title.as_str()])?;
+            write_table(table, &grid, &report.sections, out)
+        }
+        None => Ok(()),
+    }
+}
+
+fn write_title(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {
     writeln!(out, "# {}\n", escape(&headline.title))?;
     if !headline.invalid.is_empty() {
         writeln!(out, "> **Invalid run: no verdict; do not use any number below.**")?;
         headline.invalid.iter().try_for_each(|reason| writeln!(out, ">\n> **{}**", escape(reason)))?;
         writeln!(out)?;
     }
+    Ok(())
+}
+
+fn write_headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {
+    if headline.decision.is_some() {
+        writeln!(out, "## The verdict in full\n")?;
+    }
     if !headline.about.is_empty() {
         paragraphs(out, [headline.about.as_str()])?;
     }
     writeln!(out, "{}\n", headline.subject.iter().map(|line| escape(line)).collect::<Vec<_>>().join("  \n"))?;
-    if headline.has_verdict() {
+    if headline.has_verdict() && headline.decision.is_none() {
         writeln!(out, "## Verdict\n")?;
     }
     headline.incomplete.iter().try_for_each(|status| writeln!(out, "> **{}**\n", escape(status)))?;

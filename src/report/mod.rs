@@ -48,8 +48,8 @@ pub use chart::{Charts, Picture};
 
 pub use cell::{Cell, Link, Tone};
 pub use claims::{ClaimStatement, claim_statements};
-pub use decision::Decision;
 pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
+pub use decision::Decision;
 pub use evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
 pub use format::{bytes, count, counted, plain, steers, time};
 pub use html::{HTML_FILE, Html};

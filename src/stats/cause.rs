@@ -93,7 +93,8 @@ pub fn cause(own: &RunRecord, mix: &RunRecord, slower: usize, faster: usize, mea
     let pair = [slower, faster];
     let budgets = CpuBudget::new(own, slower).zip(CpuBudget::new(own, faster));
     if let Some((slow, fast)) = budgets.filter(|(slow, fast)| explains(slow.total / fast.total)) {
-        let per_call = |strategy: usize, operation: usize| Some(own_cost(own, strategy, operation)?.per_call("cpu_us"))?;
+        let per_call =
+            |strategy: usize, operation: usize| Some(own_cost(own, strategy, operation)?.per_call("cpu_us"))?;
         return gap(own, pair, [&slow.parts, &fast.parts], per_call).map(Cause::Cpu);
     }
     let shares = mix_shares(own);

@@ -42,7 +42,14 @@ pub fn budget(budgets: &CpuBudgets, series: &[Series]) -> Option<Chart> {
                 let part = budget.parts[*operation];
                 let (left, right) = (axis.at(start), axis.at(start + part));
                 start += part;
-                segment(svg, &budgets.operations[*operation], rank, (left, right), top + 18.0, (part, budget.share(*operation)));
+                segment(
+                    svg,
+                    &budgets.operations[*operation],
+                    rank,
+                    (left, right),
+                    top + 18.0,
+                    (part, budget.share(*operation)),
+                );
             }
         });
     }

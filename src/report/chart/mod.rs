@@ -32,6 +32,9 @@ pub(super) use series::Series;
 /// Colours, dashes and fonts of all charts.
 pub(super) const STYLE: &str = include_str!("chart.css");
 
+/// The title of the pictures of the first screen.
+pub(super) const CPU_AND_TIMES: &str = "CPU time and response time of the mix";
+
 /// One chart.
 #[derive(Debug, Clone)]
 pub(super) struct Chart {
@@ -188,7 +191,12 @@ fn gallery(layout: Layout, charts: Vec<Chart>) -> Vec<Gallery> {
 }
 
 /// The CPU budget of the mix, and what its calls take.
-pub(super) fn decision(own: Option<&Evaluation>, mix: &Evaluation, rates: &[Option<f64>], series: &[Series]) -> Vec<Gallery> {
+pub(super) fn decision(
+    own: Option<&Evaluation>,
+    mix: &Evaluation,
+    rates: &[Option<f64>],
+    series: &[Series],
+) -> Vec<Gallery> {
     let budget = own.and_then(|own| budget::budget(own.costs.budgets.as_ref()?, series));
     gallery(Layout::Two, budget.into_iter().chain(mix_times::mix_times(mix, rates, series)).collect())
 }
@@ -255,8 +263,9 @@ pub struct Picture {
 impl Picture {
     /// The files that a Markdown report [refers to](Report::with_files).
     pub fn all(report: &Report) -> Vec<Picture> {
+        let first = report.headline.charts.iter().filter_map(|charts| charts.picture(CPU_AND_TIMES));
         let drawn = report.sections.iter().filter_map(|section| section.charts.as_ref()?.picture(&section.title));
-        drawn.collect()
+        first.chain(drawn).collect()
     }
 }
 

@@ -53,6 +53,17 @@ impl<'r> Judged<'r> {
         Some(self.ranking.best).filter(|_| self.ranking.is_clear())
     }
 
+    /// The winner; without one, the best strategy and those that are not shown to be worse.
+    pub(super) fn candidates(&self) -> Vec<usize> {
+        let best = self.ranking.best;
+        std::iter::once(best).chain(self.tied().map(|one| one.strategy_besides(best))).collect()
+    }
+
+    /// The strategies that take part in verdicts.
+    pub(super) fn judged(&self) -> impl Iterator<Item = usize> {
+        self.question.arms().iter().filter(|arm| arm.role == Role::Judged).map(|arm| arm.strategy)
+    }
+
     /// The strategies that the best one is shown to be better than, the nearest first.
     pub(super) fn beaten(&self) -> Vec<(usize, Ratio)> {
         let mut beaten: Vec<_> = ahead(&self.ranking).filter_map(|one| Some((one.against, one.ratio?))).collect();
@@ -80,9 +91,10 @@ impl<'r> Judged<'r> {
     pub(super) fn answer(&self) -> String {
         let best = self.name(self.ranking.best);
         if self.ranking.is_clear() {
-            let factors = self.named_losers().into_iter().map(|(place, ratio)| {
-                format!("{} than {}", factor(ratio, self.ranking.quantity), self.name(place))
-            });
+            let factors = self
+                .named_losers()
+                .into_iter()
+                .map(|(place, ratio)| format!("{} than {}", factor(ratio, self.ranking.quantity), self.name(place)));
             return format!("Choose {best}: {}.", factors.collect::<Vec<_>>().join(", "));
         }
         let rest = match self.beaten().as_slice() {
@@ -97,12 +109,15 @@ impl<'r> Judged<'r> {
         format!("{}{rest}.", self.tie())
     }
 
-    /// The losers that the answer names: the baseline and the runner-up; if the baseline wins, the runner-up and the last.
+    /// The losers that the answer names: the baseline and the runner-up; where these are one, or the baseline wins, the runner-up
+    /// and the last.
     fn named_losers(&self) -> Vec<(usize, Ratio)> {
         let beaten = self.beaten();
         let baseline = beaten.iter().find(|(place, _)| *place == self.ranking.baseline).copied();
         let (first, last) = (beaten.first().copied(), beaten.last().copied());
-        let named = if baseline.is_some() { [baseline, first] } else { [first, last] };
+        let place = |one: Option<(usize, Ratio)>| one.map(|(place, _)| place);
+        let is_apart = baseline.is_some() && place(baseline) != place(first);
+        let named = if is_apart { [baseline, first] } else { [first, last] };
         let mut named: Vec<(usize, Ratio)> = named.into_iter().flatten().collect();
         named.dedup_by_key(|(place, _)| *place);
         named
@@ -118,9 +133,7 @@ impl<'r> Judged<'r> {
         if let Some(reason) = few {
             return format!("No verdict: {}", text.reason(reason));
         }
-        let best = self.ranking.best;
-        let names: Vec<&str> =
-            std::iter::once(best).chain(self.tied().map(|one| one.strategy_besides(best))).map(|s| self.name(s)).collect();
+        let names: Vec<&str> = self.candidates().into_iter().map(|place| self.name(place)).collect();
         let names = if names.len() <= NAMED {
             listed(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
         } else {
@@ -163,9 +176,8 @@ impl<'r> Judged<'r> {
         sentences.extend(self.undecided.iter().map(|(run, ranking)| {
             let effects = ranking.best_against.iter().map(|one| effect(one.verdict)).collect::<Option<Vec<f64>>>();
             let least = effects.map(|effects| effects.into_iter().fold(0.0, f64::max));
-            let shown = least.map_or("undecided".to_owned(), |least| {
-                format!("no difference ({} would have shown)", percent(least))
-            });
+            let shown = least
+                .map_or("undecided".to_owned(), |least| format!("no difference ({} would have shown)", percent(least)));
             format!("{}: {shown}", subject(run, ranking.quantity))
         }));
         format!("{}.", sentences.join(". "))

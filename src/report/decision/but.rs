@@ -3,7 +3,6 @@
 use super::answer::{Judged, factor};
 use crate::record::Part;
 use crate::report::arm_comparison::ComparedMetric;
-use crate::report::evaluation::StrategyResults;
 use crate::report::format::{bytes, counted, percent, plain, time};
 use crate::report::parts::PartEvaluations;
 use crate::report::section::domain::OrderTurns;
@@ -17,7 +16,7 @@ const OPERATIONS: usize = 2;
 const PRICE: f64 = 1.5;
 
 /// The sentences, the most important first.
-pub(super) fn but(record: &RunRecord, judged: &Judged, others: &[RunRecord]) -> Vec<String> {
+pub(super) fn but(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     let turns = OrderTurns::of(judged);
     let found = [
         anomalies(judged),
@@ -26,10 +25,14 @@ pub(super) fn but(record: &RunRecord, judged: &Judged, others: &[RunRecord]) -> 
         other_questions(judged),
         turns.iter().flat_map(OrderTurns::shares_in_short).collect(),
         turns.iter().flat_map(OrderTurns::networks_in_short).collect(),
-        prices(record, judged),
+        prices(judged),
         inconsistency(judged),
     ];
-    found.into_iter().flatten().collect()
+    let found: Vec<String> = found.into_iter().flatten().collect();
+    if found.is_empty() && judged.winner().is_some() {
+        return vec!["nothing in this run favours another strategy".to_owned()];
+    }
+    found
 }
 
 /// What audits found in the data of the best strategy.
@@ -55,16 +58,20 @@ fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     others.iter().filter_map(turned).collect()
 }
 
-/// The operations that are shown to be slower by themselves with the best strategy than with another, the largest first.
+/// The operations that are shown to be slower by themselves with the best strategy than with another; without a winner, with
+/// one of the best strategies than with another. The largest go first.
 fn operations(judged: &Judged) -> Vec<String> {
     let Some(own) = judged.parts.get(Part::Own) else { return Vec::new() };
-    let best = judged.ranking.best;
+    let candidates = judged.candidates();
+    let others: Vec<usize> = match judged.winner() {
+        Some(_) => judged.judged().collect(),
+        None => candidates.clone(),
+    };
     let lost = own.comparisons().filter_map(|question| {
-        let ranking = question.ranking()?;
         let row = own.rows.iter().find(|row| row.operation == question.operation);
-        let pairs = ranking.against_baseline.iter().map(|one| one.strategy).chain([ranking.baseline]);
-        let slower = pairs.filter_map(|other| question.compared.pair(best, other));
-        let slower = slower.filter(|one| one.verdict == Verdict::Slower);
+        let pairs =
+            candidates.iter().flat_map(|one| others.iter().filter_map(|other| question.compared.pair(*one, *other)));
+        let slower = pairs.filter(|one| one.verdict == Verdict::Slower);
         let most = slower.max_by(|a, b| size(a).total_cmp(&size(b)))?;
         Some((row?.name.clone(), row?.share.unwrap_or(0.0), most))
     });
@@ -72,8 +79,10 @@ fn operations(judged: &Judged) -> Vec<String> {
     lost.sort_by(|(_, a_share, a), (_, b_share, b)| (b_share * size(b)).total_cmp(&(a_share * size(a))));
     let text = |(name, share, one): &(String, f64, Comparison)| {
         let than = judged.name(one.against);
+        let with =
+            if judged.winner().is_some() { String::new() } else { format!(" with {}", judged.name(one.strategy)) };
         let times = one.ratio.map(|ratio| factor(ratio, Quantity::Time)).unwrap_or_default();
-        format!("{name} ({} of calls) is {times} by itself than with {than}", percent(*share))
+        format!("{name} ({} of calls) is {times} by itself{with} than with {than}", percent(*share))
     };
     lost.iter().take(OPERATIONS).map(text).collect()
 }
@@ -109,8 +118,8 @@ fn ratio_text(ratio: Ratio, quantity: Quantity) -> String {
     format!("{verb} {}", factor(ratio, quantity))
 }
 
-/// What the best strategy costs more of than the cheapest judged one.
-fn prices(record: &RunRecord, judged: &Judged) -> Vec<String> {
+/// What the best strategy, or one of the best, costs more of than the cheapest judged one.
+fn prices(judged: &Judged) -> Vec<String> {
     let sizes = judged.parts.last();
     let stored = |of: fn(&CollectionGrowth) -> f64| {
         move |place: usize| Some(sizes.strategies.get(place)?.collections.iter().map(of).sum::<f64>())
@@ -123,15 +132,14 @@ fn prices(record: &RunRecord, judged: &Judged) -> Vec<String> {
     let data = stored(|one| one.size.after);
     let prices: [(&str, &str, &dyn Fn(usize) -> Option<f64>); 3] =
         [("the data take", "", &data), ("the indexes take", "", &index), ("the oplog grows by", " per call", &oplog)];
-    let is_judged = |strategy: &StrategyResults| !strategy.is_repeat && !strategy.is_unsafe;
-    let places = || (0..record.strategies.len()).filter(|place| is_judged(&sizes.strategies[*place]));
     let price = |(what, unit, of): &(&str, &str, &dyn Fn(usize) -> Option<f64>)| {
-        let own = of(judged.ranking.best)?;
-        let (cheapest, least) =
-            places().filter_map(|place| Some((place, of(place)?))).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let is_high = least > 0.0 && own >= PRICE * least;
+        let known = |places: Vec<usize>| places.into_iter().filter_map(|place| Some((place, of(place)?)));
+        let (dearest, most) = known(judged.candidates()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let (cheapest, least) = known(judged.judged().collect()).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let with = if judged.winner().is_some() { String::new() } else { format!(" with {}", judged.name(dearest)) };
+        let is_high = least > 0.0 && most >= PRICE * least;
         let name = judged.name(cheapest);
-        is_high.then(|| format!("{what} {}{unit} against {} with {name}", bytes(own), bytes(least)))
+        is_high.then(|| format!("{what} {}{unit}{with} against {} with {name}", bytes(most), bytes(least)))
     };
     prices.iter().filter_map(price).collect()
 }

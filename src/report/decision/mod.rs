@@ -55,7 +55,7 @@ impl Decision {
             winner: judged.winner().map(|place| judged.name(place).to_owned()),
             sure: Some(judged.sure()),
             why: why::why(&judged),
-            but: but::but(record, &judged, others),
+            but: but::but(&judged, others),
         }
     }
 

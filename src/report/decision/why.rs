@@ -5,7 +5,7 @@ use crate::record::{Counter, Part};
 use crate::report::format::{listed, percent, plain, three, time};
 use crate::stats::{Cause, Evidence, Gap, GapOperation, Quantity, Waiting, cause};
 
-/// The most pieces of evidence in a sentence.
+/// The most pieces of evidence in a sentence, divided among its operations.
 const PIECES: usize = 2;
 
 /// The sentence; `None` where no strategy is shown to be slower.
@@ -25,7 +25,9 @@ pub(super) fn why(judged: &Judged) -> Option<String> {
         Some(Cause::Cpu(gap)) => text.cpu(&gap),
         Some(Cause::OwnTime(gap)) => text.own_time(&gap),
         Some(Cause::Waiting(waiting)) => text.waiting(&waiting),
-        None => "Not known: neither the own costs of the operations nor waiting in the mix predict this difference.".into(),
+        None => {
+            "Not known: neither the own costs of the operations nor waiting in the mix predict this difference.".into()
+        }
     })
 }
 
@@ -62,7 +64,8 @@ impl Text<'_> {
             let name = if gap.operations.len() == 1 { String::new() } else { format!("{} ", names[place]) };
             let (of, with) =
                 if place == 0 { (format!(" {by_itself}"), format!(" with {faster}")) } else { Default::default() };
-            format!("{name}{slow}{of} against {fast}{with}{}", evidence(&one.evidence))
+            let pieces = PIECES / gap.operations.len();
+            format!("{name}{slow}{of} against {fast}{with}{}", evidence(&one.evidence, pieces))
         });
         format!("{share}: {}.", details.collect::<Vec<_>>().join("; "))
     }
@@ -73,14 +76,14 @@ impl Text<'_> {
         let what = if waiting.evidence.is_empty() {
             "; it waits for other calls, and no counter says for what".to_owned()
         } else {
-            format!(": it waits for other calls{}", evidence(&waiting.evidence))
+            format!(": it waits for other calls{}", evidence(&waiting.evidence, PIECES))
         };
         format!("In the mix a call of {slower} takes {slow} times its own time, one of {faster} {fast}{what}.")
     }
 }
 
 /// Counters per call of the slower and the faster strategy, in brackets.
-fn evidence(all: &[Evidence]) -> String {
+fn evidence(all: &[Evidence], most: usize) -> String {
     let piece = |one: &Evidence| {
         let (label, [slow, fast]) = match Counter::named(one.counter) {
             Some(counter) => (counter.label, one.per_call.map(|value| counter.text(value))),
@@ -89,6 +92,6 @@ fn evidence(all: &[Evidence]) -> String {
         };
         format!("{label} {slow} against {fast}")
     };
-    let pieces: Vec<String> = all.iter().take(PIECES).map(piece).collect();
+    let pieces: Vec<String> = all.iter().take(most).map(piece).collect();
     if pieces.is_empty() { String::new() } else { format!(" ({} per call)", pieces.join(", ")) }
 }

@@ -161,10 +161,11 @@ impl CountedClaim {
     }
 }
 
-/// How many claims of a run have which result; `None` without claims.
+/// How many claims of a run have which result; `None` where it measured none.
 pub(in crate::report) fn counts(record: &RunRecord, parts: &PartEvaluations) -> Option<String> {
-    let claims = claims(record, parts);
-    (!claims.is_empty()).then(|| count_results(claims.iter().map(ClaimView::counted)))
+    let claims: Vec<CountedClaim> = claims(record, parts).iter().map(ClaimView::counted).collect();
+    let is_measured = |claim: &CountedClaim| matches!(claim, CountedClaim::Measured(_));
+    claims.iter().any(is_measured).then(|| count_results(claims.into_iter()))
 }
 
 /// How many claims have which result: those by design, and those that were not measured, are counted by themselves.

@@ -8,6 +8,9 @@ use crate::report::verdict_text::VerdictText;
 use crate::results::RunRecord;
 use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, ShareTurn, Verdict};
 
+/// A mix is near another if the share of one operation differs by at most this.
+const NEAR: f64 = 0.25;
+
 /// The sentences that follow a verdict.
 pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Vec<String> {
     let mut sentences = vec![measured(record, parts)];
@@ -94,7 +97,8 @@ impl<'r> OrderTurns<'r> {
 
     /// The same in a sentence.
     fn network_sentence(&self) -> Option<String> {
-        let turns = self.networks().into_iter().map(|(other, turn)| format!("{} from {} on", self.name(other), time(turn)));
+        let turns =
+            self.networks().into_iter().map(|(other, turn)| format!("{} from {} on", self.name(other), time(turn)));
         let (turns, name) = (turns.collect::<Vec<_>>(), self.name(self.ranking.best));
         (!turns.is_empty()).then(|| {
             format!(
@@ -137,7 +141,8 @@ impl<'r> OrderTurns<'r> {
     }
 
     fn share_text(&self, (other, turn): &(usize, ShareTurn)) -> String {
-        let operation = self.parts.record(Part::Own).map_or_else(String::new, |own| plain(&own.operations[turn.operation]));
+        let operation =
+            self.parts.record(Part::Own).map_or_else(String::new, |own| plain(&own.operations[turn.operation]));
         let (at, measured) = (percent(turn.turn), percent(turn.measured));
         format!("{} overtakes when {operation} is {at} of the calls instead of {measured}", self.name(*other))
     }
@@ -160,9 +165,10 @@ impl<'r> OrderTurns<'r> {
         (!sentences.is_empty()).then(|| sentences.join(" "))
     }
 
-    /// The same in few words.
+    /// Those near the measured mix in few words.
     pub(in crate::report) fn shares_in_short(&self) -> Vec<String> {
         let turns = self.shares().map(|(turns, _)| turns).unwrap_or_default();
-        turns.iter().map(|turn| format!("{} (estimated)", self.share_text(turn))).collect()
+        let is_near = |(_, turn): &&(usize, ShareTurn)| (turn.turn - turn.measured).abs() <= NEAR;
+        turns.iter().filter(is_near).map(|turn| format!("{} (estimated)", self.share_text(turn))).collect()
     }
 }

@@ -60,10 +60,13 @@ impl Entry<'_> {
         let Some(mean) = self.row.cells[self.place].mean else { return Cell::number(None, time) };
         let Some((best, least)) = self.best() else { return Cell::text(time(mean)).tone(Tone::Faint) };
         if self.place == best {
-            return Cell::text("best").remark(time(mean)).tone(Tone::Best);
+            let is_shown =
+                self.run.without_repeat().any(|(place, _)| matches!(self.tone(place, best, 1.0), Tone::Heat(_)));
+            let (text, tone) = if is_shown { ("best", Tone::Best) } else { ("lowest", Tone::Faint) };
+            return Cell::text(text).remark(time(mean)).tone(tone);
         }
         let ratio = mean / least;
-        Cell::text(format!("× {}", three(ratio))).remark(time(mean)).tone(self.tone(best, ratio))
+        Cell::text(format!("× {}", three(ratio))).remark(time(mean)).tone(self.tone(self.place, best, ratio))
     }
 
     /// The judged strategy with the lowest mean.
@@ -74,21 +77,23 @@ impl Entry<'_> {
     }
 
     /// A colour only for what is reported to be slower; a pattern for what cannot be compared.
-    fn tone(&self, best: usize, ratio: f64) -> Tone {
+    fn tone(&self, place: usize, best: usize, ratio: f64) -> Tone {
         let Some(question) = self.question.filter(|_| self.run.no_verdict.is_none()) else { return Tone::Faint };
         // Identical programs are compared as what they are: the baseline's.
         let program = |place: usize| match question.with_baseline(place).map(|one| one.verdict) {
             Some(Verdict::Inconclusive(InconclusiveReason::Identical { baseline })) => baseline,
             _ => place,
         };
-        let (own, best) = (program(self.place), program(best));
+        let (own, best) = (program(place), program(best));
         if own == best {
             return Tone::Hatched;
         }
         match question.compared.pair(own, best).map(|one| one.verdict) {
             Some(Verdict::Slower) => Tone::Heat(LEVELS.iter().filter(|level| ratio >= **level).count()),
             Some(Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Faster) => Tone::Faint,
-            Some(Verdict::Inconclusive(InconclusiveReason::Unstable { .. } | InconclusiveReason::NotJudged)) => Tone::Faint,
+            Some(Verdict::Inconclusive(InconclusiveReason::Unstable { .. } | InconclusiveReason::NotJudged)) => {
+                Tone::Faint
+            }
             Some(Verdict::Inconclusive(_)) | None => Tone::Hatched,
         }
     }
