@@ -194,7 +194,11 @@ fn operations(table: &Table, width: usize, room: usize) -> Vec<ToneLine> {
         line.trim_end().to_owned()
     };
     let left_out = headings.len() - columns.len();
-    let more = if left_out > 0 { format!("; {left_out} more strategies: --full") } else { String::new() };
+    let more = match left_out {
+        0 => String::new(),
+        1 => "; 1 more strategy: --full".to_owned(),
+        _ => format!("; {left_out} more strategies: --full"),
+    };
     let title = format!("Own time by itself, times the best; in brackets: no difference reported{more}");
     let mut lines = vec![(Tone::Faint, title), (Tone::Faint, line("", "share", &headings))];
     let rows = room.saturating_sub(lines.len() + 1);
@@ -228,5 +232,43 @@ fn shortened(name: &str) -> String {
     match name.char_indices().nth(LONGEST_HEADING) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::report;
+    use crate::stats::sample;
+
+    #[test]
+    fn first_screen_has_at_most_thirty_lines_and_ends_with_the_answer() {
+        for rounds in [1, 2, 8] {
+            let report = report(&sample::run(rounds)).in_folder("results/blog-comments/1").with_files();
+            let lines = lines(&report, 100).unwrap();
+            assert!(lines.len() <= MOST_LINES, "{lines:#?}");
+            assert!(lines.iter().all(|(_, line)| line.chars().count() <= 100), "{lines:#?}");
+            let answer = &report.headline.decision.as_ref().unwrap().answer;
+            assert_eq!(lines[lines.len() - 2].1, *answer);
+        }
+    }
+
+    #[test]
+    fn more_operations_than_fit_are_counted() {
+        let report = report(&sample::run(8));
+        let table = report.headline.overview.as_ref().unwrap();
+        let all = operations(table, 100, 30);
+        assert_eq!(all.len(), 2 + 3, "{all:#?}");
+        let few = operations(table, 100, 5);
+        assert_eq!(few.last().unwrap().1, "  and 2 operations more: --full", "{few:#?}");
+        let narrow = operations(table, 40, 30);
+        assert!(narrow[0].1.ends_with("more strategy: --full") || narrow[0].1.ends_with("more strategies: --full"), "{narrow:#?}");
+    }
+
+    #[test]
+    fn invalid_runs_have_no_first_screen() {
+        let mut run = sample::run(8);
+        run.rounds[0].cells[0].connections_created = 3;
+        assert!(lines(&report(&run), 100).is_none());
     }
 }

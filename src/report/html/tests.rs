@@ -322,22 +322,25 @@ fn claims_link_to_their_rows() {
 }
 
 #[test]
-fn overview_has_differences_and_intervals() {
+fn heat_map_has_own_times_as_multiples_of_the_best() {
     let run = sample::whole(&sample::run(8));
     let parts = crate::report::parts::PartEvaluations::new(&run);
-    let evaluation = parts.main();
+    let own = parts.get(crate::record::Part::Own).unwrap();
     let root = markup::read(&page(&run));
-    let score = attribute(&root, "div", "class", "score");
-    let rows = score.all("tr");
-    // A row per operation and the mix below the names; the baseline has its time, the others a difference.
-    assert_eq!(rows.len(), 1 + evaluation.rows.len());
-    let mix = evaluation.rows.iter().find(|row| row.is_mix).unwrap();
-    let cells = rows[1].all("td");
-    assert_eq!(cells[0].text, format::time(mix.cells[0].mean.unwrap()));
-    let ratio = mix.cells[1].comparison.as_ref().unwrap().ratio.unwrap();
-    let brief = crate::report::verdict_text::brief(&ratio, crate::stats::Quantity::Time);
-    assert_eq!(cells[1].text, format!("fastest: ▼ {} {}", brief.factor, brief.interval.unwrap()));
-    assert!(cells[1].get("class").contains("good best"), "{}", cells[1].get("class"));
+    let heat = attribute(&root, "div", "class", "heat");
+    let rows = heat.all("tr");
+    // A row per operation below the names, and the mix.
+    assert_eq!(rows.len(), 1 + own.rows.len());
+    let [slow, best, described] = &rows[1].all("td")[..] else { panic!("{rows:?}") };
+    let mean = |place: usize| own.rows[0].cells[place].mean.unwrap();
+    assert_eq!(best.text, format!("best {}", format::time(mean(1))));
+    let ratio = format::three(mean(0) / mean(1));
+    assert_eq!(slow.text, format!("× {ratio} {}", format::time(mean(0))));
+    let classes = [slow, best, described].map(|cell| cell.get("class"));
+    assert_eq!(classes, ["s0 h4", "s1 good best", "s2 faint"], "the unsafe strategy is not judged");
+    // Where nobody is shown to be slower, nobody is the best.
+    let count: Vec<&str> = rows[3].all("td").iter().map(|cell| cell.get("class")).collect();
+    assert_eq!(count, ["s0 faint", "s1 faint", "s2 faint"]);
     assert_links_lead_somewhere(&root);
     // Without enough rounds there are no intervals, and the page says so.
     let few = page(&sample::run(2));
@@ -345,12 +348,12 @@ fn overview_has_differences_and_intervals() {
     assert!(!page(&sample::run(8)).contains("Points without intervals"));
     let few = markup::read(&few);
     let classes =
-        attribute(&few, "div", "class", "score").all("td").iter().map(|td| td.get("class")).collect::<Vec<_>>();
+        attribute(&few, "div", "class", "heat").all("td").iter().map(|td| td.get("class")).collect::<Vec<_>>();
     assert!(classes.iter().all(|class| !class.contains("good") && !class.contains("best")), "{classes:?}");
     // Nor is there such a table where no number is to be relied on.
     let mut run = sample::run(8);
     run.rounds[0].cells[0].connections_created = 3;
-    assert!(!page(&run).contains("class=\"score"));
+    assert!(!page(&run).contains("class=\"heat"));
 }
 
 #[test]
