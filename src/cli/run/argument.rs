@@ -58,6 +58,9 @@ pub struct RunArguments {
     /// The run to compare it with.
     #[command(flatten)]
     pub saved_run: SavedRunArguments,
+    /// Print the whole report instead of its first screen
+    #[arg(long)]
+    pub full: bool,
     /// Skip the check that all strategies return the same results
     #[arg(long)]
     pub no_verify: bool,

@@ -72,6 +72,7 @@ impl SweepArguments {
             claims: None,
             junit: None,
             saved_run: SavedRunArguments::default(),
+            full: false,
             no_verify: self.no_verify,
             keep: false,
         })
