@@ -306,7 +306,8 @@ fn succeeded(record: &RunRecord) -> BTreeMap<String, u64> {
 #[test]
 fn a_smoke_run_has_consistent_results_and_reports_again() {
     let place = Place::new();
-    let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--calls", "600", "--out"]);
+    let mut command =
+        place.docshape(&["run", "blog-comments", "--preset", "smoke", "--calls", "600", "--full", "--out"]);
     command.arg(place.run());
     let ended = finish(command).ok();
     place.assert_nothing_left();
@@ -527,7 +528,14 @@ fn rate_auto_is_half_of_the_slowest_strategy() {
         place.docshape(&["run", "blog-comments", "--preset", "smoke", "--rate", "auto", "--clients", "16"]);
     command.args(["--arrivals", "uniform", "--set", "posts=30", "--set", "comments_per_post=10"]);
     command.arg("--out").arg(place.run());
-    finish(command).ok();
+    let ended = finish(command).ok();
+    let lines: Vec<&str> = ended.stdout.lines().filter(|line| !line.starts_with("INVALID RUN: ")).collect();
+    assert_eq!(lines.len(), 3, "{}", ended.stdout);
+    assert!(lines[0].starts_with("blog-comments runs: 8 operations, 3 strategies, "), "{}", lines[0]);
+    assert!(lines[0].ends_with(" calls, no failure."), "{}", lines[0]);
+    assert!(lines[1].starts_with("All strategies returned the same results (200 calls"), "{}", lines[1]);
+    let next = "Next: docshape run blog-comments --set posts=30 --set comments_per_post=10 --arrivals uniform --clients 16   (about ";
+    assert!(lines[2].starts_with(next), "{}", lines[2]);
     let record = place.record();
     let LoadModel::Open { rate, arrivals: Arrivals::Uniform } = record.settings.load else {
         panic!("{:?}", record.settings.load)

@@ -5,6 +5,9 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::ProgressBar;
 
 use crate::report::steers;
 
@@ -26,10 +29,30 @@ pub fn print(text: &str) -> Result<(), CliError> {
     }
 }
 
+/// What is drawn on the terminal and stays below all messages.
+static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Keeps what is drawn below the messages that come; `None` when nothing is drawn any more.
+pub fn keep_below(drawn: Option<ProgressBar>) {
+    *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
+}
+
 /// Writes a message to standard error. Its failure has nowhere to be reported.
 pub fn message(text: &str) {
-    let mut stream = anstream::stderr().lock();
-    let _ = stream.write_all(harmless(text).as_bytes()).and_then(|()| stream.flush());
+    let write = || {
+        let mut stream = anstream::stderr().lock();
+        let _ = stream.write_all(harmless(text).as_bytes()).and_then(|()| stream.flush());
+    };
+    let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match drawn {
+        Some(drawn) => drawn.suspend(write),
+        None => write(),
+    }
+}
+
+/// Writes a message that is a line.
+pub fn line(text: &str) {
+    message(&format!("{text}\n"));
 }
 
 /// A text without characters that steer a terminal, except for colours and the ends of lines.

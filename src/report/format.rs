@@ -53,7 +53,7 @@ fn in_unit(value: f64, units: &[(f64, &str)]) -> String {
 }
 
 /// Three significant digits; whole numbers from 1000 on.
-pub(super) fn three(value: f64) -> String {
+pub fn three(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".into() } else { NOTHING.into() };
     }
@@ -103,7 +103,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// The bounds of an interval.
-pub(super) fn interval(low: f64, high: f64) -> String {
+pub fn interval(low: f64, high: f64) -> String {
     format!("{}-{}", three(low), three(high))
 }
 

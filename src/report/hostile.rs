@@ -18,8 +18,8 @@ use crate::stats::{RunSides, compare_runs, sample};
 use super::format::{plain, steers};
 use super::html::markup;
 use super::{
-    CSV_COLUMNS, ComparedRuns, Html, Json, Junit, Markdown, NamedRun, Picture, Renderer, Report, Terminal,
-    csv as metrics, growth, rules, sweep, verification,
+    CSV_COLUMNS, ComparedRuns, Html, Json, Junit, Markdown, NamedRun, NextRun, Picture, Renderer, Report, Terminal,
+    csv as metrics, growth, rules, smoke, sweep, verification,
 };
 
 /// Texts that are markup in one form or another, or steer a terminal.
@@ -259,6 +259,10 @@ fn nothing_steers_a_terminal_and_every_form_is_well_formed() {
             let root = markup::read(&picture.text);
             root.walk(&mut |element| assert!(!["script", "img", "b", "a"].contains(&element.name.as_str())));
         }
+        let next = NextRun { words: vec![text.to_owned(), text.to_owned()], time: None };
+        let lines =
+            smoke(&sample::whole(&record), &report, &next).replace("\u{1b}[1m\u{1b}[31m", "").replace("\u{1b}[0m", "");
+        assert_still(&lines, "smoke");
         assert_still(&written(&Json, &report), "json");
         assert_still(&written(&Markdown, &report), "markdown");
     }

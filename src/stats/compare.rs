@@ -326,7 +326,7 @@ impl Question {
 
 /// The baseline with the geometric mean of its own number and the repeat's in every round: two arms of one strategy know it
 /// better than one. Without a repeat that has a number wherever the baseline has one, the baseline as it is.
-fn pooled(baseline: &ArmTimes, others: &[ArmTimes], limits: Limits) -> ArmTimes {
+pub(super) fn pooled(baseline: &ArmTimes, others: &[ArmTimes], limits: Limits) -> ArmTimes {
     let mut pooled = baseline.clone();
     let repeat = others.iter().find(|arm| arm.role == Role::Repeat);
     if let Some(repeat) = repeat.filter(|repeat| obstacle(repeat, baseline, limits).is_none()) {

@@ -30,6 +30,7 @@ mod open_load;
 mod outcome_totals;
 mod ranking;
 mod run_comparison;
+mod running_ratio;
 #[cfg(test)]
 pub(crate) mod sample;
 mod shared_cache;
@@ -75,6 +76,7 @@ pub use run_comparison::{
     ChangeVerdict, ComparedParts, ComparedUnit, Incomparable, IncomparableReason, OperationChange, RunComparison,
     RunSides, SharedShift, StrategyChange, TimeChange, compare_runs, measured_parts,
 };
+pub use running_ratio::{RunningRatio, running_ratios};
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{
     Change, CollectionGrowth, FollowedGrowth, QuarterTimes, collection_growth, followed_growth, quarter_times,

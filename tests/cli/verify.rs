@@ -69,7 +69,11 @@ fn run_stops_before_the_first_round_when_strategies_differ() {
     );
     let folders = std::fs::read_dir(place.folder.path().join("results/shelves")).map(Iterator::count);
     assert_eq!(folders.unwrap_or(0), 0, "a run without results leaves no folder");
-    let forced = place.docshape("run", &place.scenario, &[&options[..], &["--no-verify", "--out", "out.run"]].concat());
+    let forced = place.docshape(
+        "run",
+        &place.scenario,
+        &[&options[..], &["--full", "--no-verify", "--out", "out.run"]].concat(),
+    );
     assert_eq!(forced.code, 0, "{}{}", forced.out, forced.err);
     assert!(forced.out.contains("were not verified to return the same results before this run"), "{}", forced.out);
 }

@@ -155,7 +155,8 @@ impl ServerJob for Growth {
     }
 
     async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Verification, CliError> {
-        verify_before_run(session, &self.ready.plan, &self.settings, namespace, &self.arguments.scenario).await
+        verify_before_run(session, &self.ready.plan, &self.settings, namespace, &self.arguments.scenario, output::line)
+            .await
     }
 
     async fn measure(self, measured: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {

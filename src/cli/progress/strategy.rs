@@ -1,78 +1,132 @@
 //! The progress of one strategy.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::record::LatencyHistogram;
-use crate::report::{count, time};
+use crate::record::{LatencyHistogram, Part};
+use crate::report::{count, interval, three, time};
+use crate::stats::{InconclusiveReason, RunningRatio};
 
 /// The numbers of one strategy so far.
 #[derive(Debug)]
 pub(super) struct StrategyProgress {
-    name: String,
-    /// Successful calls of all operations, of the intervals that have ended.
+    pub(super) name: String,
+    parts: BTreeMap<Part, PartProgress>,
+    /// The ratio to the baseline, or why there is none; `None` for the baseline, and before the first round is complete.
+    pub(super) ratio: Option<Result<RunningRatio, InconclusiveReason>>,
+}
+
+/// The numbers of one part over all rounds.
+#[derive(Debug)]
+struct PartProgress {
+    /// Of the rounds before this one, and of this one.
+    rounds: [Tally; 2],
+    /// Answered calls of all operations, of the intervals that have ended.
     times: LatencyHistogram,
     /// Median and 99th percentile of them in nanoseconds; `None` before the first interval has ended.
     percentiles: Option<(u64, u64)>,
-    /// Measured calls per second in the newest round.
-    speed: Option<f64>,
-    /// Failures of the rounds before the newest one, and of that one.
-    failed: (u64, u64),
+}
+
+/// Measured calls, the seconds that they took, and those that failed.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Tally {
+    pub(super) calls: u64,
+    pub(super) seconds: f64,
+    pub(super) failed: u64,
+}
+
+impl Default for PartProgress {
+    fn default() -> PartProgress {
+        PartProgress { rounds: Default::default(), times: LatencyHistogram::new(Duration::ZERO), percentiles: None }
+    }
+}
+
+/// The numbers of a strategy as texts, empty where nothing is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct StrategyTexts {
+    pub(super) name: String,
+    pub(super) calls: String,
+    pub(super) rate: String,
+    pub(super) p50: String,
+    pub(super) p99: String,
+    pub(super) ratio: String,
+    pub(super) failed: String,
 }
 
 impl StrategyProgress {
     pub(super) fn new(name: &str) -> StrategyProgress {
-        let times = LatencyHistogram::new(Duration::ZERO);
-        StrategyProgress { name: name.to_owned(), times, percentiles: None, speed: None, failed: (0, 0) }
+        StrategyProgress { name: name.to_owned(), parts: BTreeMap::new(), ratio: None }
     }
 
-    pub(super) fn is(&self, name: &str) -> bool {
-        self.name == name
+    /// The calls of a part in this round so far, at the end of a slice.
+    pub(super) fn slice(&mut self, part: Part, tally: Tally) {
+        self.parts.entry(part).or_default().rounds[1] = tally;
     }
 
-    /// Records the calls of this round so far, their seconds and failures, at the end of a slice.
-    pub(super) fn slice(&mut self, done: u64, seconds: f64, failed: u64) {
-        self.speed = (seconds > 0.0).then(|| done as f64 / seconds);
-        self.failed.1 = failed;
-    }
-
-    /// A round is complete; failures are counted from 0 again.
+    /// A round is complete; the next one counts from 0 again.
     pub(super) fn end_round(&mut self) {
-        self.failed = (self.failed.0 + self.failed.1, 0);
+        self.parts.values_mut().for_each(|part| part.rounds = [Tally::sum(part.rounds), Tally::default()]);
     }
 
-    /// Successful calls of an interval.
-    pub(super) fn interval(&mut self, times: &LatencyHistogram) {
-        self.times.merge(times);
-        self.percentiles = Some((self.times.quantile(0.5), self.times.quantile(0.99)));
+    /// Calls of an interval.
+    pub(super) fn interval(&mut self, part: Part, times: &LatencyHistogram) {
+        let part = self.parts.entry(part).or_default();
+        part.times.merge(times);
+        part.percentiles = Some((part.times.quantile(0.5), part.times.quantile(0.99)));
     }
 
-    /// One line; the name takes `width` characters. `offered` is the rate of open load.
-    pub(super) fn row(&self, width: usize, offered: Option<f64>) -> String {
-        let speed = match (self.speed, offered) {
-            (None, _) => String::new(),
-            (Some(speed), None) => format!("{}/s", whole(speed)),
-            (Some(speed), Some(offered)) => format!("{} of {}/s", whole(speed), whole(offered)),
-        };
-        let percentiles = self.percentiles.map_or(String::new(), |(median, high)| {
-            format!("p50 {:<8} p99 {:<8}", time(median as f64), time(high as f64))
-        });
-        let failed = match self.failed.0 + self.failed.1 {
-            0 => String::new(),
-            failed => format!("{} failed", count(failed)),
-        };
-        let speed_width = if offered.is_some() { 20 } else { 10 };
-        let row = format!("  {:<width$}  {speed:>speed_width$}  {percentiles}  {failed}", self.name);
-        row.trim_end().to_owned()
+    /// How far the ratio is from 1, as a logarithm; 0 where it is unknown.
+    pub(super) fn distance(&self) -> f64 {
+        self.ratio.and_then(Result::ok).map_or(0.0, |ratio| ratio.ratio.ln().abs())
+    }
+
+    /// The texts: calls and failures of all parts, the rate of the part `rate`, percentiles of the part `times`.
+    pub(super) fn texts(&self, rate: Option<Part>, times: Option<Part>) -> StrategyTexts {
+        let tally = |part: &PartProgress| Tally::sum(part.rounds);
+        let all = self.parts.values().map(tally).fold(Tally::default(), |sum, one| Tally::sum([sum, one]));
+        let rate = rate.and_then(|part| self.parts.get(&part)).map(tally).filter(|tally| tally.seconds > 0.0);
+        let percentiles = times.and_then(|part| self.parts.get(&part)?.percentiles);
+        let shown = |number: u64| if number == 0 { String::new() } else { count(number) };
+        StrategyTexts {
+            name: self.name.clone(),
+            calls: shown(all.calls),
+            rate: rate.map_or_else(String::new, |tally| count((tally.calls as f64 / tally.seconds).round() as u64)),
+            p50: percentiles.map_or_else(String::new, |(median, _)| time(median as f64)),
+            p99: percentiles.map_or_else(String::new, |(_, high)| time(high as f64)),
+            ratio: self.ratio.as_ref().map_or_else(String::new, ratio),
+            failed: shown(all.failed),
+        }
     }
 }
 
-fn whole(number: f64) -> String {
-    count(number.round() as u64)
+impl Tally {
+    fn sum(tallies: [Tally; 2]) -> Tally {
+        let [one, other] = tallies;
+        Tally {
+            calls: one.calls + other.calls,
+            seconds: one.seconds + other.seconds,
+            failed: one.failed + other.failed,
+        }
+    }
+}
+
+/// A ratio with its interval, or why there is none.
+fn ratio(ratio: &Result<RunningRatio, InconclusiveReason>) -> String {
+    match ratio {
+        Ok(RunningRatio { ratio, interval: Some(bounds), .. }) => {
+            format!("{} ({})", three(*ratio), interval(bounds.low, bounds.high))
+        }
+        Ok(RunningRatio { ratio, interval: None, .. }) => three(*ratio),
+        Err(InconclusiveReason::Overloaded { .. }) => "overloaded".into(),
+        Err(InconclusiveReason::Failures { .. }) => "too many failures".into(),
+        Err(_) => "none".into(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::ConfidenceInterval;
 
     fn times(milliseconds: u64) -> LatencyHistogram {
         let mut times = LatencyHistogram::new(Duration::ZERO);
@@ -80,27 +134,42 @@ mod tests {
         times
     }
 
-    #[test]
-    fn a_row_says_what_is_known() {
-        let mut strategy = StrategyProgress::new("linked");
-        assert_eq!(strategy.row(8, None), "  linked");
-        strategy.slice(600, 0.5, 0);
-        assert_eq!(strategy.row(8, None), "  linked       1,200/s");
-        strategy.interval(&times(100));
-        assert_eq!(strategy.row(8, None), "  linked       1,200/s  p50 50.0 ms  p99 99.0 ms");
-        assert_eq!(strategy.row(8, Some(1_250.4)), "  linked        1,200 of 1,250/s  p50 50.0 ms  p99 99.0 ms");
+    fn tally(calls: u64, seconds: f64, failed: u64) -> Tally {
+        Tally { calls, seconds, failed }
+    }
+
+    fn texts(strategy: &StrategyProgress) -> [String; 6] {
+        let StrategyTexts { calls, rate, p50, p99, ratio, failed, .. } =
+            strategy.texts(Some(Part::Saturation), Some(Part::Rate));
+        [calls, rate, p50, p99, ratio, failed]
     }
 
     #[test]
-    fn percentiles_and_failures_are_those_of_all_rounds() {
+    fn texts_say_what_is_known() {
+        let mut strategy = StrategyProgress::new("linked");
+        assert_eq!(texts(&strategy), [""; 6]);
+        strategy.slice(Part::Saturation, tally(600, 0.5, 0));
+        assert_eq!(texts(&strategy), ["600", "1,200", "", "", "", ""]);
+        strategy.interval(Part::Rate, &times(100));
+        strategy.interval(Part::Own, &times(400));
+        let interval = ConfidenceInterval { low: 0.4, high: 0.65 };
+        strategy.ratio = Some(Ok(RunningRatio { ratio: 0.5, interval: Some(interval), rounds: 2 }));
+        assert_eq!(texts(&strategy), ["600", "1,200", "50.0 ms", "99.0 ms", "0.500 (0.400-0.650)", ""]);
+        strategy.ratio = Some(Err(InconclusiveReason::Overloaded { strategy: 1, achieved: 0.5 }));
+        assert_eq!(texts(&strategy)[4], "overloaded");
+    }
+
+    #[test]
+    fn calls_rates_and_failures_are_those_of_all_rounds() {
         let mut strategy = StrategyProgress::new("a");
-        strategy.slice(10, 1.0, 2);
-        strategy.slice(20, 2.0, 3);
-        strategy.interval(&times(100));
+        strategy.slice(Part::Own, tally(5, 1.0, 1));
+        strategy.slice(Part::Saturation, tally(10, 1.0, 2));
+        strategy.slice(Part::Saturation, tally(20, 2.0, 3));
+        strategy.interval(Part::Rate, &times(100));
         strategy.end_round();
-        strategy.slice(10, 2.0, 1);
-        strategy.interval(&times(300));
+        strategy.slice(Part::Saturation, tally(10, 4.0, 1));
+        strategy.interval(Part::Rate, &times(300));
         // Of 400 values, 1 to 100 occur twice: 200 are at most 100.
-        assert_eq!(strategy.row(1, None), "  a         5/s  p50 100 ms   p99 296 ms    4 failed");
+        assert_eq!(texts(&strategy), ["35", "5", "100 ms", "296 ms", "", "5"]);
     }
 }

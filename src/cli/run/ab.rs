@@ -85,7 +85,7 @@ struct Pair<'p> {
 struct Turn<'t> {
     experiment: Experiment<'t, MongoTarget, MongoTarget>,
     rounds: Rounds<'t>,
-    log: &'t LogWriter,
+    observer: &'t (Progress, LogWriter),
     record: RunRecord,
 }
 
@@ -124,7 +124,7 @@ impl Pair<'_> {
             let arms: Vec<String> = experiment.plan.arms.iter().map(|arm| arm.name.clone()).collect();
             observers[place].event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
             let rounds = Rounds::new(&self.folders[place], None, 0);
-            turns.push(Turn { experiment, rounds, log: &observers[place].1, record });
+            turns.push(Turn { experiment, rounds, observer: &observers[place], record });
         }
         let result = in_turns(&mut turns).await;
         self.conclude(turns, result)
@@ -139,7 +139,7 @@ impl Pair<'_> {
         } else {
             output::message(&format!("server {}:\n", NAMES[place]));
             let scenario = arguments.scenario.as_deref().unwrap_or_default();
-            Some(verify_before_run(session, &ready.plan, settings, &namespaces[place], scenario).await?)
+            Some(verify_before_run(session, &ready.plan, settings, &namespaces[place], scenario, output::line).await?)
         };
         let begun = record::begin(settings.clone(), ready, session.record(), &invocations[place]);
         let warnings = session.missing_rights().into_iter().collect();
@@ -150,11 +150,11 @@ impl Pair<'_> {
     fn conclude(&self, turns: Vec<Turn>, result: Result<(), (usize, EarlyEnd)>) -> Result<Exit, CliError> {
         let (ended, mut early) = result.map_or_else(|(place, end)| (Some(place), Some(end)), |()| (None, None));
         let (mut exits, mut first_error) = (Vec::new(), None);
-        for (place, Turn { rounds, record, experiment, .. }) in turns.into_iter().enumerate() {
+        for (place, Turn { rounds, mut record, experiment, .. }) in turns.into_iter().enumerate() {
             drop(experiment);
             let end = match ended {
-                None => rounds.finish(Ok(()), record).map(|(exit, _)| exits.push(exit)),
-                Some(ended) if ended == place => rounds.finish(early.take().map_or(Ok(()), Err), record).map(drop),
+                None => rounds.finish(Ok(()), &mut record).map(|(exit, _)| exits.push(exit)),
+                Some(ended) if ended == place => rounds.finish(early.take().map_or(Ok(()), Err), &mut record).map(drop),
                 Some(_) => rounds.give_up(record),
             };
             let of_server = |error: CliError| error.with(&format!("this was server {}", NAMES[place]));
@@ -207,8 +207,9 @@ async fn in_turns(turns: &mut [Turn<'_>]) -> Result<(), (usize, EarlyEnd)> {
         let mut order: Vec<usize> = (0..turns.len()).collect();
         order.rotate_left(round as usize % turns.len());
         for place in order {
-            let Turn { experiment, rounds, log, record } = &mut turns[place];
+            let Turn { experiment, rounds, observer: (progress, log), record } = &mut turns[place];
             rounds.round(experiment, plans[place], round, log, record).await.map_err(|end| (place, end))?;
+            progress.compare(record);
         }
     }
     Ok(())

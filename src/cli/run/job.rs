@@ -2,6 +2,7 @@
 
 use crate::engine::{Servers, StopFlag, StrategyServer};
 use crate::plan::Plan;
+use crate::report::counted;
 use crate::results::verification::Verification;
 use crate::results::{RunSettings, ServerRecord, ServerSharing};
 use crate::server::client::MongoTarget;
@@ -27,6 +28,9 @@ pub trait ServerJob: Sized {
 
     /// The databases.
     fn namespace(&self) -> Namespace;
+
+    /// Says what is done before the job is measured.
+    fn announce(&self, _what: &str) {}
 
     /// Whether the strategies are verified first.
     fn is_verified(&self) -> bool;
@@ -78,6 +82,9 @@ pub async fn on_servers<J: ServerJob>(mut job: J, choice: ServerChoice, stop: St
     let (clients, threads) = (settings.most_clients() as u64, settings.threads as u64);
     match placement {
         Placement::Shared(choice) => {
+            if matches!(choice, ServerChoice::Embedded(_)) {
+                job.announce("starting the server");
+            }
             let measure = async |session: Session| {
                 warnings.extend(session.missing_rights());
                 let names = databases(&namespace, job.plan());
@@ -100,6 +107,7 @@ pub async fn on_servers<J: ServerJob>(mut job: J, choice: ServerChoice, stop: St
             // On a server of its own, so that none of the others is warmer.
             let verification = if job.is_verified() {
                 let choice = ServerChoice::Embedded(options.clone());
+                job.announce("starting a server for the verification");
                 let verify = async |session: Session| {
                     job.skip_unsupported(&session, &namespace).await?;
                     job.verify(&session, &namespace).await
@@ -109,6 +117,7 @@ pub async fn on_servers<J: ServerJob>(mut job: J, choice: ServerChoice, stop: St
                 None
             };
             let arms = job.plan().arms.len();
+            job.announce(&format!("starting {}", counted(arms as u64, "server")));
             let measure = async |sessions: Vec<Session>, turns: &EmbeddedServers| {
                 if verification.is_none() {
                     job.skip_unsupported(&sessions[0], &namespace).await?;

@@ -11,6 +11,7 @@ mod preset;
 pub mod record;
 pub mod resume;
 pub mod rounds;
+mod smoke;
 mod threshold;
 mod window;
 
@@ -21,9 +22,9 @@ use tokio::time::Instant;
 use crate::engine::{Event, Experiment, FatalError, Observer};
 use crate::plan::Plan;
 use crate::record::{Fault, FaultKind};
-use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
+use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report, smoke};
 use crate::results::verification::Verification;
-use crate::results::{self, RunRecord, RunSettings};
+use crate::results::{self, Preset, RunRecord, RunSettings};
 use crate::server::namespace::Namespace;
 use crate::server::turns::EndedServer;
 use crate::stats;
@@ -32,6 +33,7 @@ use super::compare::{BaselineComparison, SavedRunArguments};
 use super::exit::{CliError, Exit};
 use super::output;
 use super::progress::Progress;
+use super::report::terminal_of_run;
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::session::{Session, on_main_thread};
@@ -42,6 +44,7 @@ use job::{JobServers, ServerJob, is_compared, on_servers};
 pub use latency_log::LogWriter;
 use resume::Resumed;
 use rounds::{EarlyEnd, Rounds};
+use smoke::{SmokeTimes, next_run};
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
 ///
@@ -71,7 +74,9 @@ fn new_run(arguments: RunArguments, claims: Option<Vec<String>>) -> Result<Exit,
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
-    Run { arguments, settings, ready, folder, invocation, resumed: None, comparison, claims }.on_server(choice)
+    let (progress, began) = (Progress::start(), Instant::now());
+    Run { arguments, settings, ready, folder, invocation, resumed: None, comparison, claims, progress, began }
+        .on_server(choice)
 }
 
 fn resume_run(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError> {
@@ -81,8 +86,9 @@ fn resume_run(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError
     let choice = resume::server(&arguments.server, &record)?;
     let comparison = BaselineComparison::of(&arguments.saved_run, &record.settings, &ready.plan.name)?;
     let (settings, invocation) = (record.settings.clone(), Invocation::now());
-    let resumed = Some(record);
-    Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims: None }.on_server(choice)
+    let (resumed, progress, began) = (Some(record), Progress::start(), Instant::now());
+    Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims: None, progress, began }
+        .on_server(choice)
 }
 
 /// The report files of a complete run.
@@ -151,6 +157,8 @@ struct Run {
     comparison: BaselineComparison,
     /// The ids of the claims that it is for; `None` for an ordinary run.
     claims: Option<Vec<String>>,
+    progress: Progress,
+    began: Instant,
 }
 
 impl Run {
@@ -182,6 +190,10 @@ impl ServerJob for Run {
         self.arguments.server.databases.namespace(&self.ready.plan.name, id)
     }
 
+    fn announce(&self, what: &str) {
+        self.progress.prepare(what);
+    }
+
     fn is_verified(&self) -> bool {
         self.resumed.is_none() && !self.arguments.no_verify && is_compared(&self.ready.plan)
     }
@@ -197,11 +209,12 @@ impl ServerJob for Run {
 
     async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Verification, CliError> {
         let scenario = self.arguments.scenario.as_deref().unwrap_or_default();
-        verify_before_run(session, &self.ready.plan, &self.settings, namespace, scenario).await
+        let announce = |what: &str| self.progress.prepare(what);
+        verify_before_run(session, &self.ready.plan, &self.settings, namespace, scenario, announce).await
     }
 
     async fn measure(self, measured: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
-        let Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims } = self;
+        let Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims, progress, began } = self;
         let JobServers { servers, server, verification, warnings, stop } = measured;
         let mut head = RunRecord { verification, warnings, ..record::begin(settings, &ready, server, &invocation) };
         if let Some(ids) = &claims {
@@ -211,7 +224,7 @@ impl ServerJob for Run {
         let mut record = resumed.map_or_else(|| Ok(head.clone()), |record| resume::continue_record(record, &head))?;
         comparison.check(&mut record)?;
         let now = if is_resumed { invocation.started } else { record::started(&record) };
-        let observer = (Progress::start(), LogWriter::open(&folder, &record, now)?);
+        let observer = (progress, LogWriter::open(&folder, &record, now)?);
         let arms: Vec<String> = ready.plan.arms.iter().map(|arm| arm.name.clone()).collect();
         observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
         let mut experiment = Experiment {
@@ -231,15 +244,22 @@ impl ServerJob for Run {
             EarlyEnd::Engine(FatalError::ServerLost(format!("strategy {}: {reason}", arms[server])).into())
         };
         let result = tokio::select! {
-            result = rounds.run(&mut experiment, &observer.1, &mut record) => result,
+            result = rounds.run(&mut experiment, &observer, &mut record) => result,
             lost = lost => Err(lost),
         };
         drop(experiment);
         drop(observer);
+        let (exit, report) = rounds.finish(result, &mut record)?;
         if claims.is_some() {
-            return rounds.finish(result, record).map(|(exit, _)| exit);
+            return Ok(exit);
         }
-        let exit = rounds.conclude(result, record, arguments.full)?;
+        let is_smoke = record.settings.preset == Preset::Smoke && !is_resumed && !arguments.full;
+        output::print(&if is_smoke {
+            let took = SmokeTimes { whole: began.elapsed(), rounds: rounds.took() };
+            smoke(&record, &report, &next_run(&arguments, &record, took))
+        } else {
+            terminal_of_run(&report, arguments.full)
+        })?;
         comparison.conclude(&folder, exit)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::engine::{Experiment, MeasuredRound, RoundPlan, RunError};
 use crate::report::{Junit, Report};
@@ -9,8 +10,8 @@ use crate::results::{self, RunRecord, Status};
 use crate::server::Target;
 
 use super::super::exit::{CliError, Exit};
-use super::super::output;
-use super::super::report::{terminal_of_run, write_files, written};
+use super::super::progress::Progress;
+use super::super::report::{write_files, written};
 use super::latency_log::LogWriter;
 use super::window;
 
@@ -20,6 +21,8 @@ pub struct Rounds<'r> {
     junit: Option<&'r Path>,
     /// Rounds that are on disk.
     saved: Cell<usize>,
+    /// How long the rounds took.
+    took: Cell<Duration>,
 }
 
 /// What ended rounds or searches early.
@@ -33,7 +36,7 @@ pub enum EarlyEnd {
 impl<'r> Rounds<'r> {
     /// Starts after the rounds that an earlier part of the run has completed.
     pub fn new(folder: &'r Path, junit: Option<&'r Path>, complete: usize) -> Rounds<'r> {
-        Rounds { folder, junit, saved: Cell::new(complete) }
+        Rounds { folder, junit, saved: Cell::new(complete), took: Cell::default() }
     }
 
     /// Runs the pilot and all rounds; the record is saved before the first and after each.
@@ -43,12 +46,13 @@ impl<'r> Rounds<'r> {
     pub async fn run<T: Target, G: Target + 'static>(
         &self,
         experiment: &mut Experiment<'_, T, G>,
-        log: &LogWriter,
+        (progress, log): &(Progress, LogWriter),
         record: &mut RunRecord,
     ) -> Result<(), EarlyEnd> {
         let plan = self.prepare(experiment, record).await?;
         for round in record.complete_rounds() as u64..record.settings.rounds {
             self.round(experiment, plan, round, log, record).await?;
+            progress.compare(record);
         }
         Ok(())
     }
@@ -74,6 +78,11 @@ impl<'r> Rounds<'r> {
         Ok(plan)
     }
 
+    /// How long the rounds took that are complete.
+    pub fn took(&self) -> Duration {
+        self.took.get()
+    }
+
     /// Runs and saves one round.
     ///
     /// # Errors
@@ -86,8 +95,10 @@ impl<'r> Rounds<'r> {
         log: &LogWriter,
         record: &mut RunRecord,
     ) -> Result<(), EarlyEnd> {
+        let started = Instant::now();
         let MeasuredRound { parts, warnings, events } =
             experiment.round(round, plan).await.map_err(EarlyEnd::Engine)?;
+        self.took.set(self.took.get() + started.elapsed());
         record.add_round(parts);
         record.warnings.extend(warnings);
         record.events.extend(events);
@@ -101,21 +112,11 @@ impl<'r> Rounds<'r> {
         Ok(())
     }
 
-    /// Writes the status and the reports, and prints the report.
-    ///
-    /// # Errors
-    /// What ended the run early, else what could not be written.
-    pub fn conclude(&self, result: Result<(), EarlyEnd>, record: RunRecord, full: bool) -> Result<Exit, CliError> {
-        let (exit, report) = self.finish(result, record)?;
-        output::print(&terminal_of_run(&report, full))?;
-        Ok(exit)
-    }
-
     /// Writes the status and the reports.
     ///
     /// # Errors
     /// What ended the run early, else what could not be written.
-    pub fn finish(&self, result: Result<(), EarlyEnd>, mut record: RunRecord) -> Result<(Exit, Report), CliError> {
+    pub fn finish(&self, result: Result<(), EarlyEnd>, record: &mut RunRecord) -> Result<(Exit, Report), CliError> {
         let (status, error) = match result {
             Ok(()) => (Status::Complete, None),
             Err(EarlyEnd::Engine(error)) => (status_after(&error), Some(CliError::from(error))),
@@ -123,12 +124,12 @@ impl<'r> Rounds<'r> {
             Err(EarlyEnd::Write(error)) => return Err(self.with_rounds(error)),
         };
         record.status = status;
-        if let Err(EarlyEnd::Write(write)) = self.save(&record) {
+        if let Err(EarlyEnd::Write(write)) = self.save(record) {
             return Err(self.with_rounds(error.unwrap_or(write)));
         }
-        let others = results::other_mixes(self.folder, &record);
-        let report = Report::among(&record, &others).in_folder(&self.folder.display().to_string()).with_files();
-        let write_error = write_reports(&record, &report, self.folder).err().or_else(|| self.junit(&report).err());
+        let others = results::other_mixes(self.folder, record);
+        let report = Report::among(record, &others).in_folder(&self.folder.display().to_string()).with_files();
+        let write_error = write_reports(record, &report, self.folder).err().or_else(|| self.junit(&report).err());
         if let Some(error) = error.or(write_error) {
             return Err(self.with_rounds(error));
         }

@@ -8,7 +8,7 @@ use crate::stats::DIRTY_SHARE;
 use super::super::output;
 
 /// The longest pilot per strategy, in seconds.
-const PILOT_SECONDS: f64 = 1.0;
+pub(super) const PILOT_SECONDS: f64 = 1.0;
 
 /// How much longer a stretch is than the rarest operation needs on average: chance may draw it less often.
 const STRETCH: f64 = 1.2;
@@ -79,16 +79,18 @@ pub async fn plan<T: Target, G: Target + 'static>(
         rate: is_measured(Part::Rate).then_some(PartCalls { calls: at_rate, seconds: Some(rate_seconds) }),
         saturation: is_measured(Part::Saturation).then_some(PartCalls { calls, seconds: settings.planned_seconds }),
     };
+    let at_saturation: Vec<u64> =
+        arms().map(|name| plan.saturation.and(settings.calls_of(name)).unwrap_or(0)).collect();
+    let rates = pilot.as_ref().map_or_else(Vec::new, |pilot| pilot.rates.clone());
     let is_shared = experiment.servers.are_shared() && experiment.plan.arms.len() > 1;
     if let Some(pilot) = pilot.filter(|_| is_shared && settings.isolated.is_none()) {
-        let at_saturation = |name| plan.saturation.and(settings.calls_of(name)).unwrap_or(0);
-        let calls = arms().map(|name| plan.calls_before_saturation() + at_saturation(name));
+        let calls = at_saturation.iter().map(|calls| plan.calls_before_saturation() + calls);
         let dirty = calls.zip(&pilot.dirty).map(|(calls, dirty)| calls as f64 * dirty).sum();
         settings.isolated = cache_pressure(pilot.bytes, dirty, record.server.cache_bytes);
         settings.isolated.iter().for_each(|reason| output::message(&format!("isolated: {reason}\n")));
     }
     let rate = plan.rate.map(|_| rate);
-    experiment.observer.event(&Event::Planned { plan, rate });
+    experiment.observer.event(&Event::Planned { plan, rate, saturation: &at_saturation, pilot: &rates });
     Ok(plan)
 }
 
@@ -109,12 +111,12 @@ fn saturation_calls(rates: &[f64], seconds: f64) -> Vec<u64> {
 }
 
 /// The calls at the common rate: enough for a 99th percentile per round, unless they took too long.
-fn calls_at_rate(rate: f64, seconds: f64) -> u64 {
+pub(super) fn calls_at_rate(rate: f64, seconds: f64) -> u64 {
     (rate * seconds).max(CALLS_FOR_P99.min(rate * seconds * LONGER)).ceil() as u64
 }
 
 /// The calls of the mix in which the rarest operation has about this many.
-fn stretch(least_share: f64, own_calls: u64) -> u64 {
+pub(super) fn stretch(least_share: f64, own_calls: u64) -> u64 {
     (own_calls as f64 / least_share * STRETCH).ceil() as u64
 }
 

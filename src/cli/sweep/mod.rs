@@ -23,6 +23,7 @@ use crate::server::namespace::Namespace;
 
 use super::data_size::loaded_bytes;
 use super::exit::{CliError, Exit};
+use super::output;
 use super::run::job::{JobServers, ServerJob, is_compared, on_servers};
 use super::run::{Invocation, RunArguments};
 use super::scenario::prepare;
@@ -266,7 +267,15 @@ impl ServerJob for Sweep {
     /// Verifies the strategies under the conditions of the first point.
     async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Verification, CliError> {
         let scenario = self.run.scenario.as_deref().unwrap_or_default();
-        verify_before_run(session, &self.points[0].ready.plan, &self.points[0].settings, namespace, scenario).await
+        verify_before_run(
+            session,
+            &self.points[0].ready.plan,
+            &self.points[0].settings,
+            namespace,
+            scenario,
+            output::line,
+        )
+        .await
     }
 
     async fn measure(self, servers: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {

@@ -165,7 +165,8 @@ fn command(scenario: &str, plan: &Plan, set: &[(String, String)]) -> String {
 /// Calls of the check before a run.
 const CALLS_BEFORE_RUN: u64 = 200;
 
-/// Checks the strategies of a run before its first round, with calls one after the other on data of its own.
+/// Checks the strategies of a run before its first round, with calls one after the other on data of its own. `announce` says
+/// what is done.
 ///
 /// # Errors
 /// When a strategy that is not marked unsafe returns other results than the baseline, or its audits find anomalies.
@@ -175,6 +176,7 @@ pub async fn verify_before_run(
     settings: &RunSettings,
     namespace: &Namespace,
     scenario: &str,
+    announce: impl Fn(&str),
 ) -> Result<Verification, CliError> {
     let target = session.client(plan.arms.len() as u32).await?;
     let verifier = Verifier {
@@ -190,7 +192,7 @@ pub async fn verify_before_run(
         progress: &|_, _| {},
         stop: session.stop.clone(),
     };
-    output::message("checking that the strategies return the same results\n");
+    announce("checking that the strategies return the same results");
     let mut verification = verifier.run_sequential().await?;
     // The run warns of query plans by itself, and measures bytes.
     verification.warnings.clear();

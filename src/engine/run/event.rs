@@ -39,6 +39,10 @@ pub enum Event<'e> {
         plan: RoundPlan,
         /// Calls per second of the common rate; `None` when that part is not measured.
         rate: Option<f64>,
+        /// Calls of every arm at saturation; those that are much slower make fewer.
+        saturation: &'e [u64],
+        /// Calls per second of every arm in the pilot; empty without one.
+        pilot: &'e [f64],
     },
     /// A slice of measured calls is over.
     Slice {
@@ -52,6 +56,8 @@ pub enum Event<'e> {
         done: u64,
         /// All calls of its window.
         calls: u64,
+        /// The share (0 to 1) of the part that the strategy has done in this round.
+        share: f64,
         /// Calls that have failed or were skipped.
         failed: u64,
         /// Duration of the strategy's slices in this round so far, in seconds.

@@ -59,7 +59,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     ) -> Result<Vec<Vec<usize>>, RunError> {
         let Some(own) = round.plan.own else { return Ok(Vec::new()) };
         let mut orders = Vec::new();
-        for slice in (0..PIECES).flat_map(|piece| self.regrouped(round, own, piece)) {
+        let slices: Vec<OwnSlice> = (0..PIECES).flat_map(|piece| self.regrouped(round, own, piece)).collect();
+        for slice in &slices {
             let order = shuffled(cells.len(), round.seed, ORDER, orders.len() as u64);
             for &turn in &order {
                 let cell = &mut cells[turn];
@@ -67,8 +68,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 self.turn(cell.arm).await?;
                 self.run_unmeasured(cell, round.seed, &slice.before, self.settings.clients).await?;
                 self.run_unmeasured(cell, round.seed, &slice.first, 1).await?;
-                self.run_own_slice(cell, round.seed, &slice, meters).await?;
-                self.report_slice(cell, Part::Own, cell.record.calls);
+                self.run_own_slice(cell, round.seed, slice, meters).await?;
+                let share = (orders.len() + 1) as f64 / slices.len() as f64;
+                self.report_slice(cell, Part::Own, cell.record.calls, share);
             }
             orders.push(order.into_iter().map(|place| cells[place].arm).collect());
         }

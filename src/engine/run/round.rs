@@ -256,7 +256,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                     fault: self.fault_of(part),
                 };
                 self.measure_slice(cell, spec, meters).await?;
-                self.report_slice(cell, part, window.calls);
+                let share = cell.record.calls as f64 / window.calls.max(1) as f64;
+                self.report_slice(cell, part, window.calls, share);
                 if blocks.is_some() {
                     self.flush_and_charge(cell).await?;
                     meters.of(self.servers.position(cell.arm)).invalidate();
@@ -322,11 +323,11 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         Ok(())
     }
 
-    pub(super) fn report_slice(&self, cell: &ArmRound, part: Part, calls: u64) {
+    pub(super) fn report_slice(&self, cell: &ArmRound, part: Part, calls: u64, share: f64) {
         let Some(round) = cell.round else { return };
         let (arm, done) = (&self.plan.arms[cell.arm].name, cell.record.calls);
         let (failed, seconds) = (cell.failed(), cell.record.seconds);
-        self.observer.event(&Event::Slice { round, part, arm, done, calls, failed, seconds });
+        self.observer.event(&Event::Slice { round, part, arm, done, calls, share, failed, seconds });
     }
 
     /// Flushes an arm's server, and charges the arm for it.

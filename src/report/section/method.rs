@@ -177,7 +177,7 @@ pub(in crate::report) fn command(record: &RunRecord) -> String {
 }
 
 /// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub(in crate::report) fn quoted(word: &str) -> String {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "_-=.,:/+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_safe) {
         word.to_owned()
@@ -187,7 +187,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// The warning of operations that did nothing in the verification before the run; `None` for nothing.
-fn vacuous(verification: &Verification) -> Option<String> {
+pub(in crate::report) fn vacuous(verification: &Verification) -> Option<String> {
     let names: Vec<String> = verification.vacuous().into_iter().map(plain).collect();
     (!names.is_empty()).then(|| {
         format!(

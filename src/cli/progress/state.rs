@@ -1,0 +1,278 @@
+//! What is known of a run so far.
+
+use std::time::Duration;
+
+use crate::engine::{Event, RoundPlan, RunPhase};
+use crate::record::Part;
+use crate::report::{count, three};
+use crate::results::RunRecord;
+use crate::stats::running_ratios;
+
+use super::strategy::{StrategyProgress, Tally};
+use super::work::{Rates, Work};
+
+/// The parts whose means are compared, the first that is measured.
+const COMPARED: [Part; 3] = [Part::Rate, Part::Saturation, Part::Own];
+
+/// The events of a run so far.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) rounds: u64,
+    pub(super) strategies: Vec<StrategyProgress>,
+    /// What happens before the pilot.
+    pub(super) preparation: String,
+    /// `None` in the pilot.
+    pub(super) round: Option<u64>,
+    pub(super) phase: Option<RunPhase>,
+    pub(super) arm: String,
+    pub(super) detail: String,
+    /// What every round measures, and the common rate.
+    pub(super) plan: Option<(RoundPlan, Option<f64>)>,
+    /// The rounds that the ratios are from.
+    pub(super) compared_rounds: usize,
+    work: Work,
+    /// Rounds that were completed here, and the first of them, from 0: a run may be resumed.
+    finished: u64,
+    first: u64,
+    /// When the first round started.
+    started: Option<Duration>,
+    /// When loading started in the pilot, and the seconds that it took every strategy.
+    loading: Option<Duration>,
+    load: Vec<f64>,
+}
+
+impl State {
+    pub(super) fn prepare(&mut self, what: &str) {
+        what.clone_into(&mut self.preparation);
+    }
+
+    pub(super) fn take(&mut self, event: &Event<'_>, elapsed: Duration) {
+        match event {
+            Event::Started { rounds, arms } => {
+                self.rounds = *rounds;
+                self.strategies = arms.iter().map(|arm| StrategyProgress::new(arm)).collect();
+                self.load = vec![0.0; arms.len()];
+            }
+            Event::Phase { round, arm, phase } => self.enter(*round, *phase, arm, elapsed),
+            Event::Loaded { arm, documents } => {
+                (*arm).clone_into(&mut self.arm);
+                self.detail = format!("{} documents", count(*documents));
+            }
+            Event::Slice { round, part, arm, done, share, failed, seconds, .. } => {
+                let phase = RunPhase::Measure(*part);
+                self.enter(Some(*round), phase, arm, elapsed);
+                if let Some(place) = self.place(arm) {
+                    let tally = Tally { calls: *done, seconds: *seconds, failed: *failed };
+                    self.strategies[place].slice(*part, tally);
+                    self.work.set(place, phase, *share);
+                }
+            }
+            Event::Round(_) => {
+                self.finished += 1;
+                self.work.end_round();
+                self.strategies.iter_mut().for_each(StrategyProgress::end_round);
+            }
+            Event::Planned { plan, rate, saturation, pilot } => {
+                self.plan = Some((*plan, *rate));
+                self.work = Work::new(plan, Rates { pilot, common: *rate, saturation }, &self.load);
+            }
+            Event::Interval { arm, part, interval, .. } => {
+                if let Some(place) = self.place(arm) {
+                    self.strategies[place].interval(*part, &interval.histogram);
+                }
+            }
+        }
+    }
+
+    /// Takes the ratios of the rounds that are complete. Times with a fault in them are not compared.
+    pub(super) fn compare(&mut self, record: &RunRecord) {
+        if record.settings.fault.is_some() {
+            return;
+        }
+        let Some(part) = self.compared().and_then(|part| record.part(part)) else { return };
+        self.compared_rounds = part.rounds.len();
+        let others = self.strategies.iter_mut().skip(1);
+        others.zip(running_ratios(&part)).for_each(|(strategy, ratio)| strategy.ratio = ratio);
+    }
+
+    fn enter(&mut self, round: Option<u64>, phase: RunPhase, arm: &str, elapsed: Duration) {
+        if let (Some(round), None) = (round, self.started) {
+            (self.started, self.first) = (Some(elapsed), round);
+        }
+        let before = (self.round, self.phase, self.place(&self.arm));
+        let is_new = (self.round, self.phase) != (round, Some(phase)) || self.arm != arm;
+        (self.round, self.phase) = (round, Some(phase));
+        arm.clone_into(&mut self.arm);
+        if !is_new {
+            return;
+        }
+        self.detail.clear();
+        let (Some(last), Some(place)) = (before.1, before.2) else {
+            self.loading = Some(elapsed);
+            return;
+        };
+        match (before.0, self.loading) {
+            (None, Some(loading)) if last == RunPhase::Load => {
+                self.load[place] = elapsed.saturating_sub(loading).as_secs_f64();
+            }
+            // Slices say themselves how much of a part is done.
+            (Some(_), _) if !matches!(last, RunPhase::Measure(_)) => self.work.set(place, last, 1.0),
+            _ => {}
+        }
+        self.loading = Some(elapsed);
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.strategies.iter().position(|strategy| strategy.name == name)
+    }
+
+    /// The part whose means are compared.
+    pub(super) fn compared(&self) -> Option<Part> {
+        let (plan, _) = self.plan.as_ref()?;
+        COMPARED.into_iter().find(|part| is_measured(plan, *part))
+    }
+
+    /// The part whose calls per second are shown: saturation, else the one that is compared.
+    pub(super) fn rated(&self) -> Option<Part> {
+        let (plan, _) = self.plan.as_ref()?;
+        if plan.saturation.is_some() {
+            Some(Part::Saturation)
+        } else {
+            self.compared().filter(|part| *part != Part::Own)
+        }
+    }
+
+    /// The part whose percentiles are shown. Operations by themselves have no common ones.
+    pub(super) fn timed(&self) -> Option<Part> {
+        self.compared().filter(|part| *part != Part::Own)
+    }
+
+    /// Which times are compared.
+    pub(super) fn times(&self) -> String {
+        let rate = self.plan.as_ref().and_then(|(_, rate)| *rate);
+        match (self.compared(), rate) {
+            (Some(Part::Rate), Some(rate)) => format!("response times at {} calls/s", three(rate)),
+            (Some(Part::Own), _) => "own times of the operations, weighted as in the mix".to_owned(),
+            _ => "service times at saturation".to_owned(),
+        }
+    }
+
+    /// What is done now, and how far it is.
+    pub(super) fn now(&self) -> String {
+        let Some(phase) = self.phase else { return self.preparation.clone() };
+        let place = self.round_name(self.round, Some(phase));
+        let arm = if self.arm.is_empty() { String::new() } else { format!(", {}", self.arm) };
+        match (self.round, phase) {
+            // Strategies alternate too fast to be read.
+            (Some(_), RunPhase::Measure(_)) => {
+                format!("{place}: {}, {:.0} %", phase.name(), self.work.share_of(phase) * 100.0)
+            }
+            (None, RunPhase::Explain) => format!("{place}{arm}"),
+            (_, _) if self.detail.is_empty() => format!("{place}: {}{arm}", phase.name()),
+            (_, _) => format!("{place}: {}{arm}, {}", phase.name(), self.detail),
+        }
+    }
+
+    pub(super) fn round_name(&self, round: Option<u64>, phase: Option<RunPhase>) -> String {
+        let digits = self.rounds.to_string().len();
+        match (round, phase) {
+            (Some(round), _) => format!("round {:>digits$} of {}", round + 1, self.rounds),
+            (None, Some(RunPhase::Explain)) => "query plans".to_owned(),
+            (None, _) => "pilot".to_owned(),
+        }
+    }
+
+    /// The share (0 to 1) of all rounds that is done; `None` before it is known what they are.
+    pub(super) fn share(&self) -> Option<f64> {
+        self.plan.as_ref()?;
+        let done = (self.first + self.finished) as f64 + self.work.share();
+        Some((done / self.rounds.max(1) as f64).min(1.0))
+    }
+
+    /// The expected time of the remaining rounds.
+    pub(super) fn left(&self, elapsed: Duration) -> Option<Duration> {
+        self.plan.as_ref()?;
+        let in_rounds = elapsed.saturating_sub(self.started.unwrap_or(elapsed));
+        self.work.left(self.rounds.saturating_sub(self.first), self.finished, in_rounds)
+    }
+}
+
+fn is_measured(plan: &RoundPlan, part: Part) -> bool {
+    match part {
+        Part::Own => plan.own.is_some(),
+        Part::Rate => plan.rate.is_some(),
+        Part::Saturation => plan.saturation.is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::PartCalls;
+    use crate::record::{Fault, FaultKind};
+    use crate::stats::sample;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn phase(round: Option<u64>, arm: &str, phase: RunPhase) -> Event<'_> {
+        Event::Phase { round, arm, phase }
+    }
+
+    /// After a pilot in which loading took 2 s: a round is expected to take 2 * (2 + 5) s.
+    fn piloted() -> State {
+        let mut state = State::default();
+        state.take(&Event::Started { rounds: 8, arms: &["embedded".to_owned(), "linked".to_owned()] }, SECOND);
+        for (arm, at) in [("embedded", 10), ("linked", 20)] {
+            state.take(&phase(None, arm, RunPhase::Load), SECOND * at);
+            state.take(&phase(None, arm, RunPhase::Measure(Part::Saturation)), SECOND * (at + 2));
+        }
+        let plan = RoundPlan::saturation(400, 100);
+        let planned = Event::Planned { plan, rate: None, saturation: &[400; 2], pilot: &[100.0; 2] };
+        state.take(&planned, SECOND * 23);
+        state
+    }
+
+    #[test]
+    fn time_left_is_known_after_the_pilot() {
+        let mut state = piloted();
+        assert_eq!((state.left(SECOND * 23), state.share()), (Some(SECOND * 8 * 14), Some(0.0)));
+        state.take(&phase(Some(0), "embedded", RunPhase::Load), SECOND * 30);
+        state.take(&phase(Some(0), "linked", RunPhase::Load), SECOND * 32);
+        assert!((state.share().unwrap() - 2.0 / 14.0 / 8.0).abs() < 1e-9);
+        state.take(&Event::Round(0), SECOND * 44);
+        assert!(state.left(SECOND * 44).unwrap().abs_diff(SECOND * 98) < SECOND, "{:?}", state.left(SECOND * 44));
+    }
+
+    #[test]
+    fn time_left_of_a_resumed_run_is_that_of_its_own_rounds() {
+        let mut state = State::default();
+        state.take(&Event::Started { rounds: 8, arms: &["a".to_owned()] }, SECOND);
+        let plan = RoundPlan::saturation(400, 100);
+        state.take(&Event::Planned { plan, rate: None, saturation: &[400], pilot: &[] }, SECOND);
+        state.take(&phase(Some(6), "a", RunPhase::Load), SECOND * 10);
+        assert_eq!((state.left(SECOND * 12), state.share()), (None, Some(0.75)));
+        state.take(&Event::Round(6), SECOND * 30);
+        assert_eq!(state.left(SECOND * 30), Some(SECOND * 20));
+        state.take(&Event::Round(7), SECOND * 50);
+        assert_eq!(state.left(SECOND * 50), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn means_of_the_common_rate_are_compared_first() {
+        let mut state = piloted();
+        assert_eq!((state.compared(), state.rated()), (Some(Part::Saturation), Some(Part::Saturation)));
+        let rate = Some(PartCalls { calls: 10, seconds: None });
+        let plan = RoundPlan { rate, ..RoundPlan::saturation(400, 100) };
+        state.take(&Event::Planned { plan, rate: Some(1_430.0), saturation: &[400; 2], pilot: &[] }, SECOND);
+        assert_eq!((state.compared(), state.times().as_str()), (Some(Part::Rate), "response times at 1,430 calls/s"));
+        let mut run = sample::whole(&sample::run(3));
+        state.compare(&run);
+        assert!(state.strategies[0].ratio.is_none() && state.strategies[1].ratio.is_some());
+        assert_eq!(state.compared_rounds, 3);
+        let mut with_fault = piloted();
+        run.settings.fault = Some(Fault { kind: FaultKind::Kill, after: 5.0 });
+        with_fault.compare(&run);
+        assert!(with_fault.strategies[1].ratio.is_none());
+    }
+}

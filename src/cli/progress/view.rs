@@ -1,0 +1,247 @@
+//! The progress as lines of a terminal.
+
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+
+use super::format_duration;
+use super::state::State;
+use super::strategy::StrategyTexts;
+
+/// The most lines, so that what is above stays in sight.
+const LINES: usize = 12;
+/// Lines besides those of strategies: what is done now, the bar, the headings, and what the ratios are.
+const OTHERS: usize = 4;
+
+/// The widest bar, and the longest name of a strategy that is shown whole.
+const BAR: usize = 30;
+const NAME: usize = 26;
+
+/// The size of a terminal in characters, and whether it shows colours.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Screen {
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    pub(super) colour: bool,
+}
+
+/// A column of the table of strategies.
+struct ProgressColumn {
+    heading: &'static str,
+    text: fn(&StrategyTexts) -> &str,
+    is_left: bool,
+    style: Style,
+    /// Columns with lower numbers are left out first where the terminal is too narrow.
+    rank: usize,
+}
+
+static COLUMNS: [ProgressColumn; 7] = [
+    ProgressColumn { heading: "", text: |of| &of.name, is_left: true, style: Style::new(), rank: 7 },
+    ProgressColumn { heading: "calls", text: |of| &of.calls, is_left: false, style: Style::new(), rank: 1 },
+    ProgressColumn { heading: "calls/s", text: |of| &of.rate, is_left: false, style: Style::new(), rank: 3 },
+    ProgressColumn { heading: "p50", text: |of| &of.p50, is_left: false, style: Style::new(), rank: 2 },
+    ProgressColumn { heading: "p99", text: |of| &of.p99, is_left: false, style: Style::new(), rank: 4 },
+    ProgressColumn { heading: "failed", text: |of| &of.failed, is_left: false, style: RED, rank: 6 },
+    ProgressColumn { heading: "ratio so far", text: |of| &of.ratio, is_left: true, style: Style::new(), rank: 5 },
+];
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const FAINT: Style = Style::new().dimmed();
+
+impl Screen {
+    /// The lines.
+    pub(super) fn lines(self, state: &State, elapsed: Duration) -> String {
+        let mut lines = vec![self.line(&state.now(), Style::new())];
+        lines.push(self.line(&bar(state, elapsed, self.columns), Style::new()));
+        // The last line of a terminal is for the cursor.
+        let room = LINES.min(self.rows.saturating_sub(1)).saturating_sub(OTHERS);
+        if state.plan.is_some() && room > 0 {
+            lines.extend(self.table(state, room));
+            lines.push(self.line(&note(state), FAINT));
+        }
+        lines.join("\n")
+    }
+
+    /// Cuts a line to the terminal: the rest of a wrapped one would stay on the screen.
+    fn line(self, text: &str, style: Style) -> String {
+        let text: String = text.chars().take(self.columns.saturating_sub(1)).collect();
+        if self.colour && style != Style::new() { format!("{style}{text}{style:#}") } else { text }
+    }
+
+    /// The headings and a line per strategy.
+    fn table(self, state: &State, room: usize) -> Vec<String> {
+        let (chosen, more) = chosen(state, room);
+        let cut = |texts: StrategyTexts| StrategyTexts { name: texts.name.chars().take(NAME).collect(), ..texts };
+        let all = chosen.into_iter().map(|place| cut(state.strategies[place].texts(state.rated(), state.timed())));
+        let all: Vec<StrategyTexts> = all.collect();
+        let columns = self.columns_of(&all);
+        let row = |text: &dyn Fn(&ProgressColumn) -> String, style: &dyn Fn(&ProgressColumn) -> Style| {
+            let mut room = self.columns.saturating_sub(1);
+            let cells = columns.iter().map(|(column, width)| {
+                let text = text(column);
+                let text = if column.is_left { format!("  {text:<width$}") } else { format!("  {text:>width$}") };
+                let text: String = text.chars().take(room).collect();
+                room -= text.chars().count();
+                Screen { columns: usize::MAX, ..self }.line(&text, style(column))
+            });
+            cells.collect::<String>().trim_end().to_owned()
+        };
+        let mut lines = vec![row(&|column| column.heading.to_owned(), &|_| FAINT)];
+        lines.extend(all.iter().map(|texts| row(&|column| (column.text)(texts).to_owned(), &|column| column.style)));
+        lines.extend((more > 0).then(|| self.line(&format!("  and {more} more"), FAINT)));
+        lines
+    }
+
+    /// The columns that have any text and fit, with their widths.
+    fn columns_of(self, all: &[StrategyTexts]) -> Vec<(&'static ProgressColumn, usize)> {
+        let width = |column: &ProgressColumn| {
+            let texts = all.iter().map(|texts| (column.text)(texts).chars().count()).max().unwrap_or(0);
+            (texts > 0).then(|| texts.max(column.heading.len()))
+        };
+        let mut columns: Vec<_> = COLUMNS.iter().filter_map(|column| Some((column, width(column)?))).collect();
+        while columns.len() > 1 && columns.iter().map(|(_, width)| width + 2).sum::<usize>() >= self.columns {
+            let least = columns.iter().map(|(column, _)| column.rank).min();
+            columns.retain(|(column, _)| Some(column.rank) != least);
+        }
+        columns
+    }
+}
+
+/// The strategies with a line, in their order: the baseline and those that differ most from it; and how many have none.
+fn chosen(state: &State, room: usize) -> (Vec<usize>, usize) {
+    let all = state.strategies.len();
+    if all <= room {
+        return ((0..all).collect(), 0);
+    }
+    let mut others: Vec<usize> = (1..all).collect();
+    let distance = |place: &usize| state.strategies[*place].distance();
+    others.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
+    // One line says how many are left out.
+    others.truncate(room.saturating_sub(2));
+    others.sort_unstable();
+    let chosen: Vec<usize> = std::iter::once(0).chain(others).collect();
+    let more = all - chosen.len();
+    (chosen, more)
+}
+
+/// The bar with the share that is done, the time since the start, and the time left.
+fn bar(state: &State, elapsed: Duration, columns: usize) -> String {
+    let since = format!("{} so far", clock(elapsed));
+    let Some(share) = state.share() else { return since };
+    let width = BAR.min(columns / 3);
+    let full = (share * width as f64) as usize;
+    let left = state.left(elapsed).filter(|left| !left.is_zero());
+    let left = left.map_or_else(String::new, |left| format!(", about {} left", format_duration(left)));
+    format!("{}{}  {:.0} %, {since}{left}", "█".repeat(full), "░".repeat(width - full), share * 100.0)
+}
+
+/// What the numbers of the table are.
+fn note(state: &State) -> String {
+    let rounds = match state.compared_rounds {
+        0 => "ratio to the baseline after the first round".to_owned(),
+        1 => "ratio of means after 1 round, interval from 2 rounds on".to_owned(),
+        rounds => format!("ratio of means after {rounds} rounds (95 % CI), not the verdict"),
+    };
+    format!("  {}: {rounds}", state.times())
+}
+
+/// A time that ticks: `0:07`, `12:34`, `1:02:03`.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 3_600 {
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::{Event, PartCalls, RoundPlan, RunPhase};
+    use crate::record::Part;
+    use crate::stats::{ConfidenceInterval, RunningRatio};
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const WIDE: Screen = Screen { columns: 100, rows: 30, colour: false };
+
+    fn slice(arm: &str, failed: u64) -> Event<'_> {
+        let part = Part::Saturation;
+        Event::Slice { round: 1, part, arm, done: 1_200, calls: 2_400, share: 0.5, failed, seconds: 0.5 }
+    }
+
+    fn ratio(ratio: f64) -> Option<Result<RunningRatio, crate::stats::InconclusiveReason>> {
+        let interval = Some(ConfidenceInterval { low: ratio * 0.9, high: ratio * 1.1 });
+        Some(Ok(RunningRatio { ratio, interval, rounds: 2 }))
+    }
+
+    /// In the second of eight rounds.
+    fn state(strategies: usize) -> State {
+        let mut state = State::default();
+        let arms: Vec<String> = (0..strategies).map(|arm| format!("strategy_{arm}")).collect();
+        state.take(&Event::Started { rounds: 8, arms: &arms }, Duration::ZERO);
+        let plan =
+            RoundPlan { rate: Some(PartCalls { calls: 10, seconds: None }), ..RoundPlan::saturation(2_400, 100) };
+        let saturation = vec![2_400; strategies];
+        let pilot = vec![1_000.0; strategies];
+        let planned = Event::Planned { plan, rate: Some(1_430.0), saturation: &saturation, pilot: &pilot };
+        state.take(&planned, SECOND);
+        state.take(&Event::Phase { round: Some(0), arm: "strategy_0", phase: RunPhase::Load }, SECOND);
+        state.take(&Event::Round(0), SECOND * 11);
+        state.compared_rounds = 2;
+        for (place, arm) in arms.iter().enumerate() {
+            state.take(&slice(arm, 0), SECOND * 16);
+            state.strategies[place].ratio = ratio(1.0 + place as f64 / 10.0).filter(|_| place > 0);
+        }
+        state
+    }
+
+    #[test]
+    fn terminal_shows_a_bar_and_a_line_per_strategy() {
+        insta::assert_snapshot!(WIDE.lines(&state(3), SECOND * 16));
+    }
+
+    #[test]
+    fn time_ticks_before_anything_is_known() {
+        let mut state = State::default();
+        state.prepare("starting 4 servers");
+        assert_eq!(WIDE.lines(&state, SECOND * 63), "starting 4 servers\n1:03 so far");
+        assert_eq!(clock(SECOND * 3_723), "1:02:03");
+    }
+
+    #[test]
+    fn at_most_twelve_lines_show_the_most_different_strategies() {
+        let state = state(20);
+        let lines = WIDE.lines(&state, SECOND * 16);
+        assert_eq!(lines.lines().count(), LINES, "{lines}");
+        assert!(
+            lines.contains("strategy_0 ") && lines.contains("strategy_19") && lines.contains("and 13 more"),
+            "{lines}"
+        );
+        assert!(!lines.contains("strategy_1 "), "{lines}");
+        let low = Screen { rows: 9, ..WIDE }.lines(&state, SECOND * 16);
+        assert_eq!((low.lines().count(), low.contains("and 17 more")), (8, true), "{low}");
+    }
+
+    #[test]
+    fn narrow_terminals_drop_columns_and_cut_lines() {
+        let mut state = state(2);
+        state.take(&slice("strategy_1", 12), SECOND * 16);
+        for columns in [5, 20, 30, 40, 60, 80] {
+            let lines = Screen { columns, ..WIDE }.lines(&state, SECOND * 16);
+            assert!(lines.lines().all(|line| line.chars().count() < columns), "{columns}: {lines}");
+            assert_eq!(lines.contains("1.10 (0.990-1.21)"), columns >= 40, "{lines}");
+            assert_eq!(lines.lines().any(|line| line.contains("strategy_1") && line.contains("12")), columns >= 30);
+        }
+    }
+
+    #[test]
+    fn failures_are_red_and_nothing_is_coloured_without_colours() {
+        let mut state = state(2);
+        assert!(!WIDE.lines(&state, SECOND).contains("failed"), "no failure, no column");
+        state.take(&slice("strategy_1", 12), SECOND * 16);
+        let coloured = Screen { colour: true, ..WIDE }.lines(&state, SECOND * 16);
+        assert!(coloured.contains(&format!("{RED}      12{RED:#}")), "{coloured:?}");
+        assert!(!WIDE.lines(&state, SECOND * 16).contains('\u{1b}'));
+    }
+}
