@@ -99,18 +99,19 @@ fn strategies(record: &RunRecord) -> impl Iterator<Item = &str> {
 /// Whether the strategies return the same results.
 fn agree(record: &RunRecord) -> String {
     match &record.verification {
-        Some(verification) => verified(verification),
+        Some(verification) => verified(verification, record),
         None if strategies(record).count() < 2 => "Nothing to verify: there is one strategy.".into(),
         None => "Not verified: whether the strategies return the same results (omit --no-verify).".into(),
     }
 }
 
-fn verified(verification: &Verification) -> String {
+fn verified(verification: &Verification, record: &RunRecord) -> String {
     let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
     let others: Vec<String> = others.map(|strategy| plain(&strategy.name)).collect();
     let others =
         if others.is_empty() { String::new() } else { format!(" except {}, as unsafe ones should", listed(&others)) };
-    let uncovered: Vec<String> = verification.not_covered().into_iter().map(plain).collect();
+    let is_called = |name: &&str| record.mix.weights.iter().any(|(called, weight)| called == name && *weight > 0.0);
+    let uncovered: Vec<String> = verification.not_covered().into_iter().filter(is_called).map(plain).collect();
     let uncovered =
         if uncovered.is_empty() { String::new() } else { format!("; not covered: {}", uncovered.join(", ")) };
     format!("All strategies{others} returned the same results ({}{uncovered}).", counted(verification.calls, "call"))

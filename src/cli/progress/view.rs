@@ -56,8 +56,9 @@ impl Screen {
         // The last line of a terminal is for the cursor.
         let room = LINES.min(self.rows.saturating_sub(1)).saturating_sub(OTHERS);
         if state.plan.is_some() && room > 0 {
-            lines.extend(self.table(state, room));
-            lines.push(self.line(&note(state), FAINT));
+            let table = self.table(state, room);
+            let note = (!table.is_empty()).then(|| self.line(&note(state), FAINT));
+            lines.extend(table.into_iter().chain(note));
         }
         lines.join("\n")
     }
@@ -68,13 +69,16 @@ impl Screen {
         if self.colour && style != Style::new() { format!("{style}{text}{style:#}") } else { text }
     }
 
-    /// The headings and a line per strategy.
+    /// The headings and a line per strategy; nothing before there is a number.
     fn table(self, state: &State, room: usize) -> Vec<String> {
         let (chosen, more) = chosen(state, room);
         let cut = |texts: StrategyTexts| StrategyTexts { name: texts.name.chars().take(NAME).collect(), ..texts };
         let all = chosen.into_iter().map(|place| cut(state.strategies[place].texts(state.rated(), state.timed())));
         let all: Vec<StrategyTexts> = all.collect();
         let columns = self.columns_of(&all);
+        if all.iter().all(|texts| texts.calls.is_empty()) {
+            return Vec::new();
+        }
         let row = |text: &dyn Fn(&ProgressColumn) -> String, style: &dyn Fn(&ProgressColumn) -> Style| {
             let mut room = self.columns.saturating_sub(1);
             let cells = columns.iter().map(|(column, width)| {
