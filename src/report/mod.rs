@@ -121,7 +121,7 @@ impl Report {
         let facts = run_facts::facts(record, parts.main().calls);
         let run = RunDetails { thresholds, facts, parts };
         let headline = section::verdict::headline(record, &run.parts, others);
-        Report { run: Some(run.clone()), ..Report::of(headline, section::all(record, &run)) }
+        Report { run: Some(run.clone()), ..Report::of(headline, section::all(record, &run, others)) }
     }
 
     /// A report that is not about a single run.

@@ -30,6 +30,9 @@ pub(super) use series::Series;
 /// Colours, dashes and fonts of all charts.
 pub(super) const STYLE: &str = include_str!("chart.css");
 
+/// Charts in a row, where a row has two.
+const COLUMNS: usize = 2;
+
 /// One chart.
 #[derive(Debug, Clone)]
 pub(super) struct Chart {
@@ -45,11 +48,12 @@ pub(super) struct Chart {
 impl fmt::Display for Chart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, height) = self.size;
+        // A legend has no id.
+        let id = if self.id.is_empty() { String::new() } else { format!(" id=\"{}\"", escape(&self.id)) };
         write!(
             out,
-            "<svg id=\"{}\" class=\"chart\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" tabindex=\"0\" \
+            "<svg{id} class=\"chart\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" tabindex=\"0\" \
              aria-label=\"{}\">{}</svg>",
-            escape(&self.id),
             number(width),
             number(height),
             number(width),
@@ -93,8 +97,6 @@ impl askama::filters::HtmlSafe for Glyph {}
 /// Charts that belong together.
 #[derive(Debug)]
 pub(super) struct Gallery {
-    /// A heading; empty for none.
-    pub(super) heading: String,
     /// How the page arranges them.
     pub(super) layout: Layout,
     /// The charts.
@@ -182,7 +184,7 @@ impl Charts {
 }
 
 fn gallery(layout: Layout, charts: Vec<Chart>) -> Vec<Gallery> {
-    vec![Gallery { heading: String::new(), layout, charts }]
+    vec![Gallery { layout, charts }]
 }
 
 /// The forest plot.
@@ -213,11 +215,6 @@ pub(super) fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
 /// The cost of a call of the mix.
 pub(super) fn mix_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     gallery(Layout::Small, cost::mix(run, series))
-}
-
-/// The own cost of each operation.
-pub(super) fn own_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    cost::operations(run, series)
 }
 
 /// The title of an operation's chart.
@@ -305,5 +302,5 @@ fn with_legend(series: &[Series], gallery: Gallery) -> Vec<Gallery> {
     let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     let description = format!("The lines and markers of {}.", names.join(", "));
     let legend = Chart { id: String::new(), description, size: (400.0, bottom), body };
-    vec![Gallery { heading: String::new(), layout: Layout::Two, charts: vec![legend] }, gallery]
+    vec![Gallery { layout: Layout::Two, charts: vec![legend] }, gallery]
 }
