@@ -108,7 +108,7 @@ def rows(source, run, name):
         if measured is None:
             cells += ["", ""]
             continue
-        cells += [f"{measured:.2f}", f"{100 * (predicted / measured - 1):+.0f} %"]
+        cells += [f"{measured:.2f}", f"{round(100 * (predicted / measured - 1)):+d} %"]
         holds.append(agrees(predicted, measured, run.record["settings"]["noise"]))
     shown = "yes" if all(holds) else "no"
     print(f"| {name} | {run.mix} | {source.mix} | {pair} | {predicted:.2f} | {' | '.join(cells)} | {shown} |")
