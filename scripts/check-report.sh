@@ -70,12 +70,14 @@ look "$folder/run/report.html" "$folder"
 mkdir -p "$folder/pages"
 DOCSHAPE_PAGES=$(realpath "$folder/pages") cargo test --locked --quiet --lib pages_of_every_kind >"$folder/pages.log" 2>&1 ||
     { cat "$folder/pages.log" >&2; exit 1; }
-CHARTS="forest throughput growth sizes cost" WHAT_IF=yes look "$folder/pages/run.html" "$folder/pages"
+for run in run winner; do
+    CHARTS="forest growth sizes cost" WHAT_IF=yes look "$folder/pages/$run.html" "$folder/pages/$run"
+done
 for kind in compare capacity verify summary sweep growth rules; do
     CHARTS="" look "$folder/pages/$kind.html" "$folder/pages/$kind"
 done
 
-# The same page, with texts that try to inject markup and script.
+# The page of the run, with texts that try to inject markup and script.
 mkdir -p "$folder/hostile"
 node tests/html/hostile.mjs "$folder/run/run.json" "$folder/hostile/run.json"
 cp "$folder/run/latency.hlog" "$folder/hostile/"

@@ -78,7 +78,7 @@ impl Layout {
 
     /// The most characters of a strategy's name that are shown.
     fn letters(&self) -> usize {
-        let end = if self.is_stacked { 176.0 } else { self.axis.0 - GAP };
+        let end = if self.is_stacked { 166.0 } else { self.axis.0 - GAP };
         ((end - self.name) / LETTER) as usize
     }
 }

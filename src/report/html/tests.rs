@@ -100,8 +100,9 @@ fn sections_and_charts_are_there_once() {
 fn pages_of_every_kind_are_well_formed() {
     // scripts/check-report.sh looks at them in a browser.
     let folder = std::env::var_os("DOCSHAPE_PAGES").map(std::path::PathBuf::from);
-    let names = ["run", "compare", "capacity", "verify", "summary", "sweep", "growth", "rules"];
-    for (name, report) in names.iter().zip(crate::report::json::tests::all()) {
+    let names = ["run", "compare", "capacity", "verify", "summary", "sweep", "growth", "rules", "winner"];
+    let winner = crate::report::tests::report(&sample::run(8));
+    for (name, report) in names.iter().zip(crate::report::json::tests::all().into_iter().chain([winner])) {
         let mut text = String::new();
         Html.render(&report, &mut text).unwrap();
         markup::read(&text);

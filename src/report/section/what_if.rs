@@ -64,8 +64,8 @@ pub(super) fn section(record: &RunRecord, parts: &PartEvaluations, others: &[Run
         failures => format!(" Left out, because own times do not predict them: {}.", failures.join("; ")),
     };
     let note = format!(
-        "Estimated from own times, not measured: waiting and interference between operations are not in it. {} Strategies closer \
-         than {} to each other are too close for it.{left_out}",
+        "Estimated from own times, not measured: waiting, interference between operations, and what another mix does to the data are \
+         not in it. {} It does not tell apart strategies that are within {} of each other.{left_out}",
         what_if.largest_miss(),
         percent(AGREEMENT)
     );
