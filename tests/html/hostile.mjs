@@ -12,7 +12,7 @@ record.scenario.about = hostile(record.scenario.about);
 record.scenario.text = record.scenario.text.split('\n').map((line) => (line.includes('#') ? hostile(line) : line)).join('\n')
   .replace('strategies:', `strategies:\n  ${hostile('x')}: 1`);
 // Names that spreadsheets, Markdown and addresses would interpret, too.
-const rename = (name) => `=${name}|"&<i>`;
+const rename = (name) => `=${name}|"<i>`;
 record.strategies[1].name = rename(record.strategies[1].name);
 const [operation] = record.operations;
 record.operations[0] = rename(operation);

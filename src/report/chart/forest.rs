@@ -193,7 +193,7 @@ impl Plot<'_> {
             svg.text("head", (8.0, top + 12.0), &cut(&name, 30));
             svg.text("note halo e", (layout.width - 8.0, top + 12.0), &share);
         } else {
-            svg.text("head", (8.0, first + layout.words), &cut(&name, 22));
+            svg.text("head", (8.0, first + layout.words), &cut(&name, 18));
             if shown().count() > 1 {
                 svg.text("note", (8.0, first + layout.words + 16.0), &share);
             }
