@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
-# Makes a short run and checks its report.html in a browser with tests/html/check.mjs.
+# Makes a short run and pages of all kinds, and checks them in a browser with tests/html/check.mjs.
 #
-#   scripts/check-report.sh [FOLDER]     for screenshots and the page; by default a temporary folder
+#   scripts/check-report.sh [--firefox] [FOLDER]     for screenshots and pages; by default a temporary folder
 #
 # Installs Chromium with apt and two npm modules at the versions below. If that is impossible, the check is skipped with a
-# message, or fails if CI is set.
+# message, or fails if CI is set. With --firefox it also opens the pages in Debian's Firefox (tests/html/firefox.mjs says what
+# that covers), which the gate does not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 playwright=1.65.1
 axe=4.14.1
+
+firefox=
+if [[ ${1-} == --firefox ]]; then
+    firefox=${FIREFOX:-firefox-esr}
+    shift
+fi
 
 skip() {
     echo "check-report: skipped: $1" >&2
@@ -44,7 +51,7 @@ else
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
 fi
-rm -rf "$folder/run" "$folder/hostile"
+rm -rf "$folder/run" "$folder/hostile" "$folder/pages"
 
 docshape=${DOCSHAPE:-}
 if [[ -z $docshape ]]; then
@@ -59,9 +66,26 @@ look() { CHROMIUM=$browser MODULES=$modules node tests/html/check.mjs "$@"; }
     (($? == 4)) || { cat "$folder/run.log" >&2; exit 1; }
 look "$folder/run/report.html" "$folder"
 
-# The same page, with texts that try to inject markup and script.
+# A page of every kind of report, from the records of the unit tests. Own times predict the mix of their run.
+mkdir -p "$folder/pages"
+DOCSHAPE_PAGES=$(realpath "$folder/pages") cargo test --locked --quiet --lib pages_of_every_kind >"$folder/pages.log" 2>&1 ||
+    { cat "$folder/pages.log" >&2; exit 1; }
+for run in run winner; do
+    CHARTS="forest growth sizes cost" WHAT_IF=yes look "$folder/pages/$run.html" "$folder/pages/$run"
+done
+for kind in compare capacity verify summary sweep growth rules; do
+    CHARTS="" look "$folder/pages/$kind.html" "$folder/pages/$kind"
+done
+
+# The page of the run, with texts that try to inject markup and script.
 mkdir -p "$folder/hostile"
 node tests/html/hostile.mjs "$folder/run/run.json" "$folder/hostile/run.json"
 cp "$folder/run/latency.hlog" "$folder/hostile/"
 "$docshape" report "$folder/hostile" --format html >"$folder/hostile.html"
 look "$folder/hostile.html" "$folder/hostile"
+
+if [[ -n $firefox ]]; then
+    command -v "$firefox" >/dev/null || apt-get install -y -qq --no-install-recommends firefox-esr >/dev/null
+    FIREFOX=$firefox node --experimental-websocket tests/html/firefox.mjs "$folder" \
+        "$folder/run/report.html" "$folder/hostile.html" "$folder"/pages/*.html
+fi

@@ -734,7 +734,7 @@ fn growth_ends_when_a_document_is_full_and_nothing_is_lost() {
     assert!(largest(1).iter().all(|bytes| *bytes < 300_000), "{:?}", largest(1));
     assert!(ended.stdout.contains("embedded refused add_comment (size) after"), "{}", ended.stdout);
     assert_eq!(finish(place.docshape(&["report", run])).ok().stdout, ended.stdout);
-    assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("stages-0"));
+    assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("stage-times-0"));
     place.assert_nothing_left();
 }
 

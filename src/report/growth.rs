@@ -222,7 +222,7 @@ impl GrowthResults<'_> {
         let table = Table::new("grown_times", "Times while documents grow", Column::strategy(), &measures, rows)
             .grouped(Column::operation());
         let charts = self.time_charts();
-        let charts = Charts::of(self.series(), move |series| chart::stages::stages(&charts, series), "");
+        let charts = Charts::of(self.series(), move |series| chart::stages::stages("stage-times", &charts, series), "");
         Section::new("growth", "Times while documents grow").charts(charts).table(table).note(
             "Medians of service times of one client, with intervals by order statistics (95 %). A time has doubled where, from \
              that stage on, its interval is above twice that of the first stage. One life was measured: what happens to the \
@@ -291,7 +291,7 @@ impl GrowthResults<'_> {
                 .grouped(Column::strategy())
                 .only(Forms::READ);
         let charts = vec![self.size_chart()];
-        let charts = Charts::of(self.series(), move |series| chart::stages::stages(&charts, series), "");
+        let charts = Charts::of(self.series(), move |series| chart::stages::stages("stage-sizes", &charts, series), "");
         Section::new("sizes", "Sizes and costs").charts(charts).table(table).note(format!(
             "Sizes after each stage, the largest document first; costs per measured call of {growing}, from the server's counters. On a replica set the \
              server stores an update of a large document as changes if they are small, else whole; entries of the oplog count as whole."

@@ -269,6 +269,24 @@ fn nothing_steers_a_terminal_and_every_form_is_well_formed() {
 }
 
 #[test]
+fn names_of_other_mixes_stay_text() {
+    let of = |text: &str| {
+        let record = sample::whole(&sample::run(6));
+        let mut other = record.clone();
+        other.mix.name = text.to_owned();
+        let report = Report::among(&record, &[other]);
+        let page = written(&Html, &report);
+        assert_still(&page, text);
+        let root = markup::read(&page);
+        let table = root.all("table").into_iter().find(|table| table.get("data-table") == "mix_shares").unwrap();
+        assert_eq!(table.all("tr")[0].all("th")[2].text.trim(), plain(text));
+        structure(&written(&Markdown, &report)).0
+    };
+    let expected = of("word");
+    HOSTILE.into_iter().for_each(|text| assert_eq!(of(text), expected, "{text:?}"));
+}
+
+#[test]
 fn a_table_has_its_columns_whatever_its_texts_are_and_no_formula() {
     for text in HOSTILE {
         let mut run = run(text);

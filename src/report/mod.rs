@@ -129,7 +129,7 @@ impl Report {
         let claims = section::claims::counts(record, &parts);
         let run = RunDetails { thresholds, claims, facts, parts };
         let headline = section::verdict::headline(record, &run.parts, others);
-        Report { run: Some(run.clone()), ..Report::of(headline, section::all(record, &run)) }
+        Report { run: Some(run.clone()), ..Report::of(headline, section::all(record, &run, others)) }
     }
 
     /// A report that is not about a single run.

@@ -38,6 +38,11 @@ impl Forms {
         Forms(self.0 | other.0)
     }
 
+    /// Those of these forms that are also among others.
+    pub const fn within(self, other: Forms) -> Forms {
+        Forms(self.0 & other.0)
+    }
+
     /// Whether all of some forms are among these.
     pub const fn contains(self, other: Forms) -> bool {
         self.0 & other.0 == other.0

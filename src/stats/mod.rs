@@ -87,7 +87,7 @@ pub use threshold::{Measurement, Threshold, ThresholdCheck};
 pub use throughput::{calls_per_second, cell_rate};
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
 pub use trial::judge;
-pub use turning_point::{MixEstimate, ShareTurn, network_turn};
+pub use turning_point::{AGREEMENT, MixEstimate, ShareTurn, network_turn};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
 pub use warm_up::{WarmUp, is_growing, warm_up};
 

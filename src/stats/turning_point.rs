@@ -4,11 +4,11 @@
 
 use crate::results::RunRecord;
 
-use super::budget::{mix_shares, own_time};
+use super::budget::{own_time, shares};
 use super::{cells, outcome_totals, service_mean};
 
-/// How far (0.2 for 20 %) the estimated ratio of the mix may be from the measured one for shares to be estimated.
-const AGREEMENT: f64 = 0.2;
+/// How far (0.2 for 20 %) the estimated ratio of a mix may be from the measured one for other mixes to be estimated.
+pub const AGREEMENT: f64 = 0.2;
 
 /// Turning points above this round-trip time in nanoseconds are of no use: no network within a region is slower.
 const SLOWEST_NETWORK: f64 = 100e6;
@@ -49,13 +49,23 @@ pub struct MixEstimate<'r> {
 }
 
 impl<'r> MixEstimate<'r> {
-    /// From the part that measures own costs.
+    /// From the part that measures own costs, for its own mix.
     pub fn new(own: &'r RunRecord) -> MixEstimate<'r> {
-        MixEstimate { own, shares: mix_shares(own) }
+        MixEstimate::of_mix(own, &own.mix.weights)
+    }
+
+    /// From the part that measures own costs, for a mix with these weights.
+    pub fn of_mix(own: &'r RunRecord, weights: &[(String, f64)]) -> MixEstimate<'r> {
+        MixEstimate { own, shares: shares(&own.operations, weights) }
+    }
+
+    /// The share (0 to 1) of an operation.
+    pub fn share(&self, operation: usize) -> f64 {
+        self.shares.get(operation).copied().unwrap_or(0.0)
     }
 
     /// The own time of an operation; `None` where it was not measured.
-    fn time(&self, strategy: usize, operation: usize) -> Option<f64> {
+    pub fn time(&self, strategy: usize, operation: usize) -> Option<f64> {
         own_time(self.own, strategy, operation)
     }
 
@@ -74,12 +84,37 @@ impl<'r> MixEstimate<'r> {
         self.mean_without(strategy, None)
     }
 
+    /// The estimated time of a strategy divided by that of another one.
+    pub fn ratio(&self, one: usize, other: usize) -> Option<f64> {
+        Some(self.mean(one)? / self.mean(other)?)
+    }
+
     /// Whether the estimate predicts a measured ratio of two strategies, and which of them is faster.
     pub fn predicts(&self, one: usize, other: usize, measured: f64) -> bool {
-        let estimated = self.mean(one).zip(self.mean(other)).map(|(one, other)| one / other);
-        estimated.is_some_and(|estimated| {
-            (estimated < 1.0) == (measured < 1.0) && (estimated / measured).ln().abs() <= AGREEMENT.ln_1p()
+        self.agrees(one, other, measured, 0.0)
+    }
+
+    /// Whether the estimate predicts a measured ratio of two strategies; which of them is faster counts only where both
+    /// ratios are beyond noise (0.02 for 2 %).
+    pub fn agrees(&self, one: usize, other: usize, measured: f64, noise: f64) -> bool {
+        self.ratio(one, other).is_some_and(|estimated| {
+            let [by, of] = [estimated.ln(), measured.ln()];
+            let is_noise = by.abs().min(of.abs()) <= noise.ln_1p() && noise > 0.0;
+            (is_noise || (by < 0.0) == (of < 0.0)) && (by - of).abs() <= AGREEMENT.ln_1p()
         })
+    }
+
+    /// The time of a strategy divided by that of another one where the operation of a turning point is all of the mix, or
+    /// nothing of it: the most that a turned order can come to.
+    pub fn beyond(&self, turn: &ShareTurn, one: usize, other: usize) -> Option<f64> {
+        let time = |strategy| {
+            if turn.turn > turn.measured {
+                self.time(strategy, turn.operation)
+            } else {
+                self.mean_without(strategy, Some(turn.operation))
+            }
+        };
+        Some(time(one)? / time(other)?)
     }
 
     /// The shares at which the order of two strategies turns round, the nearest to the measured mix first.
@@ -129,6 +164,19 @@ mod tests {
             first.turn * estimate.time(strategy, first.operation).unwrap() + (1.0 - first.turn) * rest
         };
         assert!((at(0) / at(1) - 1.0).abs() < 1e-9, "{first:?}");
+        // linked is faster in the mix; beyond the turning point embedded is.
+        assert!(estimate.mean(1) < estimate.mean(0) && estimate.beyond(&first, 1, 0).unwrap() > 1.0);
+    }
+
+    #[test]
+    fn other_mixes_have_other_weights() {
+        let run = sample::whole(&sample::run(8));
+        let own = &run.all_parts()[&Part::Own];
+        let weights = |pairs: [(&str, f64); 2]| pairs.map(|(name, weight)| (name.to_owned(), weight));
+        let reads = MixEstimate::of_mix(own, &weights([("read_post", 3.0), ("count", 0.0)]));
+        assert_eq!((reads.share(1), reads.mean(0)), (1.0, reads.time(0, 1)));
+        let nothing = MixEstimate::of_mix(own, &weights([("read_post", 0.0), ("count", 0.0)]));
+        assert_eq!(nothing.mean(0), None);
     }
 
     #[test]
@@ -140,5 +188,13 @@ mod tests {
         assert!(estimate.predicts(1, 0, ratio * 1.19) && !estimate.predicts(1, 0, ratio * 1.21));
         assert!(!estimate.predicts(1, 0, f64::NAN));
         assert!(estimate.predicts(0, 0, 1.1) && !estimate.predicts(0, 0, 0.99), "the order must agree, too");
+        assert!(
+            estimate.agrees(0, 0, 0.99, 0.02) && !estimate.agrees(0, 0, 0.8, 0.02),
+            "within noise there is no order"
+        );
+        // A mix in which linked takes 5 % more time.
+        let close = MixEstimate::of_mix(own, &[("read_post".to_owned(), 0.797), ("add_comment".to_owned(), 0.203)]);
+        assert!((close.ratio(1, 0).unwrap() - 1.05).abs() < 0.01, "{:?}", close.ratio(1, 0));
+        assert!(close.agrees(1, 0, 0.95, 0.06) && !close.agrees(1, 0, 0.95, 0.02));
     }
 }

@@ -56,6 +56,8 @@ pub enum CompareFormat {
     Terminal,
     /// Markdown
     Markdown,
+    /// A page that needs no network
+    Html,
     /// The conclusions as data, see docs/report.schema.json
     Json,
 }

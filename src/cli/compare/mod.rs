@@ -6,7 +6,7 @@ mod comparability;
 
 use std::path::{Path, PathBuf};
 
-use crate::report::{ComparedRuns, Json, Markdown, NamedRun, Report};
+use crate::report::{ComparedRuns, Html, Json, Markdown, NamedRun, Report};
 use crate::results::{self, RunRecord, saved_run};
 use crate::stats::{ComparedUnit, RunSides, compare_runs};
 
@@ -197,6 +197,7 @@ impl<'p> RunsToCompare<'p> {
         output::print(&match format {
             CompareFormat::Terminal => terminal(&report),
             CompareFormat::Markdown => written(&Markdown, &report),
+            CompareFormat::Html => written(&Html, &report),
             CompareFormat::Json => written(&Json, &report),
         })?;
         Ok(if found.has_regression() { Exit::CheckFailed } else { Exit::Success })

@@ -78,7 +78,7 @@ impl Layout {
 
     /// The most characters of a strategy's name that are shown.
     fn letters(&self) -> usize {
-        let end = if self.is_stacked { 176.0 } else { self.axis.0 - GAP };
+        let end = if self.is_stacked { 166.0 } else { self.axis.0 - GAP };
         ((end - self.name) / LETTER) as usize
     }
 }
@@ -193,7 +193,7 @@ impl Plot<'_> {
             svg.text("head", (8.0, top + 12.0), &cut(&name, 30));
             svg.text("note halo e", (layout.width - 8.0, top + 12.0), &share);
         } else {
-            svg.text("head", (8.0, first + layout.words), &cut(&name, 22));
+            svg.text("head", (8.0, first + layout.words), &cut(&name, 18));
             if shown().count() > 1 {
                 svg.text("note", (8.0, first + layout.words + 16.0), &share);
             }

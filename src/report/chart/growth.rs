@@ -51,6 +51,7 @@ fn chart(run: &Evaluation, series: &[Series], place: usize, label: &str) -> Char
         remark: "bytes, mean of the rounds".into(),
         description: format!("Size of {label} over the calls, a line per strategy and collection."),
         x_label: "share of the calls",
+        axis: ("share of the calls", 1.0),
         x_ticks: [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (share, percent(share))).to_vec(),
         is_log: false,
         unit: &|value| short(&bytes(value)),

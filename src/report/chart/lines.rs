@@ -25,6 +25,8 @@ pub struct Lines<'c> {
     pub description: String,
     /// The label of the x axis.
     pub x_label: &'c str,
+    /// What the x axis shows, and its value at the right end: charts of the same axis share a cross-hair.
+    pub axis: (&'c str, f64),
     /// The tick labels of the x axis, with positions from 0 to 1.
     pub x_ticks: Vec<(f64, String)>,
     /// Whether the y axis is logarithmic.
@@ -55,11 +57,28 @@ fn across(share: f64) -> f64 {
 impl Lines<'_> {
     /// Draws the chart.
     pub fn draw(&self) -> Chart {
+        self.draw_with(self.values())
+    }
+
+    /// Draws charts of which those in a row of `columns` share their y axis, so that heights compare.
+    pub fn draw_rows(charts: &[Lines], columns: usize) -> Vec<Chart> {
+        let row = |row: &[Lines]| -> Vec<Chart> {
+            row.iter().map(|chart| chart.draw_with(row.iter().flat_map(Lines::values))).collect()
+        };
+        charts.chunks(columns.max(1)).flat_map(row).collect()
+    }
+
+    /// All values of the y axis.
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let bands = self.lines.iter().flat_map(|line| &line.band).flat_map(|(_, low, high)| [*low, *high]);
+        self.lines.iter().flat_map(|line| &line.points).map(|(_, value)| *value).chain(bands)
+    }
+
+    /// Draws the chart with a y axis for these values.
+    fn draw_with(&self, values: impl Iterator<Item = f64>) -> Chart {
         let mut svg = Svg::default();
-        let bands = || self.lines.iter().flat_map(|line| &line.band).flat_map(|(_, low, high)| [*low, *high]);
-        let values = || self.lines.iter().flat_map(|line| &line.points).map(|(_, value)| *value).chain(bands());
-        let axis =
-            if self.is_log { Scale::log(values(), BOTTOM, TOP) } else { Scale::linear(values(), BOTTOM, TOP, 5) };
+        let axis = if self.is_log { Scale::log(values, BOTTOM, TOP) } else { Scale::linear(values, BOTTOM, TOP, 5) };
+        svg.plane(self.axis.0, self.axis.1, (LEFT, TOP), (RIGHT - LEFT, BOTTOM - TOP));
         self.frame(&mut svg, &axis);
         // The repeat is drawn first, so that it does not hide the baseline.
         let (repeats, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_repeat());

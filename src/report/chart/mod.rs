@@ -35,6 +35,9 @@ pub(super) const STYLE: &str = include_str!("chart.css");
 /// The title of the pictures of the first screen.
 pub(super) const CPU_AND_TIMES: &str = "CPU time and response time of the mix";
 
+/// Charts in a row, where a row has two.
+const COLUMNS: usize = 2;
+
 /// One chart.
 #[derive(Debug, Clone)]
 pub(super) struct Chart {
@@ -50,11 +53,12 @@ pub(super) struct Chart {
 impl fmt::Display for Chart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, height) = self.size;
+        // A legend has no id.
+        let id = if self.id.is_empty() { String::new() } else { format!(" id=\"{}\"", escape(&self.id)) };
         write!(
             out,
-            "<svg id=\"{}\" class=\"chart\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" tabindex=\"0\" \
+            "<svg{id} class=\"chart\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" tabindex=\"0\" \
              aria-label=\"{}\">{}</svg>",
-            escape(&self.id),
             number(width),
             number(height),
             number(width),
@@ -98,8 +102,6 @@ impl askama::filters::HtmlSafe for Glyph {}
 /// Charts that belong together.
 #[derive(Debug)]
 pub(super) struct Gallery {
-    /// A heading; empty for none.
-    pub(super) heading: String,
     /// How the page arranges them.
     pub(super) layout: Layout,
     /// The charts.
@@ -187,7 +189,7 @@ impl Charts {
 }
 
 fn gallery(layout: Layout, charts: Vec<Chart>) -> Vec<Gallery> {
-    vec![Gallery { heading: String::new(), layout, charts }]
+    vec![Gallery { layout, charts }]
 }
 
 /// The CPU budget of the mix, and what its calls take.
@@ -229,11 +231,6 @@ pub(super) fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
 /// The cost of a call of the mix.
 pub(super) fn mix_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     gallery(Layout::Small, cost::mix(run, series))
-}
-
-/// The own cost of each operation.
-pub(super) fn own_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    cost::operations(run, series)
 }
 
 /// The title of an operation's chart.
@@ -322,5 +319,5 @@ fn with_legend(series: &[Series], gallery: Gallery) -> Vec<Gallery> {
     let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     let description = format!("The lines and markers of {}.", names.join(", "));
     let legend = Chart { id: String::new(), description, size: (400.0, bottom), body };
-    vec![Gallery { heading: String::new(), layout: Layout::Two, charts: vec![legend] }, gallery]
+    vec![Gallery { layout: Layout::Two, charts: vec![legend] }, gallery]
 }

@@ -14,7 +14,12 @@ const POINTS: u32 = 10;
 
 /// Draws a chart of the mix and one per operation.
 pub fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
-    run.mix_first().enumerate().filter_map(|(place, row)| chart(run, series, place, row)).collect()
+    let charts = run.mix_first().enumerate().filter_map(|(place, row)| chart(run, series, place, row));
+    Lines::draw_rows(&charts.collect::<Vec<_>>(), super::COLUMNS)
+}
+
+fn text(value: f64) -> String {
+    short(&time(value))
 }
 
 /// The position of a percentile on the axis in nines: 0 for 0 %, 1 for 90 %, 2 for 99 %.
@@ -22,7 +27,7 @@ fn nines(share: f64) -> f64 {
     -(1.0 - share).log10()
 }
 
-fn chart(run: &Evaluation, series: &[Series], place: usize, row: &OperationResults) -> Option<Chart> {
+fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &OperationResults) -> Option<Lines<'c>> {
     let cells = || series.iter().zip(&row.cells);
     let known = |share: &f64| cells().any(|(_, cell)| cell.distribution.quantile(*share).is_some());
     let last = NAMED.iter().map(|(share, _)| *share).rfind(known)?;
@@ -30,18 +35,18 @@ fn chart(run: &Evaluation, series: &[Series], place: usize, row: &OperationResul
     let lines = cells().map(|(series, cell)| line(run, series, row, cell, width)).collect();
     let ticks = NAMED.iter().filter(|(share, _)| *share <= last);
     let calls: u64 = row.cells.iter().map(|cell| cell.distribution.calls()).sum();
-    let lines = Lines {
+    Some(Lines {
         id: format!("percentiles-{place}"),
         title: super::title(row),
         remark: counted(calls, "call"),
         description: format!("{} times of {} by percentile, a line per strategy.", run.times_capital(), row.name),
         x_label: if run.is_open { "percentile of the response times" } else { "percentile of the service times" },
+        axis: ("percentile", width),
         x_ticks: ticks.map(|(share, name)| (nines(*share) / width, (*name).to_owned())).collect(),
         is_log: true,
-        unit: &|value| short(&time(value)),
+        unit: &text,
         lines,
-    };
-    Some(lines.draw())
+    })
 }
 
 fn line<'c>(run: &Evaluation, series: &'c Series, row: &OperationResults, cell: &Measured, width: f64) -> Line<'c> {

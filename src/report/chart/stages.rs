@@ -32,14 +32,14 @@ pub struct StageChart {
     pub lines: Vec<StageLine>,
 }
 
-/// All charts, two in a row.
-pub fn stages(charts: &[StageChart], series: &[Series]) -> Vec<Gallery> {
-    let drawn = charts.iter().enumerate().map(|(place, chart)| chart.draw(place, series)).collect();
-    super::with_legend(series, Gallery { heading: String::new(), layout: Layout::Two, charts: drawn })
+/// All charts, two in a row. Their ids in the page start with `id`.
+pub fn stages(id: &str, charts: &[StageChart], series: &[Series]) -> Vec<Gallery> {
+    let drawn = charts.iter().enumerate().map(|(place, chart)| chart.draw(format!("{id}-{place}"), series)).collect();
+    super::with_legend(series, Gallery { layout: Layout::Two, charts: drawn })
 }
 
 impl StageChart {
-    fn draw(&self, place: usize, series: &[Series]) -> super::Chart {
+    fn draw(&self, id: String, series: &[Series]) -> super::Chart {
         let calls = || self.lines.iter().flat_map(|line| &line.points).map(|(calls, _, _)| (*calls).max(1));
         let low = calls().min().unwrap_or(1) as f64;
         let high = calls().max().unwrap_or(1) as f64;
@@ -64,11 +64,12 @@ impl StageChart {
             })
         });
         let lines = Lines {
-            id: format!("stages-{place}"),
+            id,
             title: self.title.clone(),
             remark: self.remark.clone(),
             description: format!("{}: {}, over the calls of {}.", self.title, self.remark, self.operation),
             x_label: &format!("calls of {}", self.operation),
+            axis: ("calls", 1.0),
             x_ticks: powers.map(|calls| (across(calls as f64), count(calls))).collect(),
             is_log: true,
             unit: &|value| short(&(self.unit)(value)),

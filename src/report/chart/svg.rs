@@ -53,6 +53,14 @@ impl Svg {
         let _ = write!(self.text, ">{}</text>", escape(text));
     }
 
+    /// Writes the area that an x axis spans, by which the page draws its cross-hair: `axis` names what the axis shows, `span` is
+    /// the value at its right end.
+    pub fn plane(&mut self, axis: &str, span: f64, corner: Point, (width, height): (f64, f64)) {
+        self.open("rect", "plane");
+        self.numbers(&[("x", corner.0), ("y", corner.1), ("width", width), ("height", height)]);
+        let _ = write!(self.text, " data-axis=\"{}\" data-span=\"{:.4}\"/>", escape(axis), span);
+    }
+
     /// Writes a group of elements with a tooltip.
     pub fn group(&mut self, class: &str, title: &str, fill: impl FnOnce(&mut Svg)) {
         self.open("g", class);

@@ -63,13 +63,13 @@ pub struct WinnerCell {
 /// The ratios of all operations, two charts in a row.
 pub fn ratios(charts: &[RatioChart], series: &[Series]) -> Vec<Gallery> {
     let drawn = charts.iter().enumerate().map(|(place, chart)| chart.draw(place, series)).collect();
-    with_legend(series, Gallery { heading: String::new(), layout: Layout::Two, charts: drawn })
+    with_legend(series, Gallery { layout: Layout::Two, charts: drawn })
 }
 
 /// The fastest strategies of all operations.
 pub fn winners(maps: &[WinnerMap], series: &[Series]) -> Vec<Gallery> {
     let drawn = maps.iter().enumerate().map(|(place, map)| map.draw(place, series)).collect();
-    with_legend(series, Gallery { heading: String::new(), layout: Layout::Two, charts: drawn })
+    with_legend(series, Gallery { layout: Layout::Two, charts: drawn })
 }
 
 impl RatioChart {
@@ -109,6 +109,7 @@ impl RatioChart {
                 self.title, self.condition
             ),
             x_label: &self.condition,
+            axis: (&self.condition, 1.0),
             x_ticks: self.values.iter().step_by(step).map(|(x, label)| (across(*x), label.clone())).collect(),
             is_log: true,
             unit: &|value| short(&three(value)),

@@ -59,6 +59,7 @@ fn within(run: &Evaluation, series: &[Series]) -> Option<Chart> {
             "Calls per second of each of {slices} slices, the median over the rounds, a line per strategy."
         ),
         x_label: "median of the rounds, shaded: their middle half",
+        axis: ("slice", 1.0),
         x_ticks: ticks(slices, "slice"),
         is_log: false,
         unit: &rate,
@@ -102,6 +103,7 @@ fn rates_of_rounds(run: &Evaluation, series: &[Series]) -> Option<Chart> {
         remark: "calls per second".into(),
         description: format!("Calls per second of each of {} rounds, a line per strategy.", run.rounds),
         x_label: "all slices of a round",
+        axis: ("round", 1.0),
         x_ticks: Vec::new(),
         is_log: false,
         unit: &rate,
@@ -123,6 +125,7 @@ fn latency(run: &Evaluation, series: &[Series], (short, name, of): Quantile) -> 
         remark: format!("{kind} time"),
         description: format!("The {name} of the {kind} times of each of {rounds} rounds, a line per strategy."),
         x_label: "all operations of the mix",
+        axis: ("round", 1.0),
         x_ticks: Vec::new(),
         is_log: false,
         unit: &|value| super::super::format::short(&time(value)),

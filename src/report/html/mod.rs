@@ -21,13 +21,36 @@ use sha2::{Digest, Sha256};
 
 use super::cell::{Cell, Link, Tone};
 use super::chart::{Chart, Gallery, Glyph, Layout, STYLE, Series};
+use super::evaluation::Evaluation;
 use super::format::counted;
 use super::section::{Headline, Section};
-use super::table::{Column, Forms, Grid, Kind, Line, Table};
+use super::table::{Block, Column, Forms, Grid, Kind, Line, Table};
 use super::{Renderer, Report};
 use yaml::Parts;
 
 const FORM: Forms = Forms::HTML;
+
+/// The style, a file per thing that it is about.
+const STYLES: [&str; 8] = [
+    STYLE,
+    include_str!("report.css"),
+    include_str!("decision.css"),
+    include_str!("contents.css"),
+    include_str!("tables.css"),
+    include_str!("cross_hair.css"),
+    include_str!("what_if.css"),
+    include_str!("print.css"),
+];
+
+/// The script, a file per thing that it does. The address comes first: it decides what is switched off.
+const SCRIPTS: [&str; 6] = [
+    include_str!("address.js"),
+    include_str!("report.js"),
+    include_str!("contents.js"),
+    include_str!("tables.js"),
+    include_str!("cross_hair.js"),
+    include_str!("what_if.js"),
+];
 
 /// The name of the page in a run's folder.
 pub const HTML_FILE: &str = "report.html";
@@ -83,6 +106,10 @@ struct Page<'r> {
     policy: String,
     series: Vec<(Series, Glyph)>,
     parts: Vec<Part<'r>>,
+    /// The strategy whose columns come first where there is no room for all, by its place.
+    winner: Option<usize>,
+    /// A ratio this close to 1 is noise.
+    noise: Option<f64>,
     overview: Option<Shown<'r>>,
     /// The pictures of the first screen.
     pictures: Vec<Gallery>,
@@ -108,7 +135,7 @@ struct Shown<'r> {
 impl<'r> Page<'r> {
     fn new(report: &'r Report, series: &'r [Series]) -> Page<'r> {
         let style = Trusted(style(series.len()));
-        let script = Trusted(include_str!("report.js").to_owned());
+        let script = Trusted(SCRIPTS.concat());
         let policy = format!(
             "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
             style.hash(),
@@ -131,10 +158,22 @@ impl<'r> Page<'r> {
             policy,
             series: series.iter().map(|series| (series.clone(), Chart::glyph(series))).collect(),
             parts: parts.filter(Part::is_shown).collect(),
+            noise: report.run.as_ref().map(|run| run.parts.main().noise),
+            winner: winner(&report.headline, series),
             overview: report.headline.overview.as_ref().and_then(shown),
             pictures: report.headline.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
             warnings: warnings.map_or_else(String::new, |section| counted(section.items.len() as u64, "warning")),
         }
+    }
+
+    /// What the page is about, for previews of links to it.
+    fn summary(&self) -> &str {
+        summary(self.headline)
+    }
+
+    /// Whether there are sections enough to need a table of contents.
+    fn has_contents(&self) -> bool {
+        self.parts.len() > 2
     }
 
     /// A number stays on the line of its unit.
@@ -146,6 +185,19 @@ impl<'r> Page<'r> {
     fn at(&self, place: &usize) -> Option<&(Series, Glyph)> {
         self.series.get(*place)
     }
+}
+
+/// The answer, or why there is none.
+fn summary(headline: &Headline) -> &str {
+    let answer = headline.decision.iter().map(|decision| &decision.answer);
+    let texts = headline.invalid.iter().chain(answer).chain(&headline.sentences).chain(&headline.subject);
+    texts.map(String::as_str).next().unwrap_or(&headline.about)
+}
+
+/// The strategy to choose, by its place.
+fn winner(headline: &Headline, series: &[Series]) -> Option<usize> {
+    let name = headline.decision.as_ref()?.winner.as_deref()?;
+    series.iter().find(|one| one.name == name).map(|one| one.place)
 }
 
 impl Part<'_> {
@@ -175,6 +227,18 @@ impl Shown<'_> {
         series.map_or_else(|| side.to_owned(), |place| format!("s{place} {side}"))
     }
 
+    /// Whether nothing is written above a column; an empty heading would be a riddle for screen readers.
+    fn has_no_head(&self, block: &Block, column: &Column) -> bool {
+        block.heading.is_none() && column.heading.is_empty()
+    }
+
+    /// The exact value of a cell whose text is a number with a unit, or rounded; empty where the text says all.
+    fn value(&self, column: &Column, cell: &Cell) -> String {
+        let value = cell.value.as_ref().and_then(serde_json::Value::as_f64).filter(|_| column.kind == Kind::Number);
+        let value = value.and_then(|value| format!("{value:.6e}").parse::<f64>().ok());
+        value.map(|value| value.to_string()).filter(|value| *value != cell.text).unwrap_or_default()
+    }
+
     fn block(&self, series: &Option<usize>) -> String {
         series.map_or_else(String::new, |place| format!("s{place}"))
     }
@@ -184,13 +248,13 @@ impl Shown<'_> {
         series.and_then(|place| self.series.get(place)).map_or_else(String::new, Series::look_class)
     }
 
-    /// The cells of a line with their classes.
-    fn cells<'l>(&'l self, line: &'l Line<'l>) -> Vec<(&'l Cell, String)> {
+    /// The cells of a line with their classes and values.
+    fn cells<'l>(&'l self, line: &'l Line<'l>) -> Vec<(&'l Cell, String, String)> {
         static BLANK: Cell = Cell::BLANK;
         let cell = |((series, column), cell): ((Option<usize>, &Column), &Option<&'l Cell>)| {
             let cell = cell.unwrap_or(&BLANK);
             let class = format!("{} {}", self.head(&series, column), tone(cell.tone));
-            (cell, class.trim().to_owned())
+            (cell, class.trim().to_owned(), self.value(column, cell))
         };
         self.grid.columns().zip(&line.cells).map(cell).collect()
     }
@@ -212,7 +276,7 @@ fn tone(tone: Tone) -> &'static str {
 
 /// The style, with a rule per series that can be switched off.
 fn style(series: usize) -> String {
-    let mut style = format!("{STYLE}{}{}", include_str!("report.css"), include_str!("decision.css"));
+    let mut style = STYLES.concat();
     for place in 0..series {
         style.push_str(&format!("body:has(#show-{place}:not(:checked)) .s{place}{{display:none}}\n"));
     }

@@ -53,6 +53,7 @@ fn sections_and_charts_are_there_once() {
     let sections: Vec<&str> = root.all("section").iter().map(|section| section.get("id")).collect();
     let wanted = [
         "verdict",
+        "what-if",
         "strategies",
         "mix",
         "ratios",
@@ -93,6 +94,55 @@ fn sections_and_charts_are_there_once() {
     let files: Vec<&str> =
         Picture::all(&crate::report::tests::report(&whole(8))).iter().map(|picture| picture.file).collect();
     assert_eq!(files, ["forest.svg", "percentiles.svg", "throughput.svg", "sizes.svg", "growth.svg", "cost.svg"]);
+}
+
+#[test]
+fn pages_of_every_kind_are_well_formed() {
+    // scripts/check-report.sh looks at them in a browser.
+    let folder = std::env::var_os("DOCSHAPE_PAGES").map(std::path::PathBuf::from);
+    let names = ["run", "compare", "capacity", "verify", "summary", "sweep", "growth", "rules", "winner"];
+    let winner = crate::report::tests::report(&sample::run(8));
+    for (name, report) in names.iter().zip(crate::report::json::tests::all().into_iter().chain([winner])) {
+        let mut text = String::new();
+        Html.render(&report, &mut text).unwrap();
+        markup::read(&text);
+        if let Some(folder) = &folder {
+            std::fs::write(folder.join(format!("{name}.html")), text).unwrap();
+        }
+    }
+}
+
+#[test]
+fn contents_name_every_section() {
+    let root = markup::read(&page(&whole(8)));
+    let sections: Vec<String> = root.all("section").iter().map(|section| format!("#{}", section.get("id"))).collect();
+    let rail = attribute(&root, "nav", "class", "rail").all("a");
+    assert_eq!(rail.iter().map(|link| link.get("href")).collect::<Vec<_>>(), sections);
+    assert_eq!(attribute(&root, "details", "class", "contents").all("a").len(), sections.len() - 1);
+}
+
+#[test]
+fn previews_have_title_and_answer() {
+    let run = whole(8);
+    let root = markup::read(&page(&run));
+    let content = |key: &str, name: &str| attribute(&root, "meta", key, name).get("content").to_owned();
+    assert_eq!(content("property", "og:title"), format::plain(&run.scenario.title));
+    let answer = content("property", "og:description");
+    assert_eq!(answer, content("name", "description"));
+    assert!(root.all("main")[0].text.contains(&answer) && answer.len() > 20, "{answer}");
+}
+
+#[test]
+fn cells_have_their_exact_values() {
+    let root = markup::read(&page(&whole(8)));
+    let times = attribute(&root, "table", "data-table", "times");
+    let cells: Vec<(&str, f64)> =
+        times.all("td").iter().filter_map(|cell| Some((cell.text.trim(), cell.get("data-v").parse().ok()?))).collect();
+    assert!(cells.len() > 50);
+    for (text, value) in cells.into_iter().filter(|(text, _)| text.ends_with("ms")) {
+        let shown: f64 = text.trim_end_matches(" ms").parse().unwrap();
+        assert!((value / 1e6 / shown - 1.0).abs() < 0.006, "{text} is not {value}");
+    }
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn records(table: &Table) -> Value {
 }
 
 /// A report of every kind with all its tables.
-fn all() -> [Report; 8] {
+pub(in crate::report) fn all() -> [Report; 8] {
     [
         crate::report::tests::report(&complete()),
         run_comparison::tests::complete(),

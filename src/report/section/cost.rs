@@ -77,11 +77,13 @@ fn mix_table(run: &Evaluation) -> Table {
         }),
     ];
     let rows = run.costs.mix.iter().flat_map(|row| {
-        let own = if row.is_zero(run) { Forms::HTML.and(Forms::JSON) } else { Forms::DETAILED };
-        let forms = if own == Forms::DETAILED && row.metric.shown == Shown::Everywhere { Forms::ALL } else { own };
+        let forms = match row.metric.shown {
+            _ if row.is_zero(run) => Forms::JSON,
+            Shown::Everywhere => Forms::ALL,
+            _ => Forms::DETAILED,
+        };
         let group = Cell::text(row.metric.label).with_value(row.metric.name);
         row.costs.iter().enumerate().map(move |(place, cost)| {
-            let forms = if run.strategies[place].is_repeat { Forms::JSON } else { forms };
             let named = Row::new(strategy_cell(run, place)).group(group.clone()).series(place).only(forms);
             (named, Entry { metric: row.metric, cost: *cost, is_baseline: place == 0 })
         })
@@ -108,7 +110,7 @@ impl Entry {
 }
 
 /// What every operation costs by itself; `None` where that was not measured.
-pub(super) fn of_operations(run: &Arc<Evaluation>) -> Option<Section> {
+pub(super) fn of_operations(run: &Evaluation) -> Option<Section> {
     let columns = Counter::own_cost_columns();
     let rows = run.costs.operations.iter().enumerate().flat_map(|(operation, cost)| {
         cost.strategies.iter().filter_map(move |(name, values)| {
@@ -121,9 +123,11 @@ pub(super) fn of_operations(run: &Arc<Evaluation>) -> Option<Section> {
             Some(Row { cells: cells.collect(), ..row.id(Some(cost_id(operation, place))) })
         })
     });
-    let mut table = Table::new::<()>("own_cost", "Every operation", Column::strategy(), &[], [])
-        .grouped(Column::text("operation", "operation", "The operation."))
-        .folded();
+    let mut table = Table::new::<()>("own_cost", "Every operation", Column::strategy(), &[], []).grouped(Column::text(
+        "operation",
+        "operation",
+        "The operation.",
+    ));
     table.rows = rows.collect();
     table.columns = columns
         .into_iter()
@@ -131,7 +135,6 @@ pub(super) fn of_operations(run: &Arc<Evaluation>) -> Option<Section> {
         .collect();
     let section = Section::new("own-cost", "Own cost of each operation")
         .lead("One operation at a time on an otherwise idle server, before the first round.")
-        .charts(Charts::new(run, chart::own_cost, "", 0))
         .table(table)
         .note(
             "Per call, with nothing else on the server: round trips, keys and documents examined, bytes in and out, oplog bytes, \

@@ -38,8 +38,8 @@ impl Entry<'_> {
 pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let (times, baseline) = (run.times_capital(), run.baseline());
     let lead = format!(
-        "{times} times of the successful calls. Both axes are logarithmic: each nine is as wide as the one before. A line ends \
-         where fewer than 10 calls exceed the percentile."
+        "{times} times of the successful calls. Both axes are logarithmic: each nine is as wide as the one before, and \
+         charts in a row share their time axis. A line ends where fewer than 10 calls exceed the percentile."
     );
     let mut section = Section::new("latency", format!("{times} time per call")).lead(lead);
     let is_known = |row: &OperationResults| row.cells.iter().any(|cell| cell.distribution.quantile(0.5).is_some());
@@ -94,10 +94,9 @@ fn table(run: &Evaluation) -> Table {
     let rows = run.mix_first().enumerate().flat_map(|(operation, row)| {
         let group = operation_cell(row);
         row.cells.iter().enumerate().map(move |(place, measured)| {
-            let forms = if run.strategies[place].is_repeat { Forms::DETAILED } else { Forms::ALL };
             let named = Row::new(strategy_cell(run, place)).group(group.clone()).series(place);
             let measured = Some(measured);
-            (named.id(Some(times_id(operation, place))).only(forms), Entry { run, measured, place })
+            (named.id(Some(times_id(operation, place))), Entry { run, measured, place })
         })
     });
     let rates = run.without_repeat().map(|(place, _)| {

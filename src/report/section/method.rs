@@ -14,12 +14,24 @@ use crate::results::{CellRecord, Part, RunRecord, ScenarioRecord, ServerSharing,
 /// The settings and the command that measures the run again.
 pub(super) fn section(record: &RunRecord, command: &str) -> Section {
     let measures = [Measure::text("value", "value", "Its value.", |value: &String| Cell::text(value))];
-    let rows = measured(record).into_iter().map(|(name, value)| (Row::new(name), value));
+    let mut seen = Vec::new();
+    let rows = measured(record).into_iter().map(|(name, value)| {
+        let forms = if is_repeated(record, &name, &seen) { Forms::JSON } else { Forms::ALL };
+        seen.push(name.clone());
+        (Row::new(name).only(forms), value)
+    });
     let name = Column::text("setting", "setting", "What was set or found.");
     let table = Table::new("settings", "Settings", name, &measures, rows).list();
     let lead = "To measure it again (run.json contains the text of the scenario, if its file is gone):";
     let again = Listing { lead: lead.to_owned(), language: "sh", lines: vec![command.to_owned()] };
     Section { code: vec![again], ..Section::new("method", "How it was measured") }.table(table).only(Forms::DETAILED)
+}
+
+/// Whether a server's fact repeats what other rows say: a server that docshape starts is on the client machine, with the cache
+/// that the settings name.
+fn is_repeated(record: &RunRecord, name: &str, seen: &[String]) -> bool {
+    let is_of_machine = ["host", "cores", "memory"].contains(&name);
+    record.server.embedded && (is_of_machine || seen.iter().any(|other| other == name))
 }
 
 /// Every setting and finding: name and value.

@@ -36,6 +36,7 @@ mod strategies;
 pub(super) mod thresholds;
 mod throughput;
 pub(super) mod verdict;
+mod what_if;
 
 use crate::results::{Part, RunRecord};
 
@@ -215,6 +216,15 @@ impl Section {
         self.tables.iter().any(|table| !table.rows.is_empty()).then_some(self)
     }
 
+    /// The same with the rows of a series in JSON alone: those of the repeat, which the noise band and a sentence stand for.
+    fn without(mut self, series: Option<usize>) -> Section {
+        let rows = self.tables.iter_mut().flat_map(|table| &mut table.rows);
+        for row in rows.filter(|row| row.series.is_some() && row.series == series) {
+            row.forms = row.forms.within(Forms::JSON);
+        }
+        self
+    }
+
     /// Whether a form has anything to show of it.
     pub fn is_shown(&self, form: Forms) -> bool {
         let has_table = self.tables.iter().any(|table| table.grid(form).is_some());
@@ -242,8 +252,8 @@ fn texts(paragraphs: &[Paragraph], form: Forms) -> impl Iterator<Item = &str> {
     paragraphs.iter().filter(move |one| one.forms.contains(form)).map(|one| one.text.as_str())
 }
 
-/// The sections of a run, in their order.
-pub(super) fn all(record: &RunRecord, details: &RunDetails) -> Vec<Section> {
+/// The sections of a run, in their order. `others` are runs of other mixes.
+pub(super) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]) -> Vec<Section> {
     let parts = &details.parts;
     let (main, last) = (parts.main(), parts.last());
     let has_rounds = main.rounds > 0;
@@ -257,6 +267,7 @@ pub(super) fn all(record: &RunRecord, details: &RunDetails) -> Vec<Section> {
     let sections = [
         thresholds::section(&details.thresholds),
         events::section(record, main),
+        rounds(what_if::section(record, parts, others)),
         Some(strategies::section(last)),
         rounds(mix::section(parts)),
         own().and_then(differences::section),
@@ -278,7 +289,8 @@ pub(super) fn all(record: &RunRecord, details: &RunDetails) -> Vec<Section> {
         warnings(method::warnings(record, parts)),
         Some(method::section(record, &details.facts.command)),
     ];
-    sections.into_iter().flatten().collect()
+    let repeat = last.strategies.iter().position(|strategy| strategy.is_repeat);
+    sections.into_iter().flatten().map(|section| section.without(repeat)).collect()
 }
 
 /// Warnings; `None` without any.

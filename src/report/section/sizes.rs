@@ -53,11 +53,10 @@ fn table(run: &Evaluation) -> Table {
         .of(Kind::Flag),
     ];
     let rows = run.strategies.iter().enumerate().flat_map(|(strategy, results)| {
-        let forms = if results.is_repeat { Forms::DETAILED } else { Forms::ALL };
         results.collections.iter().enumerate().map(move |(place, growth)| {
             let row = Row::new(growth.collection.as_str()).group(strategy_cell(run, strategy)).series(strategy);
             // A claim about storage is about all collections: its link leads to the first.
-            (row.id((place == 0).then(|| sizes_id(strategy))).only(forms), growth)
+            (row.id((place == 0).then(|| sizes_id(strategy))), growth)
         })
     });
     let name = Column::text("collection", "collection", "The collection.");
