@@ -47,7 +47,7 @@ mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
 pub use bound::BoundError;
-pub use break_even::{BreakEven, break_evens};
+pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use carry_over::{CarryOver, carry_over};
 pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
 pub use compare::{ArmTimes, ComparedArms, Comparison, InconclusiveReason, Limits, MINIMUM_ROUNDS, Quantity, Question};
@@ -81,7 +81,7 @@ pub use threshold::{Measurement, Threshold, ThresholdCheck};
 pub use throughput::{calls_per_second, cell_rate};
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
 pub use trial::judge;
-pub use turning_point::{MixEstimate, ShareTurn, network_turn};
+pub use turning_point::{AGREEMENT, MixEstimate, ShareTurn, network_turn};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
 pub use warm_up::{WarmUp, is_growing, warm_up};
 

@@ -8,7 +8,7 @@ use super::latency::{geometric_mean, means};
 use super::{cells, outcome_totals, service_mean};
 
 /// How far (0.2 for 20 %) the estimated ratio of the mix may be from the measured one for shares to be estimated.
-const AGREEMENT: f64 = 0.2;
+pub const AGREEMENT: f64 = 0.2;
 
 /// Turning points above this round-trip time in nanoseconds are of no use: no network within a region is slower.
 const SLOWEST_NETWORK: f64 = 100e6;
@@ -80,10 +80,17 @@ impl<'r> MixEstimate<'r> {
 
     /// Whether the estimate predicts a measured ratio of two strategies, and which of them is faster.
     pub fn predicts(&self, one: usize, other: usize, measured: f64) -> bool {
-        let estimated = self.mean(one).zip(self.mean(other)).map(|(one, other)| one / other);
-        estimated.is_some_and(|estimated| {
-            (estimated < 1.0) == (measured < 1.0) && (estimated / measured).ln().abs() <= AGREEMENT.ln_1p()
-        })
+        let is_same_order = self.ratio(one, other).is_some_and(|estimated| (estimated < 1.0) == (measured < 1.0));
+        is_same_order && self.is_near(one, other, measured)
+    }
+
+    /// Whether the estimate is near a measured ratio of two strategies, whichever of them is faster.
+    pub fn is_near(&self, one: usize, other: usize, measured: f64) -> bool {
+        self.ratio(one, other).is_some_and(|estimated| (estimated / measured).ln().abs() <= AGREEMENT.ln_1p())
+    }
+
+    fn ratio(&self, one: usize, other: usize) -> Option<f64> {
+        Some(self.mean(one)? / self.mean(other)?)
     }
 
     /// The shares at which the order of two strategies turns round, the nearest to the measured mix first.
@@ -142,7 +149,8 @@ mod tests {
         let estimate = MixEstimate::new(own);
         let ratio = estimate.mean(1).unwrap() / estimate.mean(0).unwrap();
         assert!(estimate.predicts(1, 0, ratio * 1.19) && !estimate.predicts(1, 0, ratio * 1.21));
-        assert!(!estimate.predicts(1, 0, f64::NAN));
+        assert!(!estimate.predicts(1, 0, f64::NAN) && !estimate.is_near(1, 0, f64::NAN));
+        assert!(estimate.is_near(0, 0, 0.99) && !estimate.is_near(0, 0, 1.21));
         assert!(estimate.predicts(0, 0, 1.1) && !estimate.predicts(0, 0, 0.99), "the order must agree, too");
     }
 }

@@ -6,11 +6,14 @@
 
 #[cfg(test)]
 pub(super) mod markup;
+mod matrix;
 #[cfg(test)]
 mod recomputed;
 #[cfg(test)]
 mod tests;
 mod yaml;
+
+pub use matrix::{MATRIX_FILE, MatrixHtml};
 
 use std::fmt;
 
@@ -73,6 +76,15 @@ impl Trusted {
     }
 }
 
+/// The policy that admits this style and this script, and no network.
+fn policy(style: &Trusted, script: &Trusted) -> String {
+    format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        style.hash(),
+        script.hash()
+    )
+}
+
 /// What the template shows.
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -107,11 +119,7 @@ impl<'r> Page<'r> {
     fn new(report: &'r Report, series: &'r [Series]) -> Page<'r> {
         let style = Trusted(style(series.len()));
         let script = Trusted(include_str!("report.js").to_owned());
-        let policy = format!(
-            "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
-            style.hash(),
-            script.hash()
-        );
+        let policy = policy(&style, &script);
         let shown = |table: &'r Table| Some(Shown { table, grid: table.grid(FORM)?, series });
         let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
         let part = |section: &'r Section| Part {
