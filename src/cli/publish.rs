@@ -217,3 +217,131 @@ fn replace(folder: TempDir, place: &Path) -> io::Result<()> {
     let _ = folder.keep();
     old.close()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::results::{COMPRESSED_RUN_FILE, load, load_published, save};
+    use crate::stats::sample;
+
+    use super::*;
+
+    /// A run that may be published, in a folder of its own.
+    fn saved(change: impl FnOnce(&mut RunRecord)) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = sample::whole(&sample::run(8));
+        run.scenario.text = "format: 1\nname: blog\ntitle: \"Embed?\"\ngroup: embed or reference\nmixes:\n  default: \
+                             { add_comment: 2, read_post: 1.5 }\n  large: { parameters: { posts: 9 }, read_post: 1 }\n  \
+                             ratio: { read_post: \"posts * 2\" }\n"
+            .into();
+        change(&mut run);
+        save(&run, folder.path()).unwrap();
+        folder
+    }
+
+    fn publish_to(run: &Path, into: &Path, machine: Option<&str>) -> Result<Exit, CliError> {
+        publish(&PublishArguments { run: run.to_owned(), into: into.to_owned(), machine: machine.map(str::to_owned) })
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = entries.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_published_run_is_read_and_published_again() {
+        let (run, into) = (saved(|_| {}), tempfile::tempdir().unwrap());
+        publish_to(run.path(), into.path(), Some("m6i")).unwrap();
+        let place = into.path().join("blog-comments/default/mongodb-6.0.5-2-cores-m6i");
+        let files = [MARKDOWN_FILE, HTML_FILE, COMPRESSED_RUN_FILE, PUBLISHED_FILE];
+        let mut expected = files.map(str::to_owned);
+        expected.sort();
+        assert_eq!(names(&place), expected);
+        assert_eq!(load(&place).unwrap(), load(run.path()).unwrap());
+        let found = load_published(&place).unwrap();
+        assert_eq!(found.scenario.group.as_deref(), Some("embed or reference"));
+        let mixes: Vec<_> = found.scenario.mixes.iter().map(|mix| (mix.name.as_str(), mix.has_parameters)).collect();
+        assert_eq!(mixes, [("default", false), ("large", true), ("ratio", false)]);
+        assert_eq!(found.scenario.mixes[0].weights.as_ref().unwrap()[1], ("read_post".to_owned(), 1.5));
+        assert_eq!(found.scenario.mixes[2].weights, None);
+        let bytes = |name: &str| fs::read(place.join(name)).unwrap();
+        let before = files.map(bytes);
+        assert!(before[3].len() < 15_000, "{}", before[3].len());
+        // It keeps the machine's name, and nothing that was there before.
+        fs::write(place.join("more"), "").unwrap();
+        publish_to(&place, into.path(), None).unwrap();
+        assert_eq!((names(&place).len(), files.map(bytes)), (4, before));
+        assert_eq!(names(place.parent().unwrap()), ["mongodb-6.0.5-2-cores-m6i"], "no temporary folders stay");
+    }
+
+    #[test]
+    fn runs_without_numbers_to_rely_on_are_refused() {
+        let refused = |change: &dyn Fn(&mut RunRecord), expected: &str| {
+            let (run, into) = (saved(change), tempfile::tempdir().unwrap());
+            let error = publish_to(run.path(), into.path(), None).unwrap_err();
+            assert!(error.message.contains(expected) && error.exit == Exit::Usage, "{expected}: {}", error.message);
+            assert!(names(into.path()).is_empty());
+        };
+        refused(&|run| run.status = Status::Interrupted, "it was interrupted");
+        refused(&|run| run.status = Status::Unfinished, "it has not finished");
+        refused(&|run| run.status = Status::Failed("server\nlost".into()), "it failed (server lost)");
+        refused(&|run| run.settings.preset = Preset::Smoke, "preset smoke is too short");
+        refused(&|run| run.parts.values_mut().for_each(|rounds| rounds.truncate(5)), "it has 5 rounds");
+        refused(&|run| drop(run.parts.remove(&Part::Rate)), "it has no part rate");
+        refused(&|run| run.settings.set = vec![("posts".into(), "9".into())], "--set");
+        let connection = |run: &mut RunRecord| {
+            let rounds = run.parts.values_mut().flatten();
+            rounds.flat_map(|round| &mut round.cells).for_each(|cell| cell.connections_created = 3);
+        };
+        refused(&connection, "the run is invalid: ");
+    }
+
+    #[test]
+    fn hostile_names_stay_beneath_the_folder() {
+        for (name, expected) in [
+            ("../../etc", "-..-etc"),
+            ("/root", "-root"),
+            (".", "unnamed"),
+            ("..", "unnamed"),
+            ("", "unnamed"),
+            ("a\u{0}b\nc", "a-b-c"),
+            ("\u{e9}t\u{e9}", "-t-"),
+        ] {
+            assert_eq!(part(name), expected, "{name:?}");
+        }
+        assert_eq!(part(&"x".repeat(500)).len(), LONGEST_PART);
+        let hostile = |run: &mut RunRecord| {
+            (run.scenario.name, run.mix.name) = ("../../../above".into(), "..".into());
+            run.server.version = "6/../../0".into();
+        };
+        let (run, root) = (saved(hostile), tempfile::tempdir().unwrap());
+        let into = root.path().join("into");
+        publish_to(run.path(), &into, None).unwrap();
+        assert_eq!(names(root.path()), ["into"]);
+        assert!(into.join("-..-..-above/unnamed/mongodb-6-..-..-0-2-cores").join(PUBLISHED_FILE).is_file());
+        let error = publish_to(run.path(), &into, Some("../x")).unwrap_err();
+        assert!(error.message.starts_with("--machine ../x: expected"), "{}", error.message);
+    }
+
+    #[test]
+    fn only_results_of_the_same_mix_are_replaced() {
+        let (run, into) = (saved(|_| {}), tempfile::tempdir().unwrap());
+        let place = into.path().join("blog-comments/default/mongodb-6.0.5-2-cores");
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join("notes"), "mine").unwrap();
+        let refused = |run: &Path, expected: &str| {
+            let error = publish_to(run, into.path(), None).unwrap_err();
+            assert!(error.message.contains(expected), "{}", error.message);
+        };
+        refused(run.path(), "it has no summary.json");
+        assert_eq!(fs::read_to_string(place.join("notes")).unwrap(), "mine");
+        fs::remove_file(place.join("notes")).unwrap();
+        publish_to(run.path(), into.path(), None).unwrap();
+        let other = saved(|run| run.scenario.name = "blog?comments".into());
+        refused(other.path(), "it is a result of another scenario or mix");
+        fs::write(place.join(PUBLISHED_FILE), "{").unwrap();
+        publish_to(run.path(), into.path(), None).unwrap();
+        assert!(load_published(&place).is_ok());
+    }
+}

@@ -164,3 +164,24 @@ fn place(root: &Path, folder: &Path, record: PublishedRecord) -> PlacedResult {
         has_markdown: folder.join(MARKDOWN_FILE).is_file(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_folders_and_links_are_not_searched() {
+        let root = tempfile::tempdir().unwrap();
+        for place in ["a/b/c", "a/.publish-x", "a/run", "run"] {
+            fs::create_dir_all(root.path().join(place)).unwrap();
+        }
+        for file in ["a/b/c/summary.json", "a/.publish-x/summary.json", "a/run/run.json", "run/run.json.gz"] {
+            fs::write(root.path().join(file), "").unwrap();
+        }
+        std::os::unix::fs::symlink(root.path(), root.path().join("a/circle")).unwrap();
+        let found = find(root.path()).unwrap();
+        assert_eq!(found.published, [root.path().join("a/b/c")]);
+        assert_eq!(found.runs, [root.path().join("run")], "only subfolders are runs");
+        assert!(found.rules.is_empty());
+    }
+}

@@ -179,12 +179,22 @@ impl<'m> MatrixPage<'m> {
         }
     }
 
-    /// The mix from which a row is estimated.
-    fn source<'r>(&self, row: &'r MixRow) -> Option<&'r str> {
+    /// What the name of a row says on top of it: from which mix it is estimated.
+    fn source(&self, row: &MixRow) -> String {
         match &row.kind {
-            RowKind::Estimated { from } => Some(from),
-            RowKind::Measured | RowKind::Missing { .. } => None,
+            RowKind::Estimated { from } => format!("estimated from own times of the mix {from}"),
+            RowKind::Measured | RowKind::Missing { .. } => String::new(),
         }
+    }
+
+    /// A number stays on the line of its unit.
+    fn tied(&self, text: &str) -> String {
+        text.replace(" %", "\u{a0}%")
+    }
+
+    /// Whether the page folds a section of rules: the surprising ones are not folded.
+    fn is_folded(&self, section: &Section) -> bool {
+        ["confirmed_rules", "undecided_rules", "rules_by_design"].contains(&section.id)
     }
 
     /// Why a row has no numbers.
@@ -240,7 +250,7 @@ fn code(cell: &MatrixCell) -> String {
         Look::Lowest => "l".to_owned(),
         Look::Times => cell.shade().map_or_else(|| "v".to_owned(), |shade| format!("k{shade}")),
         Look::Unsafe => "u".to_owned(),
-        Look::NotCompared => "x".to_owned(),
+        Look::Inconclusive => "x".to_owned(),
         Look::Value => "v".to_owned(),
         Look::Nothing => "n".to_owned(),
     }

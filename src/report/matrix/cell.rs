@@ -23,8 +23,8 @@ pub enum Look {
     Times,
     /// A negative control.
     Unsafe,
-    /// Not comparable with the best.
-    NotCompared,
+    /// The comparison with the best is inconclusive.
+    Inconclusive,
     /// A number without a best one.
     Value,
     /// Not measured.
@@ -54,7 +54,7 @@ impl MatrixCell {
             (Look::Best, _) => "best".to_owned(),
             (Look::NoDifference, _) => "no difference".to_owned(),
             (Look::Lowest, _) => "lowest".to_owned(),
-            (Look::NotCompared, _) => "not compared".to_owned(),
+            (Look::Inconclusive, _) => "inconclusive".to_owned(),
             (Look::Times | Look::Unsafe, Some(ratio)) => format!("× {}", three(ratio)),
             (Look::Times | Look::Unsafe | Look::Value, _) => self.value.clone(),
             (Look::Nothing, _) => NOTHING.to_owned(),
@@ -63,7 +63,7 @@ impl MatrixCell {
 
     /// The number behind a word; empty where the text has it, or a factor says more.
     pub fn remark(&self) -> &str {
-        let has_word = matches!(self.look, Look::Best | Look::NoDifference | Look::Lowest | Look::NotCompared);
+        let has_word = matches!(self.look, Look::Best | Look::NoDifference | Look::Lowest | Look::Inconclusive);
         if has_word { &self.value } else { "" }
     }
 
@@ -84,7 +84,8 @@ pub(super) struct Entry {
 /// The cells of one metric, from the number of each strategy.
 pub(super) fn cells(metric: PublishedMetric, entries: &[Option<Entry>]) -> Vec<MatrixCell> {
     let judged = || entries.iter().flatten().filter(|entry| !entry.is_unsafe);
-    let has_worse = judged().any(|entry| entry.record.standing == Some(Standing::Worse));
+    let has = |standing| judged().any(|entry| entry.record.standing == Some(standing));
+    let (has_worse, has_tied) = (has(Standing::Worse), has(Standing::NoDifference));
     let is_tested = judged().any(|entry| entry.record.standing.is_some());
     let best = best(metric, judged().map(|entry| entry.record.value)).filter(|_| judged().count() > 1);
     let cell = |entry: &Option<Entry>| {
@@ -96,9 +97,10 @@ pub(super) fn cells(metric: PublishedMetric, entries: &[Option<Entry>]) -> Vec<M
         let look = match record.standing {
             _ if *is_unsafe => Look::Unsafe,
             Some(Standing::Best) if has_worse => Look::Best,
+            Some(Standing::Best) if !has_tied => Look::Value,
             Some(Standing::Best | Standing::NoDifference) => Look::NoDifference,
             Some(Standing::Worse) => Look::Times,
-            Some(Standing::Inconclusive) => Look::NotCompared,
+            Some(Standing::Inconclusive) => Look::Inconclusive,
             None if is_tested || ratio.is_none() => Look::Value,
             None if ratio.is_some_and(|ratio| ratio < EQUAL) => Look::Lowest,
             None => Look::Times,

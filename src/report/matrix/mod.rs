@@ -8,6 +8,8 @@ mod cell;
 mod estimate;
 mod markdown;
 mod row;
+#[cfg(test)]
+mod tests;
 mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,7 +186,7 @@ fn subject(groups: &[MatrixGroup]) -> String {
     let measured = rows().filter(|row| row.kind == RowKind::Measured).count() as u64;
     let estimated = rows().filter(|row| matches!(row.kind, RowKind::Estimated { .. })).count() as u64;
     let setups: BTreeSet<String> = rows().filter_map(|row| row.setup.as_ref().map(ToString::to_string)).collect();
-    let estimates = if estimated > 0 { format!(", {} estimated", counted(estimated, "mix")) } else { String::new() };
+    let estimates = if estimated > 0 { format!(" and {}", counted(estimated, "estimate")) } else { String::new() };
     format!(
         "{} of {}{estimates}. {}.",
         counted(measured, "result"),

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::report::format::listed;
+
 use super::cell::Look;
 use super::{MatrixStrategy, MixRow, Setup};
 
@@ -36,24 +38,24 @@ pub(super) fn sentences(rows: &[MixRow], strategies: &[MatrixStrategy]) -> Vec<S
         let won: Vec<Won> = of_setup.filter_map(Won::of).collect();
         let turned: Vec<&Won> = won.iter().filter(|one| won.iter().any(|other| one.is_turned(other))).collect();
         let place = if setups.len() > 1 { format!(" ({setup})") } else { String::new() };
-        let winners: Vec<String> = strategies
-            .iter()
-            .enumerate()
-            .filter_map(|(place, strategy)| wins(&turned, place, &strategy.name))
-            .collect();
+        let winners: Vec<String> =
+            (0..strategies.len()).filter_map(|strategy| wins(&turned, strategy, strategies)).collect();
         (!winners.is_empty()).then(|| format!("The order turns{place}: {}.", winners.join("; ")))
     };
     setups.iter().filter_map(sentence).collect()
 }
 
-/// The mixes in which a strategy is best.
-fn wins(turned: &[&Won], strategy: usize, name: &str) -> Option<String> {
-    let mut mixes: Vec<String> = Vec::new();
+/// In which mixes a strategy is faster than those that are best in others.
+fn wins(turned: &[&Won], strategy: usize, strategies: &[MatrixStrategy]) -> Option<String> {
+    let (mut mixes, mut losers): (Vec<String>, BTreeSet<usize>) = Default::default();
     for won in turned.iter().filter(|won| won.best == strategy) {
+        losers.extend(turned.iter().filter(|other| won.is_turned(other)).map(|other| other.best));
         let mix = format!("{}{}", won.row.mix, if won.row.is_estimated() { " (est.)" } else { "" });
         if !mixes.contains(&mix) {
             mixes.push(mix);
         }
     }
-    (!mixes.is_empty()).then(|| format!("{name} is best in {}", mixes.join(", ")))
+    let losers: Vec<String> = losers.into_iter().map(|loser| strategies[loser].name.clone()).collect();
+    let (name, losers) = (&strategies[strategy].name, listed(&losers));
+    (!mixes.is_empty()).then(|| format!("{name} is faster than {losers} in {}", listed(&mixes)))
 }
