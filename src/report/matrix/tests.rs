@@ -73,7 +73,9 @@ fn published_numbers_are_those_of_the_report() {
     let compared = rate.comparisons().next().unwrap().compared.pair(0, 1).unwrap().ratio.unwrap();
     assert!((response(0).ratio.unwrap() - compared.mean).abs() < 1e-9);
     assert_eq!(response(0).interval.map(|ends| ends[0]), compared.interval.map(|interval| interval.low));
-    assert!(found.strategies.iter().all(|one| one.metrics.len() == PublishedMetric::ALL.len()), "{found:#?}");
+    // Rounds of the sample are too short for a 99th percentile.
+    let metrics: Vec<PublishedMetric> = found.strategies[2].metrics.keys().copied().collect();
+    assert_eq!([&metrics[..1], &[PublishedMetric::ResponseP99], &metrics[1..]].concat(), PublishedMetric::ALL);
     assert_eq!(found.operations.iter().map(|one| one.writes).collect::<Vec<_>>(), [None; 3], "no oplog in own costs");
     assert_eq!(serde_json::from_str::<PublishedRecord>(&serde_json::to_string(&found).unwrap()).unwrap(), found);
 }
