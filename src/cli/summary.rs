@@ -61,7 +61,7 @@ pub fn summary(arguments: &SummaryArguments) -> Result<Exit, CliError> {
 }
 
 /// The files beneath a folder that say something, in the order of their paths.
-struct Found {
+struct ResultFiles {
     root: PathBuf,
     /// Folders of published results.
     published: Vec<PathBuf>,
@@ -71,15 +71,15 @@ struct Found {
     rules: Vec<PathBuf>,
 }
 
-fn find(root: &Path) -> Result<Found, CliError> {
-    let mut found = Found { root: root.to_owned(), published: Vec::new(), runs: Vec::new(), rules: Vec::new() };
+fn find(root: &Path) -> Result<ResultFiles, CliError> {
+    let mut found = ResultFiles { root: root.to_owned(), published: Vec::new(), runs: Vec::new(), rules: Vec::new() };
     find_beneath(root, &mut found)?;
     [&mut found.published, &mut found.runs, &mut found.rules].into_iter().for_each(|paths| paths.sort());
     Ok(found)
 }
 
 /// Finds what is beneath a folder. Links are not followed: they may lead in a circle.
-fn find_beneath(folder: &Path, found: &mut Found) -> Result<(), CliError> {
+fn find_beneath(folder: &Path, found: &mut ResultFiles) -> Result<(), CliError> {
     let unreadable =
         |error: std::io::Error| CliError::usage(format!("cannot read the folder {}: {error}", folder.display()));
     let in_claims = folder != found.root && folder.file_name().is_some_and(|name| name == CLAIMS_FOLDER);
@@ -106,7 +106,7 @@ fn find_beneath(folder: &Path, found: &mut Found) -> Result<(), CliError> {
 }
 
 /// What all sweeps, growths and claims beneath a folder say; `None` without any.
-fn rules(found: &Found) -> Result<Option<Report>, CliError> {
+fn rules(found: &ResultFiles) -> Result<Option<Report>, CliError> {
     let mut all = PublishedResults::default();
     for path in &found.rules {
         let beneath = path.strip_prefix(&found.root).unwrap_or(path);
@@ -127,12 +127,12 @@ fn no_rules(folder: &Path) -> CliError {
     ))
 }
 
-fn published_results(found: &Found) -> Result<Vec<PlacedResult>, CliError> {
+fn published_results(found: &ResultFiles) -> Result<Vec<PlacedResult>, CliError> {
     let load = |folder: &PathBuf| Ok(place(&found.root, folder, results::load_published(folder)?));
     found.published.iter().map(load).collect()
 }
 
-fn runs(found: &Found) -> Result<Vec<NamedRun>, CliError> {
+fn runs(found: &ResultFiles) -> Result<Vec<NamedRun>, CliError> {
     let name = |folder: &Path| folder.file_name().map_or_else(String::new, |name| name.display().to_string());
     found.runs.iter().map(|folder| Ok(NamedRun { name: name(folder), record: results::load(folder)? })).collect()
 }

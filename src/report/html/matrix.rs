@@ -6,7 +6,7 @@ use std::fmt;
 use askama::Template;
 
 use crate::report::cell::{Cell, Link};
-use crate::report::matrix::{Family, Look, Matrix, MatrixCell, MixRow, RowKind, ScenarioMatrix, Setup, TITLE};
+use crate::report::matrix::{Look, Matrix, MatrixCell, MixFamily, MixRow, RowKind, ScenarioMatrix, Setup, TITLE};
 use crate::report::section::Section;
 use crate::report::table::{Forms, Grid};
 use crate::report::{HTML_FILE, MARKDOWN_FILE, Report};
@@ -167,9 +167,9 @@ impl<'m> MatrixPage<'m> {
             })
         };
         let families = row.families.iter().map(|family| match family {
-            Family::Default => "default",
-            Family::ReadHeavy => "read",
-            Family::WriteHeavy => "write",
+            MixFamily::Default => "default",
+            MixFamily::ReadHeavy => "read",
+            MixFamily::WriteHeavy => "write",
         });
         Marks {
             server: place(|setup| &setup.version).unwrap_or_default(),
@@ -290,11 +290,11 @@ fn filters(matrix: &Matrix, setups: &[&Setup]) -> Vec<Filter> {
             names.iter().enumerate().map(|(place, name)| option(name, &format!("{prefix}{name}"), &place.to_string()));
         options.collect::<Vec<_>>()
     };
-    let has = |family: Family| matrix.rows().any(|row| row.families.contains(&family));
+    let has = |family: MixFamily| matrix.rows().any(|row| row.families.contains(&family));
     let families = [
-        (Family::Default, "default", "default"),
-        (Family::ReadHeavy, "read", "read-heavy"),
-        (Family::WriteHeavy, "write", "write-heavy"),
+        (MixFamily::Default, "default", "default"),
+        (MixFamily::ReadHeavy, "read", "read-heavy"),
+        (MixFamily::WriteHeavy, "write", "write-heavy"),
     ];
     let families = families.into_iter().filter(|(family, ..)| has(*family));
     let metrics = PublishedMetric::ALL.iter().enumerate().map(|(place, metric)| {

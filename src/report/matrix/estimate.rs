@@ -7,7 +7,7 @@ use crate::report::format::plain;
 
 /// The estimated times of a mix.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Estimate {
+pub(super) struct MixTimes {
     /// The mix whose run has the own times.
     pub from: String,
     /// The time per call of each strategy in nanoseconds, and whether it is a negative control.
@@ -21,7 +21,7 @@ pub(super) fn estimate(
     setup: &Setup,
     newest: &PublishedRecord,
     strategies: &[MatrixStrategy],
-) -> Result<Estimate, &'static str> {
+) -> Result<MixTimes, &'static str> {
     let Some(weights) = &mix.weights else { return Err("its weights are expressions") };
     if mix.has_parameters {
         return Err("it has data of its own");
@@ -41,7 +41,7 @@ pub(super) fn estimate(
     let found = sources.iter().find_map(|record| {
         let times: Vec<_> = strategies.iter().map(|strategy| time(record, &strategy.name, weights)).collect();
         let judged = times.iter().flatten().filter(|(_, is_unsafe)| !is_unsafe).count();
-        (judged > 1).then(|| Estimate { from: plain(&record.mix.name), times })
+        (judged > 1).then(|| MixTimes { from: plain(&record.mix.name), times })
     });
     found.ok_or("not all of its operations were measured")
 }

@@ -18,7 +18,7 @@ use crate::results::{Preset, PublishedMix, PublishedRecord};
 
 use super::format::{counted, plain};
 pub use cell::{Look, MatrixCell};
-pub use row::{Family, MixRow, RowKind, Setup};
+pub use row::{MixFamily, MixRow, RowKind, Setup};
 
 /// What the page asks.
 pub(super) const TITLE: &str = "Which MongoDB schema? It depends on the mix";

@@ -46,7 +46,7 @@ impl fmt::Display for Setup {
 
 /// Kinds of mixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum MixFamily {
     /// The mix of a plain run.
     Default,
     /// At most a fifth of the calls write.
@@ -80,7 +80,7 @@ pub struct MixRow {
     /// Its most frequent operations.
     pub operations: String,
     /// The kinds of mixes that it is.
-    pub families: Vec<Family>,
+    pub families: Vec<MixFamily>,
     /// Where the numbers come from.
     pub kind: RowKind,
     /// Where it was measured.
@@ -122,7 +122,7 @@ pub(super) fn rows(
 ) -> Vec<MixRow> {
     let mut measured: Vec<&PlacedResult> = results.iter().filter(|one| one.record.mix.name == mix).collect();
     measured.sort_by_key(|one| (Setup::of(&one.record), one.record.preset.length().rounds));
-    let mut rows: Vec<MixRow> = measured.iter().map(|one| measured_row(one, strategies)).collect();
+    let mut rows: Vec<MixRow> = measured.iter().map(|one| measured_row(one, results, strategies)).collect();
     let Some(definition) = defined(newest).find(|one| one.name == mix) else { return rows };
     let known: BTreeSet<Setup> = measured.iter().map(|one| Setup::of(&one.record)).collect();
     let setups: BTreeSet<Setup> = results.iter().map(|one| Setup::of(&one.record)).collect();
@@ -133,13 +133,13 @@ pub(super) fn rows(
                 kind: RowKind::Estimated { from: found.from },
                 setup: Some(setup),
                 cells: PublishedMetric::ALL.iter().map(|metric| estimated_cells(*metric, &found.times)).collect(),
-                ..named_row(definition, newest)
+                ..named_row(definition, results)
             }),
             Err(reason) => missing = reason,
         }
     }
     if rows.is_empty() {
-        rows.push(MixRow { kind: RowKind::Missing { reason: missing }, ..named_row(definition, newest) });
+        rows.push(MixRow { kind: RowKind::Missing { reason: missing }, ..named_row(definition, results) });
     }
     rows
 }
@@ -152,7 +152,7 @@ fn estimated_cells(metric: PublishedMetric, times: &[Option<(f64, bool)>]) -> Ve
     }
 }
 
-fn measured_row(result: &PlacedResult, strategies: &[MatrixStrategy]) -> MixRow {
+fn measured_row(result: &PlacedResult, results: &[PlacedResult], strategies: &[MatrixStrategy]) -> MixRow {
     let PlacedResult { folder, record, .. } = result;
     let entry = |metric: PublishedMetric, strategy: &MatrixStrategy| {
         let one = record.strategies.iter().find(|one| plain(&one.name) == strategy.name)?;
@@ -166,7 +166,7 @@ fn measured_row(result: &PlacedResult, strategies: &[MatrixStrategy]) -> MixRow 
     MixRow {
         mix: plain(&record.mix.name),
         operations: operations(&record.mix.weights),
-        families: families(&record.mix.name, Some(&record.mix.weights), record),
+        families: families(&record.mix.name, Some(&record.mix.weights), results),
         kind: RowKind::Measured,
         setup: Some(Setup::of(record)),
         preset: Some(record.preset),
@@ -177,11 +177,11 @@ fn measured_row(result: &PlacedResult, strategies: &[MatrixStrategy]) -> MixRow 
 }
 
 /// A row of a mix that was not measured, without its numbers.
-fn named_row(mix: &PublishedMix, newest: &PublishedRecord) -> MixRow {
+fn named_row(mix: &PublishedMix, results: &[PlacedResult]) -> MixRow {
     MixRow {
         mix: plain(&mix.name),
         operations: operations(mix.weights.as_deref().unwrap_or_default()),
-        families: families(&mix.name, mix.weights.as_deref(), newest),
+        families: families(&mix.name, mix.weights.as_deref(), results),
         kind: RowKind::Missing { reason: "" },
         setup: None,
         preset: None,
@@ -202,25 +202,29 @@ fn operations(weights: &[(String, f64)]) -> String {
     named.join(", ")
 }
 
-fn families(name: &str, weights: Option<&[(String, f64)]>, record: &PublishedRecord) -> Vec<Family> {
-    let share = weights.and_then(|weights| write_share(weights, record));
+fn families(name: &str, weights: Option<&[(String, f64)]>, results: &[PlacedResult]) -> Vec<MixFamily> {
+    let share = weights.and_then(|weights| write_share(weights, results));
     let is = |family, applies: bool| applies.then_some(family);
     let families = [
-        is(Family::Default, name == "default"),
-        is(Family::ReadHeavy, share.is_some_and(|share| share <= READ_HEAVY)),
-        is(Family::WriteHeavy, share.is_some_and(|share| share >= WRITE_HEAVY)),
+        is(MixFamily::Default, name == "default"),
+        is(MixFamily::ReadHeavy, share.is_some_and(|share| share <= READ_HEAVY)),
+        is(MixFamily::WriteHeavy, share.is_some_and(|share| share >= WRITE_HEAVY)),
     ];
     families.into_iter().flatten().collect()
 }
 
-/// The share (0 to 1) of calls of operations that write; `None` where that is not known of one of them.
-fn write_share(weights: &[(String, f64)], record: &PublishedRecord) -> Option<f64> {
+/// The share (0 to 1) of calls of operations that write; `None` where no result knows that of one of them.
+fn write_share(weights: &[(String, f64)], results: &[PlacedResult]) -> Option<f64> {
     let called = || weights.iter().filter(|(_, weight)| *weight > 0.0);
-    let writes = |name: &str| record.operations.iter().find(|one| one.name == plain(name))?.writes;
-    let written =
-        called().map(|(name, weight)| Some(if writes(name)? { *weight } else { 0.0 })).sum::<Option<f64>>()?;
-    let share = written / called().map(|(_, weight)| weight).sum::<f64>();
+    let written = called().map(|(name, weight)| Some(if writes(name, results)? { *weight } else { 0.0 }));
+    let share = written.sum::<Option<f64>>()? / called().map(|(_, weight)| weight).sum::<f64>();
     share.is_finite().then_some(share)
+}
+
+/// Whether an operation writes. A run does not know it of operations that its mix does not call.
+fn writes(operation: &str, results: &[PlacedResult]) -> Option<bool> {
+    let operations = results.iter().flat_map(|one| &one.record.operations);
+    operations.filter(|one| one.name == plain(operation)).filter_map(|one| one.writes).max()
 }
 
 /// The address of a part of a page; of its beginning, where the part has no name.

@@ -120,6 +120,20 @@ fn mixes_are_measured_estimated_or_neither() {
 }
 
 #[test]
+fn families_of_mixes_are_known_from_any_run() {
+    let mut known = result("a");
+    let mut other = result("b");
+    (other.record.mix.name, other.record.started) = ("writes".into(), "2027-01-01T00:00:00Z".into());
+    for (operation, writes) in known.record.operations.iter_mut().zip([true, false, false]) {
+        operation.writes = Some(writes);
+    }
+    let families: Vec<Vec<MixFamily>> = matrix(vec![known, other]).rows().map(|row| row.families.clone()).collect();
+    let (read, write) = (MixFamily::ReadHeavy, MixFamily::WriteHeavy);
+    assert_eq!(families, [vec![MixFamily::Default, write], vec![read], vec![write], vec![write], vec![]]);
+    assert!(matrix(vec![result("a")]).rows().all(|row| !row.families.contains(&write)), "no server says what it wrote");
+}
+
+#[test]
 fn close_estimates_name_no_best_strategy() {
     let entry = |time: f64| Some((time, false));
     let looks = |times: &[Option<(f64, bool)>]| -> Vec<Look> {
