@@ -40,14 +40,14 @@ publish() {
 
 # Measures a mix into a folder, or resumes the run in it.
 measure() {
-    local scenario=$1 mix=$2 work=$3 preset
-    preset=$(preset_of "$scenario")
-    if [[ -f $work/run.json ]] && grep -q "\"preset\":\"$preset\"" "$work/run.json"; then
+    local scenario=$1 mix=$2 work=$3 length
+    length=$(preset_of "$scenario")
+    if [[ -f $work/run.json ]] && grep -q "\"preset\":\"$length\"" "$work/run.json"; then
         ! grep -q '"status":"complete"' "$work/run.json" || return 0
         "$docshape" run --resume "$work"
     else
         rm -rf "$work"
-        "$docshape" run "$scenario" --mix "$mix" --preset "$preset" --out "$work"
+        "$docshape" run "$scenario" --mix "$mix" --preset "$length" --out "$work"
     fi
 }
 
