@@ -1,102 +1,165 @@
 #!/usr/bin/env bash
-# Measures scenarios of the catalogue, and writes their reports and a summary page into results/.
+# Measures mixes of scenarios of the catalogue, and publishes them: a folder per scenario, mix, server and machine, and pages over all.
 #
-#   scripts/publish-results.sh [--preset NAME] [--out DIR] [SCENARIO...]    (all scenarios, preset quick, results/)
-#   scripts/publish-results.sh --render [--out DIR]                         (renders reports and page again, measures nothing)
+#   scripts/publish-results.sh [OPTION...] [SCENARIO...]    (all scenarios with all mixes but those for verification)
+#   scripts/publish-results.sh --render [--out DIR]         (renders reports and pages again, measures nothing)
 #
-# Measures one scenario at a time; the machine should be otherwise idle. After an interruption, the next call continues the
-# series: it keeps complete scenarios and resumes the unfinished run. Another preset starts a new series. With preset quick
-# the seven scenarios take 20 minutes.
+#   --preset NAME      for all scenarios (default quick)
+#   --full SCENARIO    preset full for this one; may be repeated
+#   --out DIR          where results are published (default results)
+#   --machine NAME     part of the folders' names (default none)
+#   --again            also what is published by this version on this machine
+#
+# Measures one mix after the other; the machine should be otherwise idle. After an interruption, the next call continues: it skips
+# what is published and resumes the unfinished run. Runs that fail or are invalid are kept in DIR/.failed, and the series goes on.
 set -euo pipefail
 
-# Publishes one scenario: resumes a stopped run, and keeps a failed one in .failed before measuring again.
+# The mixes of a scenario, one per line, without those for verification.
+mixes() {
+    sed -n '/^mixes:/,/^[a-z]/s/^  \([a-z][a-z0-9-]*\):.*/\1/p' "scenarios/$1.yaml" | grep -v '^verify'
+}
+
+# Whether this version has published a mix on this machine.
+is_published() {
+    local summary
+    for summary in "$out/$1/$2"/mongodb-*-"$(nproc)-cores${machine:+-$machine}"/summary.json; do
+        [[ -f $summary ]] && grep -q "\"version\":\"$version\"" "$summary" && return
+    done
+    return 1
+}
+
+preset_of() {
+    if [[ " ${full[*]} " == *" $1 "* ]]; then echo full; else echo "$preset"; fi
+}
+
 publish() {
-    local scenario=$1 folder=$out/$1 work=$out/$1/.run status=0
-    if [[ -f $work/run.json ]]; then
-        "$docshape" run --resume "$work" || status=$?
+    local options=(--into "$out")
+    [[ -z $machine ]] || options+=(--machine "$machine")
+    "$docshape" publish "$1" "${options[@]}"
+}
+
+# Measures a mix into a folder, or resumes the run in it.
+measure() {
+    local scenario=$1 mix=$2 work=$3 length
+    length=$(preset_of "$scenario")
+    if [[ -f $work/run.json ]] && grep -q "\"preset\":\"$length\"" "$work/run.json"; then
+        ! grep -q '"status":"complete"' "$work/run.json" || return 0
+        "$docshape" run --resume "$work"
     else
         rm -rf "$work"
-        mkdir -p "$folder"
-        "$docshape" run "$scenario" --preset "$preset" --out "$work" || status=$?
+        "$docshape" run "$scenario" --mix "$mix" --preset "$length" --out "$work"
     fi
+}
+
+# Measures and publishes a mix. A run that cannot be published is moved out of the way of the next one.
+result() {
+    local scenario=$1 mix=$2 work=$out/.runs/$1/$2 status=0
+    mkdir -p "$(dirname "$work")"
+    measure "$scenario" "$mix" "$work" || status=$?
     if ((status == 130 || status == 137 || status == 143)); then
-        echo "$scenario was stopped; complete rounds are in $work; the next call resumes it" >&2
-        return "$status"
-    elif ((status)); then
-        rm -rf "$folder/.failed"
-        [[ ! -d $work ]] || mv "$work" "$folder/.failed"
-        echo "$scenario failed with exit code $status and is not published; files are in $folder/.failed" >&2
-        return "$status"
+        echo "$scenario, $mix was stopped; complete rounds are in $work; the next call resumes it" >&2
+        exit "$status"
     fi
-    mv "$work/run.json" "$folder/run.json"
-    rm -r "$work"
-    render "$folder"
+    if ((status == 0)) && publish "$work"; then
+        rm -r "$work"
+        return
+    fi
+    local failed=$out/.failed/$scenario/$mix
+    rm -rf "$failed"
+    mkdir -p "$(dirname "$failed")"
+    [[ ! -d $work ]] || mv "$work" "$failed"
+    failures+=("$scenario, $mix")
+    echo "$scenario, $mix is not published; files are in $failed" >&2
 }
 
-# Renders the reports of a published run from its run.json, without large files and files that can be rebuilt.
+# Renders published results of a scenario again, so that each mentions the others; of all scenarios without a name.
 render() {
-    local files
-    files=$(mktemp -d "$1/.render.XXXXXX")
-    "$docshape" report "$1" --out "$files"
-    rm -f "$1"/*.svg "$files"/*.csv
-    mv "$files"/* "$1"/
-    rmdir "$files"
+    local summary
+    while read -r summary; do
+        "$docshape" publish "$(dirname "$summary")" --into "$out" >/dev/null
+    done < <(find "$out${1:+/$1}" -name summary.json -not -path '*/.*' | sort)
 }
 
-page() {
+pages() {
     "$docshape" summary "$out" >"$out/README.md.new"
     mv "$out/README.md.new" "$out/README.md"
+    "$docshape" summary "$out" --format html >"$out/index.html.new"
+    mv "$out/index.html.new" "$out/index.html"
+}
+
+# How long the rest takes, from the mean of what was measured so far.
+say_rest() {
+    local left=$1 rest="unknown"
+    if ((measured)); then
+        local minutes=$((SECONDS * left / measured / 60))
+        rest="$((minutes / 60)) h $((minutes % 60)) min"
+    fi
+    echo "$left left, about: $rest" >&2
 }
 
 main() {
     cd "$(dirname "$0")/.."
-    preset=quick out=results
-    local scenarios=() only_render=
+    preset=quick out=results machine='' full=() failures=() measured=0
+    local scenarios=() only_render='' again='' usage
+    usage="usage: $0 [--preset NAME] [--full SCENARIO] [--out DIR] [--machine NAME] [--again] [--render] [SCENARIO...]"
     while (($#)); do
         case $1 in
-        --preset) preset=${2:?--preset needs the name of a preset: smoke, quick, full or publish}; shift 2 ;;
+        --preset) preset=${2:?--preset needs the name of a preset: quick, full or publish}; shift 2 ;;
+        --full) full+=("${2:?--full needs the name of a scenario}"); shift 2 ;;
         --out) out=${2:?--out needs a folder}; shift 2 ;;
+        --machine) machine=${2:?--machine needs a name}; shift 2 ;;
+        --again) again=1; shift ;;
         --render) only_render=1; shift ;;
-        -*) echo "unknown option $1; usage: $0 [--preset NAME] [--out DIR] [--render] [SCENARIO...]" >&2; exit 2 ;;
+        -*) echo "unknown option $1; $usage" >&2; exit 2 ;;
         *) scenarios+=("$1"); shift ;;
         esac
     done
-    cargo build --release --locked --quiet
-    # A copy, so that a build during the series does not change the program.
-    copy=$(mktemp -d)
-    trap 'rm -rf "$copy"' EXIT
-    cp "${CARGO_TARGET_DIR:-target}/release/docshape" "$copy/docshape"
-    docshape=$copy/docshape
+    docshape=${DOCSHAPE:-}
+    if [[ -z $docshape ]]; then
+        cargo build --release --locked --quiet
+        # A copy, so that a build during the series does not change the program.
+        local copy
+        copy=$(mktemp -d)
+        # shellcheck disable=SC2064 # The folder's name is known now.
+        trap "rm -rf '$copy'" EXIT
+        cp "${CARGO_TARGET_DIR:-target}/release/docshape" "$copy/docshape"
+        docshape=$copy/docshape
+    fi
+    version=$("$docshape" --version | cut -d ' ' -f 2)
     if [[ -n $only_render ]]; then
-        local run
-        for run in "$out"/*/run.json; do render "$(dirname "$run")"; done
-        page
+        render
+        pages
         return
     fi
-    mkdir -p "$out"
-    local series=$out/.series scenario
-    if ((${#scenarios[@]})); then
-        # Scenarios named on the command line are always measured.
-        series=$(mktemp -p "$copy")
-    else
-        mapfile -t scenarios < <("$docshape" list | sed -n 's/^\([a-z][a-z0-9-]*\)  .*/\1/p')
-        # The state of an interrupted series: its preset, and the complete scenarios.
-        if [[ ! -f $series || $(head -n 1 "$series") != "$preset" ]]; then
-            rm -rf "$out"/*/.run
-            echo "$preset" >"$series"
-        fi
+    if ((${#scenarios[@]} == 0)); then
+        mapfile -t scenarios < <("$docshape" list | sed -n 's/^  \([a-z][a-z0-9-]*\)  .*/\1/p')
     fi
-    for scenario in "${scenarios[@]}"; do
-        if grep -qx "$scenario" "$series"; then
-            echo "$scenario: already done in this series" >&2
-            continue
-        fi
-        echo "== $scenario" >&2
-        publish "$scenario"
-        echo "$scenario" >>"$series"
+    local todo=() scenario mix
+    for scenario in "${scenarios[@]}" ${full[@]+"${full[@]}"}; do
+        [[ -f scenarios/$scenario.yaml ]] || { echo "unknown scenario $scenario; docshape list prints them" >&2; exit 2; }
+        while read -r mix; do
+            [[ " ${todo[*]-} " != *" $scenario/$mix "* ]] || continue
+            if [[ -n $again ]] || ! is_published "$scenario" "$mix"; then todo+=("$scenario/$mix"); fi
+        done < <(mixes "$scenario")
     done
-    page
-    rm -f "$series"
+    mkdir -p "$out"
+    local left=${#todo[@]} one
+    SECONDS=0
+    for one in ${todo[@]+"${todo[@]}"}; do
+        say_rest "$left"
+        echo "== ${one%/*}, mix ${one#*/}" >&2
+        result "${one%/*}" "${one#*/}"
+        measured=$((measured + 1)) left=$((left - 1))
+    done
+    local touched
+    while read -r touched; do
+        [[ -z $touched || ! -d $out/$touched ]] || render "$touched"
+    done < <(printf '%s\n' ${todo[@]+"${todo[@]%/*}"} | sort -u)
+    pages
+    if ((${#failures[@]})); then
+        printf 'not published: %s\n' "${failures[@]}" >&2
+        exit 1
+    fi
 }
 
 main "$@"

@@ -167,13 +167,25 @@ pub struct ReportArguments {
 /// `summary`.
 #[derive(Debug, Clone, Args)]
 pub struct SummaryArguments {
-    /// Folder whose subfolders are runs
+    /// Folder of published results (any depth), or one whose subfolders are runs
     pub folder: PathBuf,
+    /// Output format
+    #[arg(long, value_enum, value_name = "NAME", default_value = "markdown")]
+    pub format: SummaryFormat,
     /// Print rules of thumb instead of runs: what the results beneath the folder confirm and refute
     ///
     /// Reads sweep.json, growth.json, claims.json, and the files of a folder named claims.
     #[arg(long)]
     pub rules: bool,
+}
+
+/// The forms of a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SummaryFormat {
+    /// Markdown
+    Markdown,
+    /// One self-contained HTML file
+    Html,
 }
 
 /// The forms of a report.

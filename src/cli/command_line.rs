@@ -10,6 +10,7 @@ use super::clean::CleanArguments;
 use super::compare::CompareArguments;
 use super::grow::GrowArguments;
 use super::list::ListArguments;
+use super::publish::PublishArguments;
 use super::rights::RightsArguments;
 use super::run::RunArguments;
 use super::selftest::SelftestArguments;
@@ -62,8 +63,11 @@ pub enum CliCommand {
     Compare(CompareArguments),
     /// Render the report of a run again
     Report(ReportArguments),
-    /// Print one Markdown page with the verdicts and claims of several runs
+    /// Print one page over published results: which strategy is best in which mix of which scenario
     Summary(SummaryArguments),
+    /// Write a complete run as a folder of the published results
+    #[command(after_help = super::EXIT_CODES)]
+    Publish(PublishArguments),
     /// Check that this machine and the server are fit for measurements
     #[command(after_help = super::EXIT_CODES)]
     Selftest(SelftestArguments),

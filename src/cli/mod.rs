@@ -22,6 +22,7 @@ mod exit;
 mod grow;
 mod list;
 mod misplaced_uri;
+mod publish;
 mod report;
 mod reservation;
 mod rights;
@@ -59,6 +60,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         CliCommand::Compare(arguments) => compare::compare(&arguments),
         CliCommand::Report(arguments) => report::report(&arguments),
         CliCommand::Summary(arguments) => summary::summary(&arguments),
+        CliCommand::Publish(arguments) => publish::publish(&arguments),
         CliCommand::Clean(arguments) => clean::clean(&arguments),
         CliCommand::Rights(arguments) => rights::rights(&arguments),
         CliCommand::Server(ServerCommand::Start(arguments)) => server::start(&arguments),

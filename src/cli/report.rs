@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::report::{
     CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
 };
-use crate::results::{self, CAPACITY_FILE, GROWTH_FILE, RUN_FILE, RunRecord, SWEEP_FILE, SweepRecord};
+use crate::results::{self, CAPACITY_FILE, GROWTH_FILE, RunRecord, SWEEP_FILE, SweepRecord};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
@@ -45,7 +45,7 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
 
 /// Whether a folder has a file of this name and no run, or a path is that of the file.
 fn holds(path: &Path, file: &str) -> bool {
-    path.ends_with(file) || (path.join(file).is_file() && !path.join(RUN_FILE).is_file())
+    path.ends_with(file) || (path.join(file).is_file() && !results::is_run_folder(path))
 }
 
 /// The report of the sweep in a folder.

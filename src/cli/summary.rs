@@ -1,92 +1,187 @@
 //! `docshape summary`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::report::{Markdown, NamedRun, PublishedResults, Report};
-use crate::results::{self, CLAIMS_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE};
+use crate::report::{
+    CatalogueOrder, HTML_FILE, Html, MARKDOWN_FILE, Markdown, Matrix, MatrixHtml, NamedRun, PlacedResult,
+    PublishedResults, Report, plain, published,
+};
+use crate::results::{self, CLAIMS_FILE, GROWTH_FILE, PUBLISHED_FILE, PublishedRecord, RunRecord, SWEEP_FILE, Status};
+use crate::scenario::GROUPS;
 
-use super::argument::SummaryArguments;
+use super::argument::{SummaryArguments, SummaryFormat};
+use super::catalogue::SCENARIOS;
 use super::exit::{CliError, Exit};
 use super::output;
+use super::publish;
 use super::report::written;
 
 /// A folder with claims of several scenarios, each in a file of its own.
 const CLAIMS_FOLDER: &str = "claims";
 
-/// Prints one page over the runs in a folder's subfolders, in the order of their names.
+/// The sections of a run's page to which the matrix leads, the best first.
+const ANCHORS: [&str; 2] = ["operations", "ratios"];
+
+/// Prints one page over the published results beneath a folder and the runs in its subfolders, or over its rules of thumb.
 ///
 /// # Errors
-/// When the folder contains no run, or a run cannot be read.
+/// When the folder contains no result, or one cannot be read.
 pub fn summary(arguments: &SummaryArguments) -> Result<Exit, CliError> {
+    let (folder, format) = (&arguments.folder, arguments.format);
+    let found = find(folder)?;
+    let rules = rules(&found)?;
     if arguments.rules {
-        return rules(&arguments.folder);
+        let rules = rules.ok_or_else(|| no_rules(folder))?;
+        output::print(&match format {
+            SummaryFormat::Markdown => written(&Markdown, &rules),
+            SummaryFormat::Html => written(&Html, &rules),
+        })?;
+        return Ok(Exit::Success);
     }
-    let load = |(name, folder): (String, PathBuf)| Ok(NamedRun { name, record: results::load(&folder)? });
-    let runs = runs_in(&arguments.folder)?.into_iter().map(load).collect::<Result<Vec<_>, CliError>>()?;
-    output::print(&written(&Markdown, &Report::of_runs(&runs)))?;
-    Ok(Exit::Success)
-}
-
-/// Prints what all sweeps, growths and claims beneath a folder say.
-fn rules(folder: &Path) -> Result<Exit, CliError> {
-    let mut files = Vec::new();
-    find_results(folder, folder, &mut files)?;
-    files.sort();
-    let mut found = PublishedResults::default();
-    for path in files {
-        let beneath = path.strip_prefix(folder).unwrap_or(&path);
-        let place = beneath.parent().map_or_else(String::new, |place| place.display().to_string());
-        match beneath.file_name().and_then(|name| name.to_str()) {
-            Some(SWEEP_FILE) => found.sweeps.push((place, results::load_sweep(&path)?)),
-            Some(GROWTH_FILE) => found.growths.push((place, results::load_growth(&path)?)),
-            _ => found.claims.push(results::load_claims(&path)?),
-        }
-    }
-    if found.sweeps.is_empty() && found.growths.is_empty() && found.claims.is_empty() {
-        let (shown, claims) = (folder.display(), CLAIMS_FOLDER);
+    let (results, runs) = (published_results(&found)?, runs(&found)?);
+    if results.is_empty() && runs.is_empty() {
         return Err(CliError::usage(format!(
-            "nothing beneath {shown} has rules: no {SWEEP_FILE}, no {GROWTH_FILE}, no {CLAIMS_FILE}, and no file in a folder {claims}"
+            "nothing beneath {0} is a result: no {PUBLISHED_FILE}, and no subfolder of {0} is a run; name the folder that \
+             docshape publish writes into, or one whose subfolders are runs",
+            folder.display()
         )));
     }
-    output::print(&written(&Markdown, &Report::of_rules(&found)))?;
+    let usable = runs.iter().filter_map(|run| placed(&found.root, run));
+    let results: Vec<PlacedResult> = results.into_iter().chain(usable).collect();
+    let scenarios = SCENARIOS.map(|(name, _)| name);
+    let matrix = Matrix::new(results, CatalogueOrder { groups: GROUPS, scenarios: &scenarios });
+    matrix.warnings.iter().for_each(|warning| output::message(&format!("warning: {warning}\n")));
+    output::print(&match format {
+        SummaryFormat::Html => MatrixHtml { matrix: &matrix, rules: rules.as_ref() }.to_string(),
+        SummaryFormat::Markdown if runs.is_empty() => matrix.to_string(),
+        SummaryFormat::Markdown => format!("{matrix}\n{}", Markdown.sections(&Report::of_runs(&runs))),
+    })?;
     Ok(Exit::Success)
 }
 
-/// Finds the files with rules beneath a folder; the runs of a sweep's points have none.
-fn find_results(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
+/// The files beneath a folder that say something, in the order of their paths.
+struct ResultFiles {
+    root: PathBuf,
+    /// Folders of published results.
+    published: Vec<PathBuf>,
+    /// Subfolders of the root with a run that is not published.
+    runs: Vec<PathBuf>,
+    /// Files with rules; the runs of a sweep's points have none.
+    rules: Vec<PathBuf>,
+}
+
+fn find(root: &Path) -> Result<ResultFiles, CliError> {
+    let mut found = ResultFiles { root: root.to_owned(), published: Vec::new(), runs: Vec::new(), rules: Vec::new() };
+    find_beneath(root, &mut found)?;
+    [&mut found.published, &mut found.runs, &mut found.rules].into_iter().for_each(|paths| paths.sort());
+    Ok(found)
+}
+
+/// Finds what is beneath a folder. Links are not followed: they may lead in a circle.
+fn find_beneath(folder: &Path, found: &mut ResultFiles) -> Result<(), CliError> {
     let unreadable =
         |error: std::io::Error| CliError::usage(format!("cannot read the folder {}: {error}", folder.display()));
-    let in_claims = folder != root && folder.file_name().is_some_and(|name| name == CLAIMS_FOLDER);
-    for entry in folder.read_dir().map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if path.is_dir() {
-            find_results(root, &path, files)?;
+    let in_claims = folder != found.root && folder.file_name().is_some_and(|name| name == CLAIMS_FOLDER);
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_str().unwrap_or_default();
+        if entry.file_type().map_err(unreadable)?.is_dir() {
+            // Such as a folder of a publication that was cut short.
+            if !name.starts_with('.') {
+                find_beneath(&path, found)?;
+            }
+        } else if name == PUBLISHED_FILE {
+            found.published.push(folder.to_owned());
         } else if [SWEEP_FILE, GROWTH_FILE, CLAIMS_FILE].contains(&name) || (in_claims && name.ends_with(".json")) {
-            files.push(path);
+            found.rules.push(path);
         }
+    }
+    let is_run = folder.parent() == Some(&found.root) && results::is_run_folder(folder);
+    if is_run && !folder.join(PUBLISHED_FILE).is_file() {
+        found.runs.push(folder.to_owned());
     }
     Ok(())
 }
 
-/// Returns name and path of every subfolder with a run.
-fn runs_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, CliError> {
-    let shown = folder.display();
-    let unreadable = |error: std::io::Error| CliError::usage(format!("cannot read the folder {shown}: {error}"));
-    let mut runs = Vec::new();
-    for entry in folder.read_dir().map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        if let Some(name) = name.filter(|_| path.join(RUN_FILE).is_file()) {
-            runs.push((name.to_owned(), path));
+/// What all sweeps, growths and claims beneath a folder say; `None` without any.
+fn rules(found: &ResultFiles) -> Result<Option<Report>, CliError> {
+    let mut all = PublishedResults::default();
+    for path in &found.rules {
+        let beneath = path.strip_prefix(&found.root).unwrap_or(path);
+        let place = beneath.parent().map_or_else(String::new, |place| place.display().to_string());
+        match beneath.file_name().and_then(|name| name.to_str()) {
+            Some(SWEEP_FILE) => all.sweeps.push((place, results::load_sweep(path)?)),
+            Some(GROWTH_FILE) => all.growths.push((place, results::load_growth(path)?)),
+            _ => all.claims.push(results::load_claims(path)?),
         }
     }
-    runs.sort();
-    if runs.is_empty() {
-        return Err(CliError::usage(format!(
-            "no folder in {shown} contains a {RUN_FILE}: name the folder whose subfolders are runs, such as the one that \
-             scripts/publish-results.sh writes"
-        )));
+    Ok((!found.rules.is_empty()).then(|| Report::of_rules(&all)))
+}
+
+fn no_rules(folder: &Path) -> CliError {
+    let (shown, claims) = (folder.display(), CLAIMS_FOLDER);
+    CliError::usage(format!(
+        "nothing beneath {shown} has rules: no {SWEEP_FILE}, no {GROWTH_FILE}, no {CLAIMS_FILE}, and no file in a folder {claims}"
+    ))
+}
+
+fn published_results(found: &ResultFiles) -> Result<Vec<PlacedResult>, CliError> {
+    let load = |folder: &PathBuf| Ok(place(&found.root, folder, results::load_published(folder)?));
+    found.published.iter().map(load).collect()
+}
+
+fn runs(found: &ResultFiles) -> Result<Vec<NamedRun>, CliError> {
+    let name = |folder: &Path| folder.file_name().map_or_else(String::new, |name| name.display().to_string());
+    found.runs.iter().map(|folder| Ok(NamedRun { name: name(folder), record: results::load(folder)? })).collect()
+}
+
+/// A run that is not published, next to published ones; `None` for one without numbers to rely on.
+fn placed(root: &Path, run: &NamedRun) -> Option<PlacedResult> {
+    let NamedRun { name, record } = run;
+    let result = published(record, publish::scenario(record), "", &[]);
+    let is_usable = record.status == Status::Complete && result.valid;
+    if !is_usable {
+        output::message(&format!("warning: {} is not in the matrix: {}\n", plain(name), obstacle(record)));
     }
-    Ok(runs)
+    is_usable.then(|| place(root, &root.join(name), result))
+}
+
+fn obstacle(record: &RunRecord) -> &'static str {
+    if record.status == Status::Complete { "the run is invalid" } else { "the run is not complete" }
+}
+
+/// A result and the files next to it.
+fn place(root: &Path, folder: &Path, record: PublishedRecord) -> PlacedResult {
+    let page = fs::read_to_string(folder.join(HTML_FILE)).ok();
+    let anchor = page.as_ref().and_then(|page| ANCHORS.iter().find(|id| page.contains(&format!("id=\"{id}\""))));
+    PlacedResult {
+        folder: folder.strip_prefix(root).unwrap_or(folder).display().to_string(),
+        record,
+        has_page: page.is_some(),
+        anchor: anchor.copied().unwrap_or_default(),
+        has_markdown: folder.join(MARKDOWN_FILE).is_file(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_folders_and_links_are_not_searched() {
+        let root = tempfile::tempdir().unwrap();
+        for place in ["a/b/c", "a/.publish-x", "a/run", "run"] {
+            fs::create_dir_all(root.path().join(place)).unwrap();
+        }
+        for file in ["a/b/c/summary.json", "a/.publish-x/summary.json", "a/run/run.json", "run/run.json.gz"] {
+            fs::write(root.path().join(file), "").unwrap();
+        }
+        std::os::unix::fs::symlink(root.path(), root.path().join("a/circle")).unwrap();
+        let found = find(root.path()).unwrap();
+        assert_eq!(found.published, [root.path().join("a/b/c")]);
+        assert_eq!(found.runs, [root.path().join("run")], "only subfolders are runs");
+        assert!(found.rules.is_empty());
+    }
 }

@@ -23,7 +23,7 @@ use super::{
 };
 
 /// Texts that are markup in one form or another, or steer a terminal.
-const HOSTILE: [&str; 38] = [
+pub(super) const HOSTILE: [&str; 38] = [
     "</script></title><script>alert(1)</script>",
     "\"'><img src=x onerror=alert(1)>",
     "<!-- comment",
@@ -148,7 +148,7 @@ fn assert_still(text: &str, what: &str) {
 }
 
 /// What a Markdown text is made of, without its words, and the words of its first heading.
-fn structure(text: &str) -> (Vec<String>, String) {
+pub(super) fn structure(text: &str) -> (Vec<String>, String) {
     let options = Options::all() - Options::ENABLE_SMART_PUNCTUATION;
     let (mut parts, mut title) = (Vec::new(), String::new());
     for event in Parser::new_ext(text, options) {

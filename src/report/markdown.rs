@@ -23,15 +23,29 @@ impl Renderer for Markdown {
         write_title(&report.headline, out)?;
         write_decision(report, out)?;
         write_headline(&report.headline, out)?;
-        for section in &report.sections {
-            let charts = section.charts.as_ref().filter(|_| report.has_files);
-            let picture = charts.and_then(|charts| charts.picture(&section.title)).map(|picture| picture.file);
-            if section.is_shown(FORM) || picture.is_some() {
-                write_section(section, &report.sections, picture, out)?;
-            }
-        }
-        Ok(())
+        write_sections(report, out)
     }
+}
+
+impl Markdown {
+    /// Writes the sections of a report without its headline.
+    pub fn sections(&self, report: &Report) -> String {
+        let mut text = String::new();
+        // A `String` always can be written.
+        let _ = write_sections(report, &mut text);
+        text
+    }
+}
+
+fn write_sections(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    for section in &report.sections {
+        let charts = section.charts.as_ref().filter(|_| report.has_files);
+        let picture = charts.and_then(|charts| charts.picture(&section.title)).map(|picture| picture.file);
+        if section.is_shown(FORM) || picture.is_some() {
+            write_section(section, &report.sections, picture, out)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes texts as paragraphs.

@@ -222,7 +222,8 @@ fn machine(record: &RunRecord) -> MachineFacts {
     }
 }
 
-fn verification(record: &RunRecord) -> Option<VerificationFacts> {
+/// What the check before a run found; `None` when it was left out.
+pub(super) fn verification(record: &RunRecord) -> Option<VerificationFacts> {
     let found = record.verification.as_ref()?;
     let with_findings = || found.strategies.iter().filter(|strategy| !strategy.is_clean());
     Some(VerificationFacts {

@@ -90,7 +90,7 @@ impl<'r> Summarised<'r> {
 }
 
 /// A file's name in an address.
-fn encoded(name: &str) -> String {
+pub(super) fn encoded(name: &str) -> String {
     let byte = |byte: u8| {
         if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
             char::from(byte).to_string()

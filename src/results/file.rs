@@ -12,9 +12,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::check::check;
+use super::compressed::{self, COMPRESSED_RUN_FILE};
 use super::{
     CAPACITY_FILE, CAPACITY_FORMAT, CLAIMS_FILE, CLAIMS_FORMAT, CapacityRecord, ClaimsRecord, FORMAT_VERSION,
-    GROWTH_FILE, GROWTH_FORMAT, GrowthRecord, RUN_FILE, RunRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord,
+    GROWTH_FILE, GROWTH_FORMAT, GrowthRecord, PUBLISHED_FILE, PUBLISHED_FORMAT, PublishedRecord, RUN_FILE, RunRecord,
+    SWEEP_FILE, SWEEP_FORMAT, SweepRecord,
 };
 
 /// Results that cannot be written or read.
@@ -70,6 +72,14 @@ pub enum ResultsError {
         /// The file.
         path: PathBuf,
     },
+    /// The file is larger than any that docshape writes.
+    #[error("{} has more than {most} bytes of text, which no run of docshape has; restore it from a copy, or run again", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most bytes that are read.
+        most: u64,
+    },
     /// Another version of docshape wrote it.
     #[error(
         "{} was written by docshape {version} in format {format}, but this build reads format {readable} only; use docshape \
@@ -105,15 +115,25 @@ pub fn save(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
 /// When the file cannot be written.
 pub fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
     let path = folder.join(name);
-    let write = |file: &mut dyn Write| -> io::Result<()> {
-        let text = serde_json::to_vec(record)?;
-        let members = text.strip_prefix(b"{").unwrap_or_default();
-        file.write_all(CHECKSUM)?;
-        write!(file, "{}\",", checksum(members))?;
-        file.write_all(members)?;
-        file.write_all(b"\n")
-    };
+    let write = |file: &mut dyn Write| file.write_all(&document(record)?);
     replace(folder, &path, write).map_err(|source| ResultsError::Write { path: path.clone(), source })
+}
+
+/// Writes a run compressed into a folder, as [`save`] does.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn save_compressed(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
+    let path = folder.join(COMPRESSED_RUN_FILE);
+    let write = |file: &mut dyn Write| file.write_all(&compressed::compress(&document(record)?)?);
+    replace(folder, &path, write).map_err(|source| ResultsError::Write { path: path.clone(), source })
+}
+
+/// A record with its checksum.
+fn document(record: &impl Serialize) -> io::Result<Vec<u8>> {
+    let text = serde_json::to_vec(record)?;
+    let members = text.strip_prefix(b"{").unwrap_or_default();
+    Ok([CHECKSUM, checksum(members).as_bytes(), b"\",", members, b"\n"].concat())
 }
 
 /// Writes a text into a file, whole or not at all, as [`save`] does.
@@ -169,12 +189,18 @@ struct HeadOfRun {
     run: Head,
 }
 
-/// Reads a run from its folder, or from the file itself.
+/// Whether a folder contains a run, compressed or not.
+pub fn is_run_folder(folder: &Path) -> bool {
+    [RUN_FILE, COMPRESSED_RUN_FILE].iter().any(|name| folder.join(name).is_file())
+}
+
+/// Reads a run from its folder, or from the file itself, compressed or not.
 ///
 /// # Errors
 /// When it is missing, cut off, foreign, damaged, or in another format.
 pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
-    let (path, text, head) = open::<Head>(path, RUN_FILE)?;
+    let is_compressed = path.is_dir() && !path.join(RUN_FILE).exists() && path.join(COMPRESSED_RUN_FILE).is_file();
+    let (path, text, head) = open::<Head>(path, if is_compressed { COMPRESSED_RUN_FILE } else { RUN_FILE })?;
     let record = read_format(&path, &text, &head, FORMAT_VERSION)?;
     check(&record).map(|()| record).map_err(|reason| ResultsError::Damaged { path, reason })
 }
@@ -217,10 +243,19 @@ pub fn load_claims(path: &Path) -> Result<ClaimsRecord, ResultsError> {
     read_format(&path, &text, &head, CLAIMS_FORMAT)
 }
 
+/// Reads what a published run found, given its file or its folder.
+///
+/// # Errors
+/// As those of [`load`].
+pub fn load_published(path: &Path) -> Result<PublishedRecord, ResultsError> {
+    let (path, text, head): (_, _, Head) = open(path, PUBLISHED_FILE)?;
+    read_format(&path, &text, &head, PUBLISHED_FORMAT)
+}
+
 /// Reads a file as far as all versions of its format agree.
 fn open<H: DeserializeOwned>(path: &Path, name: &str) -> Result<(PathBuf, Vec<u8>, H), ResultsError> {
     let path = if path.is_dir() { path.join(name) } else { path.to_owned() };
-    let text = fs::read(&path).map_err(|source| ResultsError::Read { path: path.clone(), source })?;
+    let text = text_of(&path)?;
     match serde_json::from_slice(&text) {
         Ok(head) => Ok((path, text, head)),
         Err(error) if error.is_eof() || is_cut_off(&text, &error) => {
@@ -228,6 +263,16 @@ fn open<H: DeserializeOwned>(path: &Path, name: &str) -> Result<(PathBuf, Vec<u8
         }
         Err(error) => Err(ResultsError::Foreign { path, reason: error.to_string() }),
     }
+}
+
+/// The text of a file, which is compressed where its name says so.
+fn text_of(path: &Path) -> Result<Vec<u8>, ResultsError> {
+    let read = || match path.extension() {
+        Some(extension) if extension == "gz" => compressed::read(path, compressed::MOST_BYTES),
+        _ => fs::read(path).map(Some),
+    };
+    let text = read().map_err(|source| ResultsError::Read { path: path.to_owned(), source })?;
+    text.ok_or_else(|| ResultsError::TooLarge { path: path.to_owned(), most: compressed::MOST_BYTES })
 }
 
 fn read_format<R: DeserializeOwned>(path: &Path, text: &[u8], head: &Head, readable: u32) -> Result<R, ResultsError> {
@@ -267,6 +312,7 @@ impl KindedError for ResultsError {
             | ResultsError::Foreign { .. }
             | ResultsError::Damaged { .. }
             | ResultsError::Changed { .. }
+            | ResultsError::TooLarge { .. }
             | ResultsError::OtherFormat { .. } => ErrorKind::Input,
         }
     }
@@ -307,6 +353,37 @@ mod tests {
         save(&run, folder.path()).unwrap();
         assert_eq!(load(folder.path()).unwrap(), run);
         assert_eq!(load(&folder.path().join(RUN_FILE)).unwrap(), run);
+    }
+
+    #[test]
+    fn a_compressed_run_is_read_where_there_is_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = sample::run(&[1_000, 2_000]);
+        save_compressed(&run, folder.path()).unwrap();
+        assert!(is_run_folder(folder.path()));
+        assert_eq!(load(folder.path()).unwrap(), run);
+        assert_eq!(load(&folder.path().join(COMPRESSED_RUN_FILE)).unwrap(), run);
+        let newer = sample::run(&[3]);
+        save(&newer, folder.path()).unwrap();
+        assert_eq!(load(folder.path()).unwrap(), newer);
+    }
+
+    #[test]
+    fn broken_compressed_runs_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(COMPRESSED_RUN_FILE);
+        for (bytes, expected) in [
+            (b"{}".to_vec(), "cannot read "),
+            (compressed::compress(b"{}").unwrap(), "is not a run of docshape"),
+            (
+                compressed::compress(&vec![b' '; compressed::MOST_BYTES as usize + 1]).unwrap(),
+                "has more than 134217728",
+            ),
+        ] {
+            fs::write(&path, bytes).unwrap();
+            let error = load(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(expected) && error.contains(COMPRESSED_RUN_FILE), "{error}");
+        }
     }
 
     #[test]

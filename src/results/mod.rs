@@ -8,6 +8,7 @@ mod cell;
 mod check;
 mod claim;
 mod claims_file;
+mod compressed;
 mod conclusion;
 mod environment;
 mod event;
@@ -19,6 +20,7 @@ mod hlog;
 mod other_mixes;
 mod part;
 mod preset;
+mod published;
 mod query_plan;
 #[cfg(test)]
 mod sample;
@@ -43,16 +45,25 @@ pub use cell::{
 };
 pub use claim::{ClaimRecord, Than};
 pub use claims_file::{CLAIMS_FILE, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
+pub use compressed::COMPRESSED_RUN_FILE;
 pub use conclusion::{ConclusionRecord, FindingRecord};
 pub use environment::Environment;
 pub use event::{EventKind, EventRecord};
-pub use file::{ResultsError, load, load_capacity, load_claims, load_growth, load_sweep, save, save_as, write_whole};
+pub use file::{
+    ResultsError, is_run_folder, load, load_capacity, load_claims, load_growth, load_published, load_sweep, save,
+    save_as, save_compressed, write_whole,
+};
 pub use folder::{FolderError, NewFolder, create as create_folder, stamp};
 pub use folder_lock::FolderLock;
 pub use growth::{GROWTH_FILE, GROWTH_FORMAT, GrowthEnd, GrowthRecord, StageRecord};
 pub use hlog::IntervalLog;
 pub use other_mixes::other_mixes;
 pub use preset::{Preset, PresetLength};
+pub use published::{
+    MetricRecord, PUBLISHED_FILE, PUBLISHED_FORMAT, PublishedAnswer, PublishedData, PublishedMachine, PublishedMetric,
+    PublishedMix, PublishedOperation, PublishedRecord, PublishedScenario, PublishedServer, PublishedStrategy,
+    PublishedVerification, Standing,
+};
 pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 pub use sweep::{

@@ -1,24 +1,25 @@
-//! Runs of other mixes, in the sibling folders of a run.
+//! Runs of other mixes, in the sibling folders of a run, or next to a published one.
 
 use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{RUN_FILE, RunRecord, Status, load};
+use super::{RunRecord, Status, is_run_folder, load};
 
 /// The most folders that are looked at.
 const MOST: usize = 30;
 
-/// Complete runs of other mixes in sibling folders of a run, with the same scenario, `--set`, strategies and server version: of each
+/// Complete runs of other mixes in sibling folders of a run (`SCENARIO/RUN`), or on the same server and machine as a published one
+/// (`SCENARIO/MIX/SERVER-AND-MACHINE`), with the same scenario, `--set`, strategies and server version: of each
 /// mix the newest, by the mix's name. What cannot be read is left out.
 pub fn other_mixes(folder: &Path, record: &RunRecord) -> Vec<RunRecord> {
-    let entries = folder.parent().and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|path| path.join(RUN_FILE).is_file()).collect();
-    // The names of folders start with the time.
+    // The names of folders of runs start with the time.
+    let mut folders = siblings(folder);
     folders.sort_by_key(|path| Reverse(path.file_name().map(ToOwned::to_owned)));
+    let of_mixes = folder.parent().map_or_else(Vec::new, siblings).into_iter();
+    folders.extend(of_mixes.filter_map(|mix| Some(mix.join(folder.file_name()?))));
     let mut found: Vec<RunRecord> = Vec::new();
-    for other in folders.iter().filter(|other| other.file_name() != folder.file_name()).take(MOST) {
+    for other in folders.iter().filter(|folder| is_run_folder(folder)).take(MOST) {
         let Ok(other) = load(other) else { continue };
         let is_new = other.mix.name != record.mix.name && found.iter().all(|known| known.mix.name != other.mix.name);
         if is_new && other.status == Status::Complete && has_same_subject(&other, record) {
@@ -27,6 +28,12 @@ pub fn other_mixes(folder: &Path, record: &RunRecord) -> Vec<RunRecord> {
     }
     found.sort_by(|a, b| a.mix.name.cmp(&b.mix.name));
     found
+}
+
+/// The other folders and files next to a folder.
+fn siblings(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.parent().and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.file_name() != folder.file_name()).collect()
 }
 
 /// Whether two runs measured the same strategies of the same scenario on the same version of the server.

@@ -7,7 +7,7 @@ use super::student::t_quantile;
 use super::{means, own_cost};
 
 /// Bytes of oplog per call from which an operation counts as a write. The server itself adds an entry every few seconds.
-const WRITTEN: f64 = 20.0;
+pub const WRITTEN: f64 = 20.0;
 
 /// What one strategy saves in a read and pays in a write, compared with another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,7 +37,8 @@ pub fn break_evens(own: &RunRecord) -> Vec<BreakEven> {
         .filter(|place| !own.strategies[*place].is_repeat && !own.strategies[*place].is_unsafe)
         .collect();
     let operations = 0..own.operations.len();
-    let (writes, reads): (Vec<usize>, Vec<usize>) = operations.partition(|operation| is_write(own, *operation));
+    let (writes, reads): (Vec<usize>, Vec<usize>) =
+        operations.partition(|operation| writes(own, *operation) == Some(true));
     let mut found = Vec::new();
     // Every pair of strategies in every operation.
     let comparisons = strategies.len() * strategies.len().saturating_sub(1) / 2 * own.operations.len();
@@ -65,13 +66,15 @@ pub fn break_evens(own: &RunRecord) -> Vec<BreakEven> {
     found
 }
 
-/// Whether calls of an operation write in any strategy.
-fn is_write(own: &RunRecord, operation: usize) -> bool {
+/// Whether calls of an operation write in any strategy, from the part that measures own costs; `None` where the server reported
+/// no oplog.
+pub fn writes(own: &RunRecord, operation: usize) -> Option<bool> {
     let bytes = |strategy: usize| {
         let cost = own_cost(own, strategy, operation)?;
         Some(cost.counters.get(OPLOG_BYTES)? / cost.calls as f64)
     };
-    (0..own.strategies.len()).filter_map(bytes).any(|bytes| bytes > WRITTEN)
+    let known: Vec<f64> = (0..own.strategies.len()).filter_map(bytes).collect();
+    (!known.is_empty()).then(|| known.iter().any(|bytes| *bytes > WRITTEN))
 }
 
 /// How much more time an operation takes in one strategy than in another, per round; nothing where both do the same.

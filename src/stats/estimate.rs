@@ -32,7 +32,7 @@ impl ConfidenceInterval {
     }
 
     /// The interval of the inverse ratio.
-    pub(super) fn turned(self) -> ConfidenceInterval {
+    pub fn turned(self) -> ConfidenceInterval {
         ConfidenceInterval { low: self.high.recip(), high: self.low.recip() }
     }
 }

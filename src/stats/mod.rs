@@ -50,7 +50,7 @@ mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
 pub use bound::BoundError;
-pub use break_even::{BreakEven, break_evens};
+pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use budget::{CpuBudget, measured_cpu, mix_shares, own_time};
 pub use carry_over::{CarryOver, carry_over};
 pub use cause::{Cause, Evidence, Gap, GapOperation, Waiting, cause};

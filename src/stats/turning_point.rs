@@ -94,14 +94,20 @@ impl<'r> MixEstimate<'r> {
         self.agrees(one, other, measured, 0.0)
     }
 
+    /// Whether the estimate is near a measured ratio of two strategies, whichever of them is faster.
+    pub fn is_near(&self, one: usize, other: usize, measured: f64) -> bool {
+        self.ratio(one, other).is_some_and(|estimated| (estimated / measured).ln().abs() <= AGREEMENT.ln_1p())
+    }
+
     /// Whether the estimate predicts a measured ratio of two strategies; which of them is faster counts only where both
     /// ratios are beyond noise (0.02 for 2 %).
     pub fn agrees(&self, one: usize, other: usize, measured: f64, noise: f64) -> bool {
-        self.ratio(one, other).is_some_and(|estimated| {
+        let is_same_order = self.ratio(one, other).is_some_and(|estimated| {
             let [by, of] = [estimated.ln(), measured.ln()];
             let is_noise = by.abs().min(of.abs()) <= noise.ln_1p() && noise > 0.0;
-            (is_noise || (by < 0.0) == (of < 0.0)) && (by - of).abs() <= AGREEMENT.ln_1p()
-        })
+            is_noise || (by < 0.0) == (of < 0.0)
+        });
+        is_same_order && self.is_near(one, other, measured)
     }
 
     /// The time of a strategy divided by that of another one where the operation of a turning point is all of the mix, or
@@ -186,7 +192,8 @@ mod tests {
         let estimate = MixEstimate::new(own);
         let ratio = estimate.mean(1).unwrap() / estimate.mean(0).unwrap();
         assert!(estimate.predicts(1, 0, ratio * 1.19) && !estimate.predicts(1, 0, ratio * 1.21));
-        assert!(!estimate.predicts(1, 0, f64::NAN));
+        assert!(!estimate.predicts(1, 0, f64::NAN) && !estimate.is_near(1, 0, f64::NAN));
+        assert!(estimate.is_near(0, 0, 0.99) && !estimate.is_near(0, 0, 1.21));
         assert!(estimate.predicts(0, 0, 1.1) && !estimate.predicts(0, 0, 0.99), "the order must agree, too");
         assert!(
             estimate.agrees(0, 0, 0.99, 0.02) && !estimate.agrees(0, 0, 0.8, 0.02),

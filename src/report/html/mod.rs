@@ -6,11 +6,14 @@
 
 #[cfg(test)]
 pub(super) mod markup;
+mod matrix;
 #[cfg(test)]
 mod recomputed;
 #[cfg(test)]
 mod tests;
 mod yaml;
+
+pub use matrix::{MATRIX_FILE, MatrixHtml};
 
 use std::fmt;
 
@@ -21,7 +24,6 @@ use sha2::{Digest, Sha256};
 
 use super::cell::{Cell, Link, Tone};
 use super::chart::{Chart, Gallery, Glyph, Layout, STYLE, Series};
-use super::evaluation::Evaluation;
 use super::format::counted;
 use super::section::{Headline, Section};
 use super::table::{Block, Column, Forms, Grid, Kind, Line, Table};
@@ -96,6 +98,15 @@ impl Trusted {
     }
 }
 
+/// The policy that admits this style and this script, and no network.
+fn policy(style: &Trusted, script: &Trusted) -> String {
+    format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        style.hash(),
+        script.hash()
+    )
+}
+
 /// What the template shows.
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -136,11 +147,7 @@ impl<'r> Page<'r> {
     fn new(report: &'r Report, series: &'r [Series]) -> Page<'r> {
         let style = Trusted(style(series.len()));
         let script = Trusted(SCRIPTS.concat());
-        let policy = format!(
-            "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
-            style.hash(),
-            script.hash()
-        );
+        let policy = policy(&style, &script);
         let shown = |table: &'r Table| Some(Shown { table, grid: table.grid(FORM)?, series });
         let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
         let part = |section: &'r Section| Part {

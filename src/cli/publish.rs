@@ -1,0 +1,347 @@
+//! `docshape publish`.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tempfile::TempDir;
+
+use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, Report, plain, published};
+use crate::results::{
+    self, PUBLISHED_FILE, Part, Preset, PublishedMix, PublishedRecord, PublishedScenario, RunRecord, Status, saved_run,
+};
+use crate::scenario::{self, Diagnostics, MixDefinition, Scalar, Source, Tree, Weight};
+use crate::stats::MINIMUM_ROUNDS;
+
+use super::exit::{CliError, Exit, write_error};
+use super::output;
+use super::report::written;
+
+/// The longest part of a path that comes from a name.
+const LONGEST_PART: usize = 80;
+
+/// `publish`.
+#[derive(Debug, Clone, Args)]
+pub struct PublishArguments {
+    /// A run folder, or a published one, which is rendered again
+    pub run: PathBuf,
+    /// Folder of all published results
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub into: PathBuf,
+    /// Name of the machine, part of the folder's name [default: none, or that of the published run]
+    #[arg(long, value_name = "NAME")]
+    pub machine: Option<String>,
+}
+
+/// Writes a run as a folder of the published results.
+///
+/// # Errors
+/// When the run cannot be read, its numbers must not be published, or files cannot be written.
+pub fn publish(arguments: &PublishArguments) -> Result<Exit, CliError> {
+    let record = results::load(&arguments.run)?;
+    if let Some(reason) = refusal(&record) {
+        return Err(CliError::usage(format!("{} is not published: {reason}", arguments.run.display())));
+    }
+    let machine = machine(arguments)?;
+    let others = results::other_mixes(&arguments.run, &record);
+    let report = Report::among(&record, &others);
+    if report.is_invalid() {
+        let reasons = report.headline.invalid.join(" ");
+        return Err(CliError::usage(format!(
+            "{} is not published: the run is invalid: {reasons} Run it again",
+            arguments.run.display()
+        )));
+    }
+    let found = published(&record, scenario(&record), &machine, &others);
+    let place = place(&arguments.into, &found);
+    check_replaceable(&place, &found)?;
+    let parent = place.parent().unwrap_or(&arguments.into);
+    let failed = |error: io::Error| write_error(&place, &error);
+    fs::create_dir_all(parent).map_err(failed)?;
+    let open = fs::Permissions::from_mode(0o777);
+    // Names with a dot in front are no results.
+    let folder = tempfile::Builder::new().prefix(".publish-").permissions(open).tempdir_in(parent).map_err(failed)?;
+    write_files(&record, &found, &report, folder.path())?;
+    replace(folder, &place).map_err(failed)?;
+    output::print(&format!("{}\n", place.display()))?;
+    Ok(Exit::Success)
+}
+
+/// Why a run is no result to publish.
+fn refusal(record: &RunRecord) -> Option<String> {
+    let rounds = record.complete_rounds();
+    let missing: Vec<&str> =
+        Part::ALL.iter().filter(|part| !record.parts.contains_key(part)).map(|part| part.name()).collect();
+    let settings = &record.settings;
+    let is_changed = !settings.set.is_empty() || !settings.shares.is_empty() || settings.rtt > 0.0;
+    match &record.status {
+        Status::Interrupted => return Some("it was interrupted; resume it with docshape run --resume".into()),
+        Status::Unfinished => return Some("it has not finished; wait for its end, or resume it".into()),
+        Status::Failed(reason) => return Some(format!("it failed ({}); run it again", plain(reason))),
+        Status::Complete => {}
+    }
+    if settings.preset == Preset::Smoke {
+        return Some("preset smoke is too short for verdicts; run it with --preset full".into());
+    }
+    if rounds < MINIMUM_ROUNDS {
+        return Some(format!("it has {rounds} rounds, and verdicts need {MINIMUM_ROUNDS}; run it with --preset full"));
+    }
+    if !missing.is_empty() {
+        return Some(format!("it has no part {}; run it without --only", missing.join(" and no part ")));
+    }
+    if is_changed || settings.fault.is_some() {
+        let what = "was measured with --set, --share, --rtt or --fault, which the name of its folder does not say";
+        return Some(format!("it {what}; run it without, or define a mix with these parameters"));
+    }
+    None
+}
+
+/// The machine's name: the argument, else the one with which the run was published before.
+fn machine(arguments: &PublishArguments) -> Result<String, CliError> {
+    match &arguments.machine {
+        Some(name) if saved_run::is_name(name) => Ok(name.clone()),
+        Some(name) => Err(CliError::usage(format!(
+            "--machine {name}: expected at most {} letters, digits, `-`, `_` and `.`, for example m6i-2xlarge",
+            saved_run::LONGEST_NAME
+        ))),
+        None if arguments.run.join(PUBLISHED_FILE).is_file() => {
+            let name = results::load_published(&arguments.run)?.machine.name;
+            Ok(if saved_run::is_name(&name) { name } else { String::new() })
+        }
+        None => Ok(String::new()),
+    }
+}
+
+/// What a run's scenario says of itself; a text that cannot be read says nothing.
+pub(super) fn scenario(record: &RunRecord) -> PublishedScenario {
+    let source = Source::new(record.scenario.name.clone(), record.scenario.text.clone());
+    let read = scenario::read(&source, &mut Diagnostics::new());
+    let mix = |mix: &MixDefinition| PublishedMix {
+        name: mix.name.value.clone(),
+        weights: mix.weights.iter().map(|one| Some((one.operation.value.clone(), number(one)?))).collect(),
+        has_parameters: !mix.parameters.is_empty(),
+    };
+    PublishedScenario {
+        name: record.scenario.name.clone(),
+        title: plain(&record.scenario.title),
+        group: read.as_ref().and_then(|scenario| scenario.group.clone()),
+        sha256: plain(&record.scenario.sha256),
+        mixes: read.map_or_else(Vec::new, |scenario| scenario.mixes.iter().map(mix).collect()),
+    }
+}
+
+/// A weight that is a number; `None` for an expression.
+fn number(weight: &Weight) -> Option<f64> {
+    match &weight.weight.tree {
+        Tree::Scalar(Scalar::Int(number)) => Some(*number as f64),
+        Tree::Scalar(Scalar::Float(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+/// The folder of a result: `INTO/SCENARIO/MIX/mongodb-VERSION-CORES-cores[-NAME]`.
+fn place(into: &Path, found: &PublishedRecord) -> PathBuf {
+    let cores = found.machine.cores.map_or_else(|| "unknown".to_owned(), |cores| cores.to_string());
+    let machine = &found.machine.name;
+    let name = if machine.is_empty() { String::new() } else { format!("-{machine}") };
+    let setup = format!("mongodb-{}-{cores}-cores{name}", found.server.version);
+    [&found.scenario.name, &found.mix.name, &setup].iter().fold(into.to_owned(), |path, name| path.join(part(name)))
+}
+
+/// A name as one part of a path: it leads nowhere else, is not hidden, and is valid on every system.
+fn part(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let part: String = name.chars().take(LONGEST_PART).map(|c| if fits(c) { c } else { '-' }).collect();
+    let part = part.trim_start_matches('.').trim_end_matches('.');
+    if part.is_empty() { "unnamed".to_owned() } else { part.to_owned() }
+}
+
+/// Only a result of the same scenario and mix is replaced.
+fn check_replaceable(place: &Path, found: &PublishedRecord) -> Result<(), CliError> {
+    let refused = |reason: &str| {
+        let shown = place.display();
+        Err(CliError::usage(format!(
+            "{shown} is not replaced: {reason}; remove it, or choose another folder with --into"
+        )))
+    };
+    match fs::read_dir(place) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(_) => return refused("it is no folder that can be read"),
+        Ok(mut entries) => {
+            if entries.next().is_none() {
+                return Ok(());
+            }
+        }
+    }
+    if !place.join(PUBLISHED_FILE).is_file() {
+        return refused(&format!("it has no {PUBLISHED_FILE}, so it is not a published result"));
+    }
+    match results::load_published(place) {
+        // Names that differ may have the same path.
+        Ok(old) if old.scenario.name != found.scenario.name || old.mix.name != found.mix.name => {
+            refused("it is a result of another scenario or mix")
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+fn write_files(record: &RunRecord, found: &PublishedRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
+    results::save_as(found, folder, PUBLISHED_FILE)?;
+    results::save_compressed(record, folder)?;
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        results::write_whole(&path, text).map_err(|error| write_error(&path, &error))
+    };
+    write(MARKDOWN_FILE, &written(&Markdown, report))?;
+    write(HTML_FILE, &written(&Html, report))
+}
+
+/// Puts a complete folder in the place of another one, which stays if that fails.
+fn replace(folder: TempDir, place: &Path) -> io::Result<()> {
+    let parent = place.parent().unwrap_or(Path::new("."));
+    if !place.exists() {
+        fs::rename(folder.path(), place)?;
+        // It is not there any more, under this name.
+        let _ = folder.keep();
+        return Ok(());
+    }
+    let old = tempfile::Builder::new().prefix(".replaced-").tempdir_in(parent)?;
+    let kept = old.path().join("old");
+    fs::rename(place, &kept)?;
+    if let Err(error) = fs::rename(folder.path(), place) {
+        fs::rename(&kept, place)?;
+        return Err(error);
+    }
+    let _ = folder.keep();
+    old.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::results::{COMPRESSED_RUN_FILE, load, load_published, save};
+    use crate::stats::sample;
+
+    use super::*;
+
+    /// A run that may be published, in a folder of its own.
+    fn saved(change: impl FnOnce(&mut RunRecord)) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = sample::whole(&sample::run(8));
+        run.scenario.text = "format: 1\nname: blog\ntitle: \"Embed?\"\ngroup: embed or reference\nmixes:\n  default: \
+                             { add_comment: 2, read_post: 1.5 }\n  large: { parameters: { posts: 9 }, read_post: 1 }\n  \
+                             ratio: { read_post: \"posts * 2\" }\n"
+            .into();
+        change(&mut run);
+        save(&run, folder.path()).unwrap();
+        folder
+    }
+
+    fn publish_to(run: &Path, into: &Path, machine: Option<&str>) -> Result<Exit, CliError> {
+        publish(&PublishArguments { run: run.to_owned(), into: into.to_owned(), machine: machine.map(str::to_owned) })
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = entries.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_published_run_is_read_and_published_again() {
+        let (run, into) = (saved(|_| {}), tempfile::tempdir().unwrap());
+        publish_to(run.path(), into.path(), Some("m6i")).unwrap();
+        let place = into.path().join("blog-comments/default/mongodb-6.0.5-2-cores-m6i");
+        let files = [MARKDOWN_FILE, HTML_FILE, COMPRESSED_RUN_FILE, PUBLISHED_FILE];
+        let mut expected = files.map(str::to_owned);
+        expected.sort();
+        assert_eq!(names(&place), expected);
+        assert_eq!(load(&place).unwrap(), load(run.path()).unwrap());
+        let found = load_published(&place).unwrap();
+        assert_eq!(found.scenario.group.as_deref(), Some("embed or reference"));
+        let mixes: Vec<_> = found.scenario.mixes.iter().map(|mix| (mix.name.as_str(), mix.has_parameters)).collect();
+        assert_eq!(mixes, [("default", false), ("large", true), ("ratio", false)]);
+        assert_eq!(found.scenario.mixes[0].weights.as_ref().unwrap()[1], ("read_post".to_owned(), 1.5));
+        assert_eq!(found.scenario.mixes[2].weights, None);
+        let bytes = |name: &str| fs::read(place.join(name)).unwrap();
+        let before = files.map(bytes);
+        assert!(before[3].len() < 15_000, "{}", before[3].len());
+        // It keeps the machine's name, and nothing that was there before.
+        fs::write(place.join("more"), "").unwrap();
+        publish_to(&place, into.path(), None).unwrap();
+        assert_eq!((names(&place).len(), files.map(bytes)), (4, before));
+        assert_eq!(names(place.parent().unwrap()), ["mongodb-6.0.5-2-cores-m6i"], "no temporary folders stay");
+    }
+
+    #[test]
+    fn runs_without_numbers_to_rely_on_are_refused() {
+        let refused = |change: &dyn Fn(&mut RunRecord), expected: &str| {
+            let (run, into) = (saved(change), tempfile::tempdir().unwrap());
+            let error = publish_to(run.path(), into.path(), None).unwrap_err();
+            assert!(error.message.contains(expected) && error.exit == Exit::Usage, "{expected}: {}", error.message);
+            assert!(names(into.path()).is_empty());
+        };
+        refused(&|run| run.status = Status::Interrupted, "it was interrupted");
+        refused(&|run| run.status = Status::Unfinished, "it has not finished");
+        refused(&|run| run.status = Status::Failed("server\nlost".into()), "it failed (server lost)");
+        refused(&|run| run.settings.preset = Preset::Smoke, "preset smoke is too short");
+        refused(&|run| run.parts.values_mut().for_each(|rounds| rounds.truncate(5)), "it has 5 rounds");
+        refused(&|run| drop(run.parts.remove(&Part::Rate)), "it has no part rate");
+        refused(&|run| run.settings.set = vec![("posts".into(), "9".into())], "--set");
+        let connection = |run: &mut RunRecord| {
+            let rounds = run.parts.values_mut().flatten();
+            rounds.flat_map(|round| &mut round.cells).for_each(|cell| cell.connections_created = 3);
+        };
+        refused(&connection, "the run is invalid: ");
+    }
+
+    #[test]
+    fn hostile_names_stay_beneath_the_folder() {
+        for (name, expected) in [
+            ("../../etc", "-..-etc"),
+            ("/root", "-root"),
+            (".", "unnamed"),
+            ("..", "unnamed"),
+            ("", "unnamed"),
+            ("a\u{0}b\nc", "a-b-c"),
+            ("\u{e9}t\u{e9}", "-t-"),
+        ] {
+            assert_eq!(part(name), expected, "{name:?}");
+        }
+        assert_eq!(part(&"x".repeat(500)).len(), LONGEST_PART);
+        let hostile = |run: &mut RunRecord| {
+            (run.scenario.name, run.mix.name) = ("../../../above".into(), "..".into());
+            run.server.version = "6/../../0".into();
+        };
+        let (run, root) = (saved(hostile), tempfile::tempdir().unwrap());
+        let into = root.path().join("into");
+        publish_to(run.path(), &into, None).unwrap();
+        assert_eq!(names(root.path()), ["into"]);
+        assert!(into.join("-..-..-above/unnamed/mongodb-6-..-..-0-2-cores").join(PUBLISHED_FILE).is_file());
+        let error = publish_to(run.path(), &into, Some("../x")).unwrap_err();
+        assert!(error.message.starts_with("--machine ../x: expected"), "{}", error.message);
+    }
+
+    #[test]
+    fn only_results_of_the_same_mix_are_replaced() {
+        let (run, into) = (saved(|_| {}), tempfile::tempdir().unwrap());
+        let place = into.path().join("blog-comments/default/mongodb-6.0.5-2-cores");
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join("notes"), "mine").unwrap();
+        let refused = |run: &Path, expected: &str| {
+            let error = publish_to(run, into.path(), None).unwrap_err();
+            assert!(error.message.contains(expected), "{}", error.message);
+        };
+        refused(run.path(), "it has no summary.json");
+        assert_eq!(fs::read_to_string(place.join("notes")).unwrap(), "mine");
+        fs::remove_file(place.join("notes")).unwrap();
+        publish_to(run.path(), into.path(), None).unwrap();
+        let other = saved(|run| run.scenario.name = "blog?comments".into());
+        refused(other.path(), "it is a result of another scenario or mix");
+        fs::write(place.join(PUBLISHED_FILE), "{").unwrap();
+        publish_to(run.path(), into.path(), None).unwrap();
+        assert!(load_published(&place).is_ok());
+    }
+}

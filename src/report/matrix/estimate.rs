@@ -1,0 +1,63 @@
+//! Mixes that were not measured, from the own times of a run that measured another one.
+
+use crate::results::{PublishedMix, PublishedRecord};
+
+use super::{MatrixStrategy, PlacedResult, Setup};
+use crate::report::format::plain;
+
+/// The estimated times of a mix.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct MixTimes {
+    /// The mix whose run has the own times.
+    pub from: String,
+    /// The time per call of each strategy in nanoseconds, and whether it is a negative control.
+    pub times: Vec<Option<(f64, bool)>>,
+}
+
+/// Estimates a mix from the results of one server and machine, or says why not.
+pub(super) fn estimate(
+    mix: &PublishedMix,
+    results: &[PlacedResult],
+    setup: &Setup,
+    newest: &PublishedRecord,
+    strategies: &[MatrixStrategy],
+) -> Result<MixTimes, &'static str> {
+    let Some(weights) = &mix.weights else { return Err("its weights are expressions") };
+    if mix.has_parameters {
+        return Err("it has data of its own");
+    }
+    let of_setup = || results.iter().map(|one| &one.record).filter(|record| Setup::of(record) == *setup);
+    let mut sources: Vec<&PublishedRecord> = of_setup()
+        .filter(|record| record.scenario.sha256 == newest.scenario.sha256 && !has_parameters(record))
+        .collect();
+    if sources.is_empty() {
+        return Err("no mix with the same data was measured");
+    }
+    sources.retain(|record| record.own_times_predict_mix == Some(true));
+    if sources.is_empty() {
+        return Err("own times do not predict the measured mix");
+    }
+    sources.sort_by_key(|record| record.mix.name != "default");
+    let found = sources.iter().find_map(|record| {
+        let times: Vec<_> = strategies.iter().map(|strategy| time(record, &strategy.name, weights)).collect();
+        let judged = times.iter().flatten().filter(|(_, is_unsafe)| !is_unsafe).count();
+        (judged > 1).then(|| MixTimes { from: plain(&record.mix.name), times })
+    });
+    found.ok_or("not all of its operations were measured")
+}
+
+/// Whether the measured mix has data of its own, as far as its scenario is known.
+fn has_parameters(record: &PublishedRecord) -> bool {
+    let is_it = |mix: &&PublishedMix| mix.name == record.mix.name;
+    record.scenario.mixes.iter().find(is_it).is_none_or(|mix| mix.has_parameters)
+}
+
+/// The time of a call of a mix: own times by their weights; `None` where one was not measured.
+fn time(record: &PublishedRecord, strategy: &str, weights: &[(String, f64)]) -> Option<(f64, bool)> {
+    let place = record.strategies.iter().position(|one| plain(&one.name) == strategy)?;
+    let called = || weights.iter().filter(|(_, weight)| *weight > 0.0);
+    let own = |name: &str| *record.operations.iter().find(|one| one.name == plain(name))?.own_times.get(place)?;
+    let sum = called().map(|(name, weight)| Some(own(name)? * weight)).sum::<Option<f64>>()?;
+    let time = sum / called().map(|(_, weight)| weight).sum::<f64>();
+    (time.is_finite() && time > 0.0).then(|| (time, record.strategies[place].is_unsafe))
+}

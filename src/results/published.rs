@@ -1,0 +1,241 @@
+//! `summary.json`: what a published run found, small enough to be read together with all others.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{MixRecord, Preset};
+
+/// The name of the file.
+pub const PUBLISHED_FILE: &str = "summary.json";
+
+/// The version of `summary.json` that this build writes. It grows when a field goes or changes its meaning.
+pub const PUBLISHED_FORMAT: u32 = 1;
+
+/// What a published run found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedRecord {
+    /// [`PUBLISHED_FORMAT`] of the build that wrote it.
+    pub format: u32,
+    /// The version of docshape that measured it.
+    pub version: String,
+    /// The commit that docshape was built from.
+    pub commit: Option<String>,
+    /// When the run began, RFC 3339, UTC.
+    pub started: String,
+    /// The scenario.
+    pub scenario: PublishedScenario,
+    /// The mix that was measured.
+    pub mix: MixRecord,
+    /// How long the run was.
+    pub preset: Preset,
+    /// Complete rounds.
+    pub rounds: u64,
+    /// Decides data and calls.
+    pub seed: u64,
+    /// The command line that repeats the run.
+    pub command: String,
+    /// The server.
+    pub server: PublishedServer,
+    /// The machine that generated the load, and, with an embedded server, ran it.
+    pub machine: PublishedMachine,
+    /// How much data.
+    pub data: PublishedData,
+    /// The common rate in calls per second.
+    pub rate: Option<f64>,
+    /// Clients at saturation.
+    pub clients: u64,
+    /// Whether the numbers may be used.
+    pub valid: bool,
+    /// What the check before the run found; `None` when it was left out.
+    pub verification: Option<PublishedVerification>,
+    /// What the run says.
+    pub answer: PublishedAnswer,
+    /// The operations of the scenario.
+    pub operations: Vec<PublishedOperation>,
+    /// Whether own times, weighted by the mix, predict the ratio of every two strategies in the measured mix; `None` where one
+    /// of the two was not measured.
+    pub own_times_predict_mix: Option<bool>,
+    /// The strategies, the baseline first, without its repeat.
+    pub strategies: Vec<PublishedStrategy>,
+}
+
+/// The scenario of a published run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedScenario {
+    /// Its name.
+    pub name: String,
+    /// The question.
+    pub title: String,
+    /// The decision that it is about, by which the catalogue is grouped.
+    pub group: Option<String>,
+    /// SHA-256 of its text, hexadecimal.
+    pub sha256: String,
+    /// The mixes that it defines.
+    pub mixes: Vec<PublishedMix>,
+}
+
+/// A mix that a scenario defines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedMix {
+    /// Its name.
+    pub name: String,
+    /// Operation and weight; `None` where a weight is an expression.
+    pub weights: Option<Vec<(String, f64)>>,
+    /// Whether it sets parameters of its own, so that its data differ from those of other mixes.
+    pub has_parameters: bool,
+}
+
+/// The server of a published run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedServer {
+    /// Its version.
+    pub version: String,
+    /// The deployment, such as `a replica set of one member`.
+    pub topology: String,
+    /// Whether docshape started it.
+    pub embedded: bool,
+}
+
+/// The machine of a published run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedMachine {
+    /// The name that its owner gave it; empty for none.
+    pub name: String,
+    /// Operating system and architecture.
+    pub platform: String,
+    /// CPU model.
+    pub cpu: Option<String>,
+    /// Cores that docshape could use.
+    pub cores: Option<u64>,
+}
+
+/// The data of a published run, after the calls of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PublishedData {
+    /// Documents of the strategy with the most.
+    pub documents: f64,
+    /// Uncompressed documents and indexes of the largest strategy, in bytes.
+    pub bytes: f64,
+    /// The configured cache in bytes, where the server reports it.
+    pub cache_bytes: Option<u64>,
+}
+
+/// What the check before a published run found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishedVerification {
+    /// Calls per strategy.
+    pub calls: u64,
+    /// Whether no safe strategy has a finding.
+    pub clean: bool,
+}
+
+/// What a published run says, in sentences.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishedAnswer {
+    /// The answer.
+    pub answer: String,
+    /// How sure it is.
+    pub sure: Option<String>,
+    /// The reason.
+    pub why: Option<String>,
+    /// The price, and where the order turns.
+    pub but: Vec<String>,
+}
+
+/// An operation of a published run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedOperation {
+    /// Its name.
+    pub name: String,
+    /// Its share (0 to 1) of the mix.
+    pub share: f64,
+    /// Whether its calls write, in any strategy; `None` where the server did not report its oplog.
+    pub writes: Option<bool>,
+    /// The own time of a call in nanoseconds, per strategy; `None` where it was not measured.
+    pub own_times: Vec<Option<f64>>,
+}
+
+/// A strategy of a published run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedStrategy {
+    /// Its name.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// A negative control, without part in verdicts.
+    pub is_unsafe: bool,
+    /// Its numbers; one that was not measured is absent.
+    pub metrics: BTreeMap<PublishedMetric, MetricRecord>,
+}
+
+/// A number by which strategies are shown next to each other. The order is that of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PublishedMetric {
+    /// The mean response time at the common rate, in nanoseconds.
+    ResponseMean,
+    /// The 99th percentile of the response times there, in nanoseconds.
+    ResponseP99,
+    /// The own times of operations, weighted by the mix, in nanoseconds.
+    OwnTime,
+    /// Calls per second at saturation.
+    CallsPerSecond,
+    /// The server's CPU time per call of the mix, in microseconds.
+    CpuTime,
+    /// The files of all collections after the calls, in bytes.
+    StoredBytes,
+    /// The files of all indexes after the calls, in bytes.
+    IndexBytes,
+    /// What a call of the mix writes to the oplog, in bytes.
+    OplogBytes,
+}
+
+impl PublishedMetric {
+    /// All of them in the order of the page.
+    pub const ALL: [PublishedMetric; 8] = [
+        PublishedMetric::ResponseMean,
+        PublishedMetric::ResponseP99,
+        PublishedMetric::OwnTime,
+        PublishedMetric::CallsPerSecond,
+        PublishedMetric::CpuTime,
+        PublishedMetric::StoredBytes,
+        PublishedMetric::IndexBytes,
+        PublishedMetric::OplogBytes,
+    ];
+
+    /// Whether more is better.
+    pub fn is_rate(self) -> bool {
+        self == PublishedMetric::CallsPerSecond
+    }
+}
+
+/// A number of a strategy.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MetricRecord {
+    /// The number.
+    pub value: f64,
+    /// How it compares with the best of the judged strategies; `None` for numbers that are not tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
+    /// The number divided by that of the best, over rounds; `None` for the best and for numbers that are not tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// The lower and upper end of the 95 % CI of the ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+}
+
+/// How a strategy compares with the best one by one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It has the best number, whether or not a difference to the others is reported.
+    Best,
+    /// A difference is reported.
+    Worse,
+    /// No difference is reported.
+    NoDifference,
+    /// The comparison is inconclusive, for example because the strategy could not keep up with the rate.
+    Inconclusive,
+}
