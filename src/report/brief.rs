@@ -262,7 +262,10 @@ mod tests {
         let few = operations(table, 100, 5);
         assert_eq!(few.last().unwrap().1, "  and 2 operations more: --full", "{few:#?}");
         let narrow = operations(table, 40, 30);
-        assert!(narrow[0].1.ends_with("more strategy: --full") || narrow[0].1.ends_with("more strategies: --full"), "{narrow:#?}");
+        assert!(
+            narrow[0].1.ends_with("more strategy: --full") || narrow[0].1.ends_with("more strategies: --full"),
+            "{narrow:#?}"
+        );
     }
 
     #[test]

@@ -71,7 +71,8 @@ pub fn published(
 
 /// What the headline says. The one place that knows where the answer is.
 fn answer(headline: Headline) -> PublishedAnswer {
-    let found = headline.decision.map(|one| PublishedAnswer { answer: one.answer, sure: one.sure, why: one.why, but: one.but });
+    let found =
+        headline.decision.map(|one| PublishedAnswer { answer: one.answer, sure: one.sure, why: one.why, but: one.but });
     found.unwrap_or_default()
 }
 
