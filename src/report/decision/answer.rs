@@ -6,7 +6,7 @@ use crate::report::evaluation::Evaluation;
 use crate::report::format::{listed, percent, three};
 use crate::report::parts::PartEvaluations;
 use crate::report::verdict_text::{VerdictText, brief};
-use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Quantity, Ranking, Ratio, Role, Verdict};
+use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Quantity, Ranking, Ratio, Role, UNSTABLE, Verdict};
 
 /// More names than these are counted.
 const NAMED: usize = 3;
@@ -232,11 +232,11 @@ fn ahead(ranking: &Ranking) -> impl Iterator<Item = &Comparison> {
     ranking.best_against.iter().filter(|one| one.verdict == Verdict::Faster)
 }
 
-/// The effect that a comparison would have shown; `None` where it shows nothing.
+/// The effect that a comparison would have shown; `None` where that is so large that it shows nothing.
 fn effect(verdict: Verdict) -> Option<f64> {
     match verdict {
         Verdict::Same { within } => Some(within),
-        Verdict::NoDifference { mde, .. } => Some(mde),
+        Verdict::NoDifference { mde, .. } => Some(mde).filter(|mde| *mde <= UNSTABLE),
         Verdict::Faster | Verdict::Slower | Verdict::Inconclusive(_) => None,
     }
 }
