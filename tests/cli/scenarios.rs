@@ -306,7 +306,7 @@ fn columns_set_the_width_of_piped_reports() {
     let folder = tempfile::tempdir().unwrap();
     save(&RunRecord { warnings: vec!["A long warning. ".repeat(20)], ..record() }, folder.path()).unwrap();
     let longest = |columns: &str| {
-        let ended = run(docshape(&["report", folder.path().to_str().unwrap()]).env("COLUMNS", columns));
+        let ended = run(docshape(&["report", "--full", folder.path().to_str().unwrap()]).env("COLUMNS", columns));
         ended.out.lines().map(|line| line.chars().count()).max().unwrap()
     };
     assert!(longest("80") <= 80 && longest("120") > 100, "{} and {}", longest("80"), longest("120"));

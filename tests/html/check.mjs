@@ -325,7 +325,7 @@ async function printed(page) {
 
 /** A link into a folded table unfolds it. */
 async function folds(page) {
-  const link = page.locator('.score tbody a').first();
+  const link = page.locator('.heat tbody a').first();
   if (await link.count() === 0) return;
   await link.click();
   assert(await page.locator('#row-times-0-0').isVisible(), 'the row that a link leads to stays folded');
