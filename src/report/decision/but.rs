@@ -118,6 +118,9 @@ fn ratio_text(ratio: Ratio, quantity: Quantity) -> String {
     format!("{verb} {}", factor(ratio, quantity))
 }
 
+/// What costs, its unit, and how much a strategy needs of it.
+type Price<'p> = (&'static str, &'static str, &'p dyn Fn(usize) -> Option<f64>);
+
 /// What the best strategy, or one of the best, costs more of than the cheapest judged one.
 fn prices(judged: &Judged) -> Vec<String> {
     let sizes = judged.parts.last();
@@ -130,9 +133,9 @@ fn prices(judged: &Judged) -> Vec<String> {
     };
     let index = stored(|one| one.indexes.after);
     let data = stored(|one| one.size.after);
-    let prices: [(&str, &str, &dyn Fn(usize) -> Option<f64>); 3] =
+    let prices: [Price; 3] =
         [("the data take", "", &data), ("the indexes take", "", &index), ("the oplog grows by", " per call", &oplog)];
-    let price = |(what, unit, of): &(&str, &str, &dyn Fn(usize) -> Option<f64>)| {
+    let price = |(what, unit, of): &Price| {
         let known = |places: Vec<usize>| places.into_iter().filter_map(|place| Some((place, of(place)?)));
         let (dearest, most) = known(judged.candidates()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let (cheapest, least) = known(judged.judged().collect()).min_by(|(_, a), (_, b)| a.total_cmp(b))?;

@@ -57,6 +57,9 @@ fn measured(record: &RunRecord, parts: &PartEvaluations) -> String {
     )
 }
 
+/// A strategy, and the share at which it overtakes.
+type StrategyTurn = (usize, ShareTurn);
+
 /// Where the best strategy of the mix loses its place to others.
 pub(in crate::report) struct OrderTurns<'r> {
     parts: &'r PartEvaluations,
@@ -119,7 +122,7 @@ impl<'r> OrderTurns<'r> {
 
     /// The shares of operations at which others overtake, where own costs predict the measured mix, and the strategies for
     /// which they do not.
-    fn shares(&self) -> Option<(Vec<(usize, ShareTurn)>, Vec<usize>)> {
+    fn shares(&self) -> Option<(Vec<StrategyTurn>, Vec<usize>)> {
         let own = self.parts.record(Part::Own)?;
         let estimate = MixEstimate::new(own);
         // Saturation has the most calls.
@@ -140,7 +143,7 @@ impl<'r> OrderTurns<'r> {
         Some((turns, unpredicted))
     }
 
-    fn share_text(&self, (other, turn): &(usize, ShareTurn)) -> String {
+    fn share_text(&self, (other, turn): &StrategyTurn) -> String {
         let operation =
             self.parts.record(Part::Own).map_or_else(String::new, |own| plain(&own.operations[turn.operation]));
         let (at, measured) = (percent(turn.turn), percent(turn.measured));
@@ -168,7 +171,7 @@ impl<'r> OrderTurns<'r> {
     /// Those near the measured mix in few words.
     pub(in crate::report) fn shares_in_short(&self) -> Vec<String> {
         let turns = self.shares().map(|(turns, _)| turns).unwrap_or_default();
-        let is_near = |(_, turn): &&(usize, ShareTurn)| (turn.turn - turn.measured).abs() <= NEAR;
+        let is_near = |(_, turn): &&StrategyTurn| (turn.turn - turn.measured).abs() <= NEAR;
         turns.iter().filter(is_near).map(|turn| format!("{} (estimated)", self.share_text(turn))).collect()
     }
 }

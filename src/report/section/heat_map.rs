@@ -36,9 +36,10 @@ pub(super) fn table(parts: &PartEvaluations) -> Option<Table> {
     let metrics = [Measure::new("own_time", "", "", |entry: &Entry| entry.cell())];
     let rows = operations.chain(mix).flat_map(|(run, row)| {
         let place = main.mix_first().position(|other| other.label() == row.label());
-        let (name, share) = match row.is_mix {
-            true => (format!("mix, {}", main.load.replace(" calls per second", " calls/s")), String::new()),
-            false => (row.label().to_owned(), row.share.map_or_else(String::new, percent)),
+        let (name, share) = if row.is_mix {
+            (format!("mix, {}", main.load.replace(" calls per second", " calls/s")), String::new())
+        } else {
+            (row.label().to_owned(), row.share.map_or_else(String::new, percent))
         };
         let tone = if row.is_mix { Tone::Strong } else { Tone::Plain };
         let group = Cell::text(name).remark(share).tone(tone);
