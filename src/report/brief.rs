@@ -46,10 +46,11 @@ pub(super) fn lines(report: &Report, width: usize) -> Option<Vec<ToneLine>> {
 /// Everything below the tables.
 fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
     let mut lines = Vec::new();
-    let failed = report.run.iter().flat_map(|run| &run.thresholds).filter(|threshold| !threshold.has_passed);
-    lines.extend(
-        failed.map(|threshold| (Tone::Bad, format!("Threshold failed: {} ({})", threshold.text, threshold.found))),
-    );
+    let thresholds = report.run.iter().flat_map(|run| &run.thresholds);
+    lines.extend(thresholds.map(|one| {
+        let (mark, tone) = if one.has_passed { ("✓", Tone::Plain) } else { ("✗", Tone::Bad) };
+        (tone, format!("{}  {mark} {} {}", one.text, one.word(), one.found))
+    }));
     let claims = report.run.as_ref().and_then(|run| run.claims.clone());
     let asides: Vec<String> = claims.into_iter().chain(warnings(report)).collect();
     lines.extend((!asides.is_empty()).then(|| (Tone::Faint, format!("{}.", asides.join(" · ")))));
