@@ -30,27 +30,27 @@ const RARE: f64 = 0.01;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cause {
     /// Its operations cost the server more CPU time.
-    Cpu(Gap),
+    Cpu(CostGap),
     /// Its operations take longer by themselves, but not by CPU time: round trips, the journal, reads from disk.
-    OwnTime(Gap),
+    OwnTime(CostGap),
     /// By themselves its operations are not as slow as in the mix.
     Waiting(Waiting),
 }
 
 /// Where two strategies differ by themselves.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Gap {
+pub struct CostGap {
     /// The operations that make up most of it, the largest first.
-    pub operations: Vec<GapOperation>,
+    pub operations: Vec<CostGapOperation>,
     /// The share (0 to 1) of these operations in the calls.
     pub calls: f64,
     /// Their share of the slower strategy's CPU time, or of its time.
     pub cost: f64,
 }
 
-/// One operation of a [`Gap`].
+/// One operation of a [`CostGap`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct GapOperation {
+pub struct CostGapOperation {
     /// The operation.
     pub operation: usize,
     /// What one call costs the slower and the faster strategy: CPU time in microseconds, or time in nanoseconds.
@@ -123,7 +123,7 @@ fn gap(
     pair: [usize; 2],
     [slow, fast]: [&[f64]; 2],
     per_call: impl Fn(usize, usize) -> Option<f64>,
-) -> Option<Gap> {
+) -> Option<CostGap> {
     let mut gaps: Vec<(usize, f64)> = slow.iter().zip(fast).map(|(slow, fast)| slow - fast).enumerate().collect();
     gaps.retain(|(_, gap)| *gap > 0.0);
     gaps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
@@ -142,10 +142,10 @@ fn gap(
     let cost = named.iter().map(|operation| slow[*operation]).sum::<f64>() / total;
     let of = |operation: usize| {
         let costs = [per_call(pair[0], operation)?, per_call(pair[1], operation)?];
-        Some(GapOperation { operation, costs, evidence: own_evidence(own, pair, operation) })
+        Some(CostGapOperation { operation, costs, evidence: own_evidence(own, pair, operation) })
     };
-    let operations: Vec<GapOperation> = named.into_iter().map(of).collect::<Option<_>>()?;
-    (!operations.is_empty()).then_some(Gap { operations, calls, cost })
+    let operations: Vec<CostGapOperation> = named.into_iter().map(of).collect::<Option<_>>()?;
+    (!operations.is_empty()).then_some(CostGap { operations, calls, cost })
 }
 
 /// The counters of one operation of which the slower strategy has clearly more.

@@ -53,7 +53,7 @@ pub use bound::BoundError;
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use budget::{CpuBudget, measured_cpu, mix_shares, own_time};
 pub use carry_over::{CarryOver, carry_over};
-pub use cause::{Cause, Evidence, Gap, GapOperation, Waiting, cause};
+pub use cause::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
 pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
 pub use compare::{ArmTimes, ComparedArms, Comparison, InconclusiveReason, Limits, MINIMUM_ROUNDS, Quantity, Question};
 pub use compare::{Ratio, Role, SIGNIFICANCE, UNSTABLE, Verdict, compare};

@@ -3,7 +3,7 @@
 use super::answer::Judged;
 use crate::record::{Counter, Part};
 use crate::report::format::{listed, percent, plain, three, time};
-use crate::stats::{Cause, Evidence, Gap, GapOperation, Quantity, Waiting, cause};
+use crate::stats::{Cause, CostGap, CostGapOperation, Evidence, Quantity, Waiting, cause};
 
 /// The most pieces of evidence in a sentence, divided among its operations.
 const PIECES: usize = 2;
@@ -39,17 +39,23 @@ struct Text<'r> {
 
 impl Text<'_> {
     /// `by_author is 5 % of the calls and 42 % of embedded's CPU time`.
-    fn cpu(&self, gap: &Gap) -> String {
-        let own = |one: &GapOperation| one.costs.map(|cost| time(cost * 1e3));
+    fn cpu(&self, gap: &CostGap) -> String {
+        let own = |one: &CostGapOperation| one.costs.map(|cost| time(cost * 1e3));
         self.gap(gap, "server CPU time", own, "CPU time by itself")
     }
 
-    fn own_time(&self, gap: &Gap) -> String {
+    fn own_time(&self, gap: &CostGap) -> String {
         let text = self.gap(gap, "time", |one| one.costs.map(time), "by itself");
         format!("{text} CPU time does not explain it.")
     }
 
-    fn gap(&self, gap: &Gap, unit: &str, own: impl Fn(&GapOperation) -> [String; 2], by_itself: &str) -> String {
+    fn gap(
+        &self,
+        gap: &CostGap,
+        unit: &str,
+        own: impl Fn(&CostGapOperation) -> [String; 2],
+        by_itself: &str,
+    ) -> String {
         let (slower, faster) = (self.slower, self.faster);
         let names: Vec<String> = gap.operations.iter().map(|one| plain(&self.operations[one.operation])).collect();
         let verb = if names.len() == 1 { "is" } else { "are" };

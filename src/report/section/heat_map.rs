@@ -79,7 +79,8 @@ impl Entry<'_> {
 
     /// A colour only for what is reported to be slower; a pattern for what cannot be compared.
     fn tone(&self, place: usize, best: usize, ratio: f64) -> Tone {
-        let Some(question) = self.question.filter(|_| self.run.no_verdict.is_none()) else { return Tone::Faint };
+        let is_judged = self.run.no_verdict.is_none() && !self.run.strategies[place].is_unsafe;
+        let Some(question) = self.question.filter(|_| is_judged) else { return Tone::Faint };
         // Identical programs are compared as what they are: the baseline's.
         let program = |place: usize| match question.with_baseline(place).map(|one| one.verdict) {
             Some(Verdict::Inconclusive(InconclusiveReason::Identical { baseline })) => baseline,
