@@ -204,6 +204,11 @@ impl PublishedMetric {
         PublishedMetric::OplogBytes,
     ];
 
+    /// Whether a run tests its differences.
+    pub fn is_tested(self) -> bool {
+        matches!(self, PublishedMetric::ResponseMean | PublishedMetric::ResponseP99 | PublishedMetric::CallsPerSecond)
+    }
+
     /// Whether more is better.
     pub fn is_rate(self) -> bool {
         self == PublishedMetric::CallsPerSecond

@@ -17,7 +17,7 @@ pub enum Look {
     Best,
     /// No difference to the best is reported.
     NoDifference,
-    /// The lowest of numbers that are not tested.
+    /// The lowest of numbers that are not tested, or whose comparison with some strategies is inconclusive.
     Lowest,
     /// A number of times the best.
     Times,
@@ -81,12 +81,16 @@ pub(super) struct Entry {
     pub is_unsafe: bool,
 }
 
-/// The cells of one metric, from the number of each strategy.
+/// The cells of one measured metric, from the number of each strategy.
 pub(super) fn cells(metric: PublishedMetric, entries: &[Option<Entry>]) -> Vec<MatrixCell> {
+    compared(metric, metric.is_tested(), entries)
+}
+
+fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<Entry>]) -> Vec<MatrixCell> {
     let judged = || entries.iter().flatten().filter(|entry| !entry.is_unsafe);
     let has = |standing| judged().any(|entry| entry.record.standing == Some(standing));
     let (has_worse, has_tied) = (has(Standing::Worse), has(Standing::NoDifference));
-    let is_tested = judged().any(|entry| entry.record.standing.is_some());
+    let has_undecided = has(Standing::Inconclusive);
     let best = best(metric, judged().map(|entry| entry.record.value)).filter(|_| judged().count() > 1);
     let cell = |entry: &Option<Entry>| {
         let Some(Entry { record, is_unsafe }) = entry else { return MatrixCell::nothing() };
@@ -96,6 +100,8 @@ pub(super) fn cells(metric: PublishedMetric, entries: &[Option<Entry>]) -> Vec<M
         let ratio = tested.or(plain).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
         let look = match record.standing {
             _ if *is_unsafe => Look::Unsafe,
+            // Reported to be better than some, while the data do not decide about others.
+            Some(Standing::Best) if has_worse && has_undecided => Look::Lowest,
             Some(Standing::Best) if has_worse => Look::Best,
             Some(Standing::Best) if !has_tied => Look::Value,
             Some(Standing::Best | Standing::NoDifference) => Look::NoDifference,
@@ -118,7 +124,7 @@ pub(super) fn estimated(metric: PublishedMetric, times: &[Option<(f64, bool)>]) 
         is_unsafe: *is_unsafe,
     };
     let entries: Vec<Option<Entry>> = times.iter().map(|one| one.as_ref().map(entry)).collect();
-    let mut cells = cells(metric, &entries);
+    let mut cells = compared(metric, false, &entries);
     let is_near = |cell: &MatrixCell| {
         matches!(cell.look, Look::Lowest | Look::Times) && cell.ratio.is_some_and(|ratio| ratio <= 1.0 + AGREEMENT)
     };

@@ -154,7 +154,16 @@ fn tied_strategies_are_not_worse() {
     standing(&mut one, 0, Standing::NoDifference);
     assert_eq!(looks(&matrix(vec![one.clone()]))[0].1, [Look::NoDifference, Look::NoDifference, Look::Unsafe]);
     standing(&mut one, 0, Standing::Inconclusive);
-    assert_eq!(looks(&matrix(vec![one]))[0].1, [Look::Inconclusive, Look::Value, Look::Unsafe]);
+    assert_eq!(looks(&matrix(vec![one.clone()]))[0].1, [Look::Inconclusive, Look::Value, Look::Unsafe]);
+    // One is worse, and another one undecided.
+    one.record.strategies[2].is_unsafe = false;
+    standing(&mut one, 2, Standing::Worse);
+    assert_eq!(looks(&matrix(vec![one.clone()]))[0].1, [Look::Inconclusive, Look::Lowest, Look::Times]);
+    // A run without verdicts says nothing of their order.
+    for strategy in &mut one.record.strategies {
+        strategy.metrics.get_mut(&PublishedMetric::ResponseMean).unwrap().standing = None;
+    }
+    assert_eq!(looks(&matrix(vec![one]))[0].1, [Look::Value; 3]);
 }
 
 #[test]
