@@ -24,7 +24,7 @@ const MOST_NAMED: usize = 2;
 const EVIDENCE: f64 = 1.5;
 
 /// Waits per call below this are no evidence.
-const RARE: f64 = 0.01;
+const RARE: f64 = 0.05;
 
 /// Why a strategy is slower than another.
 #[derive(Debug, Clone, PartialEq)]

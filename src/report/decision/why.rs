@@ -20,7 +20,7 @@ pub(super) fn why(judged: &Judged) -> Option<String> {
         Quantity::Throughput => ratio.mean,
     };
     let (slower, faster) = (judged.name(loser), judged.name(judged.ranking.best));
-    let text = Text { operations: &own.operations, slower, faster };
+    let text = Text { operations: &own.operations, slower, faster, load: load(judged, loser) };
     Some(match cause(own, mix, loser, judged.ranking.best, measured) {
         Some(Cause::Cpu(gap)) => text.cpu(&gap),
         Some(Cause::OwnTime(gap)) => text.own_time(&gap),
@@ -31,10 +31,24 @@ pub(super) fn why(judged: &Judged) -> Option<String> {
     })
 }
 
+/// The common rate as a share (0 to 1) of the calls per second that a strategy makes at saturation, where the judged part has a
+/// rate.
+fn load(judged: &Judged, strategy: usize) -> Option<f64> {
+    let offered = judged.parts.get(judged.part)?.strategies.get(strategy)?.open.as_ref()?.offered;
+    let most = judged.parts.get(Part::Saturation)?.strategies.get(strategy)?.calls_per_second?;
+    Some(offered / most).filter(|share| share.is_finite())
+}
+
+/// From this share of its throughput on, a strategy's calls queue so often that this alone explains long response times: with
+/// random arrivals and one server the mean wait is that of 1.5 calls.
+const BUSY: f64 = 0.6;
+
 struct Text<'r> {
     operations: &'r [String],
     slower: &'r str,
     faster: &'r str,
+    /// See [`load`].
+    load: Option<f64>,
 }
 
 impl Text<'_> {
@@ -79,10 +93,16 @@ impl Text<'_> {
     fn waiting(&self, waiting: &Waiting) -> String {
         let (slower, faster) = (self.slower, self.faster);
         let [slow, fast] = waiting.stretch.map(three);
-        let what = if waiting.evidence.is_empty() {
-            "; it waits for other calls, and no counter says for what".to_owned()
-        } else {
-            format!(": it waits for other calls{}", evidence(&waiting.evidence, PIECES))
+        let busy = self.load.filter(|load| *load >= BUSY);
+        let what = match busy {
+            Some(load) => {
+                let evidence = evidence(&waiting.evidence, PIECES);
+                format!(": the common rate is {} of its calls/s at saturation, so calls queue{evidence}", percent(load))
+            }
+            None if waiting.evidence.is_empty() => {
+                "; it waits for other calls, and no counter says for what".to_owned()
+            }
+            None => format!(": it waits for other calls{}", evidence(&waiting.evidence, PIECES)),
         };
         format!("In the mix a call of {slower} takes {slow} times its own time, one of {faster} {fast}{what}.")
     }
