@@ -191,11 +191,6 @@ impl Evaluation {
         let verdict = cell.comparison.as_ref()?.verdict;
         (self.has_verdicts && matches!(verdict, Verdict::Faster | Verdict::Slower)).then_some(verdict)
     }
-
-    /// The strategy that may be called the fastest in a row, by its place.
-    pub fn fastest(&self, row: &OperationResults) -> Option<usize> {
-        row.fastest.filter(|_| self.has_verdicts)
-    }
 }
 
 fn calls(record: &RunRecord, strategy: usize, operation: usize) -> u64 {

@@ -3,7 +3,7 @@
 use crate::results::RunRecord;
 
 use super::latency::{geometric_mean, means};
-use super::{own_cost, window_cost};
+use super::own_cost;
 
 /// The counter of the server's CPU time, in microseconds.
 const CPU: &str = "cpu_us";
@@ -47,11 +47,6 @@ impl CpuBudget {
     pub fn share(&self, operation: usize) -> f64 {
         self.parts[operation] / self.total
     }
-}
-
-/// Server CPU time per call while a part ran the whole mix, in microseconds.
-pub fn measured_cpu(mix: &RunRecord, strategy: usize) -> Option<f64> {
-    window_cost(mix, strategy, CPU).map(|cost| cost.per_call)
 }
 
 /// The own time of an operation in nanoseconds: the geometric mean over rounds of its mean time by itself.

@@ -51,7 +51,7 @@ mod welch;
 pub use anomalies::{Anomalies, anomalies};
 pub use bound::BoundError;
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
-pub use budget::{CpuBudget, measured_cpu, mix_shares, own_time};
+pub use budget::{CpuBudget, mix_shares, own_time};
 pub use carry_over::{CarryOver, carry_over};
 pub use cause::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
 pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
