@@ -72,12 +72,13 @@ result() {
     echo "$scenario, $mix is not published; files are in $failed" >&2
 }
 
-# Renders published results of a scenario again, so that each mentions the others; of all scenarios without a name.
+# Renders published results of a scenario again, so that each mentions the others; of all scenarios without a name. Results
+# whose record is not kept stay as they are.
 render() {
-    local summary
-    while read -r summary; do
-        "$docshape" publish "$(dirname "$summary")" --into "$out" >/dev/null
-    done < <(find "$out${1:+/$1}" -name summary.json -not -path '*/.*' | sort)
+    local record
+    while read -r record; do
+        "$docshape" publish "$(dirname "$record")" --into "$out" >/dev/null
+    done < <(find "$out${1:+/$1}" -name run.json.gz -not -path '*/.*' | sort)
 }
 
 pages() {
