@@ -3,7 +3,7 @@
 use crate::record::Part;
 use crate::report::arm_comparison::{ArmComparison, ComparedMetric};
 use crate::report::evaluation::Evaluation;
-use crate::report::format::{listed, percent, three};
+use crate::report::format::{count, listed, percent};
 use crate::report::parts::PartEvaluations;
 use crate::report::verdict_text::{VerdictText, brief};
 use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Quantity, Ranking, Ratio, Role, UNSTABLE, Verdict};
@@ -247,9 +247,11 @@ pub(super) fn factor(ratio: Ratio, quantity: Quantity) -> String {
     let written = brief(&ratio, quantity).factor;
     let word = written.split_once(' ').map_or("", |(_, word)| word);
     match times {
+        // Of the larger number: 8 % fewer, where the other makes 8.7 % more.
+        _ if times < 1.095 && word.starts_with("fewer") => format!("{} {word}", percent(1.0 - times.recip())),
         _ if times < 1.095 => format!("{} {word}", percent(times - 1.0)),
         _ if times < 9.95 => format!("{times:.1}x {word}"),
-        _ => format!("{}x {word}", three(times.round())),
+        _ => format!("{}x {word}", count(times.round() as u64)),
     }
 }
 
