@@ -306,9 +306,12 @@ const WHY: [Form; 3] = [
             let slower = run.strategy(&of["slower"]);
             let operations: Vec<usize> = of["names"].split(" and ").map(|name| run.operation(name)).collect();
             let is_cpu = &of["unit"] == "server CPU time";
-            let cost = |strategy: usize, operation: usize| match is_cpu {
-                true => run.own_counter("cpu_us", strategy, operation) * 1e3,
-                false => run.own_time(strategy, operation),
+            let cost = |strategy: usize, operation: usize| {
+                if is_cpu {
+                    run.own_counter("cpu_us", strategy, operation) * 1e3
+                } else {
+                    run.own_time(strategy, operation)
+                }
             };
             assert_printed(&of["calls"], operations.iter().map(|operation| run.share(*operation)).sum());
             let named: f64 = operations.iter().map(|operation| run.share(*operation) * cost(slower, *operation)).sum();
@@ -528,13 +531,14 @@ fn check_answer(published: &Published, answer: &str, sure: &str) {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a failing test prints the result that it stopped at")]
 fn sentences_of_published_results_follow_from_their_records() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut results = 0;
     for folder in results_in(&root) {
         let Some(run) = Run::open(&folder) else { continue };
-        println!("{}", folder.display());
+        eprintln!("{}", folder.display());
         let summary: Value = serde_json::from_reader(File::open(folder.join("summary.json")).unwrap()).unwrap();
         let text = |key: &str| summary["answer"][key].as_str().unwrap_or("").to_owned();
         let (answer, sure) = (text("answer"), text("sure"));
@@ -552,7 +556,6 @@ fn sentences_of_published_results_follow_from_their_records() {
         }
         results += 1;
     }
-    println!("{seen:#?}");
     assert!(results >= 10 && seen.len() >= 6, "{results} results, forms {seen:?}");
 }
 
