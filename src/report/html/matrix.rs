@@ -82,14 +82,14 @@ fn words(metric: PublishedMetric) -> [&'static str; 3] {
         PublishedMetric::ResponseMean => [
             "response",
             "response mean",
-            "Mean response time per call of the mix at a rate that all strategies get, as times the best of the row. Tested: \"best\" and \
-             \"×\" are reported differences (95 % confidence).",
+            "Mean response time per call of the mix at a rate that all strategies get, as times the best of the row. Tested: \"×\" is \
+             a reported difference (95 % confidence), \"best\" is reported faster than at least one.",
         ],
         PublishedMetric::ResponseP99 => [
             "p99",
             "p99",
-            "99th percentile of the response times at a rate that all strategies get, as times the best of the row. Tested: \"best\" \
-             and \"×\" are reported differences (95 % confidence).",
+            "99th percentile of the response times at a rate that all strategies get, as times the best of the row. Tested: \"×\" \
+             is a reported difference (95 % confidence), \"best\" is reported faster than at least one.",
         ],
         PublishedMetric::OwnTime => [
             "own",
