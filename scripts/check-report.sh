@@ -76,6 +76,7 @@ done
 for kind in compare capacity verify summary sweep growth rules; do
     CHARTS="" look "$folder/pages/$kind.html" "$folder/pages/$kind"
 done
+CHARTS="" look results/index.html "$folder/pages/index"
 
 # The page of the run, with texts that try to inject markup and script.
 mkdir -p "$folder/hostile"
