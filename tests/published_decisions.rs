@@ -85,6 +85,20 @@ impl Run {
         sum / places().map(|place| self.share(place)).sum::<f64>()
     }
 
+    /// The share of an operation at which two strategies take the same time by their own times; outside 0 to 1 where there is none.
+    fn flip(&self, one: usize, other: usize, operation: usize) -> f64 {
+        let own = self.own_time(one, operation) - self.own_time(other, operation);
+        let rest = self.estimate(one, Some(operation)) - self.estimate(other, Some(operation));
+        rest / (rest - own)
+    }
+
+    /// Whether own times predict the order and the ratio of two strategies at saturation within 20 %.
+    fn predicts(&self, one: usize, other: usize) -> bool {
+        let estimated = self.estimate(one, None) / self.estimate(other, None);
+        let measured = self.service("saturation", one) / self.service("saturation", other);
+        (estimated < 1.0) == (measured < 1.0) && (estimated / measured).ln().abs() <= 1.2f64.ln()
+    }
+
     /// The mean service time of all calls of a part.
     fn service(&self, part: &str, strategy: usize) -> f64 {
         let outcomes = |cell: &&Value| -> Vec<(f64, f64)> {
@@ -291,6 +305,8 @@ struct Published {
     question: Question,
     /// Strategies that the answer may stand for: those behind "Choose", "between" or "is" and the one named after "with".
     best: String,
+    /// The strategies that are reported to be worse than the best.
+    worse: Vec<String>,
 }
 
 const NAME: &str = "[a-z0-9_]+";
@@ -300,7 +316,7 @@ const VALUE: &str = r"(?:< )?[\d.,]+(?: (?:ns|µs|ms|s|B|KB|MB|%))?";
 /// The forms of Why.
 const WHY: [Form; 3] = [
     (
-        r"^(?<names>NAME(?: and NAME)?) (?:is|are) (?<calls>VALUE) of the calls and (?<share>VALUE) of (?<slower>NAME)'s (?<unit>server CPU time|time): (?<details>.+?)\.(?: CPU time does not explain it\.)?$",
+        r"^(?<names>NAME(?: and NAME)?) (?:is|are) (?<calls>VALUE) of the calls and (?<share>VALUE) of (?<slower>NAME)'s (?<unit>server CPU time|time): (?<details>.+?)\. Per call of the mix: (?<times>[\d.]+x) the (?:CPU time|time; CPU time does not explain it)\.$",
         |published, of| {
             let run = &published.run;
             let slower = run.strategy(&of["slower"]);
@@ -337,6 +353,7 @@ const WHY: [Form; 3] = [
             let faster = faster.expect("a detail");
             let predicted = run.budget(slower, cost) / run.budget(faster, cost);
             let measured = run.factor(published.question, faster, slower);
+            assert_printed(&of["times"], predicted);
             assert!(predicted.ln() >= 0.5 * measured.ln(), "{predicted} does not explain {measured}");
         },
     ),
@@ -354,6 +371,7 @@ const WHY: [Form; 3] = [
             }
             let counted = |label: &str, strategy: usize| match label {
                 "retries" => run.retries(part, strategy),
+                "read into cache" => run.counter(part, "cache_bytes_read", strategy),
                 label => run.counter(part, &label.replace(' ', "_"), strategy),
             };
             check_evidence(of.name("evidence").map_or("", |text| text.as_str()), pair, counted);
@@ -365,10 +383,10 @@ const WHY: [Form; 3] = [
     ),
 ];
 
-/// The forms of But.
-const BUT: [Form; 10] = [
+/// The forms of Flips.
+const FLIPS: [Form; 5] = [
     (
-        r"^in mix (?<mix>[a-z0-9-]+) (?<better>NAME) (?<verb>is|makes) (?<times>FACTOR) (?:faster|more calls/s) than (?<worse>NAME) \(measured\)$",
+        r"^in mix (?<mix>[a-z0-9-]+), (?<better>NAME) (?<verb>is|makes) (?<times>FACTOR) (?:faster|more calls/s) than (?<worse>NAME) \(measured\)$",
         |published, of| {
             let folder = published.folder.parent().unwrap().parent().unwrap().join(&of["mix"]);
             let place = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
@@ -380,6 +398,56 @@ const BUT: [Form; 10] = [
             );
         },
     ),
+    (
+        r"^(?<other>NAME) overtakes when (?<operation>NAME) is (?<side>more|less) than (?<at>VALUE) of the calls instead of (?<measured>VALUE) \((?<how>estimated|rough estimate)\)$",
+        |published, of| {
+            let run = &published.run;
+            let (operation, best, other) =
+                (run.operation(&of["operation"]), run.strategy(&published.best), run.strategy(&of["other"]));
+            assert_printed(&of["measured"], run.share(operation));
+            let (at, measured) = (run.flip(best, other, operation), run.share(operation));
+            assert_printed(&of["at"], at);
+            assert_eq!(&of["side"], if at > measured { "more" } else { "less" });
+            assert_eq!(&of["how"], if (at - measured).abs() <= 0.25 { "estimated" } else { "rough estimate" });
+            assert!(run.predicts(best, other));
+        },
+    ),
+    (r"^(?<other>NAME) is faster when each round trip takes (?<by>VALUE) longer \(computed\)$", |published, of| {
+        let (run, part) = (&published.run, published.question.part());
+        let (best, other) = (run.strategy(&published.best), run.strategy(&of["other"]));
+        let slower = run.service(part, other) - run.service(part, best);
+        let trips = run.round_trips(part, best, None) - run.round_trips(part, other, None);
+        assert!(trips > 0.0, "{} makes as many round trips", &of["other"]);
+        assert_printed(&of["by"], slower / trips);
+    }),
+    (r"^at no share of a single operation \(estimated\)$", |published, _| {
+        let run = &published.run;
+        let best = run.strategy(&published.best);
+        for other in published.worse.iter().map(|name| run.strategy(name)) {
+            assert!(run.predicts(best, other), "own times do not predict the mix");
+            let is_possible = |operation: &usize| {
+                let at = run.flip(best, other, *operation);
+                let beyond = |strategy: usize| {
+                    let is_more = at > run.share(*operation);
+                    if is_more { run.own_time(strategy, *operation) } else { run.estimate(strategy, Some(*operation)) }
+                };
+                (0.0..=1.0).contains(&at) && beyond(best) / beyond(other) > 1.02
+            };
+            assert_eq!(run.called().iter().find(|one| is_possible(one)), None);
+        }
+    }),
+    ("^not estimated: own times do not predict this mix$", |published, _| {
+        let run = &published.run;
+        let best = run.strategy(&published.best);
+        assert!(
+            published.worse.iter().any(|name| !run.predicts(best, run.strategy(name))),
+            "own times predict the mix"
+        );
+    }),
+];
+
+/// The forms of But.
+const BUT: [Form; 7] = [
     (
         r"^(?<operation>NAME) \((?<share>VALUE) of calls\) is (?<times>FACTOR) slower by itself(?: with (?<slower>NAME))? than with (?<faster>NAME)$",
         |published, of| {
@@ -425,32 +493,6 @@ const BUT: [Form; 10] = [
         });
         assert_printed(&of["found"], found.sum());
     }),
-    (
-        r"^(?<other>NAME) overtakes when (?<operation>NAME) is (?<at>VALUE) of the calls instead of (?<measured>VALUE) \(estimated\)$",
-        |published, of| {
-            let run = &published.run;
-            let (operation, best, other) =
-                (run.operation(&of["operation"]), run.strategy(&published.best), run.strategy(&of["other"]));
-            assert_printed(&of["measured"], run.share(operation));
-            let own = run.own_time(best, operation) - run.own_time(other, operation);
-            let rest = run.estimate(best, Some(operation)) - run.estimate(other, Some(operation));
-            assert_printed(&of["at"], rest / (rest - own));
-            let estimated = run.estimate(best, None) / run.estimate(other, None);
-            let measured = run.service("saturation", best) / run.service("saturation", other);
-            assert!((estimated / measured).ln().abs() <= 1.2f64.ln(), "{estimated} does not predict {measured}");
-        },
-    ),
-    (
-        r"^over a network slower by (?<by>VALUE) per round trip (?<other>NAME) is faster \(computed\)$",
-        |published, of| {
-            let (run, part) = (&published.run, published.question.part());
-            let (best, other) = (run.strategy(&published.best), run.strategy(&of["other"]));
-            let slower = run.service(part, other) - run.service(part, best);
-            let trips = run.round_trips(part, best, None) - run.round_trips(part, other, None);
-            assert!(trips > 0.0, "{} makes as many round trips", &of["other"]);
-            assert_printed(&of["by"], slower / trips);
-        },
-    ),
     (
         r"^(?<what>the data take|the indexes take|the oplog grows by) (?<most>VALUE)(?: per call)?(?: with (?<dear>NAME))? against (?<least>VALUE) with (?<cheap>NAME)$",
         |published, of| {
@@ -540,23 +582,33 @@ fn sentences_of_published_results_follow_from_their_records() {
         let Some(run) = Run::open(&folder) else { continue };
         eprintln!("{}", folder.display());
         let summary: Value = serde_json::from_reader(File::open(folder.join("summary.json")).unwrap()).unwrap();
-        let text = |key: &str| summary["answer"][key].as_str().unwrap_or("").to_owned();
+        let text = |key: &str| unmarked(&summary["answer"][key]);
         let (answer, sure) = (text("answer"), text("sure"));
         let best = compiled("^(?:Choose|No difference between|Undecided between) (?<best>NAME)").captures(&answer);
         let best = best.unwrap_or_else(|| panic!("unknown form: {answer}"))["best"].to_owned();
         let question = if sure.starts_with("Calls/s") { Question::Throughput } else { Question::Response };
-        let published = Published { run, folder, question, best };
+        let metric = if question == Question::Response { "response_mean" } else { "calls_per_second" };
+        let is_worse = |one: &&Value| one["metrics"][metric]["standing"] == "worse";
+        let worse = list(&summary["strategies"]).iter().filter(is_worse).map(|one| unmarked(&one["name"])).collect();
+        let published = Published { run, folder, question, best, worse };
         check_answer(&published, &answer, &sure);
         let why = text("why");
         if !why.is_empty() {
             *seen.entry(check_form(&published, &WHY, &why)).or_default() += 1;
         }
-        for sentence in list(&summary["answer"]["but"]) {
-            *seen.entry(check_form(&published, &BUT, sentence.as_str().unwrap())).or_default() += 1;
+        for (key, forms) in [("flips", &FLIPS[..]), ("but", &BUT[..])] {
+            for sentence in list(&summary["answer"][key]) {
+                *seen.entry(check_form(&published, forms, &unmarked(sentence))).or_default() += 1;
+            }
         }
         results += 1;
     }
     assert!(results >= 10 && seen.len() >= 6, "{results} results, forms {seen:?}");
+}
+
+/// A text without the backticks around names; empty for none.
+fn unmarked(text: &Value) -> String {
+    text.as_str().unwrap_or("").replace('`', "")
 }
 
 /// The folders `results/SCENARIO/MIX/PLACE` with a summary.

@@ -54,13 +54,11 @@ fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
     let claims = report.run.as_ref().and_then(|run| run.claims.clone());
     let asides: Vec<String> = claims.into_iter().chain(warnings(report)).collect();
     lines.extend((!asides.is_empty()).then(|| (Tone::Faint, format!("{}.", asides.join(" · ")))));
-    let but = (!decision.but.is_empty()).then(|| decision.but_in_short());
-    for (name, text) in [("Sure", &decision.sure), ("Why", &decision.why), ("But", &but)] {
-        let Some(text) = text else { continue };
-        let room = width.saturating_sub(6).max(20);
-        lines.extend(wrap(text, room).into_iter().enumerate().map(|(place, line)| {
+    for (name, text) in decision.lines() {
+        let room = width.saturating_sub(7).max(20);
+        lines.extend(wrap(&text, room).into_iter().enumerate().map(|(place, line)| {
             let name = if place == 0 { name } else { "" };
-            (Tone::Plain, format!("{name:<4}  {line}").trim_end().to_owned())
+            (Tone::Plain, format!("{name:<5}  {line}").trim_end().to_owned())
         }));
     }
     let mut lines = block(lines);

@@ -125,6 +125,16 @@ pub fn plain(text: &str) -> String {
     visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// Marks a name within a sentence as code, with backticks as in Markdown.
+pub(super) fn marked(name: &str) -> String {
+    format!("`{}`", plain(name).replace('`', "'"))
+}
+
+/// The pieces of a sentence with marked names, in their order; every second one is a name.
+pub(super) fn unmarked(sentence: &str) -> impl Iterator<Item = (&str, bool)> {
+    sentence.split('`').enumerate().map(|(place, piece)| (piece, place % 2 == 1))
+}
+
 /// Wraps a text at `width` characters; longer words get a line of their own.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

@@ -15,7 +15,7 @@ use super::{Renderer, Report};
 const FORM: Forms = Forms::JSON;
 
 /// The version of the view. It grows when a field goes or changes its meaning; fields may be added without.
-pub const JSON_FORMAT: u32 = 3;
+pub const JSON_FORMAT: u32 = 4;
 
 /// Writes JSON, indented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

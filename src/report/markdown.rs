@@ -5,6 +5,7 @@ use std::fmt;
 use super::cell::{Cell, Link, Tone};
 use super::chart::CPU_AND_TIMES;
 use super::escape::{code, escape};
+use super::format::unmarked;
 use super::section::{Finding, Headline, Section};
 use super::table::{Forms, Grid, Kind, Table};
 use super::{Renderer, Report};
@@ -59,16 +60,23 @@ fn list(out: &mut dyn fmt::Write, lines: &[String]) -> fmt::Result {
     if lines.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
+/// A sentence in Markdown. Marked names are code, but for those that need escapes, which code cannot have.
+fn with_code(sentence: &str) -> String {
+    let written = |(piece, is_name)| match escape(piece) {
+        name if is_name && name == piece => format!("`{name}`"),
+        text => text,
+    };
+    unmarked(sentence).map(written).collect()
+}
+
 /// Writes the first screen of a run: the answer, why, and the time of every operation.
 fn write_decision(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     let headline = &report.headline;
     let Some(decision) = headline.decision.as_ref().filter(|_| !report.is_invalid()) else { return Ok(()) };
     paragraphs(out, [decision.scale.as_str()])?;
     writeln!(out, "**{}**\n", escape(&decision.answer))?;
-    let but = (!decision.but.is_empty()).then(|| decision.but_in_short());
-    let reasons = [("Sure", &decision.sure), ("Why", &decision.why), ("But", &but)];
-    let reasons = reasons.iter().filter_map(|(name, text)| Some(format!("**{name}**: {}", escape(text.as_ref()?))));
-    list(out, &reasons.collect::<Vec<_>>())?;
+    let lines = decision.lines().into_iter().map(|(name, text)| format!("**{name}**: {}", with_code(&text)));
+    list(out, &lines.collect::<Vec<_>>())?;
     if let Some(picture) =
         headline.charts.as_ref().filter(|_| report.has_files).and_then(|charts| charts.picture(CPU_AND_TIMES))
     {

@@ -11,6 +11,7 @@ use crate::results::{
 use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, Ratio, Verdict, geometric_mean};
 
 use super::arm_comparison::{ArmComparison, ComparedMetric};
+use super::decision::Decision;
 use super::evaluation::Evaluation;
 use super::format::plain;
 use super::parts::PartEvaluations;
@@ -71,9 +72,8 @@ pub fn published(
 
 /// What the headline says. The one place that knows where the answer is.
 fn answer(headline: Headline) -> PublishedAnswer {
-    let found =
-        headline.decision.map(|one| PublishedAnswer { answer: one.answer, sure: one.sure, why: one.why, but: one.but });
-    found.unwrap_or_default()
+    let Some(Decision { answer, sure, why, flips, but, .. }) = headline.decision else { return Default::default() };
+    PublishedAnswer { answer, sure, why, flips, but }
 }
 
 /// A run that is published.

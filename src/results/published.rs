@@ -139,7 +139,10 @@ pub struct PublishedAnswer {
     pub sure: Option<String>,
     /// The reason.
     pub why: Option<String>,
-    /// The price, and where the order turns.
+    /// Where another strategy is faster.
+    #[serde(default)]
+    pub flips: Vec<String>,
+    /// What the choice costs.
     pub but: Vec<String>,
 }
 

@@ -26,6 +26,9 @@ const EVIDENCE: f64 = 1.5;
 /// Waits per call below this are no evidence.
 const RARE: f64 = 0.05;
 
+/// What one read into the cache reads at least, as far as counts are compared: a leaf page of WiredTiger, 32 KB by default.
+const PAGE: f64 = 32_768.0;
+
 /// Why a strategy is slower than another.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cause {
@@ -46,6 +49,8 @@ pub struct CostGap {
     pub calls: f64,
     /// Their share of the slower strategy's CPU time, or of its time.
     pub cost: f64,
+    /// The CPU time, or the time, of a call of the mix with the slower strategy, divided by that with the faster one.
+    pub times: f64,
 }
 
 /// One operation of a [`CostGap`].
@@ -81,7 +86,10 @@ pub struct Waiting {
 const OWN_EVIDENCE: [&str; 5] = ["documents_examined", "keys_examined", "oplog_bytes", "bytes_out", "bytes_in"];
 
 /// What makes calls of the mix wait.
-const MIX_EVIDENCE: [&str; 3] = ["write_conflicts", "transactions_aborted", "cache_bytes_read"];
+const MIX_EVIDENCE: [&str; 3] = ["write_conflicts", "transactions_aborted", CACHE_READS];
+
+/// Bytes read into the cache.
+const CACHE_READS: &str = "cache_bytes_read";
 
 /// Finds why `slower` takes `measured` times as long as `faster` in the mix (or makes that many times fewer calls). `mix` is the
 /// part in which that was measured; `None` where own costs are missing or nothing explains it.
@@ -138,6 +146,7 @@ fn gap(
     }
     let shares = mix_shares(own);
     let total: f64 = slow.iter().sum();
+    let times = total / fast.iter().sum::<f64>();
     let calls = named.iter().map(|operation| shares[*operation]).sum();
     let cost = named.iter().map(|operation| slow[*operation]).sum::<f64>() / total;
     let of = |operation: usize| {
@@ -145,7 +154,7 @@ fn gap(
         Some(CostGapOperation { operation, costs, evidence: own_evidence(own, pair, operation) })
     };
     let operations: Vec<CostGapOperation> = named.into_iter().map(of).collect::<Option<_>>()?;
-    (!operations.is_empty()).then_some(CostGap { operations, calls, cost })
+    (!operations.is_empty()).then_some(CostGap { operations, calls, cost, times })
 }
 
 /// The counters of one operation of which the slower strategy has clearly more.
@@ -175,8 +184,9 @@ fn waits(mix: &RunRecord, pair: [usize; 2]) -> Vec<Evidence> {
 
 /// The evidence that is strong enough, the strongest first.
 fn strongest(mut all: Vec<Evidence>) -> Vec<Evidence> {
-    let factor = |one: &Evidence| one.per_call[0] / one.per_call[1].max(RARE);
-    all.retain(|one| one.per_call[0] >= RARE && factor(one) >= EVIDENCE);
+    let rare = |one: &Evidence| if one.counter == CACHE_READS { RARE * PAGE } else { RARE };
+    let factor = |one: &Evidence| one.per_call[0] / one.per_call[1].max(rare(one));
+    all.retain(|one| one.per_call[0] >= rare(one) && factor(one) >= EVIDENCE);
     all.sort_by(|a, b| factor(b).total_cmp(&factor(a)));
     all
 }

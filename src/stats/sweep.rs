@@ -6,8 +6,8 @@ use crate::results::{Part, RunRecord, SweepRecord, condition_number};
 
 use super::crossover::{Curve, CurveSample};
 use super::estimate::log_ratios;
+use super::flip::equal_at;
 use super::mix::times;
-use super::turning_point::equal_at;
 use super::{
     CollectionGrowth, Limits, OwnCost, Role, cell_rate, cells, collection_growth, geometric_mean, outcome_totals,
     own_cost, role,
@@ -58,7 +58,7 @@ pub struct NetworkPrediction {
     /// Round trips per call of the two strategies.
     pub round_trips: [f64; 2],
     /// The added latency in seconds at which they take the same time; `None` where there is none between the points.
-    pub turn: Option<f64>,
+    pub flip: Option<f64>,
     /// The most added latency that was measured, in seconds.
     pub most: f64,
     /// The ratio of their times there.
@@ -115,10 +115,10 @@ impl<'s> Swept<'s> {
         let [one_trips, other_trips] = strategies.map(|place| least.1.round_trips(pair.quantity, place));
         let (one, other, one_trips, other_trips) = (one?, other?, one_trips?, other_trips?);
         let added = (most.0 - least.0) * 1e9;
-        let turn = least.0 + equal_at([one, other], [one_trips, other_trips]) / 1e9;
+        let flip = least.0 + equal_at([one, other], [one_trips, other_trips]) / 1e9;
         Some(NetworkPrediction {
             round_trips: [one_trips, other_trips],
-            turn: Some(turn).filter(|turn| turn.is_finite() && (least.0..=most.0).contains(turn)),
+            flip: Some(flip).filter(|flip| flip.is_finite() && (least.0..=most.0).contains(flip)),
             most: most.0,
             ratio: (one + one_trips * added) / (other + other_trips * added),
         })

@@ -253,16 +253,16 @@ async function whatIf(page) {
       const row = document.querySelector(`[id^="what-if-0-"][id$="-${strategy}"]`);
       return Number(row.cells[place].dataset.v);
     });
-    const turns = [...document.querySelectorAll('#what-if > ul.plain li')].map((item) => item.textContent);
-    return { heads, times, estimates, turns };
+    const flips = [...document.querySelectorAll('#what-if > ul.plain li')].map((item) => item.textContent);
+    return { heads, times, estimates, flips };
   });
   const shown = () => panel.evaluate((element) => Object.fromEntries([...element.querySelectorAll('ol li')].map((item) =>
     [/\bs(\d+)/.exec(item.className)[1], { ns: Number(item.dataset.ns), text: item.querySelector('.time').textContent }])));
   const same = (found, expected) => own.heads.forEach((strategy, place) =>
     assert(Math.abs(found[strategy].ns / expected[place] - 1) < 1e-4, `${found[strategy].ns} is not ${expected[place]}`));
-  // The measured mix: times and turning points are those that the report computed.
+  // The measured mix: times and flips are those that the report computed.
   same(await shown(), own.estimates);
-  assert.deepEqual(await panel.locator('ul li').allTextContents(), own.turns);
+  assert.deepEqual(await panel.locator('ul li').allTextContents(), own.flips);
   assert(await panel.locator('.measured').count() > 0, 'what was measured does not stand beside the estimate');
   assert(await page.locator('#what-if > ul.plain').first().isHidden(), 'the sentences of the measured mix stay');
   // Any mix, set as a reader does: one operation by itself, then two.
@@ -284,7 +284,7 @@ async function whatIf(page) {
   assert(new URL(address).searchParams.has('mix'), address);
   await page.goto(address);
   assert.deepEqual(await shown(), before);
-  // At a turning point two strategies take the same time.
+  // At the share of a flip two strategies take the same time.
   await panel.getByRole('button', { name: 'Reset' }).click();
   same(await shown(), own.estimates);
   assert(!new URL(page.url()).searchParams.has('mix'), page.url());
@@ -413,7 +413,7 @@ for (const { name, width, height, isOld, ...options } of views) {
   await page.goto(url);
   if (await page.locator('.rail').count() > 0) assert(await page.locator('.rail').isVisible(), 'no contents without script');
   assert.equal(await page.locator('.tools, .what-if').count(), 0);
-  if (process.env.WHAT_IF === 'yes') assert(await page.locator('#what-if > ul.plain').isVisible(), 'no turning points without script');
+  if (process.env.WHAT_IF === 'yes') assert(await page.locator('#what-if > ul.plain').isVisible(), 'no flips without script');
   await context.close();
 }
 await browser.close();

@@ -3,7 +3,7 @@
 use crate::record::Part;
 use crate::report::arm_comparison::{ArmComparison, ComparedMetric};
 use crate::report::evaluation::Evaluation;
-use crate::report::format::{count, listed, percent};
+use crate::report::format::{count, listed, marked, percent};
 use crate::report::parts::PartEvaluations;
 use crate::report::verdict_text::{VerdictText, brief};
 use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Quantity, Ranking, Ratio, Role, UNSTABLE, Verdict};
@@ -46,6 +46,11 @@ impl<'r> Judged<'r> {
     /// A strategy's name.
     pub(super) fn name(&self, strategy: usize) -> &'r str {
         self.run.strategies.get(strategy).map_or("?", |strategy| &strategy.name)
+    }
+
+    /// A strategy's name within a sentence.
+    pub(super) fn marked(&self, strategy: usize) -> String {
+        marked(self.name(strategy))
     }
 
     /// The strategy that is shown to be better than all others.
@@ -166,7 +171,7 @@ impl<'r> Judged<'r> {
             let interval = brief(&ratio, self.ranking.quantity).interval;
             let interval = interval.map_or_else(String::new, |interval| format!(" ({level}{interval})"));
             let ahead_of = if texts.is_empty() { "ahead of" } else { "of" };
-            texts.push(format!("{ahead_of} {} in {ahead}{of}{interval}", self.name(place)));
+            texts.push(format!("{ahead_of} {} in {ahead}{of}{interval}", self.marked(place)));
         }
         if texts.is_empty() {
             texts.push(self.sensitivity());
@@ -212,7 +217,7 @@ impl<'r> Judged<'r> {
     fn twice(&self) -> Option<String> {
         let repeat = self.question.arms().iter().find(|arm| arm.role == Role::Repeat)?;
         let ratio = self.question.with_baseline(repeat.strategy)?.ratio?.mean;
-        let (baseline, off) = (self.name(self.ranking.baseline), percent(ratio.max(ratio.recip()) - 1.0));
+        let (baseline, off) = (self.marked(self.ranking.baseline), percent(ratio.max(ratio.recip()) - 1.0));
         Some(format!("{baseline} measured twice differed by {off}"))
     }
 }

@@ -1,12 +1,9 @@
-//! What speaks against the answer: where another strategy is better, and what the choice costs.
+//! What the answer costs: the operations and questions in which another strategy is better, and what the choice needs more of.
 
 use super::answer::{Judged, factor};
 use crate::record::Part;
 use crate::report::arm_comparison::ComparedMetric;
-use crate::report::format::{bytes, counted, percent, plain, time};
-use crate::report::parts::PartEvaluations;
-use crate::report::section::domain::OrderTurns;
-use crate::results::RunRecord;
+use crate::report::format::{bytes, counted, marked, percent, time};
 use crate::stats::{self, CollectionGrowth, Comparison, Quantity, Ratio, Verdict};
 
 /// The most operations that are named.
@@ -16,18 +13,8 @@ const OPERATIONS: usize = 2;
 const PRICE: f64 = 1.5;
 
 /// The sentences, the most important first.
-pub(super) fn but(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
-    let turns = OrderTurns::of(judged);
-    let found = [
-        anomalies(judged),
-        other_mixes(judged, others),
-        operations(judged),
-        other_questions(judged),
-        turns.iter().flat_map(OrderTurns::shares_in_short).collect(),
-        turns.iter().flat_map(OrderTurns::networks_in_short).collect(),
-        prices(judged),
-        inconsistency(judged),
-    ];
+pub(super) fn but(judged: &Judged) -> Vec<String> {
+    let found = [anomalies(judged), operations(judged), other_questions(judged), prices(judged), inconsistency(judged)];
     let found: Vec<String> = found.into_iter().flatten().collect();
     if found.is_empty() && judged.winner().is_some() {
         return vec!["nothing in this run favours another strategy".to_owned()];
@@ -39,23 +26,7 @@ pub(super) fn but(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
 fn anomalies(judged: &Judged) -> Vec<String> {
     let best = &judged.parts.last().strategies[judged.ranking.best];
     let found = best.audits.iter().filter(|audit| audit.total > 0);
-    found.map(|audit| format!("the audit {} found {}", plain(&audit.audit), counted(audit.total, "anomaly"))).collect()
-}
-
-/// The measured mixes in which another strategy is better than the best of this one.
-fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
-    let turned = |other: &RunRecord| {
-        let parts = PartEvaluations::new(other);
-        if parts.main().no_verdict.is_some() {
-            return None;
-        }
-        let there = Judged::of(&parts)?;
-        let here = judged.name(judged.ranking.best);
-        let (_, ratio) = there.beaten().into_iter().find(|(place, _)| there.name(*place) == here)?;
-        let (mix, best) = (plain(&other.mix.name), there.name(there.ranking.best));
-        Some(format!("in mix {mix} {best} {} than {here} (measured)", ratio_text(ratio, there.ranking.quantity)))
-    };
-    others.iter().filter_map(turned).collect()
+    found.map(|audit| format!("the audit {} found {}", marked(&audit.audit), counted(audit.total, "anomaly"))).collect()
 }
 
 /// The operations that are shown to be slower by themselves with the best strategy than with another; without a winner, with
@@ -78,9 +49,9 @@ fn operations(judged: &Judged) -> Vec<String> {
     let mut lost: Vec<(String, f64, Comparison)> = lost.collect();
     lost.sort_by(|(_, a_share, a), (_, b_share, b)| (b_share * size(b)).total_cmp(&(a_share * size(a))));
     let text = |(name, share, one): &(String, f64, Comparison)| {
-        let than = judged.name(one.against);
+        let (name, than) = (marked(name), judged.marked(one.against));
         let with =
-            if judged.winner().is_some() { String::new() } else { format!(" with {}", judged.name(one.strategy)) };
+            if judged.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(one.strategy)) };
         let times = one.ratio.map(|ratio| factor(ratio, Quantity::Time)).unwrap_or_default();
         format!("{name} ({} of calls) is {times} by itself{with} than with {than}", percent(*share))
     };
@@ -99,7 +70,7 @@ fn other_questions(judged: &Judged) -> Vec<String> {
     let worse = questions.filter_map(|(run, question)| {
         let ranking = question.ranking()?;
         let lost = ranking.best_against.iter().find(|one| one.verdict == Verdict::Faster && one.against == best)?;
-        let (ahead, ratio) = (judged.name(ranking.best), ratio_text(lost.ratio?, ranking.quantity));
+        let (ahead, ratio) = (judged.marked(ranking.best), ratio_text(lost.ratio?, ranking.quantity));
         let load = run.load.replace(" calls per second", " calls/s");
         Some(match question.metric {
             ComparedMetric::P99 => format!("the p99 of {ahead} at {load} {ratio}"),
@@ -110,7 +81,7 @@ fn other_questions(judged: &Judged) -> Vec<String> {
 }
 
 /// `is 1.2x faster`, `makes 1.2x more calls/s`.
-fn ratio_text(ratio: Ratio, quantity: Quantity) -> String {
+pub(super) fn ratio_text(ratio: Ratio, quantity: Quantity) -> String {
     let verb = match quantity {
         Quantity::Time => "is",
         Quantity::Throughput => "makes",
@@ -139,9 +110,9 @@ fn prices(judged: &Judged) -> Vec<String> {
         let known = |places: Vec<usize>| places.into_iter().filter_map(|place| Some((place, of(place)?)));
         let (dearest, most) = known(judged.candidates()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let (cheapest, least) = known(judged.judged().collect()).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let with = if judged.winner().is_some() { String::new() } else { format!(" with {}", judged.name(dearest)) };
+        let with = if judged.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(dearest)) };
         let is_high = least > 0.0 && most >= PRICE * least;
-        let name = judged.name(cheapest);
+        let name = judged.marked(cheapest);
         is_high.then(|| format!("{what} {}{unit}{with} against {} with {name}", bytes(most), bytes(least)))
     };
     prices.iter().filter_map(price).collect()
@@ -156,7 +127,11 @@ fn inconsistency(judged: &Judged) -> Vec<String> {
     let longest = windows.max_by_key(|(time, _)| *time);
     let text = longest.map(|(nanoseconds, one)| {
         let which = if one.times[1].is_some() { "p99" } else { "median" };
-        format!("others see half-finished calls of {} for {} ({which})", one.operation, time(nanoseconds as f64))
+        format!(
+            "others see half-finished calls of {} for {} ({which})",
+            marked(&one.operation),
+            time(nanoseconds as f64)
+        )
     });
     text.into_iter().collect()
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod but;
+mod flips;
 mod scale;
 #[cfg(test)]
 mod tests;
@@ -14,10 +15,11 @@ use crate::results::RunRecord;
 use super::parts::PartEvaluations;
 pub(super) use answer::Judged;
 
-/// How much of what speaks against the answer is on the first screen.
+/// How many of the places where the answer flips, and of its drawbacks, are on the first screen.
 const IN_SHORT: usize = 3;
 
-/// The decision that a run supports. Texts are single lines without control characters, but not escaped for any form.
+/// The decision that a run supports. Texts are single lines without control characters, but not escaped for any form; in all
+/// but the scale and the answer, names are between backticks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Decision {
@@ -31,7 +33,10 @@ pub struct Decision {
     pub sure: Option<String>,
     /// What makes the slower strategy slower; `null` where no strategy is shown to be slower.
     pub why: Option<String>,
-    /// What the choice costs, and where another strategy is better, the most important first.
+    /// Where another strategy is faster: other mixes, shares of an operation, slower networks; or that none was found. Empty
+    /// where no strategy is shown to be slower.
+    pub flips: Vec<String>,
+    /// What the choice costs, the most important first.
     pub but: Vec<String>,
 }
 
@@ -39,9 +44,14 @@ impl Decision {
     /// The decision of a run. `others` are runs of other mixes.
     pub(super) fn new(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Decision {
         let scale = scale::scale(record, parts);
-        let none = |answer: String| {
-            let (winner, sure, why, but) = (None, None, None, Vec::new());
-            Decision { scale: scale.clone(), answer, winner, sure, why, but }
+        let none = |answer: String| Decision {
+            scale: scale.clone(),
+            answer,
+            winner: None,
+            sure: None,
+            why: None,
+            flips: Vec::new(),
+            but: Vec::new(),
         };
         if let Some(reason) = &parts.main().no_verdict {
             return none(reason.clone());
@@ -55,7 +65,8 @@ impl Decision {
             winner: judged.winner().map(|place| judged.name(place).to_owned()),
             sure: Some(judged.sure()),
             why: why::why(&judged),
-            but: but::but(&judged, others),
+            flips: flips::flips(&judged, others),
+            but: but::but(&judged),
         }
     }
 
@@ -69,8 +80,23 @@ impl Decision {
         })
     }
 
-    /// The most important of what speaks against the answer, in a sentence.
-    pub(super) fn but_in_short(&self) -> String {
-        format!("{}.", self.but.iter().take(IN_SHORT).map(String::as_str).collect::<Vec<_>>().join("; "))
+    /// What the first screen may shorten, in full.
+    pub(super) fn lists(&self) -> [&[String]; 2] {
+        [&self.flips, &self.but]
+    }
+
+    /// What the first screen says below the answer: names of lines, and a text of each. Names in texts are between backticks.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
+        let in_short = |all: &[String]| {
+            let first: Vec<&str> = all.iter().take(IN_SHORT).map(String::as_str).collect();
+            (!first.is_empty()).then(|| format!("{}.", first.join("; ")))
+        };
+        let lines = [
+            ("Sure", self.sure.clone()),
+            ("Why", self.why.clone()),
+            ("Flips", in_short(&self.flips)),
+            ("But", in_short(&self.but)),
+        ];
+        lines.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
     }
 }

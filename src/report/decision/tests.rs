@@ -70,7 +70,7 @@ fn slow_mix(part: Part, strategy: usize, cell: &mut crate::results::CellRecord) 
 fn equal_strategies_have_no_winner_and_no_reason() {
     let decision = decision(&run(|_, _, _| {}));
     assert!(decision.answer.starts_with("No difference between embedded and linked ("), "{decision:?}");
-    assert_eq!((decision.winner, decision.why), (None, None));
+    assert_eq!((decision.winner, decision.why, decision.flips), (None, None, Vec::new()));
 }
 
 #[test]
@@ -89,11 +89,13 @@ fn one_dear_operation_is_named_with_its_share() {
     let share = 30.0 * 9.0 / (30.0 * 9.0 + 62.0) * 100.0;
     assert!(
         why.starts_with(&format!(
-            "read_post is 33 % of the calls and {share:.0} % of embedded's server CPU time: 1.41 ms"
+            "`read_post` is 33 % of the calls and {share:.0} % of `embedded`'s server CPU time: 1.41 ms"
         )),
         "{why}"
     );
     assert!(why.contains("keys examined 31 against 1 per call"), "{why}");
+    let times = (30.0 * 9.0 + 62.0) / 92.0;
+    assert!(why.ends_with(&format!("Per call of the mix: {times:.1}x the CPU time.")), "{why}");
 }
 
 #[test]
@@ -106,10 +108,10 @@ fn time_without_cpu_is_own_time() {
         }
     });
     let why = decision(&run).why.unwrap();
-    assert!(why.starts_with("add_comment is 65 % of the calls and 90"), "{why}");
-    assert!(why.ends_with("CPU time does not explain it."), "{why}");
+    assert!(why.starts_with("`add_comment` is 65 % of the calls and 90"), "{why}");
+    assert!(why.ends_with("x the time; CPU time does not explain it."), "{why}");
     assert!(
-        why.contains("1.90 ms by itself against 404 µs with linked (round trips 5.00 against 1.00 per call)"),
+        why.contains("1.90 ms by itself against 404 µs with `linked` (round trips 5.00 against 1.00 per call)"),
         "{why}"
     );
 }
@@ -117,7 +119,7 @@ fn time_without_cpu_is_own_time() {
 #[test]
 fn a_lock_is_waiting_without_evidence() {
     let why = decision(&run(slow_mix)).why.unwrap();
-    assert!(why.starts_with("In the mix a call of embedded takes 5.9"), "{why}");
+    assert!(why.starts_with("In the mix a call of `embedded` takes 5.9"), "{why}");
     assert!(why.ends_with("it waits for other calls, and no counter says for what."), "{why}");
 }
 
@@ -222,12 +224,12 @@ fn numbers_of_why_and_but_follow_from_run_json() {
     assert_close(slow, cpu(0, 1) / 1e3);
     assert_close(fast, cpu(1, 1));
 
-    let lost = decision.but.iter().find(|text| text.starts_with("count (")).unwrap_or_else(|| panic!("{decision:?}"));
+    let lost = decision.but.iter().find(|text| text.starts_with("`count` (")).unwrap_or_else(|| panic!("{decision:?}"));
     let [share, times] = numbers(lost)[..] else { panic!("{lost}") };
     assert_close(share, weights[2] / total * 100.0);
     assert_close(times, mean(&json, "own", 1, 2) / mean(&json, "own", 0, 2));
-    let turn = decision.but.iter().find(|text| text.contains("overtakes when count"));
-    assert!(turn.is_none(), "own times do not predict this mix, so no turn may be estimated: {turn:?}");
+    let flip = decision.flips.iter().find(|text| text.contains("overtakes when `count`"));
+    assert!(flip.is_none(), "own times do not predict this mix, so no flip may be estimated: {flip:?}");
 
     let price = decision.but.iter().find(|text| text.starts_with("the indexes take")).unwrap();
     let [most, least] = numbers(price)[..] else { panic!("{price}") };

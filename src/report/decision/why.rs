@@ -2,7 +2,7 @@
 
 use super::answer::Judged;
 use crate::record::{Counter, Part};
-use crate::report::format::{listed, percent, plain, three, time};
+use crate::report::format::{listed, marked, percent, three, time};
 use crate::stats::{Cause, CostGap, CostGapOperation, Evidence, Quantity, Waiting, cause};
 
 /// The most pieces of evidence in a sentence, divided among its operations.
@@ -19,7 +19,7 @@ pub(super) fn why(judged: &Judged) -> Option<String> {
         Quantity::Time => ratio.mean.recip(),
         Quantity::Throughput => ratio.mean,
     };
-    let (slower, faster) = (judged.name(loser), judged.name(judged.ranking.best));
+    let (slower, faster) = (judged.marked(loser), judged.marked(judged.ranking.best));
     let text = Text { operations: &own.operations, slower, faster, load: load(judged, loser) };
     Some(match cause(own, mix, loser, judged.ranking.best, measured) {
         Some(Cause::Cpu(gap)) => text.cpu(&gap),
@@ -45,8 +45,8 @@ const BUSY: f64 = 0.6;
 
 struct Text<'r> {
     operations: &'r [String],
-    slower: &'r str,
-    faster: &'r str,
+    slower: String,
+    faster: String,
     /// See [`load`].
     load: Option<f64>,
 }
@@ -55,12 +55,13 @@ impl Text<'_> {
     /// `by_author is 5 % of the calls and 42 % of embedded's CPU time`.
     fn cpu(&self, gap: &CostGap) -> String {
         let own = |one: &CostGapOperation| one.costs.map(|cost| time(cost * 1e3));
-        self.gap(gap, "server CPU time", own, "CPU time by itself")
+        let text = self.gap(gap, "server CPU time", own, "CPU time by itself");
+        format!("{text}. Per call of the mix: {} the CPU time.", times(gap.times))
     }
 
     fn own_time(&self, gap: &CostGap) -> String {
         let text = self.gap(gap, "time", |one| one.costs.map(time), "by itself");
-        format!("{text} CPU time does not explain it.")
+        format!("{text}. Per call of the mix: {} the time; CPU time does not explain it.", times(gap.times))
     }
 
     fn gap(
@@ -70,8 +71,8 @@ impl Text<'_> {
         own: impl Fn(&CostGapOperation) -> [String; 2],
         by_itself: &str,
     ) -> String {
-        let (slower, faster) = (self.slower, self.faster);
-        let names: Vec<String> = gap.operations.iter().map(|one| plain(&self.operations[one.operation])).collect();
+        let (slower, faster) = (&self.slower, &self.faster);
+        let names: Vec<String> = gap.operations.iter().map(|one| marked(&self.operations[one.operation])).collect();
         let verb = if names.len() == 1 { "is" } else { "are" };
         let share = format!(
             "{} {verb} {} of the calls and {} of {slower}'s {unit}",
@@ -87,11 +88,11 @@ impl Text<'_> {
             let pieces = PIECES / gap.operations.len();
             format!("{name}{slow}{of} against {fast}{with}{}", evidence(&one.evidence, pieces))
         });
-        format!("{share}: {}.", details.collect::<Vec<_>>().join("; "))
+        format!("{share}: {}", details.collect::<Vec<_>>().join("; "))
     }
 
     fn waiting(&self, waiting: &Waiting) -> String {
-        let (slower, faster) = (self.slower, self.faster);
+        let (slower, faster) = (&self.slower, &self.faster);
         let [slow, fast] = waiting.stretch.map(three);
         let busy = self.load.filter(|load| *load >= BUSY);
         let what = match busy {
@@ -106,6 +107,11 @@ impl Text<'_> {
         };
         format!("In the mix a call of {slower} takes {slow} times its own time, one of {faster} {fast}{what}.")
     }
+}
+
+/// How many times as much, with two digits that differ from 1.
+fn times(times: f64) -> String {
+    if times < 1.095 { format!("{times:.2}x") } else { format!("{times:.1}x") }
 }
 
 /// Counters per call of the slower and the faster strategy, in brackets.

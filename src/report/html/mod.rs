@@ -24,7 +24,7 @@ use sha2::{Digest, Sha256};
 
 use super::cell::{Cell, Link, Tone};
 use super::chart::{Chart, Gallery, Glyph, Layout, STYLE, Series};
-use super::format::counted;
+use super::format::{counted, unmarked};
 use super::section::{Headline, Section};
 use super::table::{Block, Column, Forms, Grid, Kind, Line, Table};
 use super::{Renderer, Report};
@@ -181,6 +181,11 @@ impl<'r> Page<'r> {
     /// Whether there are sections enough to need a table of contents.
     fn has_contents(&self) -> bool {
         self.parts.len() > 2
+    }
+
+    /// See [`unmarked`].
+    fn pieces<'t>(&self, sentence: &'t str) -> impl Iterator<Item = (&'t str, bool)> {
+        unmarked(sentence)
     }
 
     /// A number stays on the line of its unit.

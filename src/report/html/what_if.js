@@ -65,7 +65,7 @@
   };
 
   /** The nearest share of an operation at which two strategies take the same time, the other operations keeping their proportions. */
-  const turn = (one, other, parts) => {
+  const flip = (one, other, parts) => {
     const found = parts.map((share, operation) => {
       const own = one.own[operation] - other.own[operation];
       const rest = mean(one, parts, operation) - mean(other, parts, operation);
@@ -78,8 +78,8 @@
     return found.sort((a, b) => distance(a) - distance(b))[0];
   };
 
-  const turnText = (best, other, parts) => {
-    const found = turn(best, other, parts);
+  const flipText = (best, other, parts) => {
+    const found = flip(best, other, parts);
     if (!found) return `No share of a single operation lets ${other.name} overtake ${best.name}.`;
     const way = found.at > found.share ? 'more' : 'less';
     return `${other.name} overtakes ${best.name} when ${operations[found.operation]} is ${way} than ${percent(found.at)} of the calls instead of ${percent(found.share)}.`;
@@ -105,11 +105,11 @@
   buttons.setAttribute('aria-label', 'Measured mixes');
   const sliders = element('div', 'weights');
   const result = element('div', 'result');
-  const [answer, order, turns, spoken] = [element('p', 'answer'), element('ol'), element('ul'), element('p', 'sr')];
+  const [answer, order, flips, spoken] = [element('p', 'answer'), element('ol'), element('ul'), element('p', 'sr')];
   spoken.setAttribute('role', 'status');
   order.setAttribute('aria-label', 'Estimated order');
-  turns.setAttribute('aria-label', 'Where the order turns');
-  result.append(answer, order, turns, spoken);
+  flips.setAttribute('aria-label', 'Where the order flips');
+  result.append(answer, order, flips, spoken);
 
   let weights = mixes[0].weights;
   const rows = operations.map((name, operation) => {
@@ -152,7 +152,7 @@
       if (place < mixes.length) button.setAttribute('aria-pressed', mixes[place] === mix);
     });
     order.replaceChildren();
-    turns.replaceChildren();
+    flips.replaceChildren();
     if (!(total > 0)) {
       answer.textContent = 'A mix needs at least one operation with a share: move a slider.';
       return;
@@ -165,7 +165,7 @@
       const compared = (mix ? mix.measured : []).map(({ label, time: of }) => `× ${three(of(one.strategy) / of(best.strategy))} ${label}`);
       order.append(line(one, longest, one === best ? [] : compared));
     }
-    for (const { strategy } of found.slice(1)) turns.append(element('li', `s${strategy.place}`, turnText(best.strategy, strategy, parts)));
+    for (const { strategy } of found.slice(1)) flips.append(element('li', `s${strategy.place}`, flipText(best.strategy, strategy, parts)));
     answer.textContent = answerText(found);
   };
 

@@ -183,7 +183,7 @@ fn numbers_are_those_of_the_evaluation() {
     let view: Value = serde_json::from_str(&view).unwrap();
     assert_eq!(
         (&view["format"], &view["valid"], &view["scenario"]),
-        (&json!(3), &json!(true), &json!("blog-comments"))
+        (&json!(4), &json!(true), &json!("blog-comments"))
     );
     assert_eq!(view["verdict"]["sentences"], json!(report.headline.sentences));
     let linked = [("operation", "add_comment"), ("strategy", "linked")];

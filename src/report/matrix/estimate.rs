@@ -22,9 +22,9 @@ pub(super) fn estimate(
     newest: &PublishedRecord,
     strategies: &[MatrixStrategy],
 ) -> Result<MixTimes, &'static str> {
-    let Some(weights) = &mix.weights else { return Err("its weights are expressions") };
+    let Some(weights) = &mix.weights else { return Err("its weights depend on parameters") };
     if mix.has_parameters {
-        return Err("it has data of its own");
+        return Err("it sets other parameters");
     }
     let of_setup = || results.iter().map(|one| &one.record).filter(|record| Setup::of(record) == *setup);
     let mut sources: Vec<&PublishedRecord> = of_setup()
@@ -43,7 +43,7 @@ pub(super) fn estimate(
         let judged = times.iter().flatten().filter(|(_, is_unsafe)| !is_unsafe).count();
         (judged > 1).then(|| MixTimes { from: plain(&record.mix.name), times })
     });
-    found.ok_or("not all of its operations were measured")
+    found.ok_or("it calls operations that were not measured")
 }
 
 /// Whether the measured mix has data of its own, as far as its scenario is known.

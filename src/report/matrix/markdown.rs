@@ -27,7 +27,7 @@ impl fmt::Display for Matrix {
 fn write_scenario(out: &mut dyn Write, scenario: &ScenarioMatrix, has_setups: bool) -> fmt::Result {
     let heading = if scenario.title.is_empty() { &scenario.name } else { &scenario.title };
     writeln!(out, "\n### {}\n", escape(heading))?;
-    scenario.turns.iter().try_for_each(|turn| writeln!(out, "**{}**\n", escape(turn)))?;
+    scenario.flips.iter().try_for_each(|flip| writeln!(out, "**{}**\n", escape(flip)))?;
     let names = scenario.strategies.iter().map(|strategy| {
         let control = if strategy.is_unsafe { " (unsafe)" } else { "" };
         format!(" {}{control} |", escape(&strategy.name))

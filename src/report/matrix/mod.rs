@@ -6,11 +6,11 @@
 
 mod cell;
 mod estimate;
+mod flip;
 mod markdown;
 mod row;
 #[cfg(test)]
 mod tests;
-mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,8 +79,8 @@ pub struct ScenarioMatrix {
     pub title: String,
     /// What the newest run of the mix `default` says.
     pub answer: String,
-    /// Where the order of strategies turns from mix to mix, in sentences.
-    pub turns: Vec<String>,
+    /// Where the order of strategies flips from mix to mix, in sentences.
+    pub flips: Vec<String>,
     /// The strategies of all results.
     pub strategies: Vec<MatrixStrategy>,
     /// A row per mix, server, machine and preset.
@@ -215,7 +215,7 @@ impl ScenarioMatrix {
             name: plain(&newest.scenario.name),
             title: plain(&newest.scenario.title),
             answer: default.map_or_else(String::new, |one| plain(&one.record.answer.answer)),
-            turns: turn::sentences(&rows, &strategies),
+            flips: flip::sentences(&rows, &strategies),
             strategies,
             rows,
         }
@@ -223,7 +223,7 @@ impl ScenarioMatrix {
 
     fn empty() -> ScenarioMatrix {
         let (name, title, answer) = Default::default();
-        ScenarioMatrix { name, title, answer, turns: Vec::new(), strategies: Vec::new(), rows: Vec::new() }
+        ScenarioMatrix { name, title, answer, flips: Vec::new(), strategies: Vec::new(), rows: Vec::new() }
     }
 }
 

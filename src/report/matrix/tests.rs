@@ -102,20 +102,20 @@ fn mixes_are_measured_estimated_or_neither() {
     assert_eq!(
         reasons,
         [
-            &RowKind::Missing { reason: "it has data of its own" },
-            &RowKind::Missing { reason: "its weights are expressions" }
+            &RowKind::Missing { reason: "it sets other parameters" },
+            &RowKind::Missing { reason: "its weights depend on parameters" }
         ]
     );
     assert_eq!(
-        scenario.turns,
-        ["The order turns: embedded is faster than linked in reads (est.); linked is faster than embedded in default \
+        scenario.flips,
+        ["The order flips: embedded is faster than linked in reads (est.); linked is faster than embedded in default \
           and writes (est.)."]
     );
     one.record.own_times_predict_mix = Some(false);
     let found = matrix(vec![one]);
     let reason = RowKind::Missing { reason: "own times do not predict the measured mix" };
     assert!(
-        found.rows().skip(1).take(2).all(|row| row.kind == reason) && found.groups[0].scenarios[0].turns.is_empty()
+        found.rows().skip(1).take(2).all(|row| row.kind == reason) && found.groups[0].scenarios[0].flips.is_empty()
     );
 }
 

@@ -1,4 +1,4 @@
-//! Where a verdict holds: what was measured, and where the order turns round.
+//! Where a verdict holds: what was measured, and where the order flips.
 
 use crate::record::Part;
 use crate::report::decision::Judged;
@@ -6,19 +6,16 @@ use crate::report::format::{bytes, count, listed, percent, plain, time};
 use crate::report::parts::PartEvaluations;
 use crate::report::verdict_text::VerdictText;
 use crate::results::RunRecord;
-use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, ShareTurn, Verdict};
-
-/// A mix is near another if the share of one operation differs by at most this.
-const NEAR: f64 = 0.25;
+use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, ShareFlip, Verdict};
 
 /// The sentences that follow a verdict.
 pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Vec<String> {
     let mut sentences = vec![measured(record, parts)];
     let ranking = parts.main().comparisons().find_map(|one| one.ranking());
     if let Some((ranking, mix)) = ranking.zip(parts.main_record().filter(|mix| mix.part != Some(Part::Own))) {
-        let turns = OrderTurns { parts, mix, ranking: &ranking };
-        sentences.extend(turns.network_sentence());
-        sentences.extend(turns.share_sentences());
+        let flips = OrderFlips { parts, mix, ranking: &ranking };
+        sentences.extend(flips.network_sentence());
+        sentences.extend(flips.share_sentences());
     }
     sentences.extend(other_mixes(others));
     sentences
@@ -58,71 +55,63 @@ fn measured(record: &RunRecord, parts: &PartEvaluations) -> String {
 }
 
 /// A strategy, and the share at which it overtakes.
-type StrategyTurn = (usize, ShareTurn);
+pub(in crate::report) type StrategyFlip = (usize, ShareFlip);
 
 /// Where the best strategy of the mix loses its place to others.
-pub(in crate::report) struct OrderTurns<'r> {
+pub(in crate::report) struct OrderFlips<'r> {
     parts: &'r PartEvaluations,
     /// The part of the verdict.
     mix: &'r RunRecord,
     ranking: &'r Ranking,
 }
 
-impl<'r> OrderTurns<'r> {
+impl<'r> OrderFlips<'r> {
     /// Those of the question that a decision is made by.
-    pub(in crate::report) fn of(judged: &'r Judged<'r>) -> Option<OrderTurns<'r>> {
+    pub(in crate::report) fn of(judged: &'r Judged<'r>) -> Option<OrderFlips<'r>> {
         let Judged { parts, part, ranking, .. } = judged;
-        Some(OrderTurns { parts, mix: parts.record(*part)?, ranking })
+        Some(OrderFlips { parts, mix: parts.record(*part)?, ranking })
     }
 
     fn name(&self, strategy: usize) -> &str {
         self.parts.main().strategies.get(strategy).map_or("?", |strategy| &strategy.name)
     }
 
-    /// The strategies that it is reported to be faster than: an order that was not shown cannot turn round.
+    /// The strategies that it is reported to be faster than: an order that was not shown cannot flip.
     fn others(&self) -> impl Iterator<Item = usize> {
         self.ranking.best_against.iter().filter(|one| one.verdict == Verdict::Faster).map(|one| one.against)
     }
 
     /// The strategies with fewer round trips, and the time by which every round trip must be longer for them to be faster.
-    fn networks(&self) -> Vec<(usize, f64)> {
+    pub(in crate::report) fn networks(&self) -> Vec<(usize, f64)> {
         let best = self.ranking.best;
         let trips = |strategy: usize| {
             let calls = stats::cells(self.mix, strategy).flat_map(|cell| &cell.operations);
             stats::outcome_totals(calls).round_trips_per_call()
         };
-        let turn = |other: usize| {
+        let flip = |other: usize| {
             let has_fewer = trips(other)? < trips(best)?;
-            stats::network_turn(self.mix, best, other).filter(|_| has_fewer).map(|turn| (other, turn))
+            stats::network_flip(self.mix, best, other).filter(|_| has_fewer).map(|flip| (other, flip))
         };
-        self.others().filter_map(turn).collect()
+        self.others().filter_map(flip).collect()
     }
 
     /// The same in a sentence.
     fn network_sentence(&self) -> Option<String> {
-        let turns =
-            self.networks().into_iter().map(|(other, turn)| format!("{} from {} on", self.name(other), time(turn)));
-        let (turns, name) = (turns.collect::<Vec<_>>(), self.name(self.ranking.best));
-        (!turns.is_empty()).then(|| {
+        let flips =
+            self.networks().into_iter().map(|(other, flip)| format!("{} from {} on", self.name(other), time(flip)));
+        let (flips, name) = (flips.collect::<Vec<_>>(), self.name(self.ranking.best));
+        (!flips.is_empty()).then(|| {
             format!(
                 "Over a slower network {name} loses by its round trips (computed, not measured): each round trip longer by \
                  this, others are faster: {}.",
-                listed(&turns)
+                listed(&flips)
             )
         })
     }
 
-    /// The same in few words.
-    pub(in crate::report) fn networks_in_short(&self) -> Vec<String> {
-        let text = |(other, turn): (usize, f64)| {
-            format!("over a network slower by {} per round trip {} is faster (computed)", time(turn), self.name(other))
-        };
-        self.networks().into_iter().map(text).collect()
-    }
-
     /// The shares of operations at which others overtake, where own costs predict the measured mix, and the strategies for
     /// which they do not.
-    fn shares(&self) -> Option<(Vec<StrategyTurn>, Vec<usize>)> {
+    pub(in crate::report) fn shares(&self) -> Option<(Vec<StrategyFlip>, Vec<usize>)> {
         let own = self.parts.record(Part::Own)?;
         let estimate = MixEstimate::new(own);
         // Saturation has the most calls.
@@ -132,46 +121,39 @@ impl<'r> OrderTurns<'r> {
             stats::service_mean(calls)
         };
         let best = self.ranking.best;
-        let (mut turns, mut unpredicted) = (Vec::new(), Vec::new());
+        let (mut flips, mut unpredicted) = (Vec::new(), Vec::new());
         for other in self.others() {
             if !estimate.predicts(best, other, service(best)? / service(other)?) {
                 unpredicted.push(other);
-            } else if let Some(turn) = estimate.share_turns(best, other).first() {
-                turns.push((other, *turn));
+            } else if let Some(flip) = estimate.share_flips(best, other).first() {
+                flips.push((other, *flip));
             }
         }
-        Some((turns, unpredicted))
+        Some((flips, unpredicted))
     }
 
-    fn share_text(&self, (other, turn): &StrategyTurn) -> String {
+    fn share_text(&self, (other, flip): &StrategyFlip) -> String {
         let operation =
-            self.parts.record(Part::Own).map_or_else(String::new, |own| plain(&own.operations[turn.operation]));
-        let (at, measured) = (percent(turn.turn), percent(turn.measured));
+            self.parts.record(Part::Own).map_or_else(String::new, |own| plain(&own.operations[flip.operation]));
+        let (at, measured) = (percent(flip.share), percent(flip.measured));
         format!("{} overtakes when {operation} is {at} of the calls instead of {measured}", self.name(*other))
     }
 
     /// The same in sentences.
     fn share_sentences(&self) -> Option<String> {
-        let (turns, unpredicted) = self.shares()?;
-        let turns: Vec<String> = turns.iter().map(|turn| self.share_text(turn)).collect();
+        let (flips, unpredicted) = self.shares()?;
+        let flips: Vec<String> = flips.iter().map(|flip| self.share_text(flip)).collect();
         let unpredicted: Vec<String> = unpredicted.into_iter().map(|other| self.name(other).to_owned()).collect();
         let estimated =
-            (!turns.is_empty()).then(|| format!("Other mixes (estimated from own costs): {}.", turns.join("; ")));
+            (!flips.is_empty()).then(|| format!("Other mixes (estimated from own costs): {}.", flips.join("; ")));
         let missing = (!unpredicted.is_empty()).then(|| {
             format!(
-                "Own costs do not predict how {} compares with {} in the mix (within 20 %), so no turning point is estimated.",
+                "Own costs do not predict how {} compares with {} in the mix (within 20 %), so no flip is estimated.",
                 self.name(self.ranking.best),
                 listed(&unpredicted)
             )
         });
         let sentences: Vec<String> = estimated.into_iter().chain(missing).collect();
         (!sentences.is_empty()).then(|| sentences.join(" "))
-    }
-
-    /// Those near the measured mix in few words.
-    pub(in crate::report) fn shares_in_short(&self) -> Vec<String> {
-        let turns = self.shares().map(|(turns, _)| turns).unwrap_or_default();
-        let is_near = |(_, turn): &&StrategyTurn| (turn.turn - turn.measured).abs() <= NEAR;
-        turns.iter().filter(is_near).map(|turn| format!("{} (estimated)", self.share_text(turn))).collect()
     }
 }

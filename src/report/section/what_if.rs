@@ -9,7 +9,7 @@ use crate::report::parts::PartEvaluations;
 use crate::report::section::{Section, strategy_cell};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::results::RunRecord;
-use crate::stats::{AGREEMENT, MixEstimate, Role, ShareTurn, geometric_mean, mix_means, role};
+use crate::stats::{AGREEMENT, MixEstimate, Role, ShareFlip, geometric_mean, mix_means, role};
 
 type EstimateMeasure<'r> = Measure<Entry<'r>>;
 
@@ -75,7 +75,7 @@ pub(super) fn section(record: &RunRecord, parts: &PartEvaluations, others: &[Run
         section
             .lead(lead)
             .lead(note)
-            .items(what_if.turns())
+            .items(what_if.flips())
             .table(what_if.estimates())
             .table(what_if.own_times())
             .table(what_if.shares()),
@@ -152,32 +152,26 @@ impl<'r> WhatIf<'r> {
     }
 
     /// The nearest share of an operation at which each strategy overtakes the one that is estimated to be the fastest.
-    fn turns(&self) -> Vec<String> {
+    fn flips(&self) -> Vec<String> {
         let Some(MeasuredMix { estimate, .. }) = self.measured.first() else { return Vec::new() };
         let times = self.shown().into_iter().filter_map(|place| Some((place, estimate.mean(place)?)));
         let mut order: Vec<(usize, f64)> = times.collect();
         order.sort_by(|(_, one), (_, other)| one.total_cmp(other));
         let Some(((best, _), others)) = order.split_first() else { return Vec::new() };
-        let noise = self.own.settings.noise;
-        let turn = |(other, _): &(usize, f64)| {
-            let turns = estimate.share_turns(*best, *other);
-            let is_shown =
-                |turn: &&ShareTurn| estimate.beyond(turn, *best, *other).is_some_and(|lead| lead > 1.0 + noise);
-            self.turn(*best, *other, turns.iter().find(is_shown))
-        };
-        others.iter().map(turn).collect()
+        let flip = |(other, _): &(usize, f64)| self.flip(*best, *other, estimate.share_flips(*best, *other).first());
+        others.iter().map(flip).collect()
     }
 
-    fn turn(&self, best: usize, other: usize, turn: Option<&ShareTurn>) -> String {
+    fn flip(&self, best: usize, other: usize, flip: Option<&ShareFlip>) -> String {
         let (best, other) = (self.name(best), self.name(other));
-        let Some(ShareTurn { operation, measured, turn }) = turn else {
+        let Some(ShareFlip { operation, measured, share }) = flip else {
             return format!("No share of a single operation lets {other} overtake {best}.");
         };
         format!(
             "{other} overtakes {best} when {} is {} than {} of the calls instead of {}.",
             plain(&self.own.operations[*operation]),
-            if turn > measured { "more" } else { "less" },
-            percent(*turn),
+            if share > measured { "more" } else { "less" },
+            percent(*share),
             percent(*measured)
         )
     }

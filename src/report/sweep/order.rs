@@ -12,7 +12,7 @@ use crate::stats::{Curve, CurveOrder, CurvePoint, Flip, NetworkPrediction, Swept
 use super::SweepResults;
 
 /// Where two strategies change places on a slower network.
-struct NetworkTurn {
+struct NetworkFlip {
     strategies: String,
     prediction: NetworkPrediction,
     predicted: String,
@@ -89,14 +89,14 @@ impl SweepResults<'_> {
         )
     }
 
-    fn network_turn(&self, pair: &SweptPair) -> Option<NetworkTurn> {
+    fn network_flip(&self, pair: &SweptPair) -> Option<NetworkFlip> {
         let prediction = self.swept.network_prediction(pair)?;
         let flips: Vec<String> = pair.curve.flips.iter().map(|flip| self.range(flip.low, flip.high)).collect();
         let point = pair.curve.points.iter().find(|point| point.x == prediction.most)?;
         let ends = point.interval.map(|ends| format!(" ({})", interval(ends.low, ends.high)));
-        Some(NetworkTurn {
+        Some(NetworkFlip {
             strategies: format!("{}, {}", self.strategy(pair.one), self.strategy(pair.other)),
-            predicted: prediction.turn.map_or_else(|| "none".to_owned(), |turn| self.value(turn)),
+            predicted: prediction.flip.map_or_else(|| "none".to_owned(), |flip| self.value(flip)),
             measured: if flips.is_empty() { "none shown".to_owned() } else { listed(&flips) },
             ratio: format!("{}{}", three(point.ratio), ends.unwrap_or_default()),
             prediction,
@@ -107,19 +107,19 @@ impl SweepResults<'_> {
     pub(super) fn network(&self, pairs: &[SweptPair]) -> Option<Section> {
         let condition = self.record.vary.first().filter(|condition| condition.name == "rtt")?;
         let measures = [
-            Measure::new("round_trips", "trips", "Round trips per call of the first strategy.", |one: &NetworkTurn| {
+            Measure::new("round_trips", "trips", "Round trips per call of the first strategy.", |one: &NetworkFlip| {
                 Cell::number(Some(one.prediction.round_trips[0]), three)
             }),
             Measure::new("other_round_trips", "of the other", "Those of the second strategy.", |one| {
                 Cell::number(Some(one.prediction.round_trips[1]), three)
             }),
             Measure::text(
-                "predicted_turn",
-                "predicted turn",
+                "predicted_flip",
+                "predicted flip",
                 "The added latency at which both take the same time.",
                 |one| Cell::text(one.predicted.as_str()),
             ),
-            Measure::text("measured_turn", "measured turn", "Where their order flips, with 95 % confidence.", |one| {
+            Measure::text("measured_flip", "measured flip", "Where their order flips, with 95 % confidence.", |one| {
                 Cell::text(one.measured.as_str())
             }),
             Measure::new(
@@ -135,8 +135,8 @@ impl SweepResults<'_> {
         let mut pairs: Vec<&SweptPair> = pairs.iter().collect();
         pairs.sort_by_key(|pair| (pair.one, pair.other));
         let row = |pair: &SweptPair| {
-            let turn = self.network_turn(pair)?;
-            Some((Row::new(self.place(pair)).group(Cell::text(turn.strategies.as_str())), turn))
+            let flip = self.network_flip(pair)?;
+            Some((Row::new(self.place(pair)).group(Cell::text(flip.strategies.as_str())), flip))
         };
         let rows = pairs.into_iter().filter_map(row);
         let name = Column::text("place", "operation", "An operation, or the mix.");
@@ -158,11 +158,11 @@ impl SweepResults<'_> {
         let mut charts: Vec<RatioChart> = Vec::new();
         for one in pairs.iter().filter(|one| one.one == baseline && one.curve.points.len() > 1) {
             // The curve divides the baseline's time by the other's.
-            let turned = |point: &CurvePoint| {
+            let flipped = |point: &CurvePoint| {
                 let ends = point.interval.map(|interval| (interval.high.recip(), interval.low.recip()));
                 (point.x, point.ratio.recip(), ends)
             };
-            let line = RatioLine { strategy: one.other, points: one.curve.points.iter().map(turned).collect() };
+            let line = RatioLine { strategy: one.other, points: one.curve.points.iter().map(flipped).collect() };
             let values = one.curve.points.iter().map(|point| (point.x, self.label(point.x)));
             match charts.iter_mut().find(|chart| chart.title == self.place(one)) {
                 Some(chart) => chart.lines.push(line),

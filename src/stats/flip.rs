@@ -1,4 +1,4 @@
-//! Where the order of two strategies turns round: at which network, and at which share of an operation.
+//! Where the order of two strategies flips: at which network, and at which share of an operation.
 //!
 //! Both are computed from the record, not measured. The share is shown only where the same estimate predicts the measured mix.
 
@@ -10,18 +10,18 @@ use super::{cells, outcome_totals, service_mean};
 /// How far (0.2 for 20 %) the estimated ratio of a mix may be from the measured one for other mixes to be estimated.
 pub const AGREEMENT: f64 = 0.2;
 
-/// Turning points above this round-trip time in nanoseconds are of no use: no network within a region is slower.
+/// Flips above this round-trip time in nanoseconds are of no use: no network within a region is slower.
 const SLOWEST_NETWORK: f64 = 100e6;
 
 /// The round-trip time in nanoseconds, in addition to that of the measurement, at which two strategies take the same time per
 /// call of the mix: the one with fewer round trips is the faster one beyond it. `None` where they do not change places below
 /// 100 ms.
-pub fn network_turn(record: &RunRecord, one: usize, other: usize) -> Option<f64> {
+pub fn network_flip(record: &RunRecord, one: usize, other: usize) -> Option<f64> {
     let time = |strategy| service_mean(cells(record, strategy).flat_map(|cell| &cell.operations));
     let trips =
         |strategy| outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations)).round_trips_per_call();
-    let turn = equal_at([time(one)?, time(other)?], [trips(one)?, trips(other)?]);
-    (turn.is_finite() && turn > 0.0 && turn < SLOWEST_NETWORK).then_some(turn)
+    let flip = equal_at([time(one)?, time(other)?], [trips(one)?, trips(other)?]);
+    (flip.is_finite() && flip > 0.0 && flip < SLOWEST_NETWORK).then_some(flip)
 }
 
 /// The time to add to every round trip of two strategies so that both take the same time; not finite where they make as many.
@@ -31,13 +31,13 @@ pub(super) fn equal_at(times: [f64; 2], round_trips: [f64; 2]) -> f64 {
 
 /// The share of an operation at which two strategies take the same time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ShareTurn {
+pub struct ShareFlip {
     /// The operation.
     pub operation: usize,
     /// Its share (0 to 1) of the measured mix.
     pub measured: f64,
-    /// The share at which the order turns round, the other operations keeping their proportions.
-    pub turn: f64,
+    /// The share at which the order flips, the other operations keeping their proportions.
+    pub share: f64,
 }
 
 /// Estimates of a mix from the own times of its operations.
@@ -110,33 +110,36 @@ impl<'r> MixEstimate<'r> {
         is_same_order && self.is_near(one, other, measured)
     }
 
-    /// The time of a strategy divided by that of another one where the operation of a turning point is all of the mix, or
-    /// nothing of it: the most that a turned order can come to.
-    pub fn beyond(&self, turn: &ShareTurn, one: usize, other: usize) -> Option<f64> {
+    /// The time of a strategy divided by that of another one where the operation of a flip is all of the mix, or
+    /// nothing of it: the most that a flipped order can come to.
+    fn beyond(&self, flip: &ShareFlip, one: usize, other: usize) -> Option<f64> {
         let time = |strategy| {
-            if turn.turn > turn.measured {
-                self.time(strategy, turn.operation)
+            if flip.share > flip.measured {
+                self.time(strategy, flip.operation)
             } else {
-                self.mean_without(strategy, Some(turn.operation))
+                self.mean_without(strategy, Some(flip.operation))
             }
         };
         Some(time(one)? / time(other)?)
     }
 
-    /// The shares at which the order of two strategies turns round, the nearest to the measured mix first.
-    pub fn share_turns(&self, one: usize, other: usize) -> Vec<ShareTurn> {
+    /// The shares at which a strategy is overtaken by another one, the nearest to the measured mix first; only those beyond which
+    /// it can fall behind by more than noise.
+    pub fn share_flips(&self, one: usize, other: usize) -> Vec<ShareFlip> {
         let of = |operation: usize| {
             let own = self.time(one, operation)? - self.time(other, operation)?;
             let rest = self.mean_without(one, Some(operation))? - self.mean_without(other, Some(operation))?;
-            let turn = rest / (rest - own);
-            let is_between = turn.is_finite() && (0.0..=1.0).contains(&turn);
-            is_between.then(|| ShareTurn { operation, measured: self.shares[operation], turn })
+            let share = rest / (rest - own);
+            let is_between = share.is_finite() && (0.0..=1.0).contains(&share);
+            is_between.then(|| ShareFlip { operation, measured: self.shares[operation], share })
         };
         let called = (0..self.shares.len()).filter(|operation| self.shares[*operation] > 0.0);
-        let mut turns: Vec<ShareTurn> = called.filter_map(of).collect();
-        let distance = |turn: &ShareTurn| (turn.turn - turn.measured).abs();
-        turns.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-        turns
+        let noise = self.own.settings.noise;
+        let is_shown = |flip: &ShareFlip| self.beyond(flip, one, other).is_some_and(|lead| lead > 1.0 + noise);
+        let mut flips: Vec<ShareFlip> = called.filter_map(of).filter(is_shown).collect();
+        let distance = |flip: &ShareFlip| (flip.share - flip.measured).abs();
+        flips.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+        flips
     }
 }
 
@@ -150,28 +153,29 @@ mod tests {
     fn more_round_trips_lose_where_the_network_is_slow() {
         let run = sample::run(8);
         // Per call of the mix embedded makes 1 round trip and linked (915 + 300) / 915, in less time on the loopback.
-        let turn = network_turn(&run, 0, 1).unwrap();
+        let flip = network_flip(&run, 0, 1).unwrap();
         let time = |strategy| service_mean(cells(&run, strategy).flat_map(|cell| &cell.operations)).unwrap();
-        assert!((turn - (time(0) - time(1)) / (300.0 / 915.0)).abs() < 1.0, "{turn}");
-        assert_eq!(network_turn(&run, 1, 0), Some(turn));
-        assert_eq!(network_turn(&run, 0, 2), None, "as many round trips");
+        assert!((flip - (time(0) - time(1)) / (300.0 / 915.0)).abs() < 1.0, "{flip}");
+        assert_eq!(network_flip(&run, 1, 0), Some(flip));
+        assert_eq!(network_flip(&run, 0, 2), None, "as many round trips");
     }
 
     #[test]
-    fn order_turns_round_where_the_times_are_equal() {
+    fn the_order_flips_where_the_times_are_equal() {
         let run = sample::whole(&sample::run(8));
         let own = &run.all_parts()[&Part::Own];
         let estimate = MixEstimate::new(own);
-        let turns = estimate.share_turns(0, 1);
-        assert!(turns.iter().all(|turn| (0.0..=1.0).contains(&turn.turn)) && !turns.is_empty(), "{turns:?}");
-        let first = turns[0];
+        let flips = estimate.share_flips(1, 0);
+        assert!(flips.iter().all(|flip| (0.0..=1.0).contains(&flip.share)) && !flips.is_empty(), "{flips:?}");
+        let first = flips[0];
         let at = |strategy: usize| {
             let rest = estimate.mean_without(strategy, Some(first.operation)).unwrap();
-            first.turn * estimate.time(strategy, first.operation).unwrap() + (1.0 - first.turn) * rest
+            first.share * estimate.time(strategy, first.operation).unwrap() + (1.0 - first.share) * rest
         };
         assert!((at(0) / at(1) - 1.0).abs() < 1e-9, "{first:?}");
-        // linked is faster in the mix; beyond the turning point embedded is.
-        assert!(estimate.mean(1) < estimate.mean(0) && estimate.beyond(&first, 1, 0).unwrap() > 1.0);
+        // linked is faster in the mix; beyond the flip embedded is.
+        assert!(estimate.mean(1) < estimate.mean(0) && estimate.beyond(&first, 1, 0).unwrap() > 1.02);
+        assert_eq!(estimate.share_flips(0, 1), [], "what is slower already is not overtaken");
     }
 
     #[test]

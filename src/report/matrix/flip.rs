@@ -1,4 +1,4 @@
-//! Where the order of strategies turns from one mix to another.
+//! Where the order of strategies flips from one mix to another.
 
 use std::collections::BTreeSet;
 
@@ -27,31 +27,31 @@ impl Won<'_> {
     }
 
     /// Whether the best strategies of the two mixes lose to each other.
-    fn is_turned(&self, other: &Won) -> bool {
+    fn is_flipped(&self, other: &Won) -> bool {
         self.best != other.best && self.loses(other.best) && other.loses(self.best)
     }
 }
 
-/// A sentence per server and machine on which the order turns.
+/// A sentence per server and machine on which the order flips.
 pub(super) fn sentences(rows: &[MixRow], strategies: &[MatrixStrategy]) -> Vec<String> {
     let setups: BTreeSet<&Setup> = rows.iter().filter_map(|row| row.setup.as_ref()).collect();
     let sentence = |setup: &&Setup| {
         let of_setup = rows.iter().filter(|row| row.setup.as_ref() == Some(*setup));
         let won: Vec<Won> = of_setup.filter_map(Won::of).collect();
-        let turned: Vec<&Won> = won.iter().filter(|one| won.iter().any(|other| one.is_turned(other))).collect();
+        let flipped: Vec<&Won> = won.iter().filter(|one| won.iter().any(|other| one.is_flipped(other))).collect();
         let place = if setups.len() > 1 { format!(" ({setup})") } else { String::new() };
         let winners: Vec<String> =
-            (0..strategies.len()).filter_map(|strategy| wins(&turned, strategy, strategies)).collect();
-        (!winners.is_empty()).then(|| format!("The order turns{place}: {}.", winners.join("; ")))
+            (0..strategies.len()).filter_map(|strategy| wins(&flipped, strategy, strategies)).collect();
+        (!winners.is_empty()).then(|| format!("The order flips{place}: {}.", winners.join("; ")))
     };
     setups.iter().filter_map(sentence).collect()
 }
 
 /// In which mixes a strategy is faster than those that are best in others.
-fn wins(turned: &[&Won], strategy: usize, strategies: &[MatrixStrategy]) -> Option<String> {
+fn wins(flipped: &[&Won], strategy: usize, strategies: &[MatrixStrategy]) -> Option<String> {
     let (mut mixes, mut losers): (Vec<String>, BTreeSet<usize>) = Default::default();
-    for won in turned.iter().filter(|won| won.best == strategy) {
-        losers.extend(turned.iter().filter(|other| won.is_turned(other)).map(|other| other.best));
+    for won in flipped.iter().filter(|won| won.best == strategy) {
+        losers.extend(flipped.iter().filter(|other| won.is_flipped(other)).map(|other| other.best));
         let mix = format!("{}{}", won.row.mix, if won.row.is_estimated() { " (est.)" } else { "" });
         if !mixes.contains(&mix) {
             mixes.push(mix);
