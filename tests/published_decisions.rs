@@ -231,6 +231,11 @@ enum Question {
 }
 
 impl Question {
+    /// The one that a sentence of Sure is about.
+    fn of(sentence: &str) -> Question {
+        if sentence.starts_with("Calls/s") { Question::Throughput } else { Question::Response }
+    }
+
     fn part(self) -> &'static str {
         match self {
             Question::Response => "rate",
@@ -305,8 +310,25 @@ struct Published {
     question: Question,
     /// Strategies that the answer may stand for: those behind "Choose", "between" or "is" and the one named after "with".
     best: String,
-    /// The strategies that are reported to be worse than the best.
-    worse: Vec<String>,
+    /// The strategies that are reported to be worse than the best, by response time and by calls per second.
+    worse: [Vec<String>; 2],
+    has_winner: bool,
+}
+
+impl Published {
+    /// The question by which a strategy is shown to be worse: the second one where the first does not tell it from the best.
+    fn question(&self, worse: &str) -> Question {
+        let is_by_time = self.question == Question::Response && self.worse[0].iter().any(|name| name == worse);
+        if is_by_time { Question::Response } else { Question::Throughput }
+    }
+
+    /// The strategies that the best one is shown to be better than.
+    fn beaten(&self) -> impl Iterator<Item = usize> {
+        let is_by_time = self.question == Question::Response;
+        let first = self.worse[0].iter().filter(move |_| is_by_time);
+        let second = self.worse[1].iter().filter(move |_| !is_by_time || self.has_winner);
+        first.chain(second).map(|name| self.run.strategy(name))
+    }
 }
 
 const NAME: &str = "[a-z0-9_]+";
@@ -352,7 +374,7 @@ const WHY: [Form; 3] = [
             // The kind must predict at least half of the measured difference.
             let faster = faster.expect("a detail");
             let predicted = run.budget(slower, cost) / run.budget(faster, cost);
-            let measured = run.factor(published.question, faster, slower);
+            let measured = run.factor(published.question(&of["slower"]), faster, slower);
             assert_printed(&of["times"], predicted);
             assert!(predicted.ln() >= 0.5 * measured.ln(), "{predicted} does not explain {measured}");
         },
@@ -360,7 +382,7 @@ const WHY: [Form; 3] = [
     (
         r"^In the mix a call of (?<slower>NAME) takes (?<slow>VALUE) times its own time, one of (?<faster>NAME) (?<fast>VALUE)(?:: the common rate is (?<load>VALUE) of its calls/s at saturation, so calls queue|: it waits for other calls|; it waits for other calls, and no counter says for what)(?: \((?<evidence>.+) per call\))?\.$",
         |published, of| {
-            let (run, part) = (&published.run, published.question.part());
+            let (run, part) = (&published.run, published.question(&of["slower"]).part());
             let pair = [run.strategy(&of["slower"]), run.strategy(&of["faster"])];
             let stretch = |strategy: usize| run.service(part, strategy) / run.estimate(strategy, None);
             assert_printed(&of["slow"], stretch(pair[0]));
@@ -423,7 +445,7 @@ const FLIPS: [Form; 5] = [
     (r"^at no share of a single operation \(estimated\)$", |published, _| {
         let run = &published.run;
         let best = run.strategy(&published.best);
-        for other in published.worse.iter().map(|name| run.strategy(name)) {
+        for other in published.beaten() {
             assert!(run.predicts(best, other), "own times do not predict the mix");
             let is_possible = |operation: &usize| {
                 let at = run.flip(best, other, *operation);
@@ -439,10 +461,7 @@ const FLIPS: [Form; 5] = [
     ("^not estimated: own times do not predict this mix$", |published, _| {
         let run = &published.run;
         let best = run.strategy(&published.best);
-        assert!(
-            published.worse.iter().any(|name| !run.predicts(best, run.strategy(name))),
-            "own times predict the mix"
-        );
+        assert!(published.beaten().any(|other| !run.predicts(best, other)), "own times predict the mix");
     }),
 ];
 
@@ -460,12 +479,16 @@ const BUT: [Form; 7] = [
             assert_factor(&of["times"], own(slower) / own(faster));
         },
     ),
-    (r"^with (?<clients>[\d,]+) clients (?<better>NAME) makes (?<times>FACTOR) more calls/s$", |published, of| {
-        let run = &published.run;
-        assert_eq!(run.0["settings"]["clients"], of["clients"].parse::<u64>().unwrap());
-        let pair = [run.strategy(&of["better"]), run.strategy(&published.best)];
-        assert_factor(&of["times"], run.factor(Question::Throughput, pair[0], pair[1]));
-    }),
+    (
+        r"^with (?<clients>[\d,]+) clients (?<better>NAME) makes (?<times>FACTOR) more calls/s(?: than (?<than>NAME))?$",
+        |published, of| {
+            let run = &published.run;
+            assert_eq!(run.0["settings"]["clients"], of["clients"].parse::<u64>().unwrap());
+            let than = of.name("than").map_or(published.best.as_str(), |name| name.as_str());
+            let pair = [run.strategy(&of["better"]), run.strategy(than)];
+            assert_factor(&of["times"], run.factor(Question::Throughput, pair[0], pair[1]));
+        },
+    ),
     (r"^the p99 of (?<better>NAME) at (?<rate>[\d.,]+) calls/s is (?<times>FACTOR) faster$", |published, of| {
         let run = &published.run;
         assert_printed(&of["rate"], number(&run.0["settings"]["load"]["open"]["rate"]));
@@ -544,18 +567,26 @@ fn check_form(published: &Published, forms: &[Form], sentence: &str) -> &'static
 /// The losers of the answer, their factors, and what Sure says of them.
 fn check_answer(published: &Published, answer: &str, sure: &str) {
     let (run, question) = (&published.run, published.question);
+    let by_word = |word: &str| match word {
+        "faster" | "slower" => Question::Response,
+        _ => Question::Throughput,
+    };
     let best = run.strategy(&published.best);
-    for of in compiled("(?<times>FACTOR) (?:faster|more calls/s) than (?<worse>NAME)").captures_iter(answer) {
-        assert_factor(&of["times"], run.factor(question, best, run.strategy(&of["worse"])));
+    for of in compiled("(?<times>FACTOR) (?<word>faster|more calls/s) than (?<worse>NAME)").captures_iter(answer) {
+        assert_factor(&of["times"], run.factor(by_word(&of["word"]), best, run.strategy(&of["worse"])));
     }
     for of in
         compiled("(?:; |, )(?<worse>NAME) (?:is|makes) (?<times>FACTOR) (?<word>slower|fewer)").captures_iter(answer)
     {
-        let times = run.factor(question, best, run.strategy(&of["worse"]));
+        let times = run.factor(by_word(&of["word"]), best, run.strategy(&of["worse"]));
         let is_part = &of["word"] == "fewer" && of["times"].ends_with('%');
         assert_factor(&of["times"], if is_part { 2.0 - times.recip() } else { times });
     }
-    for of in compiled(r"of (?<worse>NAME) in (?<ahead>\d+) of (?<rounds>\d+)").captures_iter(sure) {
+    let ahead_of = compiled(r"of (?<worse>NAME) in (?<ahead>\d+) of (?<rounds>\d+)");
+    let of_questions =
+        sure.split(". ").flat_map(|sentence| ahead_of.captures_iter(sentence).map(move |of| (sentence, of)));
+    for (sentence, of) in of_questions {
+        let question = Question::of(sentence);
         let pairs: Vec<(f64, f64)> = {
             let worse = run.judged(question, run.strategy(&of["worse"]));
             run.judged(question, best).into_iter().zip(worse).collect()
@@ -586,11 +617,14 @@ fn sentences_of_published_results_follow_from_their_records() {
         let (answer, sure) = (text("answer"), text("sure"));
         let best = compiled("^(?:Choose|No difference between|Undecided between) (?<best>NAME)").captures(&answer);
         let best = best.unwrap_or_else(|| panic!("unknown form: {answer}"))["best"].to_owned();
-        let question = if sure.starts_with("Calls/s") { Question::Throughput } else { Question::Response };
-        let metric = if question == Question::Response { "response_mean" } else { "calls_per_second" };
-        let is_worse = |one: &&Value| one["metrics"][metric]["standing"] == "worse";
-        let worse = list(&summary["strategies"]).iter().filter(is_worse).map(|one| unmarked(&one["name"])).collect();
-        let published = Published { run, folder, question, best, worse };
+        let question = Question::of(&sure);
+        let worse_by = |metric: &str| -> Vec<String> {
+            let is_worse = |one: &&Value| one["metrics"][metric]["standing"] == "worse";
+            list(&summary["strategies"]).iter().filter(is_worse).map(|one| unmarked(&one["name"])).collect()
+        };
+        let worse = [worse_by("response_mean"), worse_by("calls_per_second")];
+        let has_winner = answer.starts_with("Choose");
+        let published = Published { run, folder, question, best, worse, has_winner };
         check_answer(&published, &answer, &sure);
         let why = text("why");
         if !why.is_empty() {

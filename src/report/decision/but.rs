@@ -14,7 +14,14 @@ const PRICE: f64 = 1.5;
 
 /// The sentences, the most important first.
 pub(super) fn but(judged: &Judged) -> Vec<String> {
-    let found = [anomalies(judged), operations(judged), other_questions(judged), prices(judged), inconsistency(judged)];
+    let found = [
+        anomalies(judged),
+        operations(judged),
+        other_questions(judged),
+        partly_settled(judged),
+        prices(judged),
+        inconsistency(judged),
+    ];
     let found: Vec<String> = found.into_iter().flatten().collect();
     if found.is_empty() && judged.winner().is_some() {
         return vec!["nothing in this run favours another strategy".to_owned()];
@@ -80,6 +87,22 @@ fn other_questions(judged: &Judged) -> Vec<String> {
     worse.collect()
 }
 
+/// Without a winner, the differences between those that are not told apart at the common rate, in calls per second.
+fn partly_settled(judged: &Judged) -> Vec<String> {
+    let (best, candidates) = (judged.ranking.best, judged.candidates());
+    let Some(run) = judged.parts.get(Part::Saturation).filter(|_| judged.winner().is_none()) else { return Vec::new() };
+    let questions = run.comparisons().filter(|_| judged.ranking.quantity == Quantity::Time);
+    let rankings = questions.filter_map(|one| one.ranking()).filter(|one| one.best == best);
+    let ahead = rankings.flat_map(|one| one.best_against.into_iter().filter(|one| one.verdict == Verdict::Faster));
+    let ahead = ahead.filter(|one| candidates.contains(&one.against));
+    let text = |one: Comparison| {
+        let (better, than) = (judged.marked(best), judged.marked(one.against));
+        let load = run.load.replace(" calls per second", " calls/s");
+        Some(format!("with {load} {better} {} than {than}", ratio_text(one.ratio?, Quantity::Throughput)))
+    };
+    ahead.filter_map(text).collect()
+}
+
 /// `is 1.2x faster`, `makes 1.2x more calls/s`.
 pub(super) fn ratio_text(ratio: Ratio, quantity: Quantity) -> String {
     let verb = match quantity {
@@ -99,7 +122,7 @@ fn prices(judged: &Judged) -> Vec<String> {
         move |place: usize| Some(sizes.strategies.get(place)?.collections.iter().map(of).sum::<f64>())
     };
     let oplog = |place: usize| {
-        let mix = judged.parts.record(judged.part)?;
+        let mix = judged.parts.record(judged.asked.part)?;
         stats::window_cost(mix, place, "oplog_bytes").map(|cost| cost.per_call)
     };
     let index = stored(|one| one.indexes.after);

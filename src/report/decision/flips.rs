@@ -41,9 +41,9 @@ fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
         }
         let there = Judged::of(&parts)?;
         let here = judged.name(judged.ranking.best);
-        let (_, ratio) = there.beaten().into_iter().find(|(place, _)| there.name(*place) == here)?;
+        let beaten = there.beaten().into_iter().find(|one| there.name(one.place) == here)?;
         let (mix, best) = (marked(&other.mix.name), there.marked(there.ranking.best));
-        let is_better = ratio_text(ratio, there.ranking.quantity);
+        let is_better = ratio_text(beaten.ratio, beaten.asked.quantity());
         Some(format!("in mix {mix}, {best} {is_better} than {} (measured)", marked(here)))
     };
     others.iter().filter_map(flipped).collect()

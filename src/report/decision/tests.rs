@@ -14,14 +14,20 @@ fn decision(record: &RunRecord) -> Decision {
     Report::new(record).headline.decision.unwrap()
 }
 
-/// Eight rounds of `embedded` and `linked`, in which every part takes the same time but for what `change` does to a cell: it
-/// gets the part, the strategy and the round.
+/// See [`run_of`].
 fn run(change: impl Fn(Part, usize, &mut crate::results::CellRecord)) -> RunRecord {
+    run_of(2, change)
+}
+
+/// Eight rounds of `embedded`, `linked` and as many more, in which every part takes the same time but for what `change` does
+/// to a cell: it gets the part, the strategy and the round.
+fn run_of(strategies: usize, change: impl Fn(Part, usize, &mut crate::results::CellRecord)) -> RunRecord {
     let mut run = sample::whole(&sample::run(8));
-    run.strategies.truncate(2);
+    run.strategies.truncate(strategies);
+    run.strategies.iter_mut().for_each(|strategy| strategy.is_unsafe = false);
     for (part, rounds) in &mut run.parts {
         for round in rounds {
-            round.cells.truncate(2);
+            round.cells.truncate(strategies);
             let noise = 1.0 + (round.index * 7 % 5) as f64 * 0.004;
             for (strategy, cell) in round.cells.iter_mut().enumerate() {
                 let calls = cell.calls;
@@ -153,6 +159,33 @@ fn nothing_is_claimed_to_be_known_that_no_kind_predicts() {
     if let Some(why) = &decision.why {
         assert!(why.starts_with("Not known"), "{decision:?}");
     }
+}
+
+#[test]
+fn calls_per_second_settle_what_times_leave_open() {
+    let slow = |part: Part, strategy: usize, cell: &mut crate::results::CellRecord, open: usize| {
+        if strategy == 2 {
+            slow_mix(part, 0, cell);
+        }
+        if part == Part::Saturation && strategy == open {
+            cell.operations.iter_mut().for_each(|operation| set_time(operation, 1_200_000.0));
+            cell.seconds *= 1.5;
+        }
+    };
+    let settled = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 1)));
+    assert_eq!(settled.answer, "Choose embedded: 1.5x more calls/s than linked, 3.0x faster than bucket_rmw.");
+    let sure = settled.sure.unwrap();
+    assert!(
+        sure.contains("ahead of `bucket_rmw` in 8 of 8 rounds (95 % CI")
+            && sure.contains(", no difference from `linked` ("),
+        "{sure}"
+    );
+    assert!(sure.contains(". Calls/s of 7 clients: ahead of `linked` in 8 of 8 rounds ("), "{sure}");
+
+    // The best by time is the worse one by calls per second: no winner, and both are said.
+    let open = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 0)));
+    assert!(open.answer.starts_with("No difference between embedded and linked ("), "{open:?}");
+    assert!(open.but.iter().any(|text| text == "with 7 clients `linked` makes 1.5x more calls/s"), "{open:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Why the slower strategy is slower.
 
-use super::answer::Judged;
+use super::answer::{Beaten, Judged};
 use crate::record::{Counter, Part};
 use crate::report::format::{listed, marked, percent, three, time};
 use crate::stats::{Cause, CostGap, CostGapOperation, Evidence, Quantity, Waiting, cause};
@@ -10,18 +10,18 @@ const PIECES: usize = 2;
 
 /// The sentence; `None` where no strategy is shown to be slower.
 pub(super) fn why(judged: &Judged) -> Option<String> {
-    let (loser, ratio) = judged.loser()?;
+    let loser = judged.loser()?;
     let Some(own) = judged.parts.record(Part::Own) else {
         return Some("Not known: this run did not measure own costs (--only).".into());
     };
-    let mix = judged.parts.record(judged.part)?;
-    let measured = match judged.ranking.quantity {
-        Quantity::Time => ratio.mean.recip(),
-        Quantity::Throughput => ratio.mean,
+    let mix = judged.parts.record(loser.asked.part)?;
+    let measured = match loser.asked.quantity() {
+        Quantity::Time => loser.ratio.mean.recip(),
+        Quantity::Throughput => loser.ratio.mean,
     };
-    let (slower, faster) = (judged.marked(loser), judged.marked(judged.ranking.best));
-    let text = Text { operations: &own.operations, slower, faster, load: load(judged, loser) };
-    Some(match cause(own, mix, loser, judged.ranking.best, measured) {
+    let (slower, faster) = (judged.marked(loser.place), judged.marked(judged.ranking.best));
+    let text = Text { operations: &own.operations, slower, faster, load: load(judged, &loser) };
+    Some(match cause(own, mix, loser.place, judged.ranking.best, measured) {
         Some(Cause::Cpu(gap)) => text.cpu(&gap),
         Some(Cause::OwnTime(gap)) => text.own_time(&gap),
         Some(Cause::Waiting(waiting)) => text.waiting(&waiting),
@@ -31,11 +31,11 @@ pub(super) fn why(judged: &Judged) -> Option<String> {
     })
 }
 
-/// The common rate as a share (0 to 1) of the calls per second that a strategy makes at saturation, where the judged part has a
-/// rate.
-fn load(judged: &Judged, strategy: usize) -> Option<f64> {
-    let offered = judged.parts.get(judged.part)?.strategies.get(strategy)?.open.as_ref()?.offered;
-    let most = judged.parts.get(Part::Saturation)?.strategies.get(strategy)?.calls_per_second?;
+/// The common rate as a share (0 to 1) of the calls per second that a strategy makes at saturation, where the difference was
+/// found at a rate.
+fn load(judged: &Judged, of: &Beaten) -> Option<f64> {
+    let offered = judged.parts.get(of.asked.part)?.strategies.get(of.place)?.open.as_ref()?.offered;
+    let most = judged.parts.get(Part::Saturation)?.strategies.get(of.place)?.calls_per_second?;
     Some(offered / most).filter(|share| share.is_finite())
 }
 

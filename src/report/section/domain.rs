@@ -6,14 +6,13 @@ use crate::report::format::{bytes, count, listed, percent, plain, time};
 use crate::report::parts::PartEvaluations;
 use crate::report::verdict_text::VerdictText;
 use crate::results::RunRecord;
-use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, ShareFlip, Verdict};
+use crate::stats::{self, CollectionGrowth, MixEstimate, ShareFlip};
 
 /// The sentences that follow a verdict.
 pub(super) fn sentences(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Vec<String> {
     let mut sentences = vec![measured(record, parts)];
-    let ranking = parts.main().comparisons().find_map(|one| one.ranking());
-    if let Some((ranking, mix)) = ranking.zip(parts.main_record().filter(|mix| mix.part != Some(Part::Own))) {
-        let flips = OrderFlips { parts, mix, ranking: &ranking };
+    let judged = Judged::of(parts);
+    if let Some(flips) = judged.as_ref().and_then(OrderFlips::of) {
         sentences.extend(flips.network_sentence());
         sentences.extend(flips.share_sentences());
     }
@@ -62,28 +61,26 @@ pub(in crate::report) struct OrderFlips<'r> {
     parts: &'r PartEvaluations,
     /// The part of the verdict.
     mix: &'r RunRecord,
-    ranking: &'r Ranking,
+    best: usize,
+    /// The strategies that it is reported to be better than: an order that was not shown cannot flip.
+    others: Vec<usize>,
 }
 
 impl<'r> OrderFlips<'r> {
     /// Those of the question that a decision is made by.
     pub(in crate::report) fn of(judged: &'r Judged<'r>) -> Option<OrderFlips<'r>> {
-        let Judged { parts, part, ranking, .. } = judged;
-        Some(OrderFlips { parts, mix: parts.record(*part)?, ranking })
+        let Judged { parts, asked, ranking, .. } = judged;
+        let others = judged.beaten().into_iter().map(|one| one.place).collect();
+        Some(OrderFlips { parts, mix: parts.record(asked.part)?, best: ranking.best, others })
     }
 
     fn name(&self, strategy: usize) -> &str {
         self.parts.main().strategies.get(strategy).map_or("?", |strategy| &strategy.name)
     }
 
-    /// The strategies that it is reported to be faster than: an order that was not shown cannot flip.
-    fn others(&self) -> impl Iterator<Item = usize> {
-        self.ranking.best_against.iter().filter(|one| one.verdict == Verdict::Faster).map(|one| one.against)
-    }
-
     /// The strategies with fewer round trips, and the time by which every round trip must be longer for them to be faster.
     pub(in crate::report) fn networks(&self) -> Vec<(usize, f64)> {
-        let best = self.ranking.best;
+        let best = self.best;
         let trips = |strategy: usize| {
             let calls = stats::cells(self.mix, strategy).flat_map(|cell| &cell.operations);
             stats::outcome_totals(calls).round_trips_per_call()
@@ -92,14 +89,14 @@ impl<'r> OrderFlips<'r> {
             let has_fewer = trips(other)? < trips(best)?;
             stats::network_flip(self.mix, best, other).filter(|_| has_fewer).map(|flip| (other, flip))
         };
-        self.others().filter_map(flip).collect()
+        self.others.iter().copied().filter_map(flip).collect()
     }
 
     /// The same in a sentence.
     fn network_sentence(&self) -> Option<String> {
         let flips =
             self.networks().into_iter().map(|(other, flip)| format!("{} from {} on", self.name(other), time(flip)));
-        let (flips, name) = (flips.collect::<Vec<_>>(), self.name(self.ranking.best));
+        let (flips, name) = (flips.collect::<Vec<_>>(), self.name(self.best));
         (!flips.is_empty()).then(|| {
             format!(
                 "Over a slower network {name} loses by its round trips (computed, not measured): each round trip longer by \
@@ -120,9 +117,9 @@ impl<'r> OrderFlips<'r> {
             let calls = stats::cells(mix, strategy).flat_map(|cell| &cell.operations);
             stats::service_mean(calls)
         };
-        let best = self.ranking.best;
+        let best = self.best;
         let (mut flips, mut unpredicted) = (Vec::new(), Vec::new());
-        for other in self.others() {
+        for &other in &self.others {
             if !estimate.predicts(best, other, service(best)? / service(other)?) {
                 unpredicted.push(other);
             } else if let Some(flip) = estimate.share_flips(best, other).first() {
@@ -149,7 +146,7 @@ impl<'r> OrderFlips<'r> {
         let missing = (!unpredicted.is_empty()).then(|| {
             format!(
                 "Own costs do not predict how {} compares with {} in the mix (within 20 %), so no flip is estimated.",
-                self.name(self.ranking.best),
+                self.name(self.best),
                 listed(&unpredicted)
             )
         });
