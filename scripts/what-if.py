@@ -15,7 +15,7 @@ import pathlib
 import sys
 
 AGREEMENT = 0.2
-"""How far an estimate may be from what was measured (`AGREEMENT` in src/stats/turning_point.rs)."""
+"""How far an estimate may be from what was measured (`AGREEMENT` in src/stats/flip.rs)."""
 
 LOADS = ["saturation", "rate"]
 

@@ -408,7 +408,7 @@ const WHY: [Form; 3] = [
 /// The forms of Flips.
 const FLIPS: [Form; 5] = [
     (
-        r"^in mix (?<mix>[a-z0-9-]+), (?<better>NAME) (?<verb>is|makes) (?<times>FACTOR) (?:faster|more calls/s) than (?<worse>NAME) \(measured\)$",
+        r"^in the mix (?<mix>[a-z0-9-]+), (?<better>NAME) (?<verb>is|makes) (?<times>FACTOR) (?:faster|more calls/s) than (?<worse>NAME) \(measured\)$",
         |published, of| {
             let folder = published.folder.parent().unwrap().parent().unwrap().join(&of["mix"]);
             let place = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
@@ -434,14 +434,17 @@ const FLIPS: [Form; 5] = [
             assert!(run.predicts(best, other));
         },
     ),
-    (r"^(?<other>NAME) is faster when each round trip takes (?<by>VALUE) longer \(computed\)$", |published, of| {
-        let (run, part) = (&published.run, published.question.part());
-        let (best, other) = (run.strategy(&published.best), run.strategy(&of["other"]));
-        let slower = run.service(part, other) - run.service(part, best);
-        let trips = run.round_trips(part, best, None) - run.round_trips(part, other, None);
-        assert!(trips > 0.0, "{} makes as many round trips", &of["other"]);
-        assert_printed(&of["by"], slower / trips);
-    }),
+    (
+        r"^(?<other>NAME) is faster when each network round trip takes (?<by>VALUE) longer \(computed\)$",
+        |published, of| {
+            let (run, part) = (&published.run, published.question.part());
+            let (best, other) = (run.strategy(&published.best), run.strategy(&of["other"]));
+            let slower = run.service(part, other) - run.service(part, best);
+            let trips = run.round_trips(part, best, None) - run.round_trips(part, other, None);
+            assert!(trips > 0.0, "{} makes as many round trips", &of["other"]);
+            assert_printed(&of["by"], slower / trips);
+        },
+    ),
     (r"^at no share of a single operation \(estimated\)$", |published, _| {
         let run = &published.run;
         let best = run.strategy(&published.best);
@@ -466,9 +469,9 @@ const FLIPS: [Form; 5] = [
 ];
 
 /// The forms of But.
-const BUT: [Form; 7] = [
+const BUT: [Form; 8] = [
     (
-        r"^(?<operation>NAME) \((?<share>VALUE) of calls\) is (?<times>FACTOR) slower by itself(?: with (?<slower>NAME))? than with (?<faster>NAME)$",
+        r"^by itself, (?<operation>NAME) \((?<share>VALUE) of calls\) is (?<times>FACTOR) slower(?: with (?<slower>NAME))? than with (?<faster>NAME)$",
         |published, of| {
             let run = &published.run;
             let operation = run.operation(&of["operation"]);
@@ -477,6 +480,17 @@ const BUT: [Form; 7] = [
             let faster = run.strategy(&of["faster"]);
             let own = |strategy| run.pooled(strategy, |arm| run.own_time(arm, operation));
             assert_factor(&of["times"], own(slower) / own(faster));
+        },
+    ),
+    (
+        r"^by itself, (?<operation>NAME) \((?<share>VALUE) of calls\) takes (?<time>VALUE)(?: with (?<slower>NAME))?, and no command with (?<faster>NAME)$",
+        |published, of| {
+            let run = &published.run;
+            let operation = run.operation(&of["operation"]);
+            assert_printed(&of["share"], run.share(operation));
+            let slower = run.strategy(of.name("slower").map_or(&published.best, |name| name.as_str()));
+            assert_printed(&of["time"], run.own_time(slower, operation));
+            assert_eq!(run.round_trips("own", run.strategy(&of["faster"]), Some(operation)), 0.0);
         },
     ),
     (
@@ -496,7 +510,7 @@ const BUT: [Form; 7] = [
         assert_factor(&of["times"], p99(&published.best) / p99(&of["better"]));
     }),
     (
-        r"^others see half-finished calls of (?<operation>NAME) for (?<time>VALUE) \((?<which>p99|median)\)$",
+        r"^other clients see half of a (?<operation>NAME) for (?<time>VALUE) \((?<which>p99|median)\)$",
         |published, of| {
             let run = &published.run;
             let (operation, best) = (run.operation(&of["operation"]), run.strategy(&published.best));
@@ -595,7 +609,7 @@ fn check_answer(published: &Published, answer: &str, sure: &str) {
         assert_eq!(pairs.len().to_string(), of["rounds"], "{sure}");
         assert_eq!(pairs.iter().filter(is_ahead).count().to_string(), of["ahead"], "{sure}");
     }
-    let twice = compiled("(?<baseline>NAME) measured twice differed by (?<off>VALUE)");
+    let twice = compiled("Two measurements of (?<baseline>NAME) differed by (?<off>VALUE)");
     let of = twice.captures(sure).unwrap_or_else(|| panic!("the baseline is measured twice: {sure}"));
     assert_eq!(run.strategy(&of["baseline"]), 0, "the baseline is the first arm");
     let [first, again] = [0, run.repeat()].map(|arm| geometric(&run.judged(question, arm)));
@@ -615,7 +629,8 @@ fn sentences_of_published_results_follow_from_their_records() {
         let summary: Value = serde_json::from_reader(File::open(folder.join("summary.json")).unwrap()).unwrap();
         let text = |key: &str| unmarked(&summary["answer"][key]);
         let (answer, sure) = (text("answer"), text("sure"));
-        let best = compiled("^(?:Choose|No difference between|Undecided between) (?<best>NAME)").captures(&answer);
+        let best = compiled("^(?:Choose|No difference of VALUE or more between|Undecided between) (?<best>NAME)")
+            .captures(&answer);
         let best = best.unwrap_or_else(|| panic!("unknown form: {answer}"))["best"].to_owned();
         let question = Question::of(&sure);
         let worse_by = |metric: &str| -> Vec<String> {

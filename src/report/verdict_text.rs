@@ -208,7 +208,7 @@ pub(super) fn effect(mde: f64) -> String {
     if mde < LARGEST_EFFECT { percent(mde) } else { "> 1,000 %".into() }
 }
 
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

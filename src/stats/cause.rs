@@ -26,6 +26,9 @@ const EVIDENCE: f64 = 1.5;
 /// Waits per call below this are no evidence.
 const RARE: f64 = 0.05;
 
+/// Bytes per call below this are no evidence.
+const FEW_BYTES: f64 = 100.0;
+
 /// What one read into the cache reads at least, as far as counts are compared: a leaf page of WiredTiger, 32 KB by default.
 const PAGE: f64 = 32_768.0;
 
@@ -184,7 +187,11 @@ fn waits(mix: &RunRecord, pair: [usize; 2]) -> Vec<Evidence> {
 
 /// The evidence that is strong enough, the strongest first.
 fn strongest(mut all: Vec<Evidence>) -> Vec<Evidence> {
-    let rare = |one: &Evidence| if one.counter == CACHE_READS { RARE * PAGE } else { RARE };
+    let rare = |one: &Evidence| match one.counter {
+        CACHE_READS => RARE * PAGE,
+        counter if counter.contains("bytes") => FEW_BYTES,
+        _ => RARE,
+    };
     let factor = |one: &Evidence| one.per_call[0] / one.per_call[1].max(rare(one));
     all.retain(|one| one.per_call[0] >= rare(one) && factor(one) >= EVIDENCE);
     all.sort_by(|a, b| factor(b).total_cmp(&factor(a)));

@@ -5,7 +5,7 @@ use crate::report::arm_comparison::{ArmComparison, ComparedMetric};
 use crate::report::evaluation::Evaluation;
 use crate::report::format::{count, listed, marked, percent};
 use crate::report::parts::PartEvaluations;
-use crate::report::verdict_text::{VerdictText, brief};
+use crate::report::verdict_text::{VerdictText, brief, capitalised};
 use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Quantity, Ranking, Ratio, Role, UNSTABLE, Verdict};
 
 /// More names than these are counted.
@@ -132,14 +132,11 @@ impl<'r> Judged<'r> {
                 self.named_losers().into_iter().map(|one| format!("{} than {}", one.factor(), self.name(one.place)));
             return format!("Choose {}: {}.", self.name(winner), factors.collect::<Vec<_>>().join(", "));
         }
+        let best = self.name(self.ranking.best);
         let rest = match self.beaten().as_slice() {
             [] => String::new(),
-            [one] => format!("; {} {}", self.name(one.place), one.worse()),
-            [least, .., most] => {
-                let (low, high) = (least.worse(), most.worse());
-                let others = "; the others";
-                if low == high { format!("{others} {low}") } else { format!("{others} {low} to {high}") }
-            }
+            [one] => format!("; {} {} than {best}", self.name(one.place), one.worse(["is", "makes"])),
+            [nearest, ..] => format!("; the others {} than {best}", nearest.worse(["are at least", "make at least"])),
         };
         format!("{}{rest}.", self.tie())
     }
@@ -175,7 +172,7 @@ impl<'r> Judged<'r> {
             format!("{} and {} others", names[..NAMED - 1].join(", "), names.len() + 1 - NAMED)
         };
         match least_effect(self.tied()) {
-            Some(least) => format!("No difference between {names} ({})", would_have_shown(least)),
+            Some(least) => format!("{} between {names}", capitalised(&no_difference(least))),
             None => format!("Undecided between {names}"),
         }
     }
@@ -183,22 +180,27 @@ impl<'r> Judged<'r> {
     /// How sure the answer is: rounds ahead, intervals, and the baseline measured twice.
     pub(super) fn sure(&self) -> String {
         let losers = if self.winner().is_some() { self.named_losers() } else { self.loser().into_iter().collect() };
-        let ahead = |asked: Asked| {
+        // The answer names the winner.
+        let subject =
+            if self.winner().is_some() { String::new() } else { format!("{} ", self.marked(self.ranking.best)) };
+        let ahead = |asked: Asked, losers: &[Beaten]| {
             let of = losers.iter().filter(|one| one.asked.part == asked.part);
-            listed(&of.enumerate().map(|(place, one)| self.ahead_of(one, place == 0)).collect::<Vec<_>>())
+            let texts: Vec<String> = of.enumerate().map(|(place, one)| self.ahead_of(one, place == 0)).collect();
+            (!texts.is_empty()).then(|| format!("{subject}{}", listed(&texts)))
         };
-        let mut texts = vec![ahead(self.asked)];
-        texts.extend(self.tie_break.as_ref().map(|_| self.not_told_apart()));
-        texts.retain(|text| !text.is_empty());
+        let not_told_apart = self.tie_break.as_ref().map(|_| self.not_told_apart());
+        let texts: Vec<String> = ahead(self.asked, &losers).into_iter().chain(not_told_apart).collect();
         let text = if texts.is_empty() { self.sensitivity() } else { texts.join(", ") };
         let mut sentences = vec![format!("{}: {text}", self.asked.subject())];
-        sentences.extend(self.tie_break.iter().map(|(asked, _)| format!("{}: {}", asked.subject(), ahead(*asked))));
+        sentences.extend(
+            self.tie_break
+                .iter()
+                .filter_map(|(asked, _)| Some(format!("{}: {}", asked.subject(), ahead(*asked, &self.beaten())?))),
+        );
         sentences.extend(self.twice());
         sentences.extend(self.undecided.iter().map(|(asked, ranking)| {
             let shown = least_effect(ranking.best_against.iter());
-            let shown =
-                shown.map_or("undecided".to_owned(), |least| format!("no difference ({})", would_have_shown(least)));
-            format!("{}: {shown}", asked.subject())
+            format!("{}: {}", asked.subject(), shown.map_or("undecided".to_owned(), no_difference))
         }));
         format!("{}.", sentences.join(". "))
     }
@@ -217,7 +219,7 @@ impl<'r> Judged<'r> {
         let names: Vec<String> = self.tied().map(|one| self.marked(one.strategy_besides(self.ranking.best))).collect();
         let names = listed(&names);
         match least_effect(self.tied()) {
-            Some(least) => format!("no difference from {names} ({})", would_have_shown(least)),
+            Some(least) => format!("{} from {names}", no_difference(least)),
             None => format!("undecided against {names}"),
         }
     }
@@ -240,7 +242,7 @@ impl<'r> Judged<'r> {
         let repeat = self.asked.question.arms().iter().find(|arm| arm.role == Role::Repeat)?;
         let ratio = self.asked.question.with_baseline(repeat.strategy)?.ratio?.mean;
         let (baseline, off) = (self.marked(self.ranking.baseline), percent(ratio.max(ratio.recip()) - 1.0));
-        Some(format!("{baseline} measured twice differed by {off}"))
+        Some(format!("Two measurements of {baseline} differed by {off}"))
     }
 }
 
@@ -279,19 +281,20 @@ impl Beaten<'_> {
         factor(self.ratio, self.asked.quantity())
     }
 
-    /// How far this one is behind.
-    fn worse(&self) -> String {
+    /// How far this one is behind, with the verb for times and that for calls per second.
+    fn worse(&self, [time, throughput]: [&str; 2]) -> String {
         let inverse = Ratio { mean: self.ratio.mean.recip(), ..self.ratio };
         let verb = match self.asked.quantity() {
-            Quantity::Time => "is",
-            Quantity::Throughput => "makes",
+            Quantity::Time => time,
+            Quantity::Throughput => throughput,
         };
         format!("{verb} {}", factor(inverse, self.asked.quantity()))
     }
 }
 
-fn would_have_shown(least: f64) -> String {
-    format!("{} would have shown", percent(least))
+/// What a comparison without a difference shows: one as large as this would have been found.
+fn no_difference(least: f64) -> String {
+    format!("no difference of {} or more", percent(least))
 }
 
 /// The effect that all comparisons would have shown; `None` where one shows nothing.
@@ -321,7 +324,7 @@ pub(super) fn factor(ratio: Ratio, quantity: Quantity) -> String {
     let word = written.split_once(' ').map_or("", |(_, word)| word);
     match times {
         // Of the larger number: 8 % fewer, where the other makes 8.7 % more.
-        _ if times < 1.095 && word.starts_with("fewer") => format!("{} {word}", percent(1.0 - times.recip())),
+        _ if times < 1.995 && word.starts_with("fewer") => format!("{} {word}", percent(1.0 - times.recip())),
         _ if times < 1.095 => format!("{} {word}", percent(times - 1.0)),
         _ if times < 9.95 => format!("{times:.1}x {word}"),
         _ => format!("{}x {word}", count(times.round() as u64)),

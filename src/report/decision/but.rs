@@ -46,23 +46,42 @@ fn operations(judged: &Judged) -> Vec<String> {
         None => candidates.clone(),
     };
     let lost = own.comparisons().filter_map(|question| {
-        let row = own.rows.iter().find(|row| row.operation == question.operation);
+        let row = own.rows.iter().find(|row| row.operation == question.operation)?;
         let pairs =
             candidates.iter().flat_map(|one| others.iter().filter_map(|other| question.compared.pair(*one, *other)));
         let slower = pairs.filter(|one| one.verdict == Verdict::Slower);
         let most = slower.max_by(|a, b| size(a).total_cmp(&size(b)))?;
-        Some((row?.name.clone(), row?.share.unwrap_or(0.0), most))
+        Some((question.operation?, &row.name, row.share.unwrap_or(0.0), most))
     });
-    let mut lost: Vec<(String, f64, Comparison)> = lost.collect();
-    lost.sort_by(|(_, a_share, a), (_, b_share, b)| (b_share * size(b)).total_cmp(&(a_share * size(a))));
-    let text = |(name, share, one): &(String, f64, Comparison)| {
-        let (name, than) = (marked(name), judged.marked(one.against));
+    let mut lost: Vec<_> = lost.collect();
+    lost.sort_by(|(.., a_share, a), (.., b_share, b)| (b_share * size(b)).total_cmp(&(a_share * size(a))));
+    let text = |(operation, name, share, one): &(usize, &String, f64, Comparison)| {
+        let what = format!("by itself, {} ({} of calls)", marked(name), percent(*share));
+        let than = judged.marked(one.against);
         let with =
             if judged.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(one.strategy)) };
+        // How many times as long as nothing says nothing.
+        if let Some(took) =
+            own_time(judged, one.strategy, *operation).filter(|_| is_free(judged, one.against, *operation))
+        {
+            return format!("{what} takes {}{with}, and no command with {than}", time(took));
+        }
         let times = one.ratio.map(|ratio| factor(ratio, Quantity::Time)).unwrap_or_default();
-        format!("{name} ({} of calls) is {times} by itself{with} than with {than}", percent(*share))
+        format!("{what} is {times}{with} than with {than}")
     };
     lost.iter().take(OPERATIONS).map(text).collect()
+}
+
+/// The own time of an operation in nanoseconds.
+fn own_time(judged: &Judged, strategy: usize, operation: usize) -> Option<f64> {
+    stats::own_time(judged.parts.record(Part::Own)?, strategy, operation)
+}
+
+/// Whether an operation sends no command, because the strategy needs none for it.
+fn is_free(judged: &Judged, strategy: usize, operation: usize) -> bool {
+    let Some(own) = judged.parts.record(Part::Own) else { return false };
+    let calls = stats::cells(own, strategy).filter_map(|cell| cell.operations.get(operation));
+    stats::outcome_totals(calls).round_trips_per_call() == Some(0.0)
 }
 
 fn size(comparison: &Comparison) -> f64 {
@@ -150,11 +169,7 @@ fn inconsistency(judged: &Judged) -> Vec<String> {
     let longest = windows.max_by_key(|(time, _)| *time);
     let text = longest.map(|(nanoseconds, one)| {
         let which = if one.times[1].is_some() { "p99" } else { "median" };
-        format!(
-            "others see half-finished calls of {} for {} ({which})",
-            marked(&one.operation),
-            time(nanoseconds as f64)
-        )
+        format!("other clients see half of a {} for {} ({which})", marked(&one.operation), time(nanoseconds as f64))
     });
     text.into_iter().collect()
 }

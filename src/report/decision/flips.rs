@@ -16,7 +16,11 @@ const NEAR: f64 = 0.25;
 pub(super) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     let Some(flips) = OrderFlips::of(judged).filter(|_| !judged.beaten().is_empty()) else { return Vec::new() };
     let networks = flips.networks().into_iter().map(|(other, longer)| {
-        format!("{} is faster when each round trip takes {} longer (computed)", judged.marked(other), time(longer))
+        format!(
+            "{} is faster when each network round trip takes {} longer (computed)",
+            judged.marked(other),
+            time(longer)
+        )
     });
     let mut found = other_mixes(judged, others);
     let shares = shares(judged, &flips);
@@ -44,7 +48,7 @@ fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
         let beaten = there.beaten().into_iter().find(|one| there.name(one.place) == here)?;
         let (mix, best) = (marked(&other.mix.name), there.marked(there.ranking.best));
         let is_better = ratio_text(beaten.ratio, beaten.asked.quantity());
-        Some(format!("in mix {mix}, {best} {is_better} than {} (measured)", marked(here)))
+        Some(format!("in the mix {mix}, {best} {is_better} than {} (measured)", marked(here)))
     };
     others.iter().filter_map(flipped).collect()
 }

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::results::RunRecord;
 
 use super::parts::PartEvaluations;
+use super::verdict_text::capitalised;
 pub(super) use answer::Judged;
 
 /// How many of the places where the answer flips, and of its drawbacks, are on the first screen.
@@ -89,7 +90,7 @@ impl Decision {
     pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let in_short = |all: &[String]| {
             let first: Vec<&str> = all.iter().take(IN_SHORT).map(String::as_str).collect();
-            (!first.is_empty()).then(|| format!("{}.", first.join("; ")))
+            (!first.is_empty()).then(|| format!("{}.", capitalised(&first.join("; "))))
         };
         let lines = [
             ("Sure", self.sure.clone()),

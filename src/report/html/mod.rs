@@ -190,7 +190,8 @@ impl<'r> Page<'r> {
 
     /// A number stays on the line of its unit.
     fn tied(&self, text: &str) -> String {
-        text.replace(" %", "\u{a0}%")
+        let tie = |text: String, unit: &&str| text.replace(&format!(" {unit}"), &format!("\u{a0}{unit}"));
+        ["%", "µs", "ms", "KB", "MB", "GB"].iter().fold(text.to_owned(), tie)
     }
 
     /// The series at a position.
