@@ -380,7 +380,7 @@ const WHY: [Form; 3] = [
         },
     ),
     (
-        r"^In the mix a call of (?<slower>NAME) takes (?<slow>VALUE) times its own time, one of (?<faster>NAME) (?<fast>VALUE)(?:: the common rate is (?<load>VALUE) of its calls/s at saturation, so calls queue|: it waits for other calls|; it waits for other calls, and no counter says for what)(?: \((?<evidence>.+) per call\))?\.$",
+        r"^(?:At [\d.,]+ calls/s|With [\d,]+ clients) a call of (?<slower>NAME) takes (?<slow>VALUE) times its own time, one of (?<faster>NAME) (?<fast>VALUE)(?:: the common rate is (?<load>VALUE) of its calls/s at saturation, so calls queue|: it waits for other calls|; it waits for other calls, and no counter says for what)(?: \((?<evidence>.+) per call\))?\.$",
         |published, of| {
             let (run, part) = (&published.run, published.question(&of["slower"]).part());
             let pair = [run.strategy(&of["slower"]), run.strategy(&of["faster"])];

@@ -252,6 +252,12 @@ impl Asked<'_> {
         self.question.compared.question.quantity
     }
 
+    /// The load of the part: `at 982 calls/s`, `with 8 clients`.
+    pub(super) fn load(&self) -> String {
+        let load = self.run.load.replace(" calls per second", " calls/s");
+        if self.run.is_open { format!("at {load}") } else { format!("with {load}") }
+    }
+
     /// What was compared, at the start of a sentence.
     fn subject(&self) -> String {
         let load = self.run.load.replace(" calls per second", " calls/s");

@@ -125,7 +125,7 @@ fn time_without_cpu_is_own_time() {
 #[test]
 fn a_lock_is_waiting_without_evidence() {
     let why = decision(&run(slow_mix)).why.unwrap();
-    assert!(why.starts_with("In the mix a call of `embedded` takes 5.9"), "{why}");
+    assert!(why.starts_with("At 1,000 calls/s a call of `embedded` takes 5.9"), "{why}");
     assert!(why.ends_with("it waits for other calls, and no counter says for what."), "{why}");
 }
 

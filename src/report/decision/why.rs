@@ -3,6 +3,7 @@
 use super::answer::{Beaten, Judged};
 use crate::record::{Counter, Part};
 use crate::report::format::{listed, marked, percent, three, time};
+use crate::report::verdict_text::capitalised;
 use crate::stats::{Cause, CostGap, CostGapOperation, Evidence, Quantity, Waiting, cause};
 
 /// The most pieces of evidence in a sentence, divided among its operations.
@@ -20,7 +21,7 @@ pub(super) fn why(judged: &Judged) -> Option<String> {
         Quantity::Throughput => loser.ratio.mean,
     };
     let (slower, faster) = (judged.marked(loser.place), judged.marked(judged.ranking.best));
-    let text = Text { operations: &own.operations, slower, faster, load: load(judged, &loser) };
+    let text = Text { operations: &own.operations, slower, faster, at: loser.asked.load(), busy: load(judged, &loser) };
     Some(match cause(own, mix, loser.place, judged.ranking.best, measured) {
         Some(Cause::Cpu(gap)) => text.cpu(&gap),
         Some(Cause::OwnTime(gap)) => text.own_time(&gap),
@@ -47,8 +48,10 @@ struct Text<'r> {
     operations: &'r [String],
     slower: String,
     faster: String,
+    /// The load of the part, as `at 982 calls/s`.
+    at: String,
     /// See [`load`].
-    load: Option<f64>,
+    busy: Option<f64>,
 }
 
 impl Text<'_> {
@@ -94,7 +97,7 @@ impl Text<'_> {
     fn waiting(&self, waiting: &Waiting) -> String {
         let (slower, faster) = (&self.slower, &self.faster);
         let [slow, fast] = waiting.stretch.map(three);
-        let busy = self.load.filter(|load| *load >= BUSY);
+        let busy = self.busy.filter(|load| *load >= BUSY);
         let what = match busy {
             Some(load) => {
                 let evidence = evidence(&waiting.evidence, PIECES);
@@ -105,7 +108,10 @@ impl Text<'_> {
             }
             None => format!(": it waits for other calls{}", evidence(&waiting.evidence, PIECES)),
         };
-        format!("In the mix a call of {slower} takes {slow} times its own time, one of {faster} {fast}{what}.")
+        format!(
+            "{} a call of {slower} takes {slow} times its own time, one of {faster} {fast}{what}.",
+            capitalised(&self.at)
+        )
     }
 }
 
