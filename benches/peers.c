@@ -4,7 +4,7 @@
  *   ./peers URI DATABASE SHARE_OF_INSERTS CALLS CLIENTS
  *
  * Makes the calls of points.yaml on a collection that `docshape run --keep` left, with a thread per client, and prints the
- * same line of JSON as scripts/pymongo_loop.py. */
+ * same line of JSON as scripts/experiments/pymongo_loop.py. */
 #include <mongoc/mongoc.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 # data and calls of its own. Prints for every strategy and run the ratio of calls per second to the baseline's with its 95 % CI, and how
 # many of the other runs' ratios lie in it.
 #
-#   scripts/seeds.sh [RUNS] [OPTIONS OF docshape run...]     default: 10 quick runs, about 15 minutes
+#   scripts/experiments/seeds.sh [RUNS] [OPTIONS OF docshape run...]     default: 10 quick runs, about 15 minutes
 set -euo pipefail
 # shellcheck source=prepare.sh
 source "$(dirname "$0")/prepare.sh"

@@ -2,12 +2,12 @@
 # Causes faults under load and writes what they left into the table of docs/reliability.md: on a replica set of three local members,
 # the primary steps down, is ended, killed and stopped; docshape itself is killed at random moments. About 20 minutes on two cores.
 #
-# usage: scripts/faults.sh [FAILOVERS [KILLS]]   default: 30 of each kind but 10 stops, and 200 kills of docshape
+# usage: scripts/experiments/faults.sh [FAILOVERS [KILLS]]   default: 30 of each kind but 10 stops, and 200 kills of docshape
 #
 # DOCSHAPE names a docshape to kill instead of building one. A lost write, a violated audit, an unreadable file or anything else
 # left behind ends the script with exit code 1, after the table.
 set -uo pipefail
-# shellcheck source=scripts/prepare.sh
+# shellcheck source=scripts/experiments/prepare.sh
 source "$(dirname "$0")/prepare.sh"
 
 failovers=${1:-}
@@ -16,7 +16,7 @@ failed=0
 
 cargo test --quiet --no-run --test failover || exit
 # Both at once: the failovers wait most of the time.
-scripts/kills.py "$DOCSHAPE" --tries "$kills" --workers 1 >"$work/docshape" 2>"$work/docshape.log" &
+scripts/experiments/kills.py "$DOCSHAPE" --tries "$kills" --workers 1 >"$work/docshape" 2>"$work/docshape.log" &
 kills_pid=$!
 for kind in step_downs terminations kills stops; do
     env ${failovers:+DOCSHAPE_FAULTS="$failovers"} cargo test --quiet --test failover "$kind" -- --exact --ignored --nocapture \

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints whether the measures of a run tell the same story.
 
-    scripts/agreement.py RUN...     folders of runs that measured saturation, and own costs for the last column
+    scripts/experiments/agreement.py RUN...     folders of runs that measured saturation, and own costs for the last column
 
 For every strategy, as ratios to the baseline (the mean of both its arms, where it was repeated) over rounds: the mean time per
 call at saturation, the inverse of calls per second, the server's CPU time per call, and what the own costs of the operations

@@ -3,7 +3,7 @@
 # as child_refs_applookup in seven operations, each time with another seed. Prints per run how these operations' own times differ,
 # and at the end in how many runs docshape raised its alarm.
 #
-#   scripts/interference.sh [RUNS] [OPTIONS OF docshape run...]     default: 20 quick runs of own costs, about 40 minutes
+#   scripts/experiments/interference.sh [RUNS] [OPTIONS OF docshape run...]     default: 20 quick runs of own costs, about 40 minutes
 #
 #   DOCSHAPE   the docshape to use (one that is built first)
 set -euo pipefail

@@ -2,7 +2,7 @@
 """Counts the instructions that a call executes, and the cache lines (64 bytes) of code that it touches, in docshape and in
 a bare loop on the driver.
 
-    scripts/code_lines.py insert
+    scripts/experiments/code_lines.py insert
 
 The argument is a row of `cargo bench --bench overhead`, with one client. Unlike times, these counts do not depend on how
 busy the machine is. Needs valgrind.
@@ -127,7 +127,7 @@ def main():
         sys.exit(__doc__)
     if shutil.which("valgrind") is None:
         sys.exit("valgrind is not installed; install the package valgrind")
-    os.chdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "callgrind")
         counted(executable(), sys.argv[1], out)

@@ -3,7 +3,7 @@
 # many calls in flight. Prints calls per second, client CPU per call, and their ratios, per mix. benches/peers.md explains
 # the numbers.
 #
-#   scripts/peers.sh [MIX...]                         default: reads inserts mixed, of benches/points.yaml
+#   scripts/experiments/peers.sh [MIX...]                         default: reads inserts mixed, of benches/points.yaml
 #
 # Takes about three minutes. Variables (defaults):
 #   ROUNDS     rounds (8)
@@ -14,7 +14,7 @@
 #   PYTHON     a Python with pymongo (a virtual environment below ~/.cache, where the script installs pymongo)
 #   PEER       a program built from benches/peers.c, which replaces pymongo (none)
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 mixes=("$@")
 ((${#mixes[@]})) || mixes=(reads inserts mixed)
@@ -31,7 +31,7 @@ if [[ -n ${PEER:-} ]]; then
     peer() { "$PEER" "$uri" "$1" "${inserts[$2]}" "$calls" "$clients"; }
     printf 'peer: %s\n' "$PEER"
 else
-    peer() { "$python" scripts/pymongo_loop.py "$uri" "$1" "$2" --calls "$calls" --clients "$clients" --processes "$processes"; }
+    peer() { "$python" scripts/experiments/pymongo_loop.py "$uri" "$1" "$2" --calls "$calls" --clients "$clients" --processes "$processes"; }
     "$python" -c 'import pymongo, sys; print(f"peer: pymongo {pymongo.version}, C extension: {pymongo.has_c()}, Python {sys.version.split()[0]}")'
 fi
 docshape=${DOCSHAPE:-}

@@ -3,7 +3,7 @@
 # another (--isolate) and in slices, at saturation. Prints for both the standard deviation over rounds of ln(ratio) of the
 # mix's mean time, and the quotient of the two.
 #
-#   scripts/slices.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 3 minutes
+#   scripts/experiments/slices.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 3 minutes
 set -euo pipefail
 # shellcheck source=prepare.sh
 source "$(dirname "$0")/prepare.sh"

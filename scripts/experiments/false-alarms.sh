@@ -2,7 +2,7 @@
 # Counts false alarms. Runs blog-comments with one strategy under two names, each time with another seed, and counts the
 # runs that report a difference. Prints a line per run, and the count at the end.
 #
-#   scripts/false-alarms.sh [RUNS] [OPTIONS OF docshape run...]     default: 20 quick runs, about 30 minutes
+#   scripts/experiments/false-alarms.sh [RUNS] [OPTIONS OF docshape run...]     default: 20 quick runs, about 30 minutes
 set -euo pipefail
 # shellcheck source=prepare.sh
 source "$(dirname "$0")/prepare.sh"

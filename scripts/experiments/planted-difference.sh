@@ -2,7 +2,7 @@
 # Counts the runs that find a planted difference. Adds a strategy to blog-comments that is like embedded, except that
 # read_post makes one more round trip. Prints a line per run, and the count at the end.
 #
-#   scripts/planted-difference.sh [RUNS] [OPTIONS OF docshape run...]     default: 10 quick runs, about 15 minutes
+#   scripts/experiments/planted-difference.sh [RUNS] [OPTIONS OF docshape run...]     default: 10 quick runs, about 15 minutes
 set -euo pipefail
 # shellcheck source=prepare.sh
 source "$(dirname "$0")/prepare.sh"

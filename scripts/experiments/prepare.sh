@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by the scripts that measure with docshape: leaves the repository's folder as working directory, a folder "$work" that is
 # removed at the end, and "$DOCSHAPE", the docshape to use (one that is built first, unless it is set).
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

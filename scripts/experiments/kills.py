@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Kills docshape at random moments, and looks at what it leaves.
 
-    scripts/kills.py DOCSHAPE [--tries 200] [--workers 2] [--seed 1]
+    scripts/experiments/kills.py DOCSHAPE [--tries 200] [--workers 2] [--seed 1]
 
 Every try starts `run`, `verify` or `capacity` on a small scenario, on an embedded server or on a server of its user (half of
 them each), and sends SIGKILL, SIGINT or SIGTERM after a random time. Looked for afterwards:
 a run.json that cannot be reported or resumed, servers that still run, databases that `docshape clean` does not remove, and
-folders that the next start does not remove. Prints a line per signal, for scripts/faults.sh; exit code 1 when anything of this was found.
+folders that the next start does not remove. Prints a line per signal, for scripts/experiments/faults.sh; exit code 1 when anything of this was found.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A hand-written loop on pymongo, which scripts/peers.sh compares with docshape.
+"""A hand-written loop on pymongo, which scripts/experiments/peers.sh compares with docshape.
 
 Makes the calls of benches/points.yaml on a collection that `docshape run --keep` left, and prints calls, seconds and the
 client's CPU seconds (user and kernel) as one line of JSON. Calls are drawn and documents built before the clock starts,

@@ -4,7 +4,7 @@
 # bias and the standard deviation over rounds of ln(ratio) of the mix's mean time, and for very different ones how many bytes
 # were written back from the cache for each byte that a strategy stored.
 #
-#   scripts/isolation.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 30 minutes
+#   scripts/experiments/isolation.sh [ROUNDS] [OPTIONS OF docshape run...]     default: 12 rounds of each, about 30 minutes
 #
 #   DOCSHAPE   the docshape to use (one that is built first)
 set -euo pipefail
