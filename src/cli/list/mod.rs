@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::report::counted;
-use crate::scenario::StrategyDefinition;
+use crate::scenario::{StrategyDefinition, nearest};
 
 use super::catalogue::{self, SCENARIOS};
 use super::exit::{CliError, Exit};
@@ -17,11 +17,13 @@ use super::output;
 /// `list`.
 #[derive(Debug, Clone, Args)]
 pub struct ListArguments {
-    /// Print a page with all strategies and claims in Markdown
-    #[arg(long)]
+    /// A scenario, whose strategies and claims are printed in Markdown [default: all, a line each]
+    scenario: Option<String>,
+    /// Print the index of all scenarios in Markdown
+    #[arg(long, conflicts_with = "scenario")]
     markdown: bool,
-    /// Folder with the verdicts of claims, a file per scenario, for --markdown [default: none]
-    #[arg(long, value_name = "DIR", requires = "markdown")]
+    /// Folder with the verdicts of claims, a file per scenario [default: none]
+    #[arg(long, value_name = "DIR", requires = "scenario")]
     verdicts: Option<PathBuf>,
 }
 
@@ -31,7 +33,17 @@ pub struct ListArguments {
 /// When the table cannot be written.
 pub fn list(arguments: &ListArguments) -> Result<Exit, CliError> {
     if arguments.markdown {
-        output::print(&page::page(&catalogue::by_group()?, arguments.verdicts.as_deref())?)?;
+        output::print(&page::index(&catalogue::by_group()?))?;
+        return Ok(Exit::Success);
+    }
+    if let Some(name) = &arguments.scenario {
+        let all = catalogue::by_group()?;
+        let found = all.iter().flat_map(|(_, scenarios)| scenarios).find(|one| one.name.value == *name);
+        let known: Vec<&str> = SCENARIOS.iter().map(|(name, _)| *name).collect();
+        let found = found.ok_or_else(|| {
+            CliError::usage(format!("the catalogue has no scenario `{name}`: {}", nearest(name, &known)))
+        })?;
+        output::print(&page::page(found, arguments.verdicts.as_deref())?)?;
         return Ok(Exit::Success);
     }
     let width = SCENARIOS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The page of the catalogue, in Markdown: what every scenario asks, its strategies, and its claims with their verdicts.
+//! The catalogue in Markdown: an index of the scenarios, and the page of one with its strategies and claims.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,39 +9,39 @@ use crate::scenario::{Scenario, StrategyDefinition};
 
 use super::super::exit::CliError;
 
-/// Returns the page. `folder` has the verdicts of each scenario in a file of its name; one without a file has none.
-///
-/// # Errors
-/// When a file of verdicts cannot be read.
-pub fn page(groups: &[(&str, Vec<Scenario>)], folder: Option<&Path>) -> Result<String, CliError> {
+/// Returns the index: a line per scenario, by the decision that it is about.
+pub fn index(groups: &[(&str, Vec<Scenario>)]) -> String {
     let mut text = HEAD.to_owned();
     for (group, scenarios) in groups {
-        let _ = writeln!(text, "* **{}**: {}", capitalized(group), linked(scenarios));
-    }
-    for (group, scenarios) in groups {
-        let _ = write!(text, "\n## {}\n", capitalized(group));
+        let _ = write!(text, "\n## {}\n\n", capitalized(group));
         for scenario in scenarios {
-            let verdicts = folder.map(|folder| verdicts(folder, &scenario.name.value)).transpose()?.flatten();
-            write_scenario(&mut text, scenario, verdicts.as_ref());
+            let name = &scenario.name.value;
+            let _ = writeln!(text, "* [{name}](../scenarios/{name}.yaml): {}", scenario.title);
         }
     }
+    text
+}
+
+/// Returns the page of a scenario. `folder` has the verdicts of each scenario in a file of its name; one without a file has none.
+///
+/// # Errors
+/// When the file of verdicts cannot be read.
+pub fn page(scenario: &Scenario, folder: Option<&Path>) -> Result<String, CliError> {
+    let verdicts = folder.map(|folder| verdicts(folder, &scenario.name.value)).transpose()?.flatten();
+    let mut text = String::new();
+    write_scenario(&mut text, scenario, verdicts.as_ref());
     Ok(text)
 }
 
 const HEAD: &str = "# Scenarios
 
-Every built-in scenario with its strategies and claims, by the decision that it is about. The page is made from the files in
-`scenarios/` and the verdicts in `results/claims/` by `docshape list --markdown --verdicts results/claims`.
-
-A claim is a sentence of a text, and a comparison that a run decides. *By design*: the sentence follows from the steps of the
-strategy, so that no measurement could refute it. `docshape run SCENARIO --claims` measures the claims of a scenario again. The
-preset smoke has one round, which decides counts and audits, but no times.
-
+Every built-in scenario, by the decision that it is about. `docshape list NAME` prints the strategies and claims of one, with
+`--verdicts results/claims` also what was measured of the claims; `docshape run NAME --claims` measures them again.
 ";
 
 fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: Option<&ClaimsRecord>) {
     let name = &scenario.name.value;
-    let _ = write!(text, "\n### {name}\n\n**{}** {}\n", scenario.title, scenario.about);
+    let _ = write!(text, "# {name}\n\n**{}** {}\n", scenario.title, scenario.about);
     if !scenario.sources.is_empty() {
         let _ = write!(text, "\nSources: {}.\n", scenario.sources.join("; "));
     }
@@ -90,11 +90,6 @@ fn verdicts(folder: &Path, scenario: &str) -> Result<Option<ClaimsRecord>, CliEr
         return Ok(None);
     }
     Ok(Some(results::load_claims(&path)?))
-}
-
-fn linked(scenarios: &[Scenario]) -> String {
-    let links: Vec<String> = scenarios.iter().map(|scenario| format!("[{0}](#{0})", scenario.name.value)).collect();
-    links.join(", ")
 }
 
 fn capitalized(text: &str) -> String {
