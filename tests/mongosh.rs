@@ -650,7 +650,7 @@ fn without_a_mongod_the_commands_before_the_first_reply_are_shown() {
         String::from_utf8(ended.stdout).unwrap()
     };
     let loops = shown("trees", "parent");
-    assert!(loops.contains("scripts/install-mongod.sh"), "{loops}");
+    assert!(loops.contains("docshape server install"), "{loops}");
     let (_, ancestors) = loops.split_once("// ancestors(").unwrap();
     let (ancestors, _) = ancestors.split_once("\n\n").unwrap();
     assert_eq!(ancestors.matches("db.nodes.find").count(), 1, "{ancestors}");

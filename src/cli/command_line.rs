@@ -79,6 +79,14 @@ pub enum CliCommand {
     /// Start the embedded server without running a benchmark
     #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]
     Server(ServerCommand),
+    /// Print completions for a shell
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page
+    #[command(hide = true)]
+    Man,
     /// Become a mongod that ends with its parent (internal)
     #[command(hide = true)]
     ExecMongod(ExecMongodArguments),

@@ -5,6 +5,8 @@ pub mod argument;
 pub mod capacity;
 pub mod catalogue;
 pub mod file_limit;
+mod generated;
+mod install;
 pub mod interrupt;
 pub mod output;
 pub mod progress;
@@ -64,6 +66,9 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         CliCommand::Clean(arguments) => clean::clean(&arguments),
         CliCommand::Rights(arguments) => rights::rights(&arguments),
         CliCommand::Server(ServerCommand::Start(arguments)) => server::start(&arguments),
+        CliCommand::Server(ServerCommand::Install(arguments)) => install::install(&arguments),
+        CliCommand::Completions { shell } => generated::completions(shell),
+        CliCommand::Man => generated::man(),
         CliCommand::ExecMongod(arguments) => become_mongod(&arguments),
     }
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use crate::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, LocateError, data_home, locate};
 
 use super::argument::{ConnectionString, EmbeddedArguments, ServerArguments, StartArguments};
 use super::exit::{CliError, Exit};
+use super::install;
 use super::interrupt::Interrupt;
 use super::output;
 
@@ -65,12 +66,18 @@ impl EmbeddedArguments {
     pub fn options(&self) -> Result<EmbeddedOptions, CliError> {
         let value = |name| std::env::var_os(name);
         let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
-        let program = locate(
-            self.mongod.as_deref().map(|path| ("--mongod", path)),
-            value("DOCSHAPE_MONGOD").as_deref(),
-            home.as_deref(),
-            value("PATH").as_deref(),
-        );
+        let find = || {
+            locate(
+                self.mongod.as_deref().map(|path| ("--mongod", path)),
+                value("DOCSHAPE_MONGOD").as_deref(),
+                home.as_deref(),
+                value("PATH").as_deref(),
+            )
+        };
+        let program = match find() {
+            Err(LocateError::Missing) if install::offer()? => find(),
+            found => found,
+        };
         let mut options = EmbeddedOptions::new(program?, launcher()?, std::env::temp_dir());
         options.cache_gb = self.cache_gb();
         Ok(options)

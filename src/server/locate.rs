@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::KindedError;
 
-/// Where `scripts/install-mongod.sh` puts its program, below the data home.
+/// Where `docshape server install` puts its program, below the data home.
 const INSTALLED: &str = "docshape/mongod/6.0.5/mongod";
 
 /// Why there is no `mongod` to start.
@@ -25,7 +25,7 @@ pub enum LocateError {
     Missing,
 }
 
-const WAYS: &str = "to get a server: run scripts/install-mongod.sh, or run docshape with one in \
+const WAYS: &str = "to get a server: run `docshape server install`, or run docshape with one in \
                     containers (`docker compose run --rm docshape run SCENARIO`), or use any replica set or sharded cluster with MONGODB_URI";
 
 /// The folder for a user's data, from the values of `XDG_DATA_HOME` and `HOME`; a relative one does not count.
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn when_there_is_none_the_three_ways_are_named() {
         let text = locate(None, None, None, None).unwrap_err().to_string();
-        for way in ["scripts/install-mongod.sh", "docker compose run", "MONGODB_URI"] {
+        for way in ["docshape server install", "docker compose run", "MONGODB_URI"] {
             assert!(text.contains(way), "{text}");
         }
     }

@@ -126,11 +126,7 @@ fn leaves_no_files_when_interrupted_during_the_start() {
 
 #[test]
 fn missing_mongod_error_lists_ways_to_get_one() {
-    fails(
-        &["server", "start", "--mongod", "/no/mongod"],
-        3,
-        &["--mongod names /no/mongod", "scripts/install-mongod.sh"],
-    );
+    fails(&["server", "start", "--mongod", "/no/mongod"], 3, &["--mongod names /no/mongod", "docshape server install"]);
     fails(&["server", "start", "--mongod", "/bin/false"], 3, &["/bin/false ended by itself"]);
     fails(&["server", "start", "--port", "0"], 2, &["--port", "from 1 to 65535"]);
     fails(&["server", "start", "--cache-gb", "20000"], 2, &["--cache-gb", "from 0.25 to 10000"]);
@@ -141,7 +137,7 @@ fn missing_mongod_error_lists_ways_to_get_one() {
     let ended =
         run(docshape(&["server", "start"]).env("HOME", "/nonexistent").env_remove("XDG_DATA_HOME").env("PATH", ""));
     assert_eq!(ended.code, 3);
-    for way in ["error: no mongod was found", "scripts/install-mongod.sh", "docker compose run", "MONGODB_URI"] {
+    for way in ["error: no mongod was found", "docshape server install", "docker compose run", "MONGODB_URI"] {
         assert!(ended.err.contains(way), "{way}: {}", ended.err);
     }
 }

@@ -58,7 +58,7 @@ pub enum CompareFormat {
     Markdown,
     /// A page that needs no network
     Html,
-    /// The conclusions as data, see docs/report.schema.json
+    /// The conclusions as data, see schemas/report.schema.json
     Json,
 }
 
