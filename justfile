@@ -11,6 +11,13 @@ build:
 test *arguments:
     cargo test {{ arguments }}
 
+# The two-minute subset of the gate: format, lints of the library, unit tests that need neither a server nor long statistics
+quick:
+    cargo fmt --check
+    cargo clippy --lib --locked -- -D warnings
+    cargo test --lib -- --skip simulation --skip hostile --skip matrix::tests
+    cargo test --test layering --test diagnostics --test plan_diagnostics
+
 # Check format, lints and dependencies
 lint:
     cargo fmt --check
