@@ -76,7 +76,8 @@ done
 for kind in compare capacity verify summary sweep growth rules; do
     CHARTS="" look "$folder/pages/$kind.html" "$folder/pages/$kind"
 done
-CHARTS="" look results/index.html "$folder/pages/index"
+"$docshape" summary results --format html >"$folder/matrix.html"
+CHARTS="" look "$folder/matrix.html" "$folder/pages/index"
 
 # The page of the run, with texts that try to inject markup and script.
 mkdir -p "$folder/hostile"

@@ -3,6 +3,7 @@
 #
 #   scripts/publish-results.sh [OPTION...] [SCENARIO...]    (all scenarios with all mixes but those for verification)
 #   scripts/publish-results.sh --render [--out DIR]         (renders reports and pages again, measures nothing)
+#   scripts/publish-results.sh --site DIR [--out DIR]       (a copy of the results with pages, as they are published)
 #
 #   --preset NAME      for all scenarios (default quick)
 #   --full SCENARIO    preset full for this one; may be repeated
@@ -84,8 +85,19 @@ render() {
 pages() {
     "$docshape" summary "$out" >"$out/README.md.new"
     mv "$out/README.md.new" "$out/README.md"
-    "$docshape" summary "$out" --format html >"$out/index.html.new"
-    mv "$out/index.html.new" "$out/index.html"
+    "$docshape" summary "$out" --rules >"$out/rules.md.new"
+    mv "$out/rules.md.new" "$out/rules.md"
+}
+
+# A copy of the results with a page for each, and one over all.
+site() {
+    local record
+    mkdir -p "$site"
+    cp -r "$out/." "$site"
+    while read -r record; do
+        "$docshape" report "$record" --out "$(dirname "$record")"
+    done < <(find "$site" -name run.json.gz -not -path '*/.*' | sort)
+    "$docshape" summary "$site" --format html >"$site/index.html"
 }
 
 # How long the rest takes, from the mean of what was measured so far.
@@ -101,8 +113,8 @@ say_rest() {
 main() {
     cd "$(dirname "$0")/.."
     preset=quick out=results machine='' full=() failures=() measured=0
-    local scenarios=() only_render='' again='' usage
-    usage="usage: $0 [--preset NAME] [--full SCENARIO] [--out DIR] [--machine NAME] [--again] [--render] [SCENARIO...]"
+    local scenarios=() only_render='' again='' site='' usage
+    usage="usage: $0 [--preset NAME] [--full SCENARIO] [--out DIR] [--machine NAME] [--again] [--render | --site DIR] [SCENARIO...]"
     while (($#)); do
         case $1 in
         --preset) preset=${2:?--preset needs the name of a preset: quick, full or publish}; shift 2 ;;
@@ -111,6 +123,7 @@ main() {
         --machine) machine=${2:?--machine needs a name}; shift 2 ;;
         --again) again=1; shift ;;
         --render) only_render=1; shift ;;
+        --site) site=${2:?--site needs a folder}; shift 2 ;;
         -*) echo "unknown option $1; $usage" >&2; exit 2 ;;
         *) scenarios+=("$1"); shift ;;
         esac
@@ -127,6 +140,10 @@ main() {
         docshape=$copy/docshape
     fi
     version=$("$docshape" --version | cut -d ' ' -f 2)
+    if [[ -n $site ]]; then
+        site
+        return
+    fi
     if [[ -n $only_render ]]; then
         render
         pages

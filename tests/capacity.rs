@@ -152,7 +152,7 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
         printed.contains("Up to how many calls per second does each strategy meet read_page.p90<200ms? Mix default."),
         "{printed}"
     );
-    let record = docshape::results::load_capacity(&out).unwrap();
+    let record = docshape::results::load_as::<docshape::results::CapacityRecord>(&out).unwrap();
     let [search] = record.searches.as_slice() else { panic!("one search: {record:?}") };
     let rate = capacity(search);
     let [confirmation] = record.confirmations.as_slice() else { panic!("one confirmation: {record:?}") };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tempfile::TempDir;
 
-use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, Report, plain, published};
+use crate::report::{MARKDOWN_FILE, Markdown, Report, plain, published};
 use crate::results::{
     self, PUBLISHED_FILE, Part, Preset, PublishedMix, PublishedRecord, PublishedScenario, RunRecord, Status, saved_run,
 };
@@ -54,7 +54,7 @@ pub fn publish(arguments: &PublishArguments) -> Result<Exit, CliError> {
             arguments.run.display()
         )));
     }
-    let found = published(&record, scenario(&record), &machine, &others);
+    let found = published(&record, scenario(&record), &machine);
     let place = place(&arguments.into, &found);
     check_replaceable(&place, &found)?;
     let parent = place.parent().unwrap_or(&arguments.into);
@@ -107,7 +107,7 @@ fn machine(arguments: &PublishArguments) -> Result<String, CliError> {
             saved_run::LONGEST_NAME
         ))),
         None if arguments.run.join(PUBLISHED_FILE).is_file() => {
-            let name = results::load_published(&arguments.run)?.machine.name;
+            let name = results::load_as::<PublishedRecord>(&arguments.run)?.machine.name;
             Ok(if saved_run::is_name(&name) { name } else { String::new() })
         }
         None => Ok(String::new()),
@@ -178,7 +178,7 @@ fn check_replaceable(place: &Path, found: &PublishedRecord) -> Result<(), CliErr
     if !place.join(PUBLISHED_FILE).is_file() {
         return refused(&format!("it has no {PUBLISHED_FILE}, so it is not a published result"));
     }
-    match results::load_published(place) {
+    match results::load_as::<PublishedRecord>(place) {
         // Names that differ may have the same path.
         Ok(old) if old.scenario.name != found.scenario.name || old.mix.name != found.mix.name => {
             refused("it is a result of another scenario or mix")
@@ -188,14 +188,13 @@ fn check_replaceable(place: &Path, found: &PublishedRecord) -> Result<(), CliErr
 }
 
 fn write_files(record: &RunRecord, found: &PublishedRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
-    results::save_as(found, folder, PUBLISHED_FILE)?;
+    results::save_document(found, folder)?;
     results::save_compressed(record, folder)?;
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
         results::write_whole(&path, text).map_err(|error| write_error(&path, &error))
     };
-    write(MARKDOWN_FILE, &written(&Markdown, report))?;
-    write(HTML_FILE, &written(&Html, report))
+    write(MARKDOWN_FILE, &written(&Markdown, report))
 }
 
 /// Puts a complete folder in the place of another one, which stays if that fails.
@@ -220,7 +219,7 @@ fn replace(folder: TempDir, place: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::results::{COMPRESSED_RUN_FILE, load, load_published, save};
+    use crate::results::{COMPRESSED_RUN_FILE, load, load_as, save};
     use crate::stats::sample;
 
     use super::*;
@@ -254,12 +253,12 @@ mod tests {
         let (run, into) = (saved(|_| {}), tempfile::tempdir().unwrap());
         publish_to(run.path(), into.path(), Some("m6i")).unwrap();
         let place = into.path().join("blog-comments/default/mongodb-6.0.5-2-cores-m6i");
-        let files = [MARKDOWN_FILE, HTML_FILE, COMPRESSED_RUN_FILE, PUBLISHED_FILE];
+        let files = [MARKDOWN_FILE, COMPRESSED_RUN_FILE, PUBLISHED_FILE];
         let mut expected = files.map(str::to_owned);
         expected.sort();
         assert_eq!(names(&place), expected);
         assert_eq!(load(&place).unwrap(), load(run.path()).unwrap());
-        let found = load_published(&place).unwrap();
+        let found = load_as::<PublishedRecord>(&place).unwrap();
         assert_eq!(found.scenario.group.as_deref(), Some("embed or reference"));
         let mixes: Vec<_> = found.scenario.mixes.iter().map(|mix| (mix.name.as_str(), mix.has_parameters)).collect();
         assert_eq!(mixes, [("default", false), ("large", true), ("ratio", false)]);
@@ -267,11 +266,11 @@ mod tests {
         assert_eq!(found.scenario.mixes[2].weights, None);
         let bytes = |name: &str| fs::read(place.join(name)).unwrap();
         let before = files.map(bytes);
-        assert!(before[3].len() < 15_000, "{}", before[3].len());
+        assert!(before[2].len() < 15_000, "{}", before[2].len());
         // It keeps the machine's name, and nothing that was there before.
         fs::write(place.join("more"), "").unwrap();
         publish_to(&place, into.path(), None).unwrap();
-        assert_eq!((names(&place).len(), files.map(bytes)), (4, before));
+        assert_eq!((names(&place).len(), files.map(bytes)), (3, before));
         assert_eq!(names(place.parent().unwrap()), ["mongodb-6.0.5-2-cores-m6i"], "no temporary folders stay");
     }
 
@@ -342,6 +341,6 @@ mod tests {
         refused(other.path(), "it is a result of another scenario or mix");
         fs::write(place.join(PUBLISHED_FILE), "{").unwrap();
         publish_to(run.path(), into.path(), None).unwrap();
-        assert!(load_published(&place).is_ok());
+        assert!(load_as::<PublishedRecord>(&place).is_ok());
     }
 }

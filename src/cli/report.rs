@@ -6,7 +6,9 @@ use std::path::Path;
 use crate::report::{
     CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
 };
-use crate::results::{self, CAPACITY_FILE, GROWTH_FILE, RunRecord, SWEEP_FILE, SweepRecord};
+use crate::results::{
+    self, CAPACITY_FILE, CapacityRecord, GROWTH_FILE, GrowthRecord, RunRecord, SWEEP_FILE, SweepRecord,
+};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
@@ -18,11 +20,11 @@ use super::output;
 /// When the run cannot be read or the report cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     if holds(&arguments.run, CAPACITY_FILE) {
-        let report = Report::of_capacity(&results::load_capacity(&arguments.run)?);
+        let report = Report::of_capacity(&results::load_as::<CapacityRecord>(&arguments.run)?);
         return print_without_run(arguments, report, "a search for capacity");
     }
     if holds(&arguments.run, GROWTH_FILE) {
-        let report = Report::of_growth(&results::load_growth(&arguments.run)?);
+        let report = Report::of_growth(&results::load_as::<GrowthRecord>(&arguments.run)?);
         return print_without_run(arguments, report, "the growth of documents");
     }
     if holds(&arguments.run, SWEEP_FILE) {
@@ -54,7 +56,7 @@ fn holds(path: &Path, file: &str) -> bool {
 /// When it, or the run of a point, cannot be read.
 fn sweep_report(path: &Path) -> Result<Report, CliError> {
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-    let record = results::load_sweep(folder)?;
+    let record = results::load_as::<SweepRecord>(folder)?;
     let runs = runs_of_points(&record, folder)?;
     Ok(Report::of_sweep(&record, &runs))
 }

@@ -7,7 +7,10 @@ use crate::report::{
     CatalogueOrder, HTML_FILE, Html, MARKDOWN_FILE, Markdown, Matrix, MatrixHtml, NamedRun, PlacedResult,
     PublishedResults, Report, plain, published,
 };
-use crate::results::{self, CLAIMS_FILE, GROWTH_FILE, PUBLISHED_FILE, PublishedRecord, RunRecord, SWEEP_FILE, Status};
+use crate::results::{
+    self, CLAIMS_FILE, ClaimsRecord, GROWTH_FILE, GrowthRecord, PUBLISHED_FILE, PublishedRecord, RunRecord, SWEEP_FILE,
+    Status, SweepRecord,
+};
 use crate::scenario::GROUPS;
 
 use super::argument::{SummaryArguments, SummaryFormat};
@@ -112,11 +115,13 @@ fn rules(found: &ResultFiles) -> Result<Option<Report>, CliError> {
         let beneath = path.strip_prefix(&found.root).unwrap_or(path);
         let place = beneath.parent().map_or_else(String::new, |place| place.display().to_string());
         match beneath.file_name().and_then(|name| name.to_str()) {
-            Some(SWEEP_FILE) => all.sweeps.push((place, results::load_sweep(path)?)),
-            Some(GROWTH_FILE) => all.growths.push((place, results::load_growth(path)?)),
-            _ => all.claims.push(results::load_claims(path)?),
+            Some(SWEEP_FILE) => all.sweeps.push((place, results::load_as::<SweepRecord>(path)?)),
+            Some(GROWTH_FILE) => all.growths.push((place, results::load_as::<GrowthRecord>(path)?)),
+            _ => all.claims.push(results::load_as::<ClaimsRecord>(path)?),
         }
     }
+    let records = found.published.iter().filter(|folder| results::is_run_folder(folder));
+    all.runs = records.map(|folder| results::load(folder)).collect::<Result<_, _>>()?;
     Ok((!found.rules.is_empty()).then(|| Report::of_rules(&all)))
 }
 
@@ -128,7 +133,7 @@ fn no_rules(folder: &Path) -> CliError {
 }
 
 fn published_results(found: &ResultFiles) -> Result<Vec<PlacedResult>, CliError> {
-    let load = |folder: &PathBuf| Ok(place(&found.root, folder, results::load_published(folder)?));
+    let load = |folder: &PathBuf| Ok(place(&found.root, folder, results::load_as::<PublishedRecord>(folder)?));
     found.published.iter().map(load).collect()
 }
 
@@ -140,7 +145,7 @@ fn runs(found: &ResultFiles) -> Result<Vec<NamedRun>, CliError> {
 /// A run that is not published, next to published ones; `None` for one without numbers to rely on.
 fn placed(root: &Path, run: &NamedRun) -> Option<PlacedResult> {
     let NamedRun { name, record } = run;
-    let result = published(record, publish::scenario(record), "", &[]);
+    let result = published(record, publish::scenario(record), "");
     let is_usable = record.status == Status::Complete && result.valid;
     if !is_usable {
         output::message(&format!("warning: {} is not in the matrix: {}\n", plain(name), obstacle(record)));

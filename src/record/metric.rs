@@ -100,6 +100,11 @@ const METRICS: [(&str, &str, Metric, &[MetricUse]); 14] = [
 ];
 
 impl Metric {
+    /// The mean time.
+    pub const MEAN: Metric = Metric::Time(TimeMetric::Mean);
+    /// The 99th percentile of the times.
+    pub const P99: Metric = quantile(0.99);
+
     /// Finds a metric by its name: `p99.9` and `p999` are the same.
     pub fn named(name: &str, used: MetricUse) -> Option<Metric> {
         let known = METRICS.iter().find(|(known, ..)| *known == name);

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::arm_comparison::ComparedMetric;
 use super::cell::Tone;
 use super::decision::Decision;
 use super::evaluation::Evaluation;
@@ -10,8 +9,8 @@ use super::format::{NOTHING, bytes, counted, three, time, wrap};
 use super::parts::PartEvaluations;
 use super::table::{Forms, Row, Table};
 use super::{HTML_FILE, Report};
+use crate::record::Metric;
 use crate::record::Part;
-use crate::stats::geometric_mean;
 
 /// The most lines at 100 columns.
 pub(super) const MOST_LINES: usize = 30;
@@ -139,8 +138,8 @@ fn name(run: &Evaluation, place: usize) -> String {
 }
 
 fn p99(main: &Evaluation, place: usize) -> Option<f64> {
-    let question = main.comparisons().find(|one| one.metric == ComparedMetric::P99)?;
-    geometric_mean(&question.arms().get(place)?.means)
+    let question = main.comparisons().find(|one| one.metric == Metric::P99)?;
+    question.arms().get(place)?.series.value
 }
 
 /// Calls per second at saturation.

@@ -119,13 +119,8 @@ fn own_costs(record: &RunRecord) -> Vec<OperationCost> {
     let of = |operation: usize| {
         let per_call = |strategy: usize| {
             let cost = stats::own_cost(record, strategy, operation)?;
-            let calls = cost.calls as f64;
             let value = |column: &'static Counter| {
-                if column.name == ROUND_TRIPS.name {
-                    Some(cost.round_trips as f64 / calls)
-                } else {
-                    cost.counters.get(column.name).map(|grown| grown / calls).filter(|value| value.is_finite())
-                }
+                if column.name == ROUND_TRIPS.name { Some(cost.round_trips) } else { cost.per_call(column.name) }
             };
             let values = Counter::own_cost_columns().into_iter().map(value).collect();
             Some((plain(&record.strategies[strategy].name), values))

@@ -3,16 +3,20 @@
 use crate::results::{LoadModel, RunRecord};
 use crate::stats::{
     self, Anomalies, CollectionGrowth, Comparison, Deferred, Distribution, FollowedGrowth, InFlight, MINIMUM_ROUNDS,
-    OpenLoad, OutcomeTotals, QuarterTimes, Ranking, RoundTimes, SharedCache, Spread, Verdict, outcome_totals,
+    OpenLoad, OutcomeTotals, QuarterTimes, Ranking, RoundTimes, SharedCache, Spread, Times, Verdict, outcome_totals,
 };
 
-use super::arm_comparison::{ArmComparison, ComparedMetric, ComparisonFamily, PartQuestions, ask};
 use super::cost::{self, Costs};
 use super::format::plain;
 use super::{validity, verdict_text};
+use crate::record::Metric;
+use crate::stats::{ArmComparison, ComparisonFamily, PartQuestions, ask};
 
 /// The parts of a window between which the size of followed documents is read for charts.
 pub const FOLLOWED_STEPS: u32 = 16;
+
+/// The shares (0 to 1) of the calls for which reports have quantiles.
+pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
 
 /// A run's numbers.
 #[derive(Debug)]
@@ -55,7 +59,7 @@ pub struct StrategyResults {
     pub is_unsafe: bool,
     /// The baseline measured a second time.
     pub is_repeat: bool,
-    /// Completed calls per second of all clients; with open load those sent in time.
+    /// Calls per second; with open load those sent in time.
     pub calls_per_second: Option<f64>,
     /// Whether it kept up with the intended rate; `None` with closed load.
     pub open: Option<OpenLoad>,
@@ -114,10 +118,20 @@ pub struct Measured {
     pub mean: Option<f64>,
     /// The comparison with the baseline; `None` for the baseline itself.
     pub comparison: Option<Comparison>,
-    /// The times of the successful calls.
+    /// The times at [`SHARES`] over all rounds, in nanoseconds; `None` with too few calls beyond one.
+    pub quantiles: Vec<Option<f64>>,
+    /// The times of the calls of all rounds together.
     pub distribution: Distribution,
     /// The outcomes of the calls.
     pub totals: OutcomeTotals,
+}
+
+impl Measured {
+    /// The time in nanoseconds at one of [`SHARES`].
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let place = SHARES.iter().position(|known| *known == share)?;
+        self.quantiles.get(place).copied().flatten()
+    }
 }
 
 impl Evaluation {
@@ -129,7 +143,7 @@ impl Evaluation {
         let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
         let PartQuestions { families, described } = ask(record, &operations, mix, cache);
         let asked = || families.iter().flat_map(|family| &family.questions);
-        let of_means = described.iter().chain(asked().filter(|one| one.metric == ComparedMetric::Mean));
+        let of_means = described.iter().chain(asked().filter(|one| one.metric == Metric::MEAN));
         let rows = of_means.map(|comparison| row(record, comparison)).collect();
         let invalid = validity::invalid(record);
         let no_verdict = verdict_text::no_verdict(record, &strategies, !invalid.is_empty());
@@ -163,7 +177,7 @@ impl Evaluation {
 
     /// The comparison of mean times behind a row, where it is tested.
     pub fn question(&self, row: &OperationResults) -> Option<&ArmComparison> {
-        self.comparisons().find(|one| one.metric == ComparedMetric::Mean && one.operation == row.operation)
+        self.comparisons().find(|one| one.metric == Metric::MEAN && one.operation == row.operation)
     }
 
     /// The strategies with their places, without the repeat: it is the baseline again.
@@ -221,7 +235,7 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
         is_repeat: entry.is_repeat,
         calls_per_second: match &open {
             Some(open) => Some(open.achieved),
-            None => stats::calls_per_second(record, strategy),
+            None => stats::value(record, Metric::Throughput, strategy, None),
         },
         in_flight: if open.is_none() { stats::in_flight(record, strategy) } else { None },
         deferred: stats::deferred(record, strategy),
@@ -239,20 +253,23 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
 
 fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
     let operation = comparison.operation;
-    let cell = |strategy: usize| {
-        let measured = || {
-            stats::cells(record, strategy).flat_map(|cell| match operation {
-                Some(operation) => cell.operations.get(operation).into_iter().collect::<Vec<_>>(),
-                None => cell.operations.iter().collect(),
-            })
-        };
+    let strategies = 0..record.strategies.len();
+    let times: Vec<Times> = strategies.clone().map(|strategy| Times::of(record, strategy, operation, None)).collect();
+    let quantiles = stats::quantile_values(record, operation, &times, &SHARES);
+    let cell = |((strategy, times), quantiles): ((usize, Times), Vec<Option<f64>>)| {
+        let measured = stats::cells(record, strategy).flat_map(|cell| match operation {
+            Some(operation) => cell.operations.get(operation).into_iter().collect::<Vec<_>>(),
+            None => cell.operations.iter().collect(),
+        });
         Measured {
-            mean: stats::geometric_mean(&comparison.arms()[strategy].means),
+            mean: comparison.arms()[strategy].series.value,
             comparison: comparison.with_baseline(strategy).cloned(),
-            distribution: Distribution::of(measured(), record.settings.timeout()),
-            totals: outcome_totals(measured()),
+            quantiles,
+            distribution: times.all,
+            totals: outcome_totals(measured),
         }
     };
+    let cells = strategies.zip(times).zip(quantiles).map(cell).collect();
     let weights = || record.mix.weights.iter().filter(|(_, weight)| *weight > 0.0);
     let name = operation.map(|operation| record.operations[operation].as_str());
     let weight: f64 = weights().filter(|(of, _)| Some(of.as_str()) == name).map(|(_, weight)| weight).sum();
@@ -263,6 +280,6 @@ fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
         band: comparison.band(),
         fastest: comparison.ranking().filter(Ranking::is_clear).map(|ranking| ranking.best),
         share: name.map(|_| weight / weights().map(|(_, weight)| weight).sum::<f64>()),
-        cells: (0..record.strategies.len()).map(cell).collect(),
+        cells,
     }
 }

@@ -1,4 +1,4 @@
-//! The report as data: its headline, its sections, and a record per row of every table. docs/report.schema.json describes it.
+//! The report as data: its headline, its sections, and a record per row of every table. schemas/report.schema.json describes it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use super::{Renderer, Report};
 const FORM: Forms = Forms::JSON;
 
 /// The version of the view. It grows when a field goes or changes its meaning; fields may be added without.
-pub const JSON_FORMAT: u32 = 4;
+pub const JSON_FORMAT: u32 = 1;
 
 /// Writes JSON, indented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Renderer for Json {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(title = "docshape report", rename = "Report"))]
 struct View<'r> {
-    /// The version of this form: 2.
+    /// The version of this form.
     format: u32,
     /// The scenario's name.
     scenario: &'r str,

@@ -98,12 +98,12 @@ fn write_title(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {
         headline.invalid.iter().try_for_each(|reason| writeln!(out, ">\n> **{}**", escape(reason)))?;
         writeln!(out)?;
     }
-    Ok(())
+    headline.incomplete.iter().try_for_each(|status| writeln!(out, "> **{}**\n", escape(status)))
 }
 
 fn write_headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {
     if headline.decision.is_some() {
-        writeln!(out, "## The verdict in full\n")?;
+        writeln!(out, "## What was measured\n")?;
     }
     if !headline.about.is_empty() {
         paragraphs(out, [headline.about.as_str()])?;
@@ -112,7 +112,6 @@ fn write_headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result 
     if headline.has_verdict() && headline.decision.is_none() {
         writeln!(out, "## Verdict\n")?;
     }
-    headline.incomplete.iter().try_for_each(|status| writeln!(out, "> **{}**\n", escape(status)))?;
     if !headline.sentences.is_empty() {
         writeln!(out, "**{}**\n", escape(&headline.sentences.join(" ")))?;
     }

@@ -5,7 +5,6 @@
 //! report in one form and knows nothing of MongoDB. Nothing here prints, reads a clock or measures: a record from last year
 //! gives the same report.
 
-mod arm_comparison;
 mod brief;
 mod capacity;
 mod cell;

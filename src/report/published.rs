@@ -4,34 +4,27 @@ use std::collections::BTreeMap;
 
 use crate::record::{OPLOG_BYTES, Part};
 use crate::results::{
-    LoadModel, MetricRecord, PUBLISHED_FORMAT, PublishedAnswer, PublishedData, PublishedMachine, PublishedMetric,
-    PublishedOperation, PublishedRecord, PublishedScenario, PublishedServer, PublishedStrategy, PublishedVerification,
-    RunRecord, Standing,
+    LoadModel, MetricRecord, PUBLISHED_FORMAT, PublishedData, PublishedMachine, PublishedMetric, PublishedOperation,
+    PublishedRecord, PublishedScenario, PublishedServer, PublishedStrategy, PublishedVerification, RunRecord,
 };
-use crate::stats::{self, CollectionGrowth, MixEstimate, Ranking, Ratio, Verdict, geometric_mean};
+use crate::stats::{self, CollectionGrowth, MixEstimate, Prediction};
 
-use super::arm_comparison::{ArmComparison, ComparedMetric};
-use super::decision::Decision;
-use super::evaluation::Evaluation;
+use super::decision::Judged;
 use super::format::plain;
 use super::parts::PartEvaluations;
 use super::run_facts::verification;
-use super::section::{Headline, method, verdict};
+use super::section::method;
 use super::validity;
+use crate::record::Metric;
 
 /// The counter of the server's CPU time.
 const CPU_TIME: &str = "cpu_us";
 
 /// Computes what a run is published with. `scenario` is what its text says, `machine` the owner's name for the machine, and
-/// `others` are runs of other mixes, which the report of the run mentions.
-pub fn published(
-    record: &RunRecord,
-    scenario: PublishedScenario,
-    machine: &str,
-    others: &[RunRecord],
-) -> PublishedRecord {
+pub fn published(record: &RunRecord, scenario: PublishedScenario, machine: &str) -> PublishedRecord {
     let parts = PartEvaluations::new(record);
-    let run = Published { record, parts: &parts };
+    let judged = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none());
+    let run = Published { record, parts: &parts, judged, prediction: Prediction::of(parts.all_records()) };
     PublishedRecord {
         format: PUBLISHED_FORMAT,
         version: plain(&record.version),
@@ -63,23 +56,18 @@ pub fn published(
         valid: parts.distinct(validity::invalid).is_empty(),
         verification: verification(record)
             .map(|found| PublishedVerification { calls: found.calls, clean: found.clean }),
-        answer: answer(verdict::headline(record, &parts, others)),
+        answer: run.judged.as_ref().map(Judged::published).unwrap_or_default(),
         operations: run.operations(),
-        own_times_predict_mix: run.is_predicted(),
         strategies: run.strategies(),
     }
-}
-
-/// What the headline says. The one place that knows where the answer is.
-fn answer(headline: Headline) -> PublishedAnswer {
-    let Some(Decision { answer, sure, why, flips, but, .. }) = headline.decision else { return Default::default() };
-    PublishedAnswer { answer, sure, why, flips, but }
 }
 
 /// A run that is published.
 struct Published<'r> {
     record: &'r RunRecord,
     parts: &'r PartEvaluations,
+    judged: Option<Judged<'r>>,
+    prediction: Option<Prediction>,
 }
 
 impl Published<'_> {
@@ -91,6 +79,7 @@ impl Published<'_> {
                 name: plain(&entry.name),
                 about: plain(&entry.about),
                 is_unsafe: entry.is_unsafe,
+                is_predicted: self.prediction.as_ref().map(|one| one.holds(place, one.best)),
                 metrics: PublishedMetric::ALL.iter().filter_map(of).collect(),
             }
         };
@@ -100,9 +89,9 @@ impl Published<'_> {
     fn metric(&self, metric: PublishedMetric, strategy: usize) -> Option<MetricRecord> {
         let compared = |part, metric| self.compared(part, metric, strategy);
         let value = match metric {
-            PublishedMetric::ResponseMean => return compared(Part::Rate, ComparedMetric::Mean),
-            PublishedMetric::ResponseP99 => return compared(Part::Rate, ComparedMetric::P99),
-            PublishedMetric::CallsPerSecond => return compared(Part::Saturation, ComparedMetric::Throughput),
+            PublishedMetric::ResponseMean => return compared(Part::Rate, Metric::MEAN),
+            PublishedMetric::ResponseP99 => return compared(Part::Rate, Metric::P99),
+            PublishedMetric::CallsPerSecond => return compared(Part::Saturation, Metric::Throughput),
             PublishedMetric::OwnTime => {
                 self.parts.record(Part::Own).and_then(|own| MixEstimate::new(own).mean(strategy))
             }
@@ -116,17 +105,21 @@ impl Published<'_> {
     }
 
     /// A number that a family of comparisons asks for.
-    fn compared(&self, part: Part, metric: ComparedMetric, strategy: usize) -> Option<MetricRecord> {
+    fn compared(&self, part: Part, metric: Metric, strategy: usize) -> Option<MetricRecord> {
         let run = self.parts.get(part)?;
         let question = run.comparisons().find(|one| one.operation.is_none() && one.metric == metric)?;
-        let value = geometric_mean(&question.arms()[strategy].means).filter(|value| value.is_finite())?;
+        let value = question.arms()[strategy].series.value?;
         let none = MetricRecord { value, standing: None, ratio: None, interval: None };
-        Some(standing(run, question, strategy).map_or(none, |(standing, ratio)| MetricRecord {
-            standing: Some(standing),
+        let is_judged = run.no_verdict.is_none() && !run.strategies[strategy].is_unsafe;
+        let Some(ranking) = question.ranking().filter(|_| is_judged) else { return Some(none) };
+        let winner = self.judged.as_ref().and_then(|judged| judged.answer.winner());
+        let ratio = question.compared.pair(strategy, ranking.best).and_then(|one| one.ratio);
+        Some(MetricRecord {
+            standing: Some(ranking.standing(strategy, winner)),
             ratio: ratio.map(|ratio| ratio.mean),
             interval: ratio.and_then(|ratio| ratio.interval).map(|interval| [interval.low, interval.high]),
             ..none
-        }))
+        })
     }
 
     /// A counter per call of the mix.
@@ -165,7 +158,7 @@ impl Published<'_> {
         let total: f64 = weights.values().sum();
         let own = self.parts.record(Part::Own);
         let operation = |(place, name): (usize, &String)| {
-            let time = |strategy| geometric_mean(&stats::means(own?, strategy, place));
+            let time = |strategy| stats::own_time(own?, strategy, place);
             PublishedOperation {
                 name: plain(name),
                 share: weights.get(name.as_str()).map_or(0.0, |weight| weight / total),
@@ -175,58 +168,4 @@ impl Published<'_> {
         };
         self.record.operations.iter().enumerate().map(operation).collect()
     }
-
-    /// Whether own times predict the mix at saturation, which has the most calls, for all pairs of judged strategies. Where no
-    /// difference is reported, the order is chance, and only the size of the ratio must agree.
-    fn is_predicted(&self) -> Option<bool> {
-        let own = self.parts.record(Part::Own)?;
-        let (part, mix) =
-            [Part::Saturation, Part::Rate].iter().find_map(|part| Some((*part, self.parts.record(*part)?)))?;
-        let question = self.parts.get(part)?.comparisons().find(|one| one.operation.is_none())?;
-        let judged: Vec<usize> =
-            self.parts.main().without_repeat().filter(|(_, one)| !one.is_unsafe).map(|(place, _)| place).collect();
-        let estimate = MixEstimate::new(own);
-        let time = |strategy| stats::service_mean(stats::cells(mix, strategy).flat_map(|cell| &cell.operations));
-        let agrees = |one: usize, other: usize| {
-            let measured = time(one)? / time(other)?;
-            let is_reported = question
-                .compared
-                .pair(one, other)
-                .is_some_and(|pair| matches!(pair.verdict, Verdict::Faster | Verdict::Slower));
-            Some(if is_reported {
-                estimate.predicts(one, other, measured)
-            } else {
-                estimate.is_near(one, other, measured)
-            })
-        };
-        let pairs =
-            judged.iter().enumerate().flat_map(|(place, one)| judged[..place].iter().map(|other| (*one, *other)));
-        Some(pairs.into_iter().all(|(one, other)| agrees(one, other).unwrap_or(false)))
-    }
-}
-
-/// How a strategy compares with the best one, and its number divided by that of the best.
-fn standing(run: &Evaluation, question: &ArmComparison, strategy: usize) -> Option<(Standing, Option<Ratio>)> {
-    let Ranking { best, best_against, .. } = question.ranking().filter(|_| run.no_verdict.is_none())?;
-    if run.strategies.get(strategy)?.is_unsafe {
-        return None;
-    }
-    if strategy == best {
-        return Some((Standing::Best, None));
-    }
-    let Some(comparison) = best_against.iter().find(|one| one.against == strategy) else {
-        return Some((Standing::Inconclusive, None));
-    };
-    let standing = match comparison.verdict {
-        Verdict::Faster => Standing::Worse,
-        // The best is never slower.
-        Verdict::Slower | Verdict::Same { .. } | Verdict::NoDifference { .. } => Standing::NoDifference,
-        Verdict::Inconclusive(_) => Standing::Inconclusive,
-    };
-    let turned = comparison.ratio.map(|ratio| Ratio {
-        mean: ratio.mean.recip(),
-        interval: ratio.interval.map(stats::ConfidenceInterval::turned),
-        rounds: ratio.rounds,
-    });
-    Some((standing, turned))
 }

@@ -1,8 +1,11 @@
 //! Rules of thumb: what the sources say of document shapes, what was measured, and where the answer turns.
 
-use crate::results::{ClaimsRecord, DecidedClaimRecord, FindingRecord, GrowthRecord, SweepRecord};
+use std::collections::BTreeMap;
+
+use crate::results::{ClaimsRecord, DecidedClaimRecord, FindingRecord, GrowthRecord, RunRecord, SweepRecord};
 
 use super::cell::{Cell, Link, Tone};
+use super::claims::{ClaimStatement, claim_statements};
 use super::conditions::conditions;
 use super::format::{counted, plain};
 use super::section::claims::{self, BY_DESIGN, CountedClaim};
@@ -23,16 +26,71 @@ pub struct PublishedResults {
     pub growths: Vec<(String, GrowthRecord)>,
     /// The claims of scenarios.
     pub claims: Vec<ClaimsRecord>,
+    /// Published runs, which say something of the claims, too.
+    pub runs: Vec<RunRecord>,
 }
 
-/// A claim that was decided, and of which scenario.
-type DecidedClaim<'c> = (&'c ClaimsRecord, &'c DecidedClaimRecord);
+/// A claim with all that was measured of it.
+struct Rule<'c> {
+    record: &'c ClaimsRecord,
+    claim: &'c DecidedClaimRecord,
+    /// The mix and the numbers of the published runs that decide it.
+    others: Vec<(String, ClaimStatement)>,
+}
+
+/// Contradicting verdicts.
+const DEPENDS: &str = "depends";
+
+impl Rule<'_> {
+    /// What all say that decide it: `confirmed`, `refuted`, or, where they contradict each other, [`DEPENDS`].
+    fn verdict(&self) -> &str {
+        let own = Some(self.claim.verdict.as_str()).filter(|verdict| *verdict != "undecided");
+        let mut decided = own.into_iter().chain(self.others.iter().map(|(_, other)| other.verdict));
+        let Some(first) = decided.next() else { return "undecided" };
+        if decided.all(|other| other == first) { first } else { DEPENDS }
+    }
+
+    /// The numbers: of the runs for the claims where these decide, else of the others; of all where they contradict each other.
+    fn found(&self) -> String {
+        let others = || self.others.iter().map(|(mix, other)| format!("mix {mix}: {}: {}", other.verdict, other.found));
+        if self.verdict() == DEPENDS {
+            let own = format!("{}: {}", self.claim.verdict, self.claim.text);
+            return std::iter::once(own).chain(others()).collect::<Vec<_>>().join("; ");
+        }
+        match (self.claim.verdict.as_str(), others().next()) {
+            ("undecided", Some(other)) => other,
+            _ => self.claim.text.clone(),
+        }
+    }
+}
+
+/// What published runs say of the claims of a scenario, by the claim's id.
+fn decided_elsewhere(runs: &[RunRecord]) -> BTreeMap<(String, String), Vec<(String, ClaimStatement)>> {
+    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for run in runs {
+        for (claim, statement) in claim_statements(run) {
+            if statement.verdict != "undecided" {
+                let key = (run.scenario.name.clone(), claim.id.clone());
+                found.entry(key).or_default().push((run.mix.name.clone(), statement));
+            }
+        }
+    }
+    found
+}
 
 impl Report {
     /// Computes the rules that some results confirm, refute and bound.
     pub fn of_rules(results: &PublishedResults) -> Report {
-        let decided: Vec<DecidedClaim> =
-            results.claims.iter().flat_map(|record| record.claims.iter().map(move |claim| (record, claim))).collect();
+        let elsewhere = decided_elsewhere(&results.runs);
+        let mut decided: Vec<Rule> = Vec::new();
+        for record in &results.claims {
+            let others = |claim: &DecidedClaimRecord| elsewhere.get(&(record.scenario.clone(), claim.id.clone()));
+            decided.extend(record.claims.iter().map(|claim| Rule {
+                record,
+                claim,
+                others: others(claim).cloned().unwrap_or_default(),
+            }));
+        }
         let headline = Headline {
             scenario: "docshape".to_owned(),
             title: "Rules of thumb, measured".to_owned(),
@@ -41,26 +99,26 @@ impl Report {
                     "{}, {}; {}.",
                     counted(results.sweeps.len() as u64, "sweep"),
                     counted(results.growths.len() as u64, "growth"),
-                    claims::count_results(decided.iter().map(|(_, claim)| CountedClaim::of(claim)))
+                    claims::count_results(decided.iter().map(|rule| CountedClaim::of(rule.claim)))
                 ),
                 "Each line holds for the conditions next to it: another machine, server or size may give another one."
                     .to_owned(),
             ],
             ..Headline::default()
         };
-        let of = |id, title: &str, is_in: &dyn Fn(&DecidedClaimRecord) -> bool| {
-            let claims = decided.iter().filter(|(_, claim)| is_in(claim)).copied();
-            Section::new(id, title).table(claim_table(id, title, claims)).with_rows()
+        let of = |id, title: &str, is_in: &dyn Fn(&Rule) -> bool| {
+            let rules = decided.iter().filter(|rule| is_in(rule));
+            Section::new(id, title).table(claim_table(id, title, rules)).with_rows()
         };
-        let measured =
-            |verdict: &'static str| move |claim: &DecidedClaimRecord| !claim.by_design && claim.verdict == verdict;
+        let measured = |verdict: &'static str| move |rule: &Rule| !rule.claim.by_design && rule.verdict() == verdict;
         let sections = [
             flips(&results.sweeps),
             growths(&results.growths),
             of("refuted_rules", "Refuted", &measured("refuted")),
             of("confirmed_rules", "Confirmed", &measured("confirmed")),
+            of("depending_rules", "Depends on the mix", &measured(DEPENDS)),
             of("undecided_rules", "Undecided", &measured("undecided")),
-            of("rules_by_design", BY_DESIGN, &|claim| claim.by_design),
+            of("rules_by_design", BY_DESIGN, &|rule| rule.claim.by_design),
         ];
         Report::of(headline, sections.into_iter().flatten())
     }
@@ -127,23 +185,23 @@ fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
     Section::new("growths", title).table(Table::new("growths", title, name, &measures, rows).list()).with_rows()
 }
 
-fn claim_table<'c>(id: &'static str, title: &str, claims: impl Iterator<Item = DecidedClaim<'c>>) -> Table {
+fn claim_table<'c>(id: &'static str, title: &str, rules: impl Iterator<Item = &'c Rule<'c>>) -> Table {
     let measures = [
-        Measure::text("rule", "rule", "The claim in a sentence, and its source.", |(_, claim): &DecidedClaim| {
-            let source = claim.source.as_ref().map(|source| format!("({})", plain(source)));
-            let cell = Cell::text(plain(&claim.says)).tone(Tone::Strong);
+        Measure::text("rule", "rule", "The claim in a sentence, and its source.", |rule: &&Rule| {
+            let source = rule.claim.source.as_ref().map(|source| format!("({})", plain(source)));
+            let cell = Cell::text(plain(&rule.claim.says)).tone(Tone::Strong);
             source.into_iter().fold(cell, Cell::remark)
         }),
-        Measure::text("found", "found", "The numbers; if undecided, also the reason.", |(_, claim)| {
-            Cell::text(plain(&claim.text)).remark(format!("(expected: {})", plain(&claim.expected)))
+        Measure::text("found", "found", "The numbers; if undecided, also the reason.", |rule| {
+            Cell::text(plain(&rule.found())).remark(format!("(expected: {})", plain(&rule.claim.expected)))
         }),
-        Measure::text("conditions", "conditions", "Server, length, mix and what was set.", |(record, claim)| {
-            Cell::text(plain(&claim_conditions(record, claim)))
+        Measure::text("conditions", "conditions", "Server, length, mix and what was set.", |rule| {
+            Cell::text(plain(&claim_conditions(rule.record, rule.claim)))
         }),
     ];
-    let rows = claims.map(|(record, claim)| {
-        let id = format!("{}, {}", plain(&record.scenario), plain(&claim.id));
-        (Row::new(id), (record, claim))
+    let rows = rules.map(|rule| {
+        let id = format!("{}, {}", plain(&rule.record.scenario), plain(&rule.claim.id));
+        (Row::new(id), rule)
     });
     Table::new(id, title, Column::text("id", "scenario, id", "The scenario and the id."), &measures, rows).list()
 }
@@ -165,8 +223,8 @@ pub(super) mod tests {
     use super::*;
     use crate::report::tests::in_every_form;
     use crate::report::{growth, sweep};
-    use crate::results::{CLAIMS_FORMAT, ClaimsRunRecord, Preset, RunRecord};
-    use crate::stats::sample;
+    use crate::results::{CLAIMS_FORMAT, ClaimsRunRecord, Preset};
+    use crate::stats::{ClaimOutcome, ClaimResult, sample};
 
     /// Claims with every verdict.
     fn claims(text: &str) -> ClaimsRecord {
@@ -218,11 +276,41 @@ pub(super) mod tests {
             sweeps: vec![("folder".to_owned(), sweep::tests::sweep(run, text).0)],
             growths: vec![("folder".to_owned(), growth::tests::growth(run, text))],
             claims: vec![claims(text)],
+            runs: Vec::new(),
         })
     }
 
     pub(in crate::report) fn complete() -> Report {
         named(&sample::whole(&sample::run(6)), "text")
+    }
+
+    #[test]
+    fn published_runs_decide_or_contradict_claims() {
+        let record = claims("text");
+        let statement = |verdict| ClaimStatement {
+            verdict,
+            measure: String::new(),
+            expected: String::new(),
+            found: "2 against 3".into(),
+            result: ClaimResult {
+                outcome: ClaimOutcome::Confirmed,
+                value: None,
+                against: None,
+                ratio: None,
+                interval: None,
+            },
+        };
+        let rule = |claim: usize, others: &[&'static str]| {
+            let others = others.iter().map(|verdict| ("reads".to_owned(), statement(*verdict))).collect();
+            let rule = Rule { record: &record, claim: &record.claims[claim], others };
+            (rule.verdict().to_owned(), rule.found())
+        };
+        let found = |verdict: &str, text: &str| (verdict.to_owned(), text.to_owned());
+        assert_eq!(rule(0, &["confirmed"]), found("confirmed", "text"));
+        assert_eq!(rule(2, &[]), found("undecided", "text"));
+        assert_eq!(rule(2, &["refuted"]), found("refuted", "mix reads: refuted: 2 against 3"));
+        assert_eq!(rule(0, &["refuted"]), found(DEPENDS, "confirmed: text; mix reads: refuted: 2 against 3"));
+        assert_eq!(rule(2, &["refuted", "confirmed"]).0, DEPENDS);
     }
 
     #[test]

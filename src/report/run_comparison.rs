@@ -9,13 +9,13 @@ use crate::stats::{
 };
 
 use super::cell::{Cell, Tone};
+use super::decision::phrase::{factor, factor_interval};
 use super::format::{
     NOTHING, bytes_change, count, count_change, counted, interval, listed, percent, plain, three, time,
 };
 use super::section::{self, Finding, Headline, Section, method::measured};
 use super::table::{Column, Forms, Kind, Measure, Row, Table};
 use super::validity::environment_warning;
-use super::verdict_text::difference;
 use super::{NamedRun, Report};
 
 type CollectionChange = (String, Option<CollectionGrowth>, Option<CollectionGrowth>);
@@ -168,7 +168,8 @@ fn findings(
             (_, Some(mean)) => {
                 let ratio = Ratio { mean, interval: change.interval, rounds: 0 };
                 let relative = found.relative_to.as_ref().map(|name| format!(", relative to {}", plain(name)));
-                difference(&ratio, Quantity::Time, None, false) + &relative.unwrap_or_default()
+                let interval = factor_interval(&ratio).map_or_else(String::new, |interval| format!(" ({interval})"));
+                factor(mean, Quantity::Time) + &interval + &relative.unwrap_or_default()
             }
             (_, None) => NOTHING.to_owned(),
         };

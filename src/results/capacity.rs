@@ -4,13 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::LatencyHistogram;
 
+use super::file::Document;
 use super::{OpenRecord, OperationRecord, RunRecord};
 
 /// The name of the file with all searches.
 pub const CAPACITY_FILE: &str = "capacity.json";
 
 /// The version of `capacity.json` that this build writes.
-pub const CAPACITY_FORMAT: u32 = 2;
+pub const CAPACITY_FORMAT: u32 = 1;
 
 /// The searches of all strategies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,11 @@ pub struct CapacityRecord {
     pub searches: Vec<SearchRecord>,
     /// The long trials of what was claimed, at most one per strategy.
     pub confirmations: Vec<ConfirmationRecord>,
+}
+
+impl Document for CapacityRecord {
+    const FILE: &'static str = CAPACITY_FILE;
+    const FORMAT: u32 = CAPACITY_FORMAT;
 }
 
 /// The search of one strategy in one round; every trial has a fresh database.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Preset;
+use super::file::Document;
 
 /// The name of the file.
 pub const CLAIMS_FILE: &str = "claims.json";
@@ -35,6 +36,11 @@ pub struct ClaimsRecord {
     pub runs: Vec<ClaimsRunRecord>,
     /// The claims, in the order of the scenario.
     pub claims: Vec<DecidedClaimRecord>,
+}
+
+impl Document for ClaimsRecord {
+    const FILE: &'static str = CLAIMS_FILE;
+    const FORMAT: u32 = CLAIMS_FORMAT;
 }
 
 /// A run that decides some claims.

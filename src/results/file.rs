@@ -13,11 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::check::check;
 use super::compressed::{self, COMPRESSED_RUN_FILE};
-use super::{
-    CAPACITY_FILE, CAPACITY_FORMAT, CLAIMS_FILE, CLAIMS_FORMAT, CapacityRecord, ClaimsRecord, FORMAT_VERSION,
-    GROWTH_FILE, GROWTH_FORMAT, GrowthRecord, PUBLISHED_FILE, PUBLISHED_FORMAT, PublishedRecord, RUN_FILE, RunRecord,
-    SWEEP_FILE, SWEEP_FORMAT, SweepRecord,
-};
+use super::{FORMAT_VERSION, RUN_FILE, RunRecord};
 
 /// Results that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +109,7 @@ pub fn save(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
+pub(super) fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
     let path = folder.join(name);
     let write = |file: &mut dyn Write| file.write_all(&document(record)?);
     replace(folder, &path, write).map_err(|source| ResultsError::Write { path: path.clone(), source })
@@ -182,11 +178,26 @@ struct Head {
     version: String,
 }
 
-/// What every version of a format begins with that has a run in it. The first one had no number of its own.
+/// A file of results besides `run.json`: of a study, or of what was published.
+pub trait Document: Serialize + DeserializeOwned {
+    /// The name of the file.
+    const FILE: &'static str;
+    /// The version that this build writes and reads. It grows when a field goes or changes its meaning.
+    const FORMAT: u32;
+}
+
+/// What every version of a document begins with, to identify the file. Documents with a run in them have its version.
 #[derive(Deserialize)]
-struct HeadOfRun {
-    format: Option<u32>,
-    run: Head,
+struct DocumentHead {
+    format: u32,
+    version: Option<String>,
+    run: Option<Writer>,
+}
+
+/// The version of docshape that wrote a run.
+#[derive(Deserialize)]
+struct Writer {
+    version: String,
 }
 
 /// Whether a folder contains a run, compressed or not.
@@ -205,51 +216,22 @@ pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
     check(&record).map(|()| record).map_err(|reason| ResultsError::Damaged { path, reason })
 }
 
-/// Reads the searches for capacity from their folder, or from the file itself.
+/// Reads a document from its folder, or from the file itself.
 ///
 /// # Errors
 /// As those of [`load`].
-pub fn load_capacity(path: &Path) -> Result<CapacityRecord, ResultsError> {
-    let (path, text, HeadOfRun { format, run }) = open(path, CAPACITY_FILE)?;
-    let head = Head { format: format.unwrap_or(1), version: run.version };
-    read_format(&path, &text, &head, CAPACITY_FORMAT)
+pub fn load_as<D: Document>(path: &Path) -> Result<D, ResultsError> {
+    let (path, text, head): (_, _, DocumentHead) = open(path, D::FILE)?;
+    let version = head.version.or(head.run.map(|run| run.version)).unwrap_or_default();
+    read_format(&path, &text, &Head { format: head.format, version }, D::FORMAT)
 }
 
-/// Reads the growth of documents, from its file or the folder with it.
+/// Writes a document into its folder, as [`save`] does.
 ///
 /// # Errors
-/// As those of [`load`].
-pub fn load_growth(path: &Path) -> Result<GrowthRecord, ResultsError> {
-    let (path, text, HeadOfRun { format, run }) = open(path, GROWTH_FILE)?;
-    let head = Head { format: format.unwrap_or(1), version: run.version };
-    read_format(&path, &text, &head, GROWTH_FORMAT)
-}
-
-/// Reads a sweep, from its file or the folder with it. The runs of its points are files of their own.
-///
-/// # Errors
-/// As those of [`load`].
-pub fn load_sweep(path: &Path) -> Result<SweepRecord, ResultsError> {
-    let (path, text, head): (_, _, Head) = open(path, SWEEP_FILE)?;
-    read_format(&path, &text, &head, SWEEP_FORMAT)
-}
-
-/// Reads the claims of a scenario, given their file or its folder.
-///
-/// # Errors
-/// As those of [`load`].
-pub fn load_claims(path: &Path) -> Result<ClaimsRecord, ResultsError> {
-    let (path, text, head): (_, _, Head) = open(path, CLAIMS_FILE)?;
-    read_format(&path, &text, &head, CLAIMS_FORMAT)
-}
-
-/// Reads what a published run found, given its file or its folder.
-///
-/// # Errors
-/// As those of [`load`].
-pub fn load_published(path: &Path) -> Result<PublishedRecord, ResultsError> {
-    let (path, text, head): (_, _, Head) = open(path, PUBLISHED_FILE)?;
-    read_format(&path, &text, &head, PUBLISHED_FORMAT)
+/// When the file cannot be written.
+pub fn save_document<D: Document>(record: &D, folder: &Path) -> Result<(), ResultsError> {
+    save_as(record, folder, D::FILE)
 }
 
 /// Reads a file as far as all versions of its format agree.

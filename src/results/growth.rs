@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::file::Document;
 use super::{AuditRecord, CellRecord, RunRecord};
 
 /// The name of the file.
@@ -35,6 +36,11 @@ pub struct GrowthRecord {
     pub stages: Vec<StageRecord>,
     /// What became of each strategy, in the order of the run's.
     pub ends: Vec<GrowthEnd>,
+}
+
+impl Document for GrowthRecord {
+    const FILE: &'static str = GROWTH_FILE;
+    const FORMAT: u32 = GROWTH_FORMAT;
 }
 
 /// A stage: some calls that are not measured, then measured ones of every operation, each by itself with one client.

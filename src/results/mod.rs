@@ -50,8 +50,7 @@ pub use conclusion::{ConclusionRecord, FindingRecord};
 pub use environment::Environment;
 pub use event::{EventKind, EventRecord};
 pub use file::{
-    ResultsError, is_run_folder, load, load_capacity, load_claims, load_growth, load_published, load_sweep, save,
-    save_as, save_compressed, write_whole,
+    Document, ResultsError, is_run_folder, load, load_as, save, save_compressed, save_document, write_whole,
 };
 pub use folder::{FolderError, NewFolder, create as create_folder, stamp};
 pub use folder_lock::FolderLock;
@@ -60,9 +59,9 @@ pub use hlog::IntervalLog;
 pub use other_mixes::other_mixes;
 pub use preset::{Preset, PresetLength};
 pub use published::{
-    MetricRecord, PUBLISHED_FILE, PUBLISHED_FORMAT, PublishedAnswer, PublishedData, PublishedMachine, PublishedMetric,
-    PublishedMix, PublishedOperation, PublishedRecord, PublishedScenario, PublishedServer, PublishedStrategy,
-    PublishedVerification, Standing,
+    BeatenRecord, MetricRecord, PUBLISHED_FILE, PUBLISHED_FORMAT, PublishedAnswer, PublishedData, PublishedMachine,
+    PublishedMetric, PublishedMix, PublishedOperation, PublishedRecord, PublishedScenario, PublishedServer,
+    PublishedStrategy, PublishedVerification, Standing,
 };
 pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::file::Document;
 use super::{MixRecord, Preset};
 
 /// The name of the file.
@@ -49,15 +50,17 @@ pub struct PublishedRecord {
     pub valid: bool,
     /// What the check before the run found; `None` when it was left out.
     pub verification: Option<PublishedVerification>,
-    /// What the run says.
+    /// What the run says about the mix.
     pub answer: PublishedAnswer,
     /// The operations of the scenario.
     pub operations: Vec<PublishedOperation>,
-    /// Whether own times, weighted by the mix, predict the ratio of every two strategies in the measured mix; `None` where one
-    /// of the two was not measured.
-    pub own_times_predict_mix: Option<bool>,
     /// The strategies, the baseline first, without its repeat.
     pub strategies: Vec<PublishedStrategy>,
+}
+
+impl Document for PublishedRecord {
+    const FILE: &'static str = PUBLISHED_FILE;
+    const FORMAT: u32 = PUBLISHED_FORMAT;
 }
 
 /// The scenario of a published run.
@@ -130,20 +133,30 @@ pub struct PublishedVerification {
     pub clean: bool,
 }
 
-/// What a published run says, in sentences.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a published run says about the mix.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PublishedAnswer {
-    /// The answer.
-    pub answer: String,
-    /// How sure it is.
-    pub sure: Option<String>,
-    /// The reason.
-    pub why: Option<String>,
-    /// Where another strategy is faster.
-    #[serde(default)]
-    pub flips: Vec<String>,
-    /// What the choice costs.
-    pub but: Vec<String>,
+    /// The strategy to choose; `None` where none is shown to be better than all others.
+    pub winner: Option<String>,
+    /// The winner; without one, the best strategy and those that are not shown to be worse. Empty without a verdict.
+    pub leading: Vec<String>,
+    /// The strategies that the best one is shown to be better than, the nearest first.
+    pub beaten: Vec<BeatenRecord>,
+    /// The effect (0.1 for 10 %) that would have been found between those that lead; `None` where the data decide nothing.
+    pub least_effect: Option<f64>,
+}
+
+/// A strategy that is shown to be worse than the best.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BeatenRecord {
+    /// Its name.
+    pub strategy: String,
+    /// The number that shows it.
+    pub metric: PublishedMetric,
+    /// The number of the best divided by that of this one.
+    pub ratio: f64,
+    /// The lower and upper end of the 95 % CI of the ratio.
+    pub interval: Option<[f64; 2]>,
 }
 
 /// An operation of a published run.
@@ -168,6 +181,9 @@ pub struct PublishedStrategy {
     pub about: String,
     /// A negative control, without part in verdicts.
     pub is_unsafe: bool,
+    /// Whether own times, weighted by the mix, predict how it compares with the fastest one in the measured mix; `None` where
+    /// one of the two was not measured.
+    pub is_predicted: Option<bool>,
     /// Its numbers; one that was not measured is absent.
     pub metrics: BTreeMap<PublishedMetric, MetricRecord>,
 }
@@ -234,16 +250,18 @@ pub struct MetricRecord {
     pub interval: Option<[f64; 2]>,
 }
 
-/// How a strategy compares with the best one by one number.
+/// How a strategy stands by one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It has the best number, whether or not a difference to the others is reported.
+    /// It is the strategy to choose, and shown to be better than all others by this number.
     Best,
-    /// A difference is reported.
+    /// It is shown to be better than all others by this number, and another one, or none, is the one to choose.
+    First,
+    /// It has the best number, or no difference to the best is shown, where one would have been.
+    Tied,
+    /// It is shown to be worse than the best.
     Worse,
-    /// No difference is reported.
-    NoDifference,
     /// The comparison is inconclusive, for example because the strategy could not keep up with the rate.
-    Inconclusive,
+    Undecided,
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ConclusionRecord;
+use super::file::Document;
 
 /// The name of the file.
 pub const SWEEP_FILE: &str = "sweep.json";
@@ -35,6 +36,11 @@ pub struct SweepRecord {
     /// What was found; `None` before the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conclusion: Option<ConclusionRecord>,
+}
+
+impl Document for SweepRecord {
+    const FILE: &'static str = SWEEP_FILE;
+    const FORMAT: u32 = SWEEP_FORMAT;
 }
 
 /// A condition that a sweep varies.

@@ -1,7 +1,13 @@
 //! The arms of a part compared with each other.
 
+use crate::record::Metric;
 use crate::results::{Part, RunRecord};
-use crate::stats::{self, ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, Ranking, Role, SharedCache};
+
+use super::compare::{ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, Role, compare};
+use super::in_flight::too_few_in_flight;
+use super::ranking::Ranking;
+use super::series::Key;
+use super::shared_cache::SharedCache;
 
 /// Comparisons that are judged together.
 #[derive(Debug)]
@@ -18,50 +24,30 @@ pub struct ArmComparison {
     /// The operation; `None` for the mix.
     pub operation: Option<usize>,
     /// The number that is compared.
-    pub metric: ComparedMetric,
+    pub metric: Metric,
     /// The comparisons.
     pub compared: ComparedArms,
-}
-
-/// A number that arms are compared by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ComparedMetric {
-    /// The mean time.
-    Mean,
-    /// The 99th percentile of the times.
-    P99,
-    /// Calls per second.
-    Throughput,
-}
-
-impl ComparedMetric {
-    fn quantity(self) -> Quantity {
-        match self {
-            ComparedMetric::Mean | ComparedMetric::P99 => Quantity::Time,
-            ComparedMetric::Throughput => Quantity::Throughput,
-        }
-    }
 }
 
 /// What is asked of every arm.
 #[derive(Debug, Clone, Copy)]
 struct ArmQuestion {
     operation: Option<usize>,
-    metric: ComparedMetric,
+    metric: Metric,
 }
 
 impl ArmQuestion {
     /// An arm by the number that is asked for.
     fn arm(self, record: &RunRecord, strategy: usize) -> ArmTimes {
-        let arm = ArmTimes::of(record, strategy, self.operation);
-        match self.metric {
-            ComparedMetric::Mean => arm,
-            ComparedMetric::P99 => ArmTimes { means: stats::quantiles(record, strategy, self.operation, 0.99), ..arm },
-            ComparedMetric::Throughput => {
-                let excluded = arm.excluded.or(stats::too_few_in_flight(record, strategy));
-                ArmTimes { means: stats::round_rates(record, strategy), excluded, ..arm }
-            }
+        let arm = ArmTimes::by(record, Key::new(self.metric, strategy, self.operation));
+        if self.metric != Metric::Throughput {
+            return arm;
         }
+        ArmTimes { excluded: arm.excluded.or(too_few_in_flight(record, strategy)), ..arm }
+    }
+
+    fn quantity(self) -> Quantity {
+        if self.metric == Metric::Throughput { Quantity::Throughput } else { Quantity::Time }
     }
 }
 
@@ -109,7 +95,7 @@ pub struct PartQuestions {
 /// the run.
 pub fn ask(record: &RunRecord, operations: &[usize], mix: Option<&RunRecord>, cache: &SharedCache) -> PartQuestions {
     let of_operations =
-        || operations.iter().map(|operation| ArmQuestion { operation: Some(*operation), metric: ComparedMetric::Mean });
+        || operations.iter().map(|operation| ArmQuestion { operation: Some(*operation), metric: Metric::MEAN });
     let family = |name, questions: Vec<ArmQuestion>| {
         let arms = |asked: &ArmQuestion| -> Vec<ArmTimes> {
             let arm =
@@ -129,7 +115,7 @@ pub fn ask(record: &RunRecord, operations: &[usize], mix: Option<&RunRecord>, ca
         };
         compared(record, &questions, &arms)
     };
-    let mix_of = |metrics: &[ComparedMetric]| -> Vec<ArmQuestion> {
+    let mix_of = |metrics: &[Metric]| -> Vec<ArmQuestion> {
         metrics.iter().map(|metric| ArmQuestion { operation: None, metric: *metric }).collect()
     };
     match record.part {
@@ -138,12 +124,12 @@ pub fn ask(record: &RunRecord, operations: &[usize], mix: Option<&RunRecord>, ca
             described: Vec::new(),
         },
         Some(Part::Rate) => PartQuestions {
-            families: vec![family("the mix at the common rate", mix_of(&[ComparedMetric::Mean, ComparedMetric::P99]))],
+            families: vec![family("the mix at the common rate", mix_of(&[Metric::MEAN, Metric::P99]))],
             described: described(of_operations().collect()),
         },
         Some(Part::Saturation) | None => PartQuestions {
-            families: vec![family("the mix at saturation", mix_of(&[ComparedMetric::Throughput]))],
-            described: described(of_operations().chain(mix_of(&[ComparedMetric::Mean])).collect()),
+            families: vec![family("the mix at saturation", mix_of(&[Metric::Throughput]))],
+            described: described(of_operations().chain(mix_of(&[Metric::MEAN])).collect()),
         },
     }
 }
@@ -154,8 +140,8 @@ fn compared(
     questions: &[ArmQuestion],
     arms: &dyn Fn(&ArmQuestion) -> Vec<ArmTimes>,
 ) -> Vec<ArmComparison> {
-    let question = |asked: &ArmQuestion| Question { quantity: asked.metric.quantity(), arms: arms(asked) };
-    let compared = stats::compare(questions.iter().map(question).collect(), Limits::of(&record.settings));
+    let question = |asked: &ArmQuestion| Question { quantity: asked.quantity(), arms: arms(asked) };
+    let compared = compare(questions.iter().map(question).collect(), Limits::of(&record.settings));
     let questions = questions.iter().zip(compared);
     let of = |(asked, compared): (&ArmQuestion, ComparedArms)| ArmComparison {
         operation: asked.operation,

@@ -1,10 +1,11 @@
 //! How many reads per write pay for a strategy that writes more to read less.
 
-use crate::record::OPLOG_BYTES;
+use crate::record::{Metric, OPLOG_BYTES};
 use crate::results::RunRecord;
 
+use super::own_cost;
+use super::series::{Key, Series};
 use super::student::t_quantile;
-use super::{means, own_cost};
 
 /// Bytes of oplog per call from which an operation counts as a write. The server itself adds an entry every few seconds.
 pub const WRITTEN: f64 = 20.0;
@@ -69,10 +70,7 @@ pub fn break_evens(own: &RunRecord) -> Vec<BreakEven> {
 /// Whether calls of an operation write in any strategy, from the part that measures own costs; `None` where the server reported
 /// no oplog.
 pub fn writes(own: &RunRecord, operation: usize) -> Option<bool> {
-    let bytes = |strategy: usize| {
-        let cost = own_cost(own, strategy, operation)?;
-        Some(cost.counters.get(OPLOG_BYTES)? / cost.calls as f64)
-    };
+    let bytes = |strategy: usize| own_cost(own, strategy, operation)?.per_call(OPLOG_BYTES);
     let known: Vec<f64> = (0..own.strategies.len()).filter_map(bytes).collect();
     (!known.is_empty()).then(|| known.iter().any(|bytes| *bytes > WRITTEN))
 }
@@ -82,7 +80,8 @@ fn differences(own: &RunRecord, strategy: usize, against: usize, operation: usiz
     if own.is_identical(strategy, against, operation) {
         return Vec::new();
     }
-    let pairs = means(own, strategy, operation).into_iter().zip(means(own, against, operation));
+    let times = |strategy| Series::of(own, Key::new(Metric::MEAN, strategy, Some(operation))).rounds;
+    let pairs = times(strategy).into_iter().zip(times(against));
     pairs.map(|(one, other)| Some(one? - other?)).collect()
 }
 

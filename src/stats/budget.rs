@@ -1,9 +1,9 @@
 //! What an average call of the mix costs, operation by operation, from the own costs of the operations.
 
+use crate::record::Metric;
 use crate::results::RunRecord;
 
-use super::latency::{geometric_mean, means};
-use super::own_cost;
+use super::{own_cost, value};
 
 /// The counter of the server's CPU time, in microseconds.
 const CPU: &str = "cpu_us";
@@ -51,7 +51,7 @@ impl CpuBudget {
 
 /// The own time of an operation in nanoseconds: the geometric mean over rounds of its mean time by itself.
 pub fn own_time(own: &RunRecord, strategy: usize, operation: usize) -> Option<f64> {
-    geometric_mean(&means(own, strategy, operation))
+    value(own, Metric::MEAN, strategy, Some(operation))
 }
 
 #[cfg(test)]

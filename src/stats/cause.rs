@@ -163,7 +163,7 @@ fn gap(
 /// The counters of one operation of which the slower strategy has clearly more.
 fn own_evidence(own: &RunRecord, pair: [usize; 2], operation: usize) -> Vec<Evidence> {
     let [Some(slow), Some(fast)] = pair.map(|strategy| own_cost(own, strategy, operation)) else { return Vec::new() };
-    let trips = [&slow, &fast].map(|cost| cost.round_trips as f64 / cost.calls as f64);
+    let trips = [&slow, &fast].map(|cost| cost.round_trips);
     let counted = |counter: &'static str| {
         Some(Evidence { counter, per_call: [slow.per_call(counter)?, fast.per_call(counter)?] })
     };

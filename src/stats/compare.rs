@@ -3,13 +3,14 @@
 //! The round is the unit of replication: fresh databases, other calls. A verdict depends on the spread of log ratios over
 //! rounds, not on the number of calls, because the calls of one round share their server, their data and the round effect.
 
+use crate::record::Metric;
 use crate::results::{ERROR_BUDGET, IdenticalProgramRecord, NOISE, Part, RunRecord, RunSettings};
 
 use super::context::{OutOfContext, out_of_context};
 
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
-use super::mix::times;
+use super::series::{Key, Series};
 use super::shared_cache::SharedCache;
 use super::student::t_quantile;
 use super::{cells, operations, outcome_totals, overloaded, role};
@@ -62,15 +63,17 @@ pub enum Role {
     Repeat,
 }
 
-/// A strategy's mean times in one question.
+/// A strategy's number in one question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArmTimes {
     /// Its position in the run.
     pub strategy: usize,
     /// What it takes part in.
     pub role: Role,
-    /// The mean time per round; `None` where no call succeeded.
-    pub means: Vec<Option<f64>>,
+    /// The number that is compared, over rounds: of the baseline, with its repeat.
+    pub series: Series,
+    /// The number of this arm alone, per round.
+    pub alone: Vec<Option<f64>>,
     /// Failed calls per call: the larger share of those compared and of the whole run.
     pub failed_share: f64,
     /// The share (0 to 1) of the calls due that were answered, when it was too small for the times to be compared.
@@ -80,15 +83,21 @@ pub struct ArmTimes {
 }
 
 impl ArmTimes {
-    /// A strategy in one operation, or, with `None`, in the mix.
+    /// A strategy by its mean time in one operation, or, with `None`, in the mix.
     pub fn of(record: &RunRecord, strategy: usize, operation: Option<usize>) -> ArmTimes {
+        ArmTimes::by(record, Key::new(Metric::MEAN, strategy, operation))
+    }
+
+    /// A strategy by a number.
+    pub fn by(record: &RunRecord, key: Key) -> ArmTimes {
+        let Key { strategy, operation, .. } = key;
         // A strategy that fails too often is compared nowhere, and an operation that fails too often in no strategy.
         let whole = outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations));
         let own = operation.map(|operation| outcome_totals(operations(record, strategy, operation)));
         let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
         let (role, overloaded) = (role(record, strategy), overloaded(record, strategy));
-        let means = times(record, strategy, operation);
-        ArmTimes { strategy, role, means, failed_share, overloaded, excluded: None }
+        let alone = Series::alone(record, key).rounds;
+        ArmTimes { strategy, role, series: Series::of(record, key), alone, failed_share, overloaded, excluded: None }
     }
 
     /// The same in the part that measures own costs: without a part where its program is that of the baseline, or where its
@@ -107,6 +116,15 @@ impl ArmTimes {
     /// The same on a server that strategies may have shared: without a part where the shared cache distorts its times.
     pub fn beside_others(self, cache: &SharedCache) -> ArmTimes {
         ArmTimes { excluded: self.excluded.or(cache.obstacle(self.strategy)), ..self }
+    }
+}
+
+#[cfg(test)]
+impl ArmTimes {
+    /// An arm with these numbers, for tests of what is made of them.
+    pub(crate) fn sample(strategy: usize, role: Role, rounds: Vec<Option<f64>>) -> ArmTimes {
+        let series = Series { value: super::geometric_mean(&rounds), rounds: rounds.clone() };
+        ArmTimes { strategy, role, series, alone: rounds, failed_share: 0.0, overloaded: None, excluded: None }
     }
 }
 
@@ -304,41 +322,19 @@ impl ComparedArms {
 impl Question {
     fn band(&self) -> Option<f64> {
         let repeat = self.arms.iter().find(|arm| arm.role == Role::Repeat)?;
-        Estimate::of(&log_ratios(&repeat.means, &self.arms.first()?.means))?.band()
+        Estimate::of(&log_ratios(&repeat.alone, &self.arms.first()?.alone))?.band()
     }
 
     /// All pairs that are shown.
     fn pairs(&self, limits: Limits) -> Vec<ArmPair> {
         let Some((baseline, others)) = self.arms.split_first() else { return Vec::new() };
-        let pooled = pooled(baseline, others, limits);
-        let with_baseline = others.iter().map(|arm| {
-            // The repeat shows how far apart two arms of one strategy are.
-            let baseline = if arm.role == Role::Repeat { baseline } else { &pooled };
-            ArmPair::new(arm, baseline, limits)
-        });
+        let with_baseline = others.iter().map(|arm| ArmPair::new(arm, baseline, limits));
         let judged: Vec<&ArmTimes> = others.iter().filter(|arm| arm.role == Role::Judged).collect();
         let others = judged.iter().enumerate().flat_map(|(place, arm)| {
             judged[..place].iter().map(|against| ArmPair::new(arm, against, limits)).collect::<Vec<_>>()
         });
         with_baseline.chain(others).collect()
     }
-}
-
-/// The baseline with the geometric mean of its own number and the repeat's in every round: two arms of one strategy know it
-/// better than one. Without a repeat that has a number wherever the baseline has one, the baseline as it is.
-pub(super) fn pooled(baseline: &ArmTimes, others: &[ArmTimes], limits: Limits) -> ArmTimes {
-    let mut pooled = baseline.clone();
-    let repeat = others.iter().find(|arm| arm.role == Role::Repeat);
-    if let Some(repeat) = repeat.filter(|repeat| obstacle(repeat, baseline, limits).is_none()) {
-        pooled.means = pooled_means(&baseline.means, &repeat.means);
-    }
-    pooled
-}
-
-/// The geometric mean of two arms in every round.
-pub(super) fn pooled_means(means: &[Option<f64>], repeat: &[Option<f64>]) -> Vec<Option<f64>> {
-    let pairs = means.iter().zip(repeat).map(|(mean, again)| mean.zip(*again));
-    pairs.map(|pair| pair.map(|(mean, again)| (mean * again).sqrt())).collect()
 }
 
 /// Compares the arms of one or more questions with each other. All pairs of judged arms of all questions are one family.
@@ -375,7 +371,7 @@ pub(super) fn obstacle(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Op
             return Some(InconclusiveReason::Failures { strategy, share: *share });
         }
     }
-    let mut rounds = arm.means.iter().zip(&against.means);
+    let mut rounds = arm.alone.iter().zip(&against.alone);
     rounds.find_map(|(mine, theirs)| match (mine, theirs) {
         (None, Some(_)) => Some(InconclusiveReason::NoSuccess { strategy: arm.strategy }),
         (Some(_), None) => Some(InconclusiveReason::NoSuccess { strategy: against.strategy }),
@@ -394,7 +390,12 @@ struct ArmPair {
 
 impl ArmPair {
     fn new(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> ArmPair {
-        let log_ratios = log_ratios(&arm.means, &against.means);
+        // The repeat shows how far apart two arms of one strategy are.
+        let log_ratios = if arm.role == Role::Repeat {
+            log_ratios(&arm.alone, &against.alone)
+        } else {
+            log_ratios(&arm.series.rounds, &against.series.rounds)
+        };
         let rounds = log_ratios.iter().flatten().count();
         let obstacle = obstacle(arm, against, limits)
             .or((arm.role != Role::Judged).then_some(InconclusiveReason::NotJudged))
@@ -480,8 +481,18 @@ mod tests {
     use super::*;
 
     fn arm(strategy: usize, means: &[f64]) -> ArmTimes {
-        let means = means.iter().copied().map(Some).collect();
-        ArmTimes { strategy, role: Role::Judged, means, failed_share: 0.0, overloaded: None, excluded: None }
+        with_rounds(strategy, means.iter().copied().map(Some).collect())
+    }
+
+    fn with_rounds(strategy: usize, rounds: Vec<Option<f64>>) -> ArmTimes {
+        ArmTimes::sample(strategy, Role::Judged, rounds)
+    }
+
+    /// The same arm without a number in one round.
+    fn without(arm: ArmTimes, round: usize) -> ArmTimes {
+        let mut rounds = arm.alone.clone();
+        rounds[round] = None;
+        ArmTimes { role: arm.role, ..with_rounds(arm.strategy, rounds) }
     }
 
     fn within(arms: Vec<ArmTimes>, limits: Limits) -> ComparedArms {
@@ -594,22 +605,6 @@ mod tests {
     }
 
     #[test]
-    fn both_arms_of_the_baseline_count() {
-        let arms = |repeat: ArmTimes| vec![arm(0, &[1.0; 8]), arm(1, &[2.0; 8]), repeat];
-        let mean = |made: &ComparedArms, strategy| made.with_baseline(strategy).unwrap().ratio.unwrap().mean;
-        let made = compared(arms(repeat(&[1.21; 8])));
-        assert!((mean(&made, 1) - 2.0 / 1.1).abs() < 1e-9);
-        // The repeat itself is held against the first arm alone.
-        assert!((mean(&made, 9) - 1.21).abs() < 1e-9);
-        let mut gap = repeat(&[1.21; 8]);
-        gap.means[0] = None;
-        let failing = ArmTimes { failed_share: 0.5, ..repeat(&[1.21; 8]) };
-        for useless in [gap, failing] {
-            assert_eq!(mean(&compared(arms(useless)), 1), 2.0);
-        }
-    }
-
-    #[test]
     fn small_differences_are_noise() {
         let verdict = |mean: f64| two(arm(0, &[100.0; 8]), arm(1, &[mean; 8])).verdict;
         for within in [98.1, 101.9] {
@@ -621,7 +616,10 @@ mod tests {
     #[test]
     fn the_repeat_widens_the_noise_and_is_not_judged() {
         let with = |repeat: ArmTimes| {
-            let made = compared(vec![arm(0, &[100.0; 8]), arm(1, &[108.0; 8]), repeat]);
+            // Of the baseline, both arms are compared.
+            let both = repeat.alone.iter().map(|again| again.map(|again| (100.0 * again).sqrt())).collect();
+            let baseline = ArmTimes { series: with_rounds(0, both).series, ..arm(0, &[100.0; 8]) };
+            let made = compared(vec![baseline, arm(1, &[108.0; 8]), repeat]);
             (made.band().unwrap(), made.with_baseline(1).unwrap().clone(), made.with_baseline(9).unwrap().clone())
         };
         let (narrow, made, again) = with(repeat(&[101.0; 8]));
@@ -672,7 +670,7 @@ mod tests {
         let made = two(arm(0, &[2.0; 6]), failing);
         assert_eq!(made.verdict, Verdict::Inconclusive(InconclusiveReason::Failures { strategy: 1, share: 0.011 }));
         let mut gap = arm(1, &[1.0; 7]);
-        gap.means[3] = None;
+        gap = without(gap, 3);
         assert_eq!(
             two(gap.clone(), arm(0, &[2.0; 7])).verdict,
             Verdict::Inconclusive(InconclusiveReason::NoSuccess { strategy: 1 })
@@ -718,7 +716,7 @@ mod tests {
     #[test]
     fn rounds_without_times_are_left_out() {
         let (mut a, mut b) = (arm(0, &[1.0; 7]), arm(1, &[3.0; 7]));
-        (a.means[0], b.means[0]) = (None, None);
+        (a, b) = (without(a, 0), without(b, 0));
         let made = two(a, b);
         assert_eq!((made.verdict, made.ratio.unwrap().rounds), (Verdict::Slower, 6));
     }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::results::{CellRecord, RunRecord};
+use crate::record::{COUNTERS, Counter, Metric};
+use crate::results::{CellRecord, RoundRecord, RunRecord};
 
+use super::series::{Key, Series};
 use super::student::t_quantile;
 use super::{Distribution, cells, operations};
 
@@ -46,40 +48,44 @@ fn over_rounds(record: &RunRecord, strategy: usize, counter: &str) -> Option<(f6
     mean.is_finite().then_some((mean, half_width))
 }
 
-/// What calls of one operation of one strategy cost when nothing else runs, over all rounds.
+/// What a call of one operation of one strategy costs when nothing else runs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OwnCost {
     /// Measured calls.
     pub calls: u64,
-    /// Messages exchanged.
-    pub round_trips: u64,
-    /// The growth of the counters that the server reported in every round.
+    /// Messages exchanged per call.
+    pub round_trips: f64,
+    /// The growth per call of the counters that the server reported in every round.
     pub counters: BTreeMap<String, f64>,
 }
 
 impl OwnCost {
     /// The growth of a counter per call; `None` where the server did not report it.
     pub fn per_call(&self, counter: &str) -> Option<f64> {
-        Some(self.counters.get(counter)? / self.calls as f64)
+        self.counters.get(counter).copied()
     }
 }
 
 /// The own cost of one operation of one strategy, from the record of the part that measures own costs; `None` without calls.
 pub fn own_cost(record: &RunRecord, strategy: usize, operation: usize) -> Option<OwnCost> {
-    let mut total: Option<OwnCost> = None;
-    for cell in cells(record, strategy) {
-        let Some(of) = cell.operations.get(operation).filter(|of| of.calls > 0) else { continue };
-        let grown = cell.own_counters.get(operation).cloned().unwrap_or_default();
-        match &mut total {
-            None => total = Some(OwnCost { calls: of.calls, round_trips: of.round_trips, counters: grown }),
-            Some(sum) => {
-                (sum.calls, sum.round_trips) = (sum.calls + of.calls, sum.round_trips + of.round_trips);
-                sum.counters.retain(|name, _| grown.contains_key(name));
-                sum.counters.iter_mut().for_each(|(name, sum)| *sum += grown[name]);
-            }
-        }
-    }
-    total
+    let of = |metric| Series::of(record, Key::new(metric, strategy, Some(operation)));
+    let calls = operations(record, strategy, operation).map(|one| one.calls).sum();
+    let round_trips = of(Metric::RoundTrips).value?;
+    let per_call = |counter: &Counter| {
+        let series = of(Metric::Counter(Counter::named(counter.name)?));
+        let is_reported = series.rounds.iter().zip(has_calls(record, strategy, operation));
+        let is_reported = is_reported.into_iter().all(|(value, has_calls)| value.is_some() || !has_calls);
+        Some((counter.name.to_owned(), series.value.filter(|_| is_reported)?))
+    };
+    Some(OwnCost { calls, round_trips, counters: COUNTERS.iter().filter_map(per_call).collect() })
+}
+
+/// Whether an operation was called, per round.
+fn has_calls(record: &RunRecord, strategy: usize, operation: usize) -> impl Iterator<Item = bool> {
+    let called = move |round: &RoundRecord| {
+        round.cells.get(strategy).and_then(|cell| cell.operations.get(operation)).is_some_and(|one| one.calls > 0)
+    };
+    record.rounds.iter().map(called)
 }
 
 /// What calls left for the server to write after them, per 1,000 calls.

@@ -40,6 +40,13 @@ pub struct ShareFlip {
     pub share: f64,
 }
 
+impl ShareFlip {
+    /// How far the share is from the measured one.
+    pub fn distance(&self) -> f64 {
+        (self.share - self.measured).abs()
+    }
+}
+
 /// Estimates of a mix from the own times of its operations.
 #[derive(Debug)]
 pub struct MixEstimate<'r> {
@@ -137,8 +144,7 @@ impl<'r> MixEstimate<'r> {
         let noise = self.own.settings.noise;
         let is_shown = |flip: &ShareFlip| self.beyond(flip, one, other).is_some_and(|lead| lead > 1.0 + noise);
         let mut flips: Vec<ShareFlip> = called.filter_map(of).filter(is_shown).collect();
-        let distance = |flip: &ShareFlip| (flip.share - flip.measured).abs();
-        flips.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+        flips.sort_by(|a, b| a.distance().total_cmp(&b.distance()));
         flips
     }
 }

@@ -1,10 +1,11 @@
 //! Identical programs that do not take the same time: what the machine, or the other operations, add.
 
+use crate::record::Metric;
 use crate::results::RunRecord;
 
-use super::compare::{Limits, MINIMUM_ROUNDS, SIGNIFICANCE, pooled_means};
+use super::compare::{Limits, MINIMUM_ROUNDS, SIGNIFICANCE};
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
-use super::latency::means;
+use super::series::{Key, Series};
 use super::student::t_quantile;
 
 /// An operation that sends the same commands as the baseline's, and its time relative to it.
@@ -22,16 +23,14 @@ pub struct Interference {
 
 /// The identical programs of one part whose times differ beyond the noise floor.
 pub fn interference(record: &RunRecord) -> Vec<Interference> {
-    let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat);
-    let baseline = |operation: usize| {
-        let own = means(record, 0, operation);
-        repeat.map_or_else(|| own.clone(), |repeat| pooled_means(&own, &means(record, repeat, operation)))
+    let times = |strategy: usize, operation: usize| {
+        Series::of(record, Key::new(Metric::MEAN, strategy, Some(operation))).rounds
     };
     let confidence = 1.0 - SIGNIFICANCE / (2.0 * record.identical.len().max(1) as f64);
     let floor = Limits::of(&record.settings).floor();
     let found = record.identical.iter().filter_map(|one| {
         let (strategy, operation) = (one.strategy, one.operation);
-        let estimate = Estimate::of(&log_ratios(&means(record, strategy, operation), &baseline(operation)))?;
+        let estimate = Estimate::of(&log_ratios(&times(strategy, operation), &times(0, operation)))?;
         let rounds = Some(estimate.rounds).filter(|rounds| *rounds >= MINIMUM_ROUNDS)?;
         let interval = estimate.interval(t_quantile(confidence, rounds - 1))?;
         let is_beyond = interval.low.ln() > floor || interval.high.ln() < -floor;

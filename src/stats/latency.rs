@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::record::StoredHistogram;
+use crate::record::{OutcomeKind, StoredHistogram};
 use crate::results::{OperationRecord, OutcomeRecord, RoundRecord, RunRecord};
 
 use super::{CALLS_BEYOND, selected};
@@ -51,21 +51,47 @@ pub fn means(record: &RunRecord, strategy: usize, operation: usize) -> Vec<Optio
     record.rounds.iter().map(cell).collect()
 }
 
-/// A quantile (its share from 0 to 1) of an operation, or of all calls, per round, in nanoseconds; `None` with too few calls
-/// beyond it.
-pub fn quantiles(record: &RunRecord, strategy: usize, operation: Option<usize>, share: f64) -> Vec<Option<f64>> {
-    let of_round = |round: &RoundRecord| {
-        let operations = selected(&round.cells.get(strategy)?.operations, operation);
-        let time = Distribution::of(operations.iter(), record.settings.timeout()).quantile(share)?;
-        Some(time as f64).filter(|time| *time > 0.0)
-    };
-    record.rounds.iter().map(of_round).collect()
-}
-
 /// The geometric mean of the values that are there; quotients of such means are means of quotients.
 pub fn geometric_mean(values: &[Option<f64>]) -> Option<f64> {
     let logs: Vec<f64> = values.iter().flatten().map(|value| value.ln()).collect();
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+}
+
+/// The times of an operation's calls, or of all calls, round by round and together.
+#[derive(Debug, Clone)]
+pub struct Times {
+    /// Per round; `None` where the strategy has no cell.
+    rounds: Vec<Option<Distribution>>,
+    /// Those of all rounds.
+    pub all: Distribution,
+}
+
+impl Times {
+    /// Those of a strategy; of the calls of one outcome, or of all.
+    pub fn of(record: &RunRecord, strategy: usize, operation: Option<usize>, outcome: Option<OutcomeKind>) -> Times {
+        let of_round = |round: &RoundRecord| {
+            let operations = selected(&round.cells.get(strategy)?.operations, operation);
+            let outcomes = operations.iter().flat_map(|operation| &operation.outcomes);
+            let counted = outcomes.filter(|one| outcome.is_none_or(|kind| kind.is(&one.outcome)));
+            Some(Distribution::of_outcomes(counted, record.settings.timeout()))
+        };
+        let rounds: Vec<Option<Distribution>> = record.rounds.iter().map(of_round).collect();
+        let mut all = Distribution::merged(std::iter::empty());
+        rounds.iter().flatten().for_each(|one| all.add(one));
+        Times { rounds, all }
+    }
+
+    /// A quantile (its share from 0 to 1) of every round in nanoseconds; `None` with too few calls beyond it.
+    pub fn quantiles(&self, share: f64) -> Vec<Option<f64>> {
+        let of =
+            |times: &Option<Distribution>| Some(times.as_ref()?.quantile(share)? as f64).filter(|time| *time > 0.0);
+        self.rounds.iter().map(of).collect()
+    }
+
+    /// The longest time of every round in nanoseconds.
+    pub fn longest(&self) -> Vec<Option<f64>> {
+        self.rounds.iter().map(|times| Some(times.as_ref()?.max()? as f64)).collect()
+    }
 }
 
 /// The times of all calls together.
@@ -78,8 +104,11 @@ impl Distribution {
     /// Merges the calls of some operations. Calls without an answer count as if they had taken the timeout: leaving them out
     /// would make a strategy look faster that fails where it is slow.
     pub fn of<'r>(operations: impl Iterator<Item = &'r OperationRecord>, timeout: Duration) -> Distribution {
-        let (failed, answered): (Vec<_>, Vec<_>) =
-            operations.flat_map(|operation| &operation.outcomes).partition(|record| record.outcome.is_failure());
+        Distribution::of_outcomes(operations.flat_map(|operation| &operation.outcomes), timeout)
+    }
+
+    fn of_outcomes<'r>(outcomes: impl Iterator<Item = &'r OutcomeRecord>, timeout: Duration) -> Distribution {
+        let (failed, answered): (Vec<_>, Vec<_>) = outcomes.partition(|record| record.outcome.is_failure());
         let mut all = Distribution::merged(answered.into_iter().map(|outcome| outcome.headline().histogram));
         let failed: u64 = failed.into_iter().map(|outcome| outcome.count).sum();
         let timeout = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
@@ -97,6 +126,10 @@ impl Distribution {
             histogram.add(one.open().as_hdr()).expect("a histogram that grows takes every value");
         }
         Distribution { histogram }
+    }
+
+    fn add(&mut self, other: &Distribution) {
+        self.histogram.add(&other.histogram).expect("a histogram that grows takes every value");
     }
 
     /// The number of calls.

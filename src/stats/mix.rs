@@ -2,7 +2,7 @@
 
 use crate::results::{CellRecord, RoundRecord, RunRecord};
 
-use super::{mean, means};
+use super::mean;
 
 /// The mean time per call of the mix in nanoseconds, per round: the operations' means weighted as the mix asks for,
 /// not as chance drew them.
@@ -25,14 +25,6 @@ fn round_mean(record: &RunRecord, round: &RoundRecord, strategy: usize) -> Optio
         }
     }
     (weights > 0.0).then(|| sum / weights)
-}
-
-/// The mean times of an operation, or of the mix.
-pub(super) fn times(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
-    match operation {
-        Some(operation) => means(record, strategy, operation),
-        None => mix_means(record, strategy),
-    }
 }
 
 #[cfg(test)]

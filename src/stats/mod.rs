@@ -6,6 +6,8 @@
 //! Unless it says otherwise, a function reads the record of one part of a run, see [`RunRecord::part`].
 
 mod anomalies;
+mod answer;
+mod arm_comparison;
 mod bound;
 mod break_even;
 mod budget;
@@ -29,11 +31,12 @@ mod mix;
 mod objective;
 mod open_load;
 mod outcome_totals;
+mod prediction;
 mod ranking;
 mod run_comparison;
-mod running_ratio;
 #[cfg(test)]
 pub(crate) mod sample;
+mod series;
 mod shared_cache;
 #[cfg(test)]
 mod simulation;
@@ -49,6 +52,8 @@ mod warm_up;
 mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
+pub use answer::{Answer, Beaten, MixRanking, effect, least_effect};
+pub use arm_comparison::{ArmComparison, ComparisonFamily, PartQuestions, ask};
 pub use bound::BoundError;
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use budget::{CpuBudget, mix_shares, own_time};
@@ -67,17 +72,18 @@ pub use flip::{AGREEMENT, MixEstimate, ShareFlip, network_flip};
 pub use growth::{GrowthCurve, StagePoint, calls_after, largest_document};
 pub use in_flight::{InFlight, in_flight, too_few_in_flight};
 pub use interference::{Interference, interference};
-pub use latency::{Distribution, geometric_mean, mean, means, quantiles, response_mean, service_mean};
+pub use latency::{Distribution, Times, geometric_mean, mean, means, response_mean, service_mean};
 pub use mix::mix_means;
 pub use objective::{Objective, calls_needed};
 pub use open_load::{OpenLoad, achieved_share, open_load};
 pub use outcome_totals::{OutcomeTotals, outcome_totals};
+pub use prediction::{FailedPrediction, Prediction, mix_ratio, mix_time};
 pub use ranking::Ranking;
 pub use run_comparison::{
     ChangeVerdict, ComparedParts, ComparedUnit, Incomparable, IncomparableReason, OperationChange, RunComparison,
     RunSides, SharedShift, StrategyChange, TimeChange, compare_runs, measured_parts,
 };
-pub use running_ratio::{RunningRatio, running_ratios};
+pub use series::{Key, Series, quantile_values, value};
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{
     Change, CollectionGrowth, FollowedGrowth, QuarterTimes, collection_growth, followed_growth, quarter_times,
@@ -156,12 +162,8 @@ mod tests {
                     invalid_reasons(run),
                     environment_warnings(run),
                 );
-                let role = Role::Judged;
                 let limits = Limits::of(&run.settings);
-                let arm = |strategy| {
-                    let means = mix_means(run, strategy);
-                    ArmTimes { strategy, role, means, failed_share: 0.0, overloaded: None, excluded: None }
-                };
+                let arm = |strategy| ArmTimes::of(run, strategy, None);
                 let question = Question { quantity: Quantity::Time, arms: vec![arm(0), arm(strategy)] };
                 let _ = compare(vec![question], limits)[0].ranking();
                 let _ = (means(run, strategy, 0), geometric_mean(&means(run, strategy, 1)));

@@ -26,11 +26,11 @@ impl ComparedArms {
         let (quantity, baseline) = (self.question.quantity, arms.first()?.strategy);
         let judged: Vec<&ArmTimes> = arms.iter().filter(|arm| arm.role == Role::Judged).collect();
         let ranked = || judged.iter().copied().filter(|arm| arm.overloaded.is_none());
-        let timed = || ranked().filter(|arm| arm.means.iter().any(Option::is_some));
-        let is_shared = |round: usize| timed().all(|arm| arm.means.get(round).is_some_and(Option::is_some));
+        let timed = || ranked().filter(|arm| arm.series.value.is_some());
+        let is_shared = |round: usize| timed().all(|arm| arm.series.rounds.get(round).is_some_and(Option::is_some));
         let typical = |arm: &ArmTimes| {
             let means: Vec<Option<f64>> =
-                (0..arm.means.len()).filter(|r| is_shared(*r)).map(|r| arm.means[r]).collect();
+                (0..arm.series.rounds.len()).filter(|r| is_shared(*r)).map(|r| arm.series.rounds[r]).collect();
             geometric_mean(&means).map(|mean| match quantity {
                 Quantity::Time => mean,
                 Quantity::Throughput => mean.recip(),
@@ -59,8 +59,11 @@ mod tests {
     use crate::stats::{InconclusiveReason, Limits, Question, compare};
 
     fn arm(strategy: usize, means: &[f64]) -> ArmTimes {
-        let means = means.iter().copied().map(Some).collect();
-        ArmTimes { strategy, role: Role::Judged, means, failed_share: 0.0, overloaded: None, excluded: None }
+        with_rounds(strategy, means.iter().copied().map(Some).collect())
+    }
+
+    fn with_rounds(strategy: usize, rounds: Vec<Option<f64>>) -> ArmTimes {
+        ArmTimes::sample(strategy, Role::Judged, rounds)
     }
 
     fn rank(quantity: Quantity, arms: &[ArmTimes]) -> Option<Ranking> {
@@ -127,7 +130,7 @@ mod tests {
 
     #[test]
     fn an_arm_without_any_success_is_never_the_best() {
-        let none = ArmTimes { means: vec![None; 6], ..arm(0, &[]) };
+        let none = with_rounds(0, vec![None; 6]);
         let made = of(&[none, arm(1, &[1.0; 6])]).unwrap();
         assert_eq!(made.best, 1);
         let no_success = Verdict::Inconclusive(InconclusiveReason::NoSuccess { strategy: 0 });

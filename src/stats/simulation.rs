@@ -68,7 +68,7 @@ impl Simulation {
         let mut arm = |strategy: usize, role: Role, factor: f64| {
             let means =
                 round_effect.iter().map(|effect| Some(1e6 * factor * (effect + self.noise * normal(stream)).exp()));
-            ArmTimes { strategy, role, means: means.collect(), failed_share: 0.0, overloaded: None, excluded: None }
+            ArmTimes::sample(strategy, role, means.collect())
         };
         let question = |operation: usize| {
             let first = if operation == 0 { first } else { 1.0 };
@@ -210,13 +210,9 @@ mod tests {
     #[allow(clippy::print_stdout)]
     fn duration() {
         let mut stream = stream(0);
-        let mut arm = |strategy| ArmTimes {
-            strategy,
-            role: Role::Judged,
-            means: (0..20).map(|_| Some((0.04 * normal(&mut stream)).exp())).collect(),
-            failed_share: 0.0,
-            overloaded: None,
-            excluded: None,
+        let mut arm = |strategy| {
+            let means = (0..20).map(|_| Some((0.04 * normal(&mut stream)).exp())).collect();
+            ArmTimes::sample(strategy, Role::Judged, means)
         };
         let mut question = |_| Question { quantity: Quantity::Time, arms: (0..5).map(&mut arm).collect() };
         let questions: Vec<Question> = (0..10).map(&mut question).collect();

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::record::Metric;
 use crate::results::{Part, RunRecord, SweepRecord, condition_number};
 
 use super::crossover::{Curve, CurveSample};
 use super::estimate::log_ratios;
 use super::flip::equal_at;
-use super::mix::times;
+use super::series::{Key, Series};
 use super::{
-    CollectionGrowth, Limits, OwnCost, Role, cell_rate, cells, collection_growth, geometric_mean, outcome_totals,
-    own_cost, role,
+    CollectionGrowth, Limits, OwnCost, Role, cells, collection_growth, geometric_mean, outcome_totals, own_cost, role,
 };
 
 /// What is compared over the points.
@@ -148,12 +148,13 @@ impl SweptRun {
     /// The times of a strategy per round, in nanoseconds; nothing where they were not measured.
     pub fn times(&self, quantity: SweptQuantity, strategy: usize) -> Vec<Option<f64>> {
         let Some(part) = self.parts.get(&quantity.part()) else { return Vec::new() };
+        let of = |metric, operation| Series::of(part, Key::new(metric, strategy, operation)).rounds;
         match quantity {
-            SweptQuantity::Own(operation) => times(part, strategy, Some(operation)),
-            SweptQuantity::Rate => times(part, strategy, None),
+            SweptQuantity::Own(operation) => of(Metric::MEAN, Some(operation)),
+            SweptQuantity::Rate => of(Metric::MEAN, None),
             SweptQuantity::Saturation => {
                 let time = |rate: f64| part.settings.clients as f64 / rate * 1e9;
-                cells(part, strategy).map(|cell| cell_rate(cell, &part.settings).map(time)).collect()
+                of(Metric::Throughput, None).into_iter().map(|rate| rate.map(time)).collect()
             }
         }
     }

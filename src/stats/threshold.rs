@@ -3,12 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::record::{Metric, MetricUse, TimeMetric};
+use crate::record::{Metric, MetricUse};
 use crate::results::RunRecord;
 
 use super::bound::{Bound, BoundError, parse_positive, parse_time};
-use super::latency::{Distribution, geometric_mean, means};
-use super::{operations, outcome_totals};
+use super::{operations, outcome_totals, value};
 
 const EXAMPLE: &str = "embedded.read_post.p99<5ms";
 
@@ -47,7 +46,7 @@ pub struct ThresholdCheck {
 }
 
 impl Threshold {
-    /// Checks the threshold. Times and calls are those of all rounds, as in the report's tables.
+    /// Checks the threshold on the number that the report's tables have.
     pub fn check(&self, record: &RunRecord) -> ThresholdCheck {
         let found = self.find(record);
         ThresholdCheck { found, has_passed: found.is_some_and(|found| found < self.limit) }
@@ -57,22 +56,17 @@ impl Threshold {
     fn find(&self, record: &RunRecord) -> Option<Measurement> {
         let strategy = record.strategies.iter().position(|entry| entry.name == self.strategy)?;
         let operation = record.operations.iter().position(|name| *name == self.operation)?;
-        let all = || operations(record, strategy, operation);
-        let time = |time: Option<u64>| time.map(|time| Measurement::Nanoseconds(time as f64));
+        let number = || value(record, self.metric, strategy, Some(operation));
         match self.metric {
-            Metric::Time(TimeMetric::Quantile(share)) => {
-                time(Distribution::of(all(), record.settings.timeout()).quantile(share))
-            }
-            Metric::Max => time(Distribution::of(all(), record.settings.timeout()).max()),
-            Metric::Time(TimeMetric::Mean) => {
-                geometric_mean(&means(record, strategy, operation)).map(Measurement::Nanoseconds)
-            }
-            Metric::RoundTrips => outcome_totals(all()).round_trips_per_call().map(Measurement::Messages),
+            Metric::Time(_) | Metric::Max => number().map(Measurement::Nanoseconds),
+            Metric::RoundTrips => number().map(Measurement::Messages),
             Metric::Failed => {
-                let totals = Some(outcome_totals(all())).filter(|totals| totals.calls > 0)?;
-                let is_share = matches!(self.limit, Measurement::Share(_));
-                let (share, calls) = (totals.failed_share(), totals.failed() as f64);
-                Some(if is_share { Measurement::Share(share) } else { Measurement::Calls(calls) })
+                let totals = outcome_totals(operations(record, strategy, operation));
+                let failed = totals.failed() as f64;
+                Some(match self.limit {
+                    Measurement::Share(_) => Measurement::Share(number()?),
+                    _ => Measurement::Calls(Some(failed).filter(|_| totals.calls > 0)?),
+                })
             }
             Metric::Throughput | Metric::Counter(_) | Metric::Size(_) | Metric::Retries | Metric::InconsistencyP99 => {
                 None

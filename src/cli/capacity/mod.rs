@@ -11,9 +11,7 @@ use crate::compile::Choice;
 use crate::engine::{Experiment, Servers};
 use crate::plan::Plan;
 use crate::report::{Markdown, Report};
-use crate::results::{
-    self, CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, RunSettings, SearchRecord, Status, TrialRecord,
-};
+use crate::results::{self, CAPACITY_FORMAT, CapacityRecord, RunSettings, SearchRecord, Status, TrialRecord};
 use crate::server::Target;
 use crate::server::namespace::Namespace;
 use crate::stats::Objective;
@@ -236,7 +234,7 @@ fn describe_search(search: &SearchRecord) -> String {
 }
 
 fn save(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
-    Ok(results::save_as(record, folder, CAPACITY_FILE)?)
+    Ok(results::save_document(record, folder)?)
 }
 
 /// Writes and prints the report.

@@ -10,9 +10,7 @@ use crate::engine::{Experiment, FatalError, Life, LifeEnd, RunError};
 use crate::plan::Plan;
 use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, Report, bytes};
 use crate::results::verification::Verification;
-use crate::results::{
-    self, GROWTH_FILE, GROWTH_FORMAT, GrowthEnd, GrowthRecord, RunRecord, RunSettings, StageRecord, Status,
-};
+use crate::results::{self, GROWTH_FORMAT, GrowthEnd, GrowthRecord, RunRecord, RunSettings, StageRecord, Status};
 use crate::scenario::nearest;
 use crate::server::namespace::Namespace;
 use crate::server::turns::EndedServer;
@@ -233,7 +231,7 @@ fn progress(stage: &StageRecord, arms: &[String]) -> String {
 }
 
 fn save(record: &GrowthRecord, folder: &Path) -> Result<(), CliError> {
-    Ok(results::save_as(record, folder, GROWTH_FILE)?)
+    Ok(results::save_document(record, folder)?)
 }
 
 /// Writes and prints the report.

@@ -89,7 +89,7 @@ fn verdicts(folder: &Path, scenario: &str) -> Result<Option<ClaimsRecord>, CliEr
     if !path.is_file() {
         return Ok(None);
     }
-    Ok(Some(results::load_claims(&path)?))
+    Ok(Some(results::load_as::<ClaimsRecord>(&path)?))
 }
 
 fn capitalized(text: &str) -> String {

@@ -18,7 +18,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::engine::{Event, Observer, RoundPlan, RunPhase};
 use crate::report::{count, counted};
-use crate::results::RunRecord;
 
 use super::output;
 use state::State;
@@ -95,12 +94,10 @@ impl Progress {
         self.write([what.to_owned()]);
     }
 
-    /// Shows the ratios to the baseline at the end of a round, from the complete rounds in the record.
-    pub fn compare(&self, record: &RunRecord) {
-        let mut state = locked(&self.state);
-        state.compare(record);
+    /// Shows what is known of every strategy at the end of a round.
+    pub fn end_round(&self) {
         if self.write_line.is_some() {
-            self.write(end_of_round(&state, self.started.elapsed()));
+            self.write(end_of_round(&locked(&self.state), self.started.elapsed()));
         }
     }
 
@@ -149,10 +146,7 @@ impl Written {
     fn lines(&mut self, event: &Event<'_>, state: &State) -> Vec<String> {
         match event {
             Event::Started { rounds, arms } => vec![format!("{} of {}", counted(*rounds, "round"), arms.join(", "))],
-            Event::Planned { plan, rate, .. } => {
-                let ratios = "a ratio so far is an estimate, with a 95 % CI from 2 rounds on, and not the verdict";
-                vec![planned(plan, *rate), format!("{}; {ratios}", state.times())]
-            }
+            Event::Planned { plan, rate, .. } => vec![planned(plan, *rate), state.times()],
             Event::Phase { .. } | Event::Slice { .. } => {
                 let Some(phase) = state.phase else { return Vec::new() };
                 if self.round != state.round {
@@ -176,13 +170,8 @@ fn end_of_round(state: &State, elapsed: Duration) -> Vec<String> {
     let done = format!("{}: done{left}", state.round_name(state.round, None));
     let names = state.strategies.iter().map(|strategy| strategy.name.chars().count()).max().unwrap_or(0);
     let row = |texts: StrategyTexts| {
-        let parts = [
-            (texts.rate, "", "/s"),
-            (texts.p50, "p50 ", ""),
-            (texts.p99, "p99 ", ""),
-            (texts.ratio, "ratio so far ", ""),
-            (texts.failed, "", " failed"),
-        ];
+        let parts =
+            [(texts.rate, "", "/s"), (texts.p50, "p50 ", ""), (texts.p99, "p99 ", ""), (texts.failed, "", " failed")];
         let parts = parts.into_iter().filter(|(text, ..)| !text.is_empty());
         let parts: Vec<String> = parts.map(|(text, before, after)| format!("{before}{text}{after}")).collect();
         format!("  {:names$}  {}", texts.name, parts.join(", ")).trim_end().to_owned()
@@ -224,7 +213,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use crate::results::Part;
-    use crate::stats::sample;
 
     use super::*;
 
@@ -262,7 +250,7 @@ mod tests {
             progress.event(&slice("linked", done));
         }
         progress.event(&Event::Round(0));
-        progress.compare(&sample::whole(&sample::run(2)));
+        progress.end_round();
         let lines = lines.lock().unwrap();
         assert!(lines.iter().all(|line| line.starts_with("[    0.0 s] ") && line.ends_with('\n')), "{lines:?}");
         let texts: Vec<&str> = lines.iter().map(|line| line[12..].trim_end()).collect();

@@ -5,14 +5,12 @@ use std::time::Duration;
 use crate::engine::{Event, RoundPlan, RunPhase};
 use crate::record::Part;
 use crate::report::{count, three};
-use crate::results::RunRecord;
-use crate::stats::running_ratios;
 
 use super::strategy::{StrategyProgress, Tally};
 use super::work::{Rates, Work};
 
-/// The parts whose means are compared, the first that is measured.
-const COMPARED: [Part; 3] = [Part::Rate, Part::Saturation, Part::Own];
+/// The parts whose times are shown, the first that is measured.
+const SHOWN: [Part; 3] = [Part::Rate, Part::Saturation, Part::Own];
 
 /// The events of a run so far.
 #[derive(Debug, Default)]
@@ -28,8 +26,6 @@ pub(super) struct State {
     pub(super) detail: String,
     /// What every round measures, and the common rate.
     pub(super) plan: Option<(RoundPlan, Option<f64>)>,
-    /// The rounds that the ratios are from.
-    pub(super) compared_rounds: usize,
     work: Work,
     /// Rounds that were completed here, and the first of them, from 0: a run may be resumed.
     finished: u64,
@@ -84,17 +80,6 @@ impl State {
         }
     }
 
-    /// Takes the ratios of the rounds that are complete. Times with a fault in them are not compared.
-    pub(super) fn compare(&mut self, record: &RunRecord) {
-        if record.settings.fault.is_some() {
-            return;
-        }
-        let Some(part) = self.compared().and_then(|part| record.part(part)) else { return };
-        self.compared_rounds = part.rounds.len();
-        let others = self.strategies.iter_mut().skip(1);
-        others.zip(running_ratios(&part)).for_each(|(strategy, ratio)| strategy.ratio = ratio);
-    }
-
     fn enter(&mut self, round: Option<u64>, phase: RunPhase, arm: &str, elapsed: Duration) {
         if let (Some(round), None) = (round, self.started) {
             (self.started, self.first) = (Some(elapsed), round);
@@ -126,31 +111,27 @@ impl State {
         self.strategies.iter().position(|strategy| strategy.name == name)
     }
 
-    /// The part whose means are compared.
-    pub(super) fn compared(&self) -> Option<Part> {
+    /// The part whose times are shown.
+    fn shown(&self) -> Option<Part> {
         let (plan, _) = self.plan.as_ref()?;
-        COMPARED.into_iter().find(|part| is_measured(plan, *part))
+        SHOWN.into_iter().find(|part| is_measured(plan, *part))
     }
 
-    /// The part whose calls per second are shown: saturation, else the one that is compared.
+    /// The part whose calls per second are shown.
     pub(super) fn rated(&self) -> Option<Part> {
         let (plan, _) = self.plan.as_ref()?;
-        if plan.saturation.is_some() {
-            Some(Part::Saturation)
-        } else {
-            self.compared().filter(|part| *part != Part::Own)
-        }
+        if plan.saturation.is_some() { Some(Part::Saturation) } else { self.shown().filter(|part| *part != Part::Own) }
     }
 
     /// The part whose percentiles are shown. Operations by themselves have no common ones.
     pub(super) fn timed(&self) -> Option<Part> {
-        self.compared().filter(|part| *part != Part::Own)
+        self.shown().filter(|part| *part != Part::Own)
     }
 
-    /// Which times are compared.
+    /// Which times are shown.
     pub(super) fn times(&self) -> String {
         let rate = self.plan.as_ref().and_then(|(_, rate)| *rate);
-        match (self.compared(), rate) {
+        match (self.shown(), rate) {
             (Some(Part::Rate), Some(rate)) => format!("response times at {} calls/s", three(rate)),
             (Some(Part::Own), _) => "own times of the operations, weighted as in the mix".to_owned(),
             _ => "service times at saturation".to_owned(),
@@ -208,8 +189,6 @@ fn is_measured(plan: &RoundPlan, part: Part) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::engine::PartCalls;
-    use crate::record::{Fault, FaultKind};
-    use crate::stats::sample;
 
     use super::*;
 
@@ -259,20 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn means_of_the_common_rate_are_compared_first() {
+    fn times_at_the_common_rate_are_shown_first() {
         let mut state = piloted();
-        assert_eq!((state.compared(), state.rated()), (Some(Part::Saturation), Some(Part::Saturation)));
+        assert_eq!((state.shown(), state.rated()), (Some(Part::Saturation), Some(Part::Saturation)));
         let rate = Some(PartCalls { calls: 10, seconds: None });
         let plan = RoundPlan { rate, ..RoundPlan::saturation(400, 100) };
         state.take(&Event::Planned { plan, rate: Some(1_430.0), saturation: &[400; 2], pilot: &[] }, SECOND);
-        assert_eq!((state.compared(), state.times().as_str()), (Some(Part::Rate), "response times at 1,430 calls/s"));
-        let mut run = sample::whole(&sample::run(3));
-        state.compare(&run);
-        assert!(state.strategies[0].ratio.is_none() && state.strategies[1].ratio.is_some());
-        assert_eq!(state.compared_rounds, 3);
-        let mut with_fault = piloted();
-        run.settings.fault = Some(Fault { kind: FaultKind::Kill, after: 5.0 });
-        with_fault.compare(&run);
-        assert!(with_fault.strategies[1].ratio.is_none());
+        assert_eq!((state.shown(), state.times().as_str()), (Some(Part::Rate), "response times at 1,430 calls/s"));
     }
 }

@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::record::{LatencyHistogram, Part};
-use crate::report::{count, interval, three, time};
-use crate::stats::{InconclusiveReason, RunningRatio};
+use crate::report::{count, time};
 
 /// The numbers of one strategy so far.
 #[derive(Debug)]
 pub(super) struct StrategyProgress {
     pub(super) name: String,
     parts: BTreeMap<Part, PartProgress>,
-    /// The ratio to the baseline, or why there is none; `None` for the baseline, and before the first round is complete.
-    pub(super) ratio: Option<Result<RunningRatio, InconclusiveReason>>,
 }
 
 /// The numbers of one part over all rounds.
@@ -49,13 +46,12 @@ pub(super) struct StrategyTexts {
     pub(super) rate: String,
     pub(super) p50: String,
     pub(super) p99: String,
-    pub(super) ratio: String,
     pub(super) failed: String,
 }
 
 impl StrategyProgress {
     pub(super) fn new(name: &str) -> StrategyProgress {
-        StrategyProgress { name: name.to_owned(), parts: BTreeMap::new(), ratio: None }
+        StrategyProgress { name: name.to_owned(), parts: BTreeMap::new() }
     }
 
     /// The calls of a part in this round so far, at the end of a slice.
@@ -75,11 +71,6 @@ impl StrategyProgress {
         part.percentiles = Some((part.times.quantile(0.5), part.times.quantile(0.99)));
     }
 
-    /// How far the ratio is from 1, as a logarithm; 0 where it is unknown.
-    pub(super) fn distance(&self) -> f64 {
-        self.ratio.and_then(Result::ok).map_or(0.0, |ratio| ratio.ratio.ln().abs())
-    }
-
     /// The texts: calls and failures of all parts, the rate of the part `rate`, percentiles of the part `times`.
     pub(super) fn texts(&self, rate: Option<Part>, times: Option<Part>) -> StrategyTexts {
         let tally = |part: &PartProgress| Tally::sum(part.rounds);
@@ -93,7 +84,6 @@ impl StrategyProgress {
             rate: rate.map_or_else(String::new, |tally| count((tally.calls as f64 / tally.seconds).round() as u64)),
             p50: percentiles.map_or_else(String::new, |(median, _)| time(median as f64)),
             p99: percentiles.map_or_else(String::new, |(_, high)| time(high as f64)),
-            ratio: self.ratio.as_ref().map_or_else(String::new, ratio),
             failed: shown(all.failed),
         }
     }
@@ -110,23 +100,9 @@ impl Tally {
     }
 }
 
-/// A ratio with its interval, or why there is none.
-fn ratio(ratio: &Result<RunningRatio, InconclusiveReason>) -> String {
-    match ratio {
-        Ok(RunningRatio { ratio, interval: Some(bounds), .. }) => {
-            format!("{} ({})", three(*ratio), interval(bounds.low, bounds.high))
-        }
-        Ok(RunningRatio { ratio, interval: None, .. }) => three(*ratio),
-        Err(InconclusiveReason::Overloaded { .. }) => "overloaded".into(),
-        Err(InconclusiveReason::Failures { .. }) => "too many failures".into(),
-        Err(_) => "none".into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::ConfidenceInterval;
 
     fn times(milliseconds: u64) -> LatencyHistogram {
         let mut times = LatencyHistogram::new(Duration::ZERO);
@@ -138,25 +114,21 @@ mod tests {
         Tally { calls, seconds, failed }
     }
 
-    fn texts(strategy: &StrategyProgress) -> [String; 6] {
-        let StrategyTexts { calls, rate, p50, p99, ratio, failed, .. } =
+    fn texts(strategy: &StrategyProgress) -> [String; 5] {
+        let StrategyTexts { calls, rate, p50, p99, failed, .. } =
             strategy.texts(Some(Part::Saturation), Some(Part::Rate));
-        [calls, rate, p50, p99, ratio, failed]
+        [calls, rate, p50, p99, failed]
     }
 
     #[test]
     fn texts_say_what_is_known() {
         let mut strategy = StrategyProgress::new("linked");
-        assert_eq!(texts(&strategy), [""; 6]);
+        assert_eq!(texts(&strategy), [""; 5]);
         strategy.slice(Part::Saturation, tally(600, 0.5, 0));
-        assert_eq!(texts(&strategy), ["600", "1,200", "", "", "", ""]);
+        assert_eq!(texts(&strategy), ["600", "1,200", "", "", ""]);
         strategy.interval(Part::Rate, &times(100));
         strategy.interval(Part::Own, &times(400));
-        let interval = ConfidenceInterval { low: 0.4, high: 0.65 };
-        strategy.ratio = Some(Ok(RunningRatio { ratio: 0.5, interval: Some(interval), rounds: 2 }));
-        assert_eq!(texts(&strategy), ["600", "1,200", "50.0 ms", "99.0 ms", "0.500 (0.400-0.650)", ""]);
-        strategy.ratio = Some(Err(InconclusiveReason::Overloaded { strategy: 1, achieved: 0.5 }));
-        assert_eq!(texts(&strategy)[4], "overloaded");
+        assert_eq!(texts(&strategy), ["600", "1,200", "50.0 ms", "99.0 ms", ""]);
     }
 
     #[test]
@@ -170,6 +142,6 @@ mod tests {
         strategy.slice(Part::Saturation, tally(10, 4.0, 1));
         strategy.interval(Part::Rate, &times(300));
         // Of 400 values, 1 to 100 occur twice: 200 are at most 100.
-        assert_eq!(texts(&strategy), ["35", "5", "100 ms", "296 ms", "", "5"]);
+        assert_eq!(texts(&strategy), ["35", "5", "100 ms", "296 ms", "5"]);
     }
 }

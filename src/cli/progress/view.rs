@@ -10,7 +10,7 @@ use super::strategy::StrategyTexts;
 
 /// The most lines, so that what is above stays in sight.
 const LINES: usize = 12;
-/// Lines besides those of strategies: what is done now, the bar, the headings, and what the ratios are.
+/// Lines besides those of strategies: what is done now, the bar, the headings, and what the times are.
 const OTHERS: usize = 4;
 
 /// The widest bar, and the longest name of a strategy that is shown whole.
@@ -35,14 +35,13 @@ struct ProgressColumn {
     rank: usize,
 }
 
-static COLUMNS: [ProgressColumn; 7] = [
-    ProgressColumn { heading: "", text: |of| &of.name, is_left: true, style: Style::new(), rank: 7 },
+static COLUMNS: [ProgressColumn; 6] = [
+    ProgressColumn { heading: "", text: |of| &of.name, is_left: true, style: Style::new(), rank: 6 },
     ProgressColumn { heading: "calls", text: |of| &of.calls, is_left: false, style: Style::new(), rank: 1 },
     ProgressColumn { heading: "calls/s", text: |of| &of.rate, is_left: false, style: Style::new(), rank: 3 },
     ProgressColumn { heading: "p50", text: |of| &of.p50, is_left: false, style: Style::new(), rank: 2 },
     ProgressColumn { heading: "p99", text: |of| &of.p99, is_left: false, style: Style::new(), rank: 4 },
-    ProgressColumn { heading: "failed", text: |of| &of.failed, is_left: false, style: RED, rank: 6 },
-    ProgressColumn { heading: "ratio so far", text: |of| &of.ratio, is_left: true, style: Style::new(), rank: 5 },
+    ProgressColumn { heading: "failed", text: |of| &of.failed, is_left: false, style: RED, rank: 5 },
 ];
 
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -57,7 +56,7 @@ impl Screen {
         let room = LINES.min(self.rows.saturating_sub(1)).saturating_sub(OTHERS);
         if state.plan.is_some() && room > 0 {
             let table = self.table(state, room);
-            let note = (!table.is_empty()).then(|| self.line(&note(state), FAINT));
+            let note = (!table.is_empty()).then(|| self.line(&format!("  {}", state.times()), FAINT));
             lines.extend(table.into_iter().chain(note));
         }
         lines.join("\n")
@@ -111,21 +110,12 @@ impl Screen {
     }
 }
 
-/// The strategies with a line, in their order: the baseline and those that differ most from it; and how many have none.
+/// The strategies with a line, the first ones in their order; and how many have none.
 fn chosen(state: &State, room: usize) -> (Vec<usize>, usize) {
     let all = state.strategies.len();
-    if all <= room {
-        return ((0..all).collect(), 0);
-    }
-    let mut others: Vec<usize> = (1..all).collect();
-    let distance = |place: &usize| state.strategies[*place].distance();
-    others.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
     // One line says how many are left out.
-    others.truncate(room.saturating_sub(2));
-    others.sort_unstable();
-    let chosen: Vec<usize> = std::iter::once(0).chain(others).collect();
-    let more = all - chosen.len();
-    (chosen, more)
+    let shown = if all <= room { all } else { room.saturating_sub(1).max(1) };
+    ((0..shown).collect(), all - shown)
 }
 
 /// The bar with the share that is done, the time since the start, and the time left.
@@ -137,16 +127,6 @@ fn bar(state: &State, elapsed: Duration, columns: usize) -> String {
     let left = state.left(elapsed).filter(|left| !left.is_zero());
     let left = left.map_or_else(String::new, |left| format!(", about {} left", format_duration(left)));
     format!("{}{}  {:.0} %, {since}{left}", "█".repeat(full), "░".repeat(width - full), share * 100.0)
-}
-
-/// What the numbers of the table are.
-fn note(state: &State) -> String {
-    let rounds = match state.compared_rounds {
-        0 => "ratio to the baseline after the first round".to_owned(),
-        1 => "ratio of means after 1 round, interval from 2 rounds on".to_owned(),
-        rounds => format!("ratio of means after {rounds} rounds (95 % CI), not the verdict"),
-    };
-    format!("  {}: {rounds}", state.times())
 }
 
 /// A time that ticks: `0:07`, `12:34`, `1:02:03`.
@@ -162,7 +142,6 @@ fn clock(time: Duration) -> String {
 mod tests {
     use crate::engine::{Event, PartCalls, RoundPlan, RunPhase};
     use crate::record::Part;
-    use crate::stats::{ConfidenceInterval, RunningRatio};
 
     use super::*;
 
@@ -172,11 +151,6 @@ mod tests {
     fn slice(arm: &str, failed: u64) -> Event<'_> {
         let part = Part::Saturation;
         Event::Slice { round: 1, part, arm, done: 1_200, calls: 2_400, share: 0.5, failed, seconds: 0.5 }
-    }
-
-    fn ratio(ratio: f64) -> Option<Result<RunningRatio, crate::stats::InconclusiveReason>> {
-        let interval = Some(ConfidenceInterval { low: ratio * 0.9, high: ratio * 1.1 });
-        Some(Ok(RunningRatio { ratio, interval, rounds: 2 }))
     }
 
     /// In the second of eight rounds.
@@ -192,11 +166,7 @@ mod tests {
         state.take(&planned, SECOND);
         state.take(&Event::Phase { round: Some(0), arm: "strategy_0", phase: RunPhase::Load }, SECOND);
         state.take(&Event::Round(0), SECOND * 11);
-        state.compared_rounds = 2;
-        for (place, arm) in arms.iter().enumerate() {
-            state.take(&slice(arm, 0), SECOND * 16);
-            state.strategies[place].ratio = ratio(1.0 + place as f64 / 10.0).filter(|_| place > 0);
-        }
+        arms.iter().for_each(|arm| state.take(&slice(arm, 0), SECOND * 16));
         state
     }
 
@@ -214,15 +184,15 @@ mod tests {
     }
 
     #[test]
-    fn at_most_twelve_lines_show_the_most_different_strategies() {
+    fn at_most_twelve_lines_show_the_first_strategies() {
         let state = state(20);
         let lines = WIDE.lines(&state, SECOND * 16);
         assert_eq!(lines.lines().count(), LINES, "{lines}");
         assert!(
-            lines.contains("strategy_0 ") && lines.contains("strategy_19") && lines.contains("and 13 more"),
+            lines.contains("strategy_0 ") && lines.contains("strategy_6 ") && lines.contains("and 13 more"),
             "{lines}"
         );
-        assert!(!lines.contains("strategy_1 "), "{lines}");
+        assert!(!lines.contains("strategy_7 "), "{lines}");
         let low = Screen { rows: 9, ..WIDE }.lines(&state, SECOND * 16);
         assert_eq!((low.lines().count(), low.contains("and 17 more")), (8, true), "{low}");
     }
@@ -234,7 +204,6 @@ mod tests {
         for columns in [5, 20, 30, 40, 60, 80] {
             let lines = Screen { columns, ..WIDE }.lines(&state, SECOND * 16);
             assert!(lines.lines().all(|line| line.chars().count() < columns), "{columns}: {lines}");
-            assert_eq!(lines.contains("1.10 (0.990-1.21)"), columns >= 40, "{lines}");
             assert_eq!(lines.lines().any(|line| line.contains("strategy_1") && line.contains("12")), columns >= 30);
         }
     }

@@ -209,7 +209,7 @@ async fn in_turns(turns: &mut [Turn<'_>]) -> Result<(), (usize, EarlyEnd)> {
         for place in order {
             let Turn { experiment, rounds, observer: (progress, log), record } = &mut turns[place];
             rounds.round(experiment, plans[place], round, log, record).await.map_err(|end| (place, end))?;
-            progress.compare(record);
+            progress.end_round();
         }
     }
     Ok(())

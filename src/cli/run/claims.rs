@@ -9,9 +9,7 @@ use std::path::Path;
 use crate::compile::{ClaimTerm, claim_settings, claim_term};
 use crate::record::Part;
 use crate::report::{ClaimStatement, Report, claim_statements};
-use crate::results::{
-    self, CLAIMS_FILE, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RUN_FILE, RunRecord,
-};
+use crate::results::{self, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RUN_FILE, RunRecord};
 use crate::scenario::{ClaimDefinition, ClaimSubject, Scenario, StrategyDefinition, nearest};
 
 use super::super::exit::{CliError, Exit};
@@ -21,7 +19,7 @@ use super::super::scenario::{Ready, prepare};
 use super::record::sha256;
 use super::{Invocation, RunArguments, check_threads, new_run};
 
-/// Measures what the claims with these ids need, by default all; prints their verdicts and writes them to [`CLAIMS_FILE`].
+/// Measures what the claims with these ids need, by default all; prints their verdicts and writes them to `claims.json`.
 ///
 /// # Errors
 /// When the scenario or server cannot be used, or a run fails.
@@ -49,7 +47,7 @@ pub fn run(arguments: &RunArguments, ids: &[String]) -> Result<Exit, CliError> {
         group.add_to(&mut record, &folder, error)?;
         record.complete = record.runs.len() == groups.len() && record.runs.iter().all(|run| run.error.is_none());
         record.claims.sort_by_key(|claim| claims.iter().position(|other| other.id.value == claim.id));
-        results::save_as(&record, &folder, CLAIMS_FILE)?;
+        results::save_document(&record, &folder)?;
         if is_interrupted {
             break;
         }

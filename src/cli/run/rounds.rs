@@ -52,7 +52,7 @@ impl<'r> Rounds<'r> {
         let plan = self.prepare(experiment, record).await?;
         for round in record.complete_rounds() as u64..record.settings.rounds {
             self.round(experiment, plan, round, log, record).await?;
-            progress.compare(record);
+            progress.end_round();
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::engine::{Experiment, FatalError, RoundPlan, RunError, shuffled};
 use crate::generate::Label;
 use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, Report, sweep_conclusion};
-use crate::results::{self, RunRecord, SWEEP_FILE, Status, SweepRecord};
+use crate::results::{self, RunRecord, Status, SweepRecord};
 use crate::server::client::MongoTarget;
 use crate::server::namespace::Namespace;
 use crate::server::turns::EndedServer;
@@ -233,7 +233,7 @@ fn rough(time: Duration) -> String {
 }
 
 fn save(record: &SweepRecord, folder: &Path) -> Result<(), CliError> {
-    Ok(results::save_as(record, folder, SWEEP_FILE)?)
+    Ok(results::save_document(record, folder)?)
 }
 
 /// Writes and prints the report.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::results::{self, FolderLock, RunRecord, SWEEP_FILE, Status};
+use crate::results::{self, FolderLock, RunRecord, SWEEP_FILE, Status, SweepRecord};
 use crate::scenario::Source;
 
 use super::super::exit::{CliError, Exit};
@@ -28,7 +28,7 @@ pub fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliErro
         )));
     }
     let _lock = FolderLock::take(folder)?;
-    let mut record = results::load_sweep(folder)?;
+    let mut record = results::load_as::<SweepRecord>(folder)?;
     let runs = runs_of_points(&record, folder)?;
     if record.complete {
         output::message(&format!("the sweep in {} is complete: nothing to resume\n", folder.display()));

@@ -1,13 +1,12 @@
 //! What a call of the mix takes: the mean as a bar, the 99th percentile as a line beyond it.
 
-use super::super::arm_comparison::ComparedMetric;
 use super::super::evaluation::Evaluation;
 use super::super::format::{three, time};
 use super::scale::Scale;
 use super::series::Series;
 use super::svg::Svg;
 use super::{Chart, cut};
-use crate::stats::geometric_mean;
+use crate::record::Metric;
 
 const WIDTH: f64 = 560.0;
 const ROW: f64 = 46.0;
@@ -17,8 +16,8 @@ const TOP: f64 = 26.0;
 /// Draws the chart of a part that ran the mix; `None` where it has no times.
 pub fn mix_times(run: &Evaluation, throughput: &[Option<f64>], series: &[Series]) -> Option<Chart> {
     let mix = run.rows.iter().find(|row| row.is_mix)?;
-    let p99 = run.comparisons().find(|one| one.metric == ComparedMetric::P99);
-    let tail = |place: usize| geometric_mean(&p99?.arms().get(place)?.means);
+    let p99 = run.comparisons().find(|one| one.metric == Metric::P99);
+    let tail = |place: usize| p99?.arms().get(place)?.series.value;
     let shown = series.iter().filter(|series| !series.is_repeat());
     let shown: Vec<_> = shown.filter_map(|one| Some((one, mix.cells.get(one.place)?.mean?))).collect();
     let best = shown.iter().map(|(_, mean)| *mean).fold(f64::INFINITY, f64::min);
@@ -28,7 +27,7 @@ pub fn mix_times(run: &Evaluation, throughput: &[Option<f64>], series: &[Series]
     }
     let axis = Scale::between(0.0, most, 0.0, WIDTH);
     let mut svg = Svg::default();
-    let load = run.load.replace(" calls per second", " calls/s");
+    let load = &run.load;
     let title = format!("Mean {} time and p99, {load}", run.times());
     svg.text("head", (0.0, 14.0), &title);
     let mut all = Vec::new();

@@ -29,7 +29,7 @@ fn nines(share: f64) -> f64 {
 
 fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &OperationResults) -> Option<Lines<'c>> {
     let cells = || series.iter().zip(&row.cells);
-    let known = |share: &f64| cells().any(|(_, cell)| cell.distribution.quantile(*share).is_some());
+    let known = |share: &f64| cells().any(|(_, cell)| cell.quantile(*share).is_some());
     let last = NAMED.iter().map(|(share, _)| *share).rfind(known)?;
     let width = nines(last) + 0.12;
     let lines = cells().map(|(series, cell)| line(run, series, row, cell, width)).collect();
@@ -58,7 +58,8 @@ fn line<'c>(run: &Evaluation, series: &'c Series, row: &OperationResults, cell: 
     let steps = (1..=4 * POINTS).map(|step| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
     let steps = steps.filter(|share| nines(*share) <= width);
     let named = NAMED.iter().filter_map(|(share, name)| {
-        let (place, value) = at(*share)?;
+        // The numbers of the table, not those of the line: these are of the calls of all rounds together.
+        let (place, value) = (nines(*share) / width, cell.quantile(*share)?);
         let words = format!("{}, {}: {name} of the {} times is {}", series.name, row.name, run.times(), time(value));
         Some((place, value, words))
     });

@@ -1,10 +1,11 @@
 //! What the answer costs: the operations and questions in which another strategy is better, and what the choice needs more of.
 
-use super::answer::{Judged, factor};
+use super::answer::Judged;
+use super::phrase::{factor, is_factor};
+use crate::record::Metric;
 use crate::record::Part;
-use crate::report::arm_comparison::ComparedMetric;
 use crate::report::format::{bytes, counted, marked, percent, time};
-use crate::stats::{self, CollectionGrowth, Comparison, Quantity, Ratio, Verdict};
+use crate::stats::{self, CollectionGrowth, Comparison, Quantity, Verdict};
 
 /// The most operations that are named.
 const OPERATIONS: usize = 2;
@@ -23,15 +24,15 @@ pub(super) fn but(judged: &Judged) -> Vec<String> {
         inconsistency(judged),
     ];
     let found: Vec<String> = found.into_iter().flatten().collect();
-    if found.is_empty() && judged.winner().is_some() {
-        return vec!["nothing in this run favours another strategy".to_owned()];
+    if found.is_empty() && judged.answer.winner().is_some() {
+        return vec!["no trade-off found".to_owned()];
     }
     found
 }
 
 /// What audits found in the data of the best strategy.
 fn anomalies(judged: &Judged) -> Vec<String> {
-    let best = &judged.parts.last().strategies[judged.ranking.best];
+    let best = &judged.parts.last().strategies[judged.answer.best()];
     let found = best.audits.iter().filter(|audit| audit.total > 0);
     found.map(|audit| format!("the audit {} found {}", marked(&audit.audit), counted(audit.total, "anomaly"))).collect()
 }
@@ -40,9 +41,9 @@ fn anomalies(judged: &Judged) -> Vec<String> {
 /// one of the best strategies than with another. The largest go first.
 fn operations(judged: &Judged) -> Vec<String> {
     let Some(own) = judged.parts.get(Part::Own) else { return Vec::new() };
-    let candidates = judged.candidates();
-    let others: Vec<usize> = match judged.winner() {
-        Some(_) => judged.judged().collect(),
+    let candidates = judged.answer.leading();
+    let others: Vec<usize> = match judged.answer.winner() {
+        Some(_) => judged.judged(),
         None => candidates.clone(),
     };
     let lost = own.comparisons().filter_map(|question| {
@@ -58,15 +59,18 @@ fn operations(judged: &Judged) -> Vec<String> {
     let text = |(operation, name, share, one): &(usize, &String, f64, Comparison)| {
         let what = format!("by itself, {} ({} of calls)", marked(name), percent(*share));
         let than = judged.marked(one.against);
-        let with =
-            if judged.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(one.strategy)) };
+        let with = if judged.answer.winner().is_some() {
+            String::new()
+        } else {
+            format!(" with {}", judged.marked(one.strategy))
+        };
         // How many times as long as nothing says nothing.
         if let Some(took) =
             own_time(judged, one.strategy, *operation).filter(|_| is_free(judged, one.against, *operation))
         {
-            return format!("{what} takes {}{with}, and no command with {than}", time(took));
+            return format!("{what} costs {}{with}, and nothing with {than}", time(took));
         }
-        let times = one.ratio.map(|ratio| factor(ratio, Quantity::Time)).unwrap_or_default();
+        let times = one.ratio.map(|ratio| factor(ratio.mean, Quantity::Time)).unwrap_or_default();
         format!("{what} is {times}{with} than with {than}")
     };
     lost.iter().take(OPERATIONS).map(text).collect()
@@ -90,17 +94,17 @@ fn size(comparison: &Comparison) -> f64 {
 
 /// The other questions about the mix in which the best strategy is shown to be worse than another.
 fn other_questions(judged: &Judged) -> Vec<String> {
-    let best = judged.ranking.best;
+    let best = judged.answer.best();
     let questions = judged.parts.iter().filter(|(part, _)| *part != Part::Own);
     let questions = questions.flat_map(|(_, run)| run.comparisons().map(move |one| (run, one)));
     let worse = questions.filter_map(|(run, question)| {
         let ranking = question.ranking()?;
         let lost = ranking.best_against.iter().find(|one| one.verdict == Verdict::Faster && one.against == best)?;
-        let (ahead, ratio) = (judged.marked(ranking.best), ratio_text(lost.ratio?, ranking.quantity));
-        let load = run.load.replace(" calls per second", " calls/s");
+        let (ahead, ratio) = (judged.marked(ranking.best), is_factor(lost.ratio?.mean, ranking.quantity));
+        let load = &run.load;
         Some(match question.metric {
-            ComparedMetric::P99 => format!("the p99 of {ahead} at {load} {ratio}"),
-            ComparedMetric::Mean | ComparedMetric::Throughput => format!("with {load} {ahead} {ratio}"),
+            Metric::P99 => format!("the p99 of {ahead} at {load} {ratio}"),
+            _ => format!("with {load} {ahead} {ratio}"),
         })
     });
     worse.collect()
@@ -108,27 +112,20 @@ fn other_questions(judged: &Judged) -> Vec<String> {
 
 /// Without a winner, the differences between those that are not told apart at the common rate, in calls per second.
 fn partly_settled(judged: &Judged) -> Vec<String> {
-    let (best, candidates) = (judged.ranking.best, judged.candidates());
-    let Some(run) = judged.parts.get(Part::Saturation).filter(|_| judged.winner().is_none()) else { return Vec::new() };
-    let questions = run.comparisons().filter(|_| judged.ranking.quantity == Quantity::Time);
+    let (best, candidates) = (judged.answer.best(), judged.answer.leading());
+    let Some(run) = judged.parts.get(Part::Saturation).filter(|_| judged.answer.winner().is_none()) else {
+        return Vec::new();
+    };
+    let questions = run.comparisons().filter(|_| judged.answer.decided.ranking.quantity == Quantity::Time);
     let rankings = questions.filter_map(|one| one.ranking()).filter(|one| one.best == best);
     let ahead = rankings.flat_map(|one| one.best_against.into_iter().filter(|one| one.verdict == Verdict::Faster));
     let ahead = ahead.filter(|one| candidates.contains(&one.against));
     let text = |one: Comparison| {
         let (better, than) = (judged.marked(best), judged.marked(one.against));
-        let load = run.load.replace(" calls per second", " calls/s");
-        Some(format!("with {load} {better} {} than {than}", ratio_text(one.ratio?, Quantity::Throughput)))
+        let load = &run.load;
+        Some(format!("with {load} {better} {} than {than}", is_factor(one.ratio?.mean, Quantity::Throughput)))
     };
     ahead.filter_map(text).collect()
-}
-
-/// `is 1.2x faster`, `makes 1.2x more calls/s`.
-pub(super) fn ratio_text(ratio: Ratio, quantity: Quantity) -> String {
-    let verb = match quantity {
-        Quantity::Time => "is",
-        Quantity::Throughput => "makes",
-    };
-    format!("{verb} {}", factor(ratio, quantity))
 }
 
 /// What costs, its unit, and how much a strategy needs of it.
@@ -141,7 +138,8 @@ fn prices(judged: &Judged) -> Vec<String> {
         move |place: usize| Some(sizes.strategies.get(place)?.collections.iter().map(of).sum::<f64>())
     };
     let oplog = |place: usize| {
-        let mix = judged.parts.record(judged.asked.part)?;
+        // As in the table of costs and in the matrix: the part with the most calls.
+        let mix = [Part::Saturation, Part::Rate].iter().find_map(|part| judged.parts.record(*part))?;
         stats::window_cost(mix, place, "oplog_bytes").map(|cost| cost.per_call)
     };
     let index = stored(|one| one.indexes.after);
@@ -150,9 +148,10 @@ fn prices(judged: &Judged) -> Vec<String> {
         [("the data take", "", &data), ("the indexes take", "", &index), ("the oplog grows by", " per call", &oplog)];
     let price = |(what, unit, of): &Price| {
         let known = |places: Vec<usize>| places.into_iter().filter_map(|place| Some((place, of(place)?)));
-        let (dearest, most) = known(judged.candidates()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let (cheapest, least) = known(judged.judged().collect()).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let with = if judged.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(dearest)) };
+        let (dearest, most) = known(judged.answer.leading()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let (cheapest, least) = known(judged.judged()).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let with =
+            if judged.answer.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(dearest)) };
         let is_high = least > 0.0 && most >= PRICE * least;
         let name = judged.marked(cheapest);
         is_high.then(|| format!("{what} {}{unit}{with} against {} with {name}", bytes(most), bytes(least)))
@@ -162,7 +161,7 @@ fn prices(judged: &Judged) -> Vec<String> {
 
 /// How long others see half-finished calls of the best strategy.
 fn inconsistency(judged: &Judged) -> Vec<String> {
-    let best = judged.name(judged.ranking.best);
+    let best = judged.name(judged.answer.best());
     let costs = &judged.parts.main().costs;
     let windows = costs.inconsistency.iter().filter(|one| one.strategy == best);
     let windows = windows.filter_map(|one| Some((one.times[1].or(one.times[0])?, one)));

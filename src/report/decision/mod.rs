@@ -3,6 +3,7 @@
 mod answer;
 mod but;
 mod flips;
+pub(in crate::report) mod phrase;
 mod scale;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,9 @@ pub struct Decision {
     pub answer: String,
     /// The strategy to choose; `null` where none is shown to be better than all others.
     pub winner: Option<String>,
+    /// The answer before the winner's name, the name, and after it; all in the first without a winner.
+    #[serde(skip)]
+    pub(super) pieces: [String; 3],
     /// Rounds, intervals and the baseline measured twice; `null` without a comparison of the mix.
     pub sure: Option<String>,
     /// What makes the slower strategy slower; `null` where no strategy is shown to be slower.
@@ -47,6 +51,7 @@ impl Decision {
         let scale = scale::scale(record, parts);
         let none = |answer: String| Decision {
             scale: scale.clone(),
+            pieces: [answer.clone(), String::new(), String::new()],
             answer,
             winner: None,
             sure: None,
@@ -60,25 +65,17 @@ impl Decision {
         let Some(judged) = Judged::of(parts) else {
             return none("No verdict about the mix: only own costs were measured.".into());
         };
+        let pieces = judged.answer();
         Decision {
             scale: scale.clone(),
-            answer: judged.answer(),
-            winner: judged.winner().map(|place| judged.name(place).to_owned()),
+            answer: pieces.concat(),
+            winner: judged.answer.winner().map(|place| judged.name(place).to_owned()),
+            pieces,
             sure: Some(judged.sure()),
             why: why::why(&judged),
             flips: flips::flips(&judged, others),
             but: but::but(&judged),
         }
-    }
-
-    /// The answer in three pieces: before the winner's name, the name, and after it. The name is empty without a winner.
-    pub(super) fn answer_parts(&self) -> (&str, &str, &str) {
-        let found = self.winner.as_deref().and_then(|name| Some((self.answer.find(name)?, name.len())));
-        found.map_or((&self.answer, "", ""), |(start, length)| {
-            let (before, rest) = self.answer.split_at(start);
-            let (name, after) = rest.split_at(length);
-            (before, name, after)
-        })
     }
 
     /// What the first screen may shorten, in full.

@@ -14,7 +14,7 @@ pub(super) fn scale(record: &RunRecord, parts: &PartEvaluations) -> String {
         format!("{} documents, {}{cache}", count(documents as u64), bytes(size))
     });
     let loads = parts.iter().filter(|(part, _)| *part != Part::Own).map(|(_, run)| run.load.as_str());
-    let loads = loads.map(|load| load.replace(" calls per second", " calls/s")).collect::<Vec<_>>().join(", then ");
+    let loads = loads.collect::<Vec<_>>().join(", then ");
     let rounds = format!("{}, {}", counted(parts.main().rounds, "round"), record.settings.preset);
     let cores = record.environment.cores.map(|cores| {
         let shared = if record.server.embedded { " shared with the client" } else { " of the client" };

@@ -1,28 +1,29 @@
 //! Why the slower strategy is slower.
 
-use super::answer::{Beaten, Judged};
+use super::answer::Judged;
 use crate::record::{Counter, Part};
 use crate::report::format::{listed, marked, percent, three, time};
 use crate::report::verdict_text::capitalised;
-use crate::stats::{Cause, CostGap, CostGapOperation, Evidence, Quantity, Waiting, cause};
+use crate::stats::{Beaten, Cause, CostGap, CostGapOperation, Evidence, Quantity, Waiting, cause};
 
 /// The most pieces of evidence in a sentence, divided among its operations.
 const PIECES: usize = 2;
 
 /// The sentence; `None` where no strategy is shown to be slower.
 pub(super) fn why(judged: &Judged) -> Option<String> {
-    let loser = judged.loser()?;
+    let loser = judged.answer.loser()?;
     let Some(own) = judged.parts.record(Part::Own) else {
         return Some("Not known: this run did not measure own costs (--only).".into());
     };
-    let mix = judged.parts.record(loser.asked.part)?;
-    let measured = match loser.asked.quantity() {
+    let mix = judged.parts.record(loser.part)?;
+    let measured = match loser.quantity {
         Quantity::Time => loser.ratio.mean.recip(),
         Quantity::Throughput => loser.ratio.mean,
     };
-    let (slower, faster) = (judged.marked(loser.place), judged.marked(judged.ranking.best));
-    let text = Text { operations: &own.operations, slower, faster, at: loser.asked.load(), busy: load(judged, &loser) };
-    Some(match cause(own, mix, loser.place, judged.ranking.best, measured) {
+    let (slower, faster) = (judged.marked(loser.strategy), judged.marked(judged.answer.best()));
+    let text =
+        Text { operations: &own.operations, slower, faster, at: judged.load(loser.part), busy: load(judged, &loser) };
+    Some(match cause(own, mix, loser.strategy, judged.answer.best(), measured) {
         Some(Cause::Cpu(gap)) => text.cpu(&gap),
         Some(Cause::OwnTime(gap)) => text.own_time(&gap),
         Some(Cause::Waiting(waiting)) => text.waiting(&waiting),
@@ -35,8 +36,8 @@ pub(super) fn why(judged: &Judged) -> Option<String> {
 /// The common rate as a share (0 to 1) of the calls per second that a strategy makes at saturation, where the difference was
 /// found at a rate.
 fn load(judged: &Judged, of: &Beaten) -> Option<f64> {
-    let offered = judged.parts.get(of.asked.part)?.strategies.get(of.place)?.open.as_ref()?.offered;
-    let most = judged.parts.get(Part::Saturation)?.strategies.get(of.place)?.calls_per_second?;
+    let offered = judged.parts.get(of.part)?.strategies.get(of.strategy)?.open.as_ref()?.offered;
+    let most = judged.parts.get(Part::Saturation)?.strategies.get(of.strategy)?.calls_per_second?;
     Some(offered / most).filter(|share| share.is_finite())
 }
 

@@ -246,11 +246,12 @@ struct Marks {
 fn code(cell: &MatrixCell) -> String {
     match cell.look {
         Look::Best => "b".to_owned(),
+        Look::TiedBest => "t".to_owned(),
         Look::NoDifference => "d".to_owned(),
         Look::Lowest => "l".to_owned(),
         Look::Times => cell.shade().map_or_else(|| "v".to_owned(), |shade| format!("k{shade}")),
         Look::Unsafe => "u".to_owned(),
-        Look::Inconclusive => "x".to_owned(),
+        Look::Undecided => "x".to_owned(),
         Look::Value => "v".to_owned(),
         Look::Nothing => "n".to_owned(),
     }

@@ -13,18 +13,20 @@ const SHADES: [f64; 6] = [1.1, 1.3, 1.7, 2.5, 4.0, 8.0];
 /// How a cell looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// Reported to be better than another one, and no other is reported to be better; or estimated to be far better than all.
+    /// The strategy to choose; or estimated to be far better than all others.
     Best,
-    /// No difference to the best is reported.
+    /// One of those with the best number, which are not told apart, while others are worse.
+    TiedBest,
+    /// No difference between any strategies is shown.
     NoDifference,
-    /// The lowest of numbers that are not tested, or whose comparison with some strategies is inconclusive.
+    /// The best number, of a strategy that is not the one to choose, or where numbers are not tested.
     Lowest,
     /// A number of times the best.
     Times,
     /// A negative control.
     Unsafe,
     /// The comparison with the best is inconclusive.
-    Inconclusive,
+    Undecided,
     /// A number without a best one.
     Value,
     /// Not measured.
@@ -40,21 +42,24 @@ pub struct MatrixCell {
     pub ratio: Option<f64>,
     /// The number for people.
     pub value: String,
+    /// Whether more is better.
+    is_rate: bool,
 }
 
 impl MatrixCell {
     /// A cell without a number.
     pub(super) fn nothing() -> MatrixCell {
-        MatrixCell { look: Look::Nothing, ratio: None, value: String::new() }
+        MatrixCell { look: Look::Nothing, ratio: None, value: String::new(), is_rate: false }
     }
 
     /// The text.
     pub fn text(&self) -> String {
         match (self.look, self.ratio) {
             (Look::Best, _) => "best".to_owned(),
+            (Look::TiedBest, _) => "tied best".to_owned(),
             (Look::NoDifference, _) => "no difference".to_owned(),
-            (Look::Lowest, _) => "lowest".to_owned(),
-            (Look::Inconclusive, _) => "inconclusive".to_owned(),
+            (Look::Lowest, _) => if self.is_rate { "highest" } else { "lowest" }.to_owned(),
+            (Look::Undecided, _) => "undecided".to_owned(),
             (Look::Times | Look::Unsafe, Some(ratio)) => format!("× {}", three(ratio)),
             (Look::Times | Look::Unsafe | Look::Value, _) => self.value.clone(),
             (Look::Nothing, _) => NOTHING.to_owned(),
@@ -63,7 +68,8 @@ impl MatrixCell {
 
     /// The number behind a word; empty where the text has it, or a factor says more.
     pub fn remark(&self) -> &str {
-        let has_word = matches!(self.look, Look::Best | Look::NoDifference | Look::Lowest | Look::Inconclusive);
+        let has_word =
+            matches!(self.look, Look::Best | Look::TiedBest | Look::NoDifference | Look::Lowest | Look::Undecided);
         if has_word { &self.value } else { "" }
     }
 
@@ -88,9 +94,7 @@ pub(super) fn cells(metric: PublishedMetric, entries: &[Option<Entry>]) -> Vec<M
 
 fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<Entry>]) -> Vec<MatrixCell> {
     let judged = || entries.iter().flatten().filter(|entry| !entry.is_unsafe);
-    let has = |standing| judged().any(|entry| entry.record.standing == Some(standing));
-    let (has_worse, has_tied) = (has(Standing::Worse), has(Standing::NoDifference));
-    let has_undecided = has(Standing::Inconclusive);
+    let has_worse = judged().any(|entry| entry.record.standing == Some(Standing::Worse));
     let best = best(metric, judged().map(|entry| entry.record.value)).filter(|_| judged().count() > 1);
     let cell = |entry: &Option<Entry>| {
         let Some(Entry { record, is_unsafe }) = entry else { return MatrixCell::nothing() };
@@ -100,18 +104,17 @@ fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<Entry>])
         let ratio = tested.or(plain).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
         let look = match record.standing {
             _ if *is_unsafe => Look::Unsafe,
-            // Reported to be better than some, while the data do not decide about others.
-            Some(Standing::Best) if has_worse && has_undecided => Look::Lowest,
-            Some(Standing::Best) if has_worse => Look::Best,
-            Some(Standing::Best) if !has_tied => Look::Value,
-            Some(Standing::Best | Standing::NoDifference) => Look::NoDifference,
+            Some(Standing::Best) => Look::Best,
+            Some(Standing::First) => Look::Lowest,
+            Some(Standing::Tied) if has_worse => Look::TiedBest,
+            Some(Standing::Tied) => Look::NoDifference,
             Some(Standing::Worse) => Look::Times,
-            Some(Standing::Inconclusive) => Look::Inconclusive,
+            Some(Standing::Undecided) => Look::Undecided,
             None if is_tested || ratio.is_none() => Look::Value,
             None if ratio.is_some_and(|ratio| ratio < EQUAL) => Look::Lowest,
             None => Look::Times,
         };
-        MatrixCell { look, ratio, value: text(metric, record.value) }
+        MatrixCell { look, ratio, value: text(metric, record.value), is_rate: metric.is_rate() }
     };
     entries.iter().map(cell).collect()
 }

@@ -1,6 +1,6 @@
 //! Mixes that were not measured, from the own times of a run that measured another one.
 
-use crate::results::{PublishedMix, PublishedRecord};
+use crate::results::{PublishedMix, PublishedRecord, PublishedStrategy};
 
 use super::{MatrixStrategy, PlacedResult, Setup};
 use crate::report::format::plain;
@@ -33,7 +33,7 @@ pub(super) fn estimate(
     if sources.is_empty() {
         return Err("no mix with the same data was measured");
     }
-    sources.retain(|record| record.own_times_predict_mix == Some(true));
+    sources.retain(|record| record.strategies.iter().filter(|one| one.is_predicted == Some(true)).count() > 1);
     if sources.is_empty() {
         return Err("own times do not predict the measured mix");
     }
@@ -52,9 +52,11 @@ fn has_parameters(record: &PublishedRecord) -> bool {
     record.scenario.mixes.iter().find(is_it).is_none_or(|mix| mix.has_parameters)
 }
 
-/// The time of a call of a mix: own times by their weights; `None` where one was not measured.
+/// The time of a call of a mix: own times by their weights; `None` where one was not measured, and for a strategy that own times
+/// do not predict.
 fn time(record: &PublishedRecord, strategy: &str, weights: &[(String, f64)]) -> Option<(f64, bool)> {
-    let place = record.strategies.iter().position(|one| plain(&one.name) == strategy)?;
+    let is_it = |one: &PublishedStrategy| plain(&one.name) == strategy && one.is_predicted == Some(true);
+    let place = record.strategies.iter().position(is_it)?;
     let called = || weights.iter().filter(|(_, weight)| *weight > 0.0);
     let own = |name: &str| *record.operations.iter().find(|one| one.name == plain(name))?.own_times.get(place)?;
     let sum = called().map(|(name, weight)| Some(own(name)? * weight)).sum::<Option<f64>>()?;

@@ -15,9 +15,7 @@ struct Won<'r> {
 
 impl Won<'_> {
     fn of(row: &MixRow) -> Option<Won<'_>> {
-        // A measured strategy may be better than some, while the data do not decide about others.
-        let is_ahead = |look: Look| look == Look::Best || (look == Look::Lowest && !row.is_estimated());
-        let best = row.times().iter().position(|cell| is_ahead(cell.look))?;
+        let best = row.times().iter().position(|cell| cell.look == Look::Best)?;
         Some(Won { row, best })
     }
 

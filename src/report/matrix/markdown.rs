@@ -9,8 +9,9 @@ use super::{Matrix, MatrixCell, MixRow, RowKind, ScenarioMatrix};
 
 /// How to read the tables.
 const LEAD: &str = "Mean response time per call of a mix at a rate that all strategies get, as times the best of the row. \"×\" is \
-                    a reported difference (95 % confidence), \"best\" is reported faster than at least one; \"no difference\" means \
-                    that none to the best is reported; \"est.\" is estimated from the times of single operations, not measured.";
+                    a reported difference (95 % confidence); \"best\" is the strategy to choose, significantly faster than all \
+                    others; \"tied best\" are those that lead and are not told apart; \"lowest\" is the fastest here, though another \
+                    number does not confirm it; \"est.\" is estimated from the times of single operations, not measured.";
 
 impl fmt::Display for Matrix {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

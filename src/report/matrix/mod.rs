@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::results::{Preset, PublishedMix, PublishedRecord};
 
+use super::decision::phrase;
 use super::format::{counted, plain};
 pub use cell::{Look, MatrixCell};
 pub use row::{MixFamily, MixRow, RowKind, Setup};
@@ -214,7 +215,7 @@ impl ScenarioMatrix {
         ScenarioMatrix {
             name: plain(&newest.scenario.name),
             title: plain(&newest.scenario.title),
-            answer: default.map_or_else(String::new, |one| plain(&one.record.answer.answer)),
+            answer: default.map_or_else(String::new, |one| answer(&one.record)),
             flips: flip::sentences(&rows, &strategies),
             strategies,
             rows,
@@ -224,6 +225,16 @@ impl ScenarioMatrix {
     fn empty() -> ScenarioMatrix {
         let (name, title, answer) = Default::default();
         ScenarioMatrix { name, title, answer, flips: Vec::new(), strategies: Vec::new(), rows: Vec::new() }
+    }
+}
+
+/// What the run of a mix says; empty without a verdict.
+fn answer(record: &PublishedRecord) -> String {
+    let baseline = record.strategies.first().map_or("", |first| &first.name);
+    if record.answer.leading.is_empty() {
+        String::new()
+    } else {
+        plain(&phrase::answer(&record.answer, baseline).concat())
     }
 }
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::record::Part;
-use crate::report::arm_comparison::ArmComparison;
 use crate::report::cell::{Cell, Link, Tone};
 use crate::report::evaluation::{Evaluation, OperationResults};
 use crate::report::format::{percent, three, time};
 use crate::report::parts::PartEvaluations;
 use crate::report::section::{strategy_cell, times_id};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
+use crate::stats::ArmComparison;
 use crate::stats::{InconclusiveReason, Verdict};
 
 /// From these multiples of the best on, a cell has the next darker colour.
@@ -37,7 +37,7 @@ pub(super) fn table(parts: &PartEvaluations) -> Option<Table> {
     let rows = operations.chain(mix).flat_map(|(run, row)| {
         let place = main.mix_first().position(|other| other.label() == row.label());
         let (name, share) = if row.is_mix {
-            (format!("mix, {}", main.load.replace(" calls per second", " calls/s")), String::new())
+            (format!("mix, {}", main.load), String::new())
         } else {
             (row.label().to_owned(), row.share.map_or_else(String::new, percent))
         };
@@ -66,8 +66,13 @@ impl Entry<'_> {
             let (text, tone) = if is_shown { ("best", Tone::Best) } else { ("lowest", Tone::Faint) };
             return Cell::text(text).remark(time(mean)).tone(tone);
         }
-        let ratio = mean / least;
+        let ratio = self.ratio(best).unwrap_or(mean / least);
         Cell::text(format!("× {}", three(ratio))).remark(time(mean)).tone(self.tone(self.place, best, ratio))
+    }
+
+    /// The ratio to the best that is tested.
+    fn ratio(&self, best: usize) -> Option<f64> {
+        Some(self.question?.compared.pair(self.place, best)?.ratio?.mean)
     }
 
     /// The judged strategy with the lowest mean.

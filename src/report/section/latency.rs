@@ -26,7 +26,7 @@ impl Entry<'_> {
     }
 
     fn quantile(&self, share: f64) -> Cell {
-        self.time(|measured| measured.distribution.quantile(share))
+        self.measured.map_or_else(Cell::default, |measured| Cell::number(measured.quantile(share), time))
     }
 
     fn ratio(&self) -> Option<Ratio> {
@@ -42,7 +42,7 @@ pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
          charts in a row share their time axis. A line ends where fewer than 10 calls exceed the percentile."
     );
     let mut section = Section::new("latency", format!("{times} time per call")).lead(lead);
-    let is_known = |row: &OperationResults| row.cells.iter().any(|cell| cell.distribution.quantile(0.5).is_some());
+    let is_known = |row: &OperationResults| row.cells.iter().any(|cell| cell.quantile(0.5).is_some());
     let unknown: Vec<String> = run.mix_first().filter(|row| !is_known(row)).map(|row| row.label().to_owned()).collect();
     if !unknown.is_empty() {
         let names = listed(&unknown);
@@ -50,7 +50,7 @@ pub(super) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     }
     let has_differences = run.rows.iter().flat_map(|row| &row.cells).any(|cell| run.difference(cell).is_some());
     let marks = if has_differences { " ▼ ▲ reported difference." } else { "" };
-    let has_blanks = run.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.distribution.quantile(0.99).is_none());
+    let has_blanks = run.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.quantile(0.99).is_none());
     let blanks = if has_blanks { format!(" {NOTHING} fewer than 10 calls exceed it.") } else { String::new() };
     let note = format!("ratio: mean / mean of {baseline}, below 1 is faster.{marks}{blanks}");
     let section = section

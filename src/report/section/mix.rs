@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::record::Metric;
 use crate::record::Part;
-use crate::report::arm_comparison::{ArmComparison, ComparedMetric};
 use crate::report::cell::Cell;
 use crate::report::evaluation::{Evaluation, StrategyResults};
 use crate::report::format::{bytes, percent, three, time};
@@ -11,7 +11,8 @@ use crate::report::parts::PartEvaluations;
 use crate::report::section::{Section, strategy_cell};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::report::verdict_text::effect;
-use crate::stats::{Ratio, Verdict, geometric_mean};
+use crate::stats::ArmComparison;
+use crate::stats::{Ratio, Verdict};
 
 type MixMeasure<'r> = Measure<Entry<'r>>;
 type SaturationMeasure<'r> = Measure<&'r StrategyResults>;
@@ -26,10 +27,10 @@ struct Entry<'r> {
 
 impl Entry<'_> {
     fn value(&self) -> Cell {
-        let value = geometric_mean(&self.question.arms()[self.place].means);
+        let value = self.question.arms()[self.place].series.value;
         match self.question.metric {
-            ComparedMetric::Mean | ComparedMetric::P99 => Cell::number(value, time),
-            ComparedMetric::Throughput => Cell::number(value, |rate| format!("{}/s", three(rate))),
+            Metric::Throughput => Cell::number(value, |rate| format!("{}/s", three(rate))),
+            _ => Cell::number(value, time),
         }
     }
 
@@ -40,7 +41,7 @@ impl Entry<'_> {
     /// The reported difference in a word.
     fn difference(&self) -> Option<&'static str> {
         let verdict = self.question.with_baseline(self.place)?.verdict;
-        let is_rate = self.question.metric == ComparedMetric::Throughput;
+        let is_rate = self.question.metric == Metric::Throughput;
         Some(match verdict {
             _ if self.run.no_verdict.is_some() => return None,
             Verdict::Faster if is_rate => "more",
@@ -82,9 +83,9 @@ pub(super) fn section(parts: &PartEvaluations) -> Option<Section> {
     let rows = parts.iter().filter(|(part, _)| *part != Part::Own).flat_map(|(part, run)| {
         run.comparisons().flat_map(move |question| {
             let name = match question.metric {
-                ComparedMetric::Mean => format!("mean at {}", run.load),
-                ComparedMetric::P99 => format!("p99 at {}", run.load),
-                ComparedMetric::Throughput => format!("calls/s of {}", run.load),
+                Metric::Throughput => format!("calls/s of {}", run.load),
+                Metric::P99 => format!("p99 at {}", run.load),
+                _ => format!("mean at {}", run.load),
             };
             (0..run.strategies.len()).map(move |place| {
                 let row = Row::new(strategy_cell(run, place)).group(name.as_str()).series(place);

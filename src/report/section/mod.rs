@@ -22,7 +22,6 @@ mod break_even;
 pub(super) mod claims;
 mod cost;
 mod differences;
-pub(super) mod domain;
 pub(super) mod events;
 mod growth;
 mod heat_map;

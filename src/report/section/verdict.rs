@@ -1,19 +1,18 @@
-//! The headline: the verdict, the differences of operations, and the mean times behind them.
+//! The headline: the decision, the heat map, and what a verdict requires.
 
 use std::sync::Arc;
 
-use crate::report::arm_comparison::ComparedMetric;
 use crate::report::cell::Tone;
 use crate::report::chart::{self, Charts, Series};
 use crate::report::decision::Decision;
 use crate::report::evaluation::Evaluation;
 use crate::report::format::{counted, listed, plain};
 use crate::report::parts::PartEvaluations;
-use crate::report::section::{Finding, Headline, domain, events, heat_map};
+use crate::report::section::{Headline, events, heat_map};
 use crate::report::validity;
 use crate::report::verdict_text::{self, VerdictText};
 use crate::results::{Part, RunRecord};
-use crate::stats::MINIMUM_ROUNDS;
+use crate::stats::{InconclusiveReason, MINIMUM_ROUNDS, Ranking, Verdict};
 
 /// The headline of a run.
 pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Headline {
@@ -36,11 +35,10 @@ pub(in crate::report) fn headline(record: &RunRecord, parts: &PartEvaluations, o
         decision: Some(Decision::new(record, parts, others)),
         sentences: sentences(record, parts),
         tone: Tone::Strong,
-        findings_lead: "Own time of each operation, by itself with one client:",
-        findings: findings(record, parts, is_judged),
         overview: heat_map::table(parts).filter(|_| invalid.is_empty()),
         charts: charts(parts).filter(|_| invalid.is_empty()),
-        notes: notes(record, parts, others, is_judged),
+        notes: notes(record, parts, is_judged),
+        ..Headline::default()
     }
 }
 
@@ -58,53 +56,41 @@ fn measured(parts: &PartEvaluations) -> String {
     }
 }
 
-/// The verdicts about the mix: at the common rate, and at saturation.
+/// Why there is no verdict, and what happened to the servers; with a verdict, why strategies cannot be compared in the mix.
 fn sentences(record: &RunRecord, parts: &PartEvaluations) -> Vec<String> {
     let main = parts.main();
-    if let Some(sentence) = &main.no_verdict {
-        return [vec![sentence.clone()], events::sentences(record, main)].concat();
+    match &main.no_verdict {
+        Some(sentence) => [vec![sentence.clone()], events::sentences(record, main)].concat(),
+        None => inconclusive(parts),
     }
-    let text = VerdictText { strategies: &main.strategies };
-    let mut sentences = Vec::new();
-    for (part, run) in parts.iter().filter(|(part, _)| *part != Part::Own) {
-        for one in run.comparisons() {
-            let about = match (part, one.metric) {
-                (_, ComparedMetric::P99) => format!("99th percentile at {}", run.load),
-                (Part::Rate, _) => format!("Mean response time at {}", run.load),
-                (Part::Own | Part::Saturation, _) => format!("Calls per second of {}", run.load),
-            };
-            let verdict = match one.ranking() {
-                Some(ranking) => text.overall(&ranking).join(" "),
-                None if one.metric == ComparedMetric::P99 => "no verdict: too few calls per round.".into(),
-                None => "no verdict: in no round did every strategy have answered calls of every operation.".into(),
-            };
-            sentences.push(format!("{about}: {verdict}"));
+}
+
+/// A sentence per strategy and reason.
+fn inconclusive(parts: &PartEvaluations) -> Vec<String> {
+    let names = VerdictText { strategies: &parts.main().strategies };
+    let mix = parts.iter().filter(|(part, _)| *part != Part::Own).flat_map(|(_, run)| run.comparisons());
+    let rankings: Vec<Ranking> = mix.filter_map(|one| one.ranking()).collect();
+    let all = rankings.iter().flat_map(|ranking| ranking.best_against.iter().chain(&ranking.against_baseline));
+    let sentences = all.filter_map(|one| match one.verdict {
+        Verdict::Inconclusive(InconclusiveReason::NotJudged) => None,
+        Verdict::Inconclusive(reason) => {
+            let (name, against) = (names.name(one.strategy), names.name(one.against));
+            Some(format!("{name} against {against}: {}.", names.reason(reason)))
+        }
+        _ => None,
+    });
+    let mut found: Vec<String> = Vec::new();
+    for sentence in sentences {
+        if !found.contains(&sentence) {
+            found.push(sentence);
         }
     }
-    if sentences.is_empty() && !record.parts.is_empty() {
-        sentences.push("No verdict about the mix: only own costs were measured.".into());
-    }
-    sentences
+    found
 }
 
-/// What was found of the own time of each operation, the differences first.
-fn findings(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<Finding> {
-    let Some(own) = parts.get(Part::Own).filter(|_| is_judged) else { return Vec::new() };
-    let text = VerdictText { strategies: &own.strategies };
-    let findings = own.comparisons().filter_map(|one| {
-        let (operation, ranking) = (one.operation?, one.ranking()?);
-        let is_difference = verdict_text::has_difference(&ranking);
-        Some(Finding { name: plain(&record.operations[operation]), text: text.operation(&ranking), is_difference })
-    });
-    let mut findings: Vec<Finding> = findings.collect();
-    findings.sort_by_key(|finding| !finding.is_difference);
-    findings
-}
-
-fn notes(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord], is_judged: bool) -> Vec<String> {
+fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<String> {
     let (mut notes, run) = (Vec::new(), parts.main());
     if is_judged {
-        notes.extend(domain::sentences(record, parts, others));
         let families = || parts.iter().flat_map(|(_, run)| &run.families);
         notes.extend(verdict_text::sensitivity(families()));
         notes.push(verdict_text::criteria(record, families(), &run.strategies));

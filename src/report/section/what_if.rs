@@ -9,7 +9,7 @@ use crate::report::parts::PartEvaluations;
 use crate::report::section::{Section, strategy_cell};
 use crate::report::table::{Column, Forms, Measure, Row, Table};
 use crate::results::RunRecord;
-use crate::stats::{AGREEMENT, MixEstimate, Role, ShareFlip, geometric_mean, mix_means, role};
+use crate::stats::{AGREEMENT, FailedPrediction, MixEstimate, Prediction, mix_ratio, mix_time};
 
 type EstimateMeasure<'r> = Measure<Entry<'r>>;
 
@@ -21,6 +21,7 @@ struct MeasuredMix<'r> {
     part: Part,
     estimate: MixEstimate<'r>,
     measured: Vec<Option<f64>>,
+    record: RunRecord,
 }
 
 /// Strategies of the run, as far as the estimate holds of them.
@@ -30,12 +31,8 @@ struct WhatIf<'r> {
     /// The mixes that were measured, that of the run first.
     mixes: Vec<&'r RunRecord>,
     measured: Vec<MeasuredMix<'r>>,
-    /// The fastest one in the mix of the run, which the others are compared with.
-    best: usize,
-    /// The others of which the estimate holds in every measured mix.
-    held: Vec<usize>,
-    /// The others, with where the estimate fails.
-    left_out: Vec<(usize, String)>,
+    /// Of which strategies the estimate holds.
+    prediction: Prediction,
 }
 
 /// A strategy in a measured mix.
@@ -51,8 +48,8 @@ pub(super) fn section(record: &RunRecord, parts: &PartEvaluations, others: &[Run
     let others = others.iter().filter(|other| other.parameters == record.parameters);
     let what_if = WhatIf::of(parts, std::iter::once(record).chain(others).collect())?;
     let section = Section::new("what-if", "What if my mix is different?").only(Forms::DETAILED);
-    let failures: Vec<String> = what_if.left_out.iter().map(|(_, failure)| failure.clone()).collect();
-    if what_if.held.is_empty() {
+    let failures: Vec<String> = what_if.prediction.failed.iter().map(|one| what_if.failure(one)).collect();
+    if what_if.prediction.held.is_empty() {
         let text = format!(
             "Own times do not predict the measured mix, so no other mix is estimated: {}.",
             failures.join("; ")
@@ -71,15 +68,7 @@ pub(super) fn section(record: &RunRecord, parts: &PartEvaluations, others: &[Run
     );
     let lead = "The mean time of a call, from the own time of each operation (one client, nothing else on the server) and its share \
                 of the calls.";
-    Some(
-        section
-            .lead(lead)
-            .lead(note)
-            .items(what_if.flips())
-            .table(what_if.estimates())
-            .table(what_if.own_times())
-            .table(what_if.shares()),
-    )
+    Some(section.lead(lead).lead(note).table(what_if.estimates()).table(what_if.own_times()).table(what_if.shares()))
 }
 
 /// What was measured in a part.
@@ -87,7 +76,7 @@ fn label(part: Part) -> &'static str {
     match part {
         Part::Own => "own cost",
         Part::Rate => "response at the common rate",
-        Part::Saturation => "service at saturation",
+        Part::Saturation => "calls/s at saturation",
     }
 }
 
@@ -97,18 +86,8 @@ impl<'r> WhatIf<'r> {
         let mixes: Vec<&RunRecord> = mixes.into_iter().filter(|run| has_times(own, run)).collect();
         let measured: Vec<MeasuredMix> =
             mixes.iter().enumerate().flat_map(|(mix, run)| MeasuredMix::all(own, mix, run)).collect();
-        let judged: Vec<usize> = (0..own.strategies.len()).filter(|place| role(own, *place) == Role::Judged).collect();
-        let first = measured.first().filter(|first| first.mix == 0)?;
-        let known = judged.iter().filter_map(|place| Some((*place, first.measured[*place]?)));
-        let (best, _) = known.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
-        let mut what_if = WhatIf { own, parts, mixes, measured, best, held: Vec::new(), left_out: Vec::new() };
-        for place in judged.into_iter().filter(|place| *place != best) {
-            match what_if.measured.iter().find_map(|one| what_if.failure(one, place)) {
-                None => what_if.held.push(place),
-                Some(failure) => what_if.left_out.push((place, failure)),
-            }
-        }
-        (!what_if.held.is_empty() || !what_if.left_out.is_empty()).then_some(what_if)
+        let prediction = Prediction::of(parts.all_records()).filter(|_| !measured.is_empty())?;
+        Some(WhatIf { own, parts, mixes, measured, prediction })
     }
 
     fn name(&self, strategy: usize) -> &str {
@@ -116,29 +95,22 @@ impl<'r> WhatIf<'r> {
     }
 
     /// Where the estimate fails to predict how a strategy compares with the best one.
-    fn failure(&self, of: &MeasuredMix, strategy: usize) -> Option<String> {
-        let (name, best) = (self.name(strategy), self.name(self.best));
-        let Some((estimated, measured)) = of.ratios(strategy, self.best) else {
-            return Some(format!("{name} (not every operation has a time)"));
+    fn failure(&self, of: &FailedPrediction) -> String {
+        let (name, best) = (self.name(of.strategy), self.name(self.prediction.best));
+        let Some((estimated, measured)) = of.ratios else {
+            return format!("{name} (not every operation has a time)");
         };
-        let agrees = of.estimate.agrees(strategy, self.best, measured, self.own.settings.noise);
-        (!agrees).then(|| {
-            format!(
-                "{name} (estimated {} times the time of {best}, measured {}: {}, {})",
-                three(estimated),
-                three(measured),
-                of.name,
-                label(of.part)
-            )
-        })
+        let (estimated, measured, part) = (three(estimated), three(measured), label(of.part));
+        format!("{name} (estimated {estimated} times the time of {best}, measured {measured}: {part})")
     }
 
     /// How far the estimates of the strategies that are shown are from what was measured.
     fn largest_miss(&self) -> String {
         let misses = self.measured.iter().flat_map(|of| {
-            self.held
+            self.prediction
+                .held
                 .iter()
-                .filter_map(|strategy| of.ratios(*strategy, self.best))
+                .filter_map(|strategy| of.ratios(*strategy, self.prediction.best))
                 .map(|(estimated, measured)| (estimated / measured - 1.0).abs())
         });
         format!("It misses the measured ratios by up to {}.", percent(misses.fold(0.0, f64::max)))
@@ -146,34 +118,9 @@ impl<'r> WhatIf<'r> {
 
     /// The strategies that are shown, in the order of the run.
     fn shown(&self) -> Vec<usize> {
-        let mut shown: Vec<usize> = self.held.iter().copied().chain([self.best]).collect();
+        let mut shown: Vec<usize> = self.prediction.held.iter().copied().chain([self.prediction.best]).collect();
         shown.sort_unstable();
         shown
-    }
-
-    /// The nearest share of an operation at which each strategy overtakes the one that is estimated to be the fastest.
-    fn flips(&self) -> Vec<String> {
-        let Some(MeasuredMix { estimate, .. }) = self.measured.first() else { return Vec::new() };
-        let times = self.shown().into_iter().filter_map(|place| Some((place, estimate.mean(place)?)));
-        let mut order: Vec<(usize, f64)> = times.collect();
-        order.sort_by(|(_, one), (_, other)| one.total_cmp(other));
-        let Some(((best, _), others)) = order.split_first() else { return Vec::new() };
-        let flip = |(other, _): &(usize, f64)| self.flip(*best, *other, estimate.share_flips(*best, *other).first());
-        others.iter().map(flip).collect()
-    }
-
-    fn flip(&self, best: usize, other: usize, flip: Option<&ShareFlip>) -> String {
-        let (best, other) = (self.name(best), self.name(other));
-        let Some(ShareFlip { operation, measured, share }) = flip else {
-            return format!("No share of a single operation lets {other} overtake {best}.");
-        };
-        format!(
-            "{other} overtakes {best} when {} is {} than {} of the calls instead of {}.",
-            plain(&self.own.operations[*operation]),
-            if share > measured { "more" } else { "less" },
-            percent(*share),
-            percent(*measured)
-        )
     }
 
     /// The estimate next to what was measured.
@@ -210,9 +157,12 @@ impl<'r> WhatIf<'r> {
         let rows = self.measured.iter().flat_map(|of| {
             self.shown().into_iter().map(move |strategy| {
                 let id = format!("what-if-{}-{}-{strategy}", of.mix, of.part.name());
-                let tone = if strategy == self.best { Tone::Strong } else { Tone::Plain };
+                let tone = if strategy == self.prediction.best { Tone::Strong } else { Tone::Plain };
                 let row = Row::new(strategy_cell(self.parts.main(), strategy).tone(tone)).series(strategy).id(Some(id));
-                (row.group(format!("{}, {}", of.name, label(of.part))), Entry { of, strategy, best: self.best })
+                (
+                    row.group(format!("{}, {}", of.name, label(of.part))),
+                    Entry { of, strategy, best: self.prediction.best },
+                )
             })
         });
         let title = "Measured mixes, and what the estimate says of them";
@@ -283,13 +233,14 @@ impl<'r> MeasuredMix<'r> {
     fn all(own: &'r RunRecord, mix: usize, run: &RunRecord) -> Vec<MeasuredMix<'r>> {
         let measured = [Part::Rate, Part::Saturation].into_iter().filter_map(|part| {
             let record = run.part(part).or_else(|| Some(run.clone()).filter(|run| run.part == Some(part)))?;
-            let mean = |strategy| geometric_mean(&mix_means(&record, strategy));
+            let strategies = 0..own.strategies.len();
             Some(MeasuredMix {
                 mix,
                 name: plain(&run.mix.name),
                 part,
                 estimate: MixEstimate::of_mix(own, &run.mix.weights),
-                measured: (0..own.strategies.len()).map(mean).collect(),
+                measured: strategies.map(|strategy| mix_time(&record, strategy)).collect(),
+                record,
             })
         });
         measured.collect()
@@ -297,8 +248,7 @@ impl<'r> MeasuredMix<'r> {
 
     /// The estimated and the measured time of a strategy divided by that of another one.
     fn ratios(&self, one: usize, other: usize) -> Option<(f64, f64)> {
-        let measured = self.measured.get(one).copied()?? / self.measured.get(other).copied()??;
-        Some((self.estimate.ratio(one, other)?, measured))
+        Some((self.estimate.ratio(one, other)?, mix_ratio(&self.record, one, other)?))
     }
 }
 
@@ -360,12 +310,6 @@ mod tests {
         assert!((number(row, 2) / expected - 1.0).abs() < 1e-12);
         // The own times of the sample are those of its mix.
         assert!(number(row, 6).abs() < 0.1, "{row:?}");
-        assert_eq!(
-            section.items.len(),
-            2,
-            "every other strategy overtakes somewhere, or does not: {:?}",
-            section.items
-        );
         assert!(section.lead[1].text.contains("It misses the measured ratios by up to "));
     }
 

@@ -91,7 +91,7 @@ impl SweepResults<'_> {
     pub(super) fn costs(&self) -> Option<Section> {
         let measures = [
             Measure::new("round_trips", "trips", "Round trips per call.", |one: &OwnCost| {
-                Cell::number(Some(one.round_trips as f64 / one.calls as f64), three)
+                Cell::number(Some(one.round_trips), three)
             }),
             Measure::new("cpu_ns", "~ CPU", "CPU time of the server per call.", |one| {
                 Cell::number(one.per_call("cpu_us").map(|microseconds| microseconds * 1e3), time)

@@ -1,11 +1,11 @@
 //! Counts, sizes and shares.
 
-use crate::record::{Counter, Metric, OutcomeKind, SizeMetric};
-use crate::results::{CellRecord, CollectionSizes, Relation, RunRecord};
+use crate::record::{Metric, OutcomeKind, SizeMetric};
+use crate::results::{CollectionSizes, Relation, RunRecord};
 use crate::stats::compare::{InconclusiveReason, MINIMUM_ROUNDS};
 use crate::stats::cost::own_cost;
 use crate::stats::latency::Distribution;
-use crate::stats::{cells, collection_growth, operations};
+use crate::stats::{cells, operations, value};
 
 use super::question::ClaimSide;
 use super::{ClaimOutcome, ClaimResult, UndecidedReason};
@@ -18,41 +18,14 @@ pub const DEAD_ZONE: f64 = 0.02;
 
 /// A count per call of an operation, over all rounds.
 pub(super) fn per_call(record: &RunRecord, metric: Metric, side: ClaimSide) -> Result<f64, UndecidedReason> {
-    let sum_and_calls = || {
-        let cost = own_cost(record, side.strategy, side.operation?)?;
-        let sum = match metric {
-            Metric::RoundTrips => Some(cost.round_trips as f64),
-            Metric::Counter(counter) => counter.value(&cost.counters),
-            Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::InconsistencyP99 => None,
-            Metric::Failed | Metric::Retries | Metric::Size(_) => None,
-        };
-        Some(sum? / cost.calls as f64).filter(|value| value.is_finite())
-    };
-    sum_and_calls().ok_or(UndecidedReason::NotReported)
-}
-
-/// A count per call in each round: of the operation, or of all calls.
-pub(super) fn per_round(record: &RunRecord, metric: Metric, side: ClaimSide) -> Vec<Option<f64>> {
-    let in_cell = |cell: &CellRecord| match metric {
-        Metric::Counter(counter) => counter_per_call(cell, counter, side.operation),
-        Metric::Retries => {
-            let operation = cell.operations.get(side.operation?)?;
-            Some(operation.retries.values().sum::<u64>() as f64 / operation.calls as f64)
-        }
+    let cost = || own_cost(record, side.strategy, side.operation?);
+    let found = match metric {
+        Metric::RoundTrips => cost().map(|cost| cost.round_trips),
+        Metric::Counter(_) => value(record, metric, side.strategy, side.operation),
         Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::InconsistencyP99 => None,
-        Metric::Failed | Metric::RoundTrips | Metric::Size(_) => None,
+        Metric::Failed | Metric::Retries | Metric::Size(_) => None,
     };
-    let values = record.rounds.iter().map(|round| in_cell(round.cells.get(side.strategy)?));
-    values.map(|value| value.filter(|value| value.is_finite())).collect()
-}
-
-/// A counter per call of an operation by itself, or per call of the mix.
-pub(super) fn counter_per_call(cell: &CellRecord, counter: &Counter, operation: Option<usize>) -> Option<f64> {
-    let (recorded, calls) = match operation {
-        Some(place) => (cell.own_counters.get(place)?, cell.operations.get(place)?.calls),
-        None => (&cell.counters, cell.calls),
-    };
-    Some(counter.value(recorded)? / calls as f64)
+    found.ok_or(UndecidedReason::NotReported)
 }
 
 /// A size after the calls, mean over rounds; of the largest document, the largest of all rounds.
@@ -62,15 +35,7 @@ pub(super) fn size(record: &RunRecord, size: SizeMetric, strategy: usize) -> Res
     if is_file && cells(record, strategy).flat_map(|cell| &cell.after).any(is_lagging) {
         return Err(UndecidedReason::NotCheckpointed);
     }
-    let growth = collection_growth(record, strategy);
-    if growth.is_empty() {
-        return Err(UndecidedReason::NotReported);
-    }
-    Ok(match size {
-        SizeMetric::Storage => growth.iter().map(|growth| growth.storage.after + growth.indexes.after).sum(),
-        SizeMetric::Indexes => growth.iter().map(|growth| growth.indexes.after).sum(),
-        SizeMetric::LargestDocument => growth.iter().map(|growth| growth.max.after).fold(0.0, f64::max),
-    })
+    value(record, Metric::Size(size), strategy, None).ok_or(UndecidedReason::NotReported)
 }
 
 /// The anomalies that an audit found after a round, mean over rounds.

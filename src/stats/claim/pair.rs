@@ -1,18 +1,12 @@
 //! Two strategies or operations, compared over rounds.
 
-use std::borrow::Cow;
-
 use crate::record::{Metric, OutcomeKind, TimeMetric};
-use crate::results::{CellRecord, OperationRecord, Preset, Relation, RoundRecord, RunRecord};
-use crate::stats::cell_rate;
-use crate::stats::compare::{
-    ArmTimes, InconclusiveReason, Judge, Limits, MINIMUM_ROUNDS, Quantity, Verdict, obstacle, pooled_means,
-};
+use crate::results::{Preset, Relation, RunRecord};
+use crate::stats::compare::{ArmTimes, InconclusiveReason, Judge, Limits, MINIMUM_ROUNDS, Quantity, Verdict, obstacle};
 use crate::stats::estimate::{Estimate, log_ratios};
-use crate::stats::latency::{Distribution, geometric_mean, mean};
+use crate::stats::series::{Key, Series};
 use crate::stats::shared_cache::SharedCache;
 
-use super::count::counter_per_call;
 use super::question::ClaimSide;
 use super::{ClaimOutcome, ClaimResult, UndecidedReason};
 
@@ -61,8 +55,8 @@ impl StrategyPair<'_> {
         };
         Ok(ClaimResult {
             outcome,
-            value: geometric_mean(&self.rounds(mine)),
-            against: geometric_mean(&self.rounds(theirs)).map(|value| value * times),
+            value: self.series(mine).value,
+            against: self.series(theirs).value.map(|value| value * times),
             ratio: Some(estimate.ratio()),
             interval,
         })
@@ -88,57 +82,19 @@ impl StrategyPair<'_> {
     }
 
     fn log_ratios(&self) -> Vec<Option<f64>> {
-        let scaled = |value: Option<f64>| value.map(|value| value * self.times);
-        let theirs: Vec<Option<f64>> = self.pooled(self.theirs).into_iter().map(scaled).collect();
-        log_ratios(&self.pooled(self.mine), &theirs)
+        let scaled = |value: &Option<f64>| value.map(|value| value * self.times);
+        let theirs: Vec<Option<f64>> = self.series(self.theirs).rounds.iter().map(scaled).collect();
+        let ratios = log_ratios(&self.series(self.mine).rounds, &theirs);
+        // A counter of the server may not have grown in a round.
+        ratios.into_iter().map(|ratio| ratio.filter(|ratio| ratio.is_finite())).collect()
     }
 
-    /// The metric per round; of the baseline, together with its repeat.
-    fn pooled(&self, side: ClaimSide) -> Vec<Option<f64>> {
-        let (values, again) = (self.rounds(side), self.repeat().filter(|_| side.strategy == 0));
-        let again = again.map(|strategy| self.rounds(ClaimSide { strategy, ..side }));
-        let pooled = again.map(|again| pooled_means(&values, &again));
-        let count = |values: &[Option<f64>]| values.iter().flatten().count();
-        pooled.filter(|pooled| count(pooled) == count(&values)).unwrap_or(values)
+    fn key(&self, side: ClaimSide) -> Key {
+        Key { outcome: self.outcome, ..side.key(self.metric) }
     }
 
-    fn repeat(&self) -> Option<usize> {
-        self.record.strategies.iter().position(|strategy| strategy.is_repeat)
-    }
-
-    /// The metric per round.
-    fn rounds(&self, side: ClaimSide) -> Vec<Option<f64>> {
-        let timeout = self.record.settings.timeout();
-        let in_round = |round: &RoundRecord| {
-            let cell = round.cells.get(side.strategy)?;
-            match self.metric {
-                Metric::Time(TimeMetric::Quantile(share)) => {
-                    let operation = self.counting(cell, side)?;
-                    Distribution::of(std::iter::once(operation.as_ref()), timeout)
-                        .quantile(share)
-                        .map(|time| time as f64)
-                }
-                Metric::Time(TimeMetric::Mean) => mean(self.counting(cell, side)?.as_ref()),
-                Metric::Throughput => cell_rate(cell, &self.record.settings),
-                Metric::Counter(counter) => counter_per_call(cell, counter, side.operation),
-                Metric::InconsistencyP99 => {
-                    let windows = cell.operations.get(side.operation?)?.inconsistency.as_ref()?;
-                    let windows = Distribution::merged(std::iter::once(&windows.histogram));
-                    windows.quantile(0.99).map(|time| time as f64)
-                }
-                Metric::Max | Metric::Failed | Metric::RoundTrips | Metric::Retries | Metric::Size(_) => None,
-            }
-        };
-        let values = self.record.rounds.iter().map(in_round);
-        values.map(|value| value.filter(|value| value.is_finite() && *value > 0.0)).collect()
-    }
-
-    /// The calls of an operation whose times count.
-    fn counting<'c>(&self, cell: &'c CellRecord, side: ClaimSide) -> Option<Cow<'c, OperationRecord>> {
-        let operation = cell.operations.get(side.operation?)?;
-        let Some(kind) = self.outcome else { return Some(Cow::Borrowed(operation)) };
-        let outcomes = operation.outcomes.iter().filter(|one| kind.is(&one.outcome)).cloned().collect();
-        Some(Cow::Owned(OperationRecord { outcomes, ..operation.clone() }))
+    fn series(&self, side: ClaimSide) -> Series {
+        Series::of(self.record, self.key(side))
     }
 
     /// Why there are too few rounds with a ratio.
@@ -155,9 +111,10 @@ impl StrategyPair<'_> {
 
     /// How far the repeat shows that noise alone moves this metric's log ratio from 0, in the noisier of two operations.
     fn band(&self) -> Option<f64> {
+        let repeat = self.record.strategies.iter().position(|strategy| strategy.is_repeat);
         let band = |side: ClaimSide| {
-            let of = |strategy| self.rounds(ClaimSide { strategy, ..side });
-            Estimate::of(&log_ratios(&of(self.repeat()?), &of(0)))?.band()
+            let alone = |strategy| Series::alone(self.record, Key { strategy, ..self.key(side) }).rounds;
+            Estimate::of(&log_ratios(&alone(repeat?), &alone(0)))?.band()
         };
         let (mine, theirs) = (band(self.mine), band(self.theirs));
         mine.into_iter().chain(theirs).reduce(f64::max)

@@ -8,12 +8,13 @@ mod numbers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::record::Metric;
 use crate::results::{NOISE, Part, RunRecord};
 
 use super::compare::Role;
 use super::estimate::ConfidenceInterval;
 use super::shared_cache::SharedCache;
-use super::{CollectionGrowth, calls_per_second, collection_growth, distinct, operations, outcome_totals, role};
+use super::{CollectionGrowth, collection_growth, distinct, operations, outcome_totals, role, value};
 use numbers::{Asked, Judging, Number, Numbers};
 
 /// The fewest means that can show a shared shift.
@@ -348,7 +349,7 @@ impl Comparer<'_> {
 
     fn strategy(&self, name: &str, rows: Vec<OperationChange>) -> StrategyChange {
         let throughput = |sides: &Sides| {
-            let rates = sides.map(|record| calls_per_second(record, position(record, name)?));
+            let rates = sides.map(|record| value(record, Metric::Throughput, position(record, name)?, None));
             let [before, after] = rates.map(|rates| {
                 let rates: Option<Vec<f64>> = rates.into_iter().collect();
                 rates.map(|rates| rates.iter().sum::<f64>() / rates.len() as f64)

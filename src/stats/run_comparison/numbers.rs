@@ -1,11 +1,12 @@
 //! One number of a strategy in the rounds of all runs, and what became of it.
 
+use crate::record::{Metric, TimeMetric};
 use crate::results::{CellRecord, RunRecord};
 
-use super::super::compare::{ArmTimes, MINIMUM_ROUNDS, pooled_means};
+use super::super::compare::{ArmTimes, MINIMUM_ROUNDS};
 use super::super::estimate::{ConfidenceInterval, Estimate, log_ratios};
-use super::super::latency::{geometric_mean, quantiles};
-use super::super::mix::times;
+use super::super::latency::geometric_mean;
+use super::super::series::{Key, Series};
 use super::super::welch::Shift;
 use super::super::{cells, outcome_totals, selected};
 use super::{ChangeVerdict, ComparedUnit, Incomparable, IncomparableReason, Sides, TimeChange, position};
@@ -27,11 +28,12 @@ pub(super) enum Number {
 }
 
 impl Number {
-    fn per_round(self, record: &RunRecord, strategy: usize, operation: Option<usize>) -> Vec<Option<f64>> {
-        match self {
-            Number::Mean => times(record, strategy, operation),
-            Number::P99 => quantiles(record, strategy, operation, QUANTILE),
-        }
+    fn key(self, strategy: usize, operation: Option<usize>) -> Key {
+        let metric = match self {
+            Number::Mean => TimeMetric::Mean,
+            Number::P99 => TimeMetric::Quantile(QUANTILE),
+        };
+        Key::new(Metric::Time(metric), strategy, operation)
     }
 }
 
@@ -80,12 +82,13 @@ impl Numbers {
     pub(super) fn new(sides: &Sides, number: Number, asked: Asked) -> Numbers {
         let Asked { strategy, operation, reference, judging, unit } = asked;
         let of = |record: &RunRecord, name: &str| {
-            position(record, name).map_or_else(Vec::new, |place| number.per_round(record, place, operation))
+            let key = |place| number.key(place, operation);
+            position(record, name).map_or_else(Vec::new, |place| Series::of(record, key(place)).rounds)
         };
         let relative = |reference: &str| {
             sides.map(|record| {
-                let against = with_repeat(record, reference, |place| number.per_round(record, place, operation));
-                log_ratios(&of(record, strategy), &against).into_iter().map(|log| log.map(f64::exp)).collect()
+                let ratios = log_ratios(&of(record, strategy), &of(record, reference));
+                ratios.into_iter().map(|log| log.map(f64::exp)).collect()
             })
         };
         // A reference that cannot be compared says nothing about the others.
@@ -146,16 +149,6 @@ impl Numbers {
     }
 }
 
-/// The values of a strategy; of the baseline, the geometric means with its repeat, where that has all of them too.
-fn with_repeat(record: &RunRecord, name: &str, values: impl Fn(usize) -> Vec<Option<f64>>) -> Vec<Option<f64>> {
-    let Some(place) = position(record, name) else { return Vec::new() };
-    let own = values(place);
-    let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat && strategy.name == name);
-    let pooled = repeat.map(|repeat| pooled_means(&own, &values(repeat)));
-    let has_all = |pooled: &Vec<Option<f64>>| pooled.iter().flatten().count() == own.iter().flatten().count();
-    pooled.filter(has_all).unwrap_or(own)
-}
-
 /// The mean of the logarithms of every run's values.
 fn run_means(runs: &[Vec<Option<f64>>]) -> Vec<f64> {
     runs.iter().filter_map(|rounds| Some(geometric_mean(rounds)?.ln())).collect()
@@ -195,9 +188,8 @@ fn verdict(interval: ConfidenceInterval, mean: f64, tolerance: f64, noise: f64) 
 /// How far the repeat of a run shows that noise alone moves this number; 0 without a repeat.
 fn repeat_band(record: &RunRecord, operation: Option<usize>, number: Number) -> f64 {
     let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat);
-    let ratios =
-        |place| log_ratios(&number.per_round(record, place, operation), &number.per_round(record, 0, operation));
-    repeat.and_then(|place| Estimate::of(&ratios(place))?.band()).unwrap_or(0.0)
+    let alone = |place| Series::alone(record, number.key(place, operation)).rounds;
+    repeat.and_then(|place| Estimate::of(&log_ratios(&alone(place), &alone(0)))?.band()).unwrap_or(0.0)
 }
 
 /// The first reason on each side.
@@ -223,7 +215,7 @@ fn incomparable_reason(record: &RunRecord, strategy: usize, operation: Option<us
     } else if arm.failed_share > record.settings.error_budget && failed() >= FEW_FAILURES {
         Some(IncomparableReason::Failures)
     } else {
-        cells(record, strategy).zip(&arm.means).any(is_without).then_some(IncomparableReason::NoSuccess)
+        cells(record, strategy).zip(&arm.alone).any(is_without).then_some(IncomparableReason::NoSuccess)
     }
 }
 
