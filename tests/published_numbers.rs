@@ -7,6 +7,14 @@
 //! 2.1x<!-- from results/a/summary.json#/strategies/embedded/mean_ns / #/strategies/linked/mean_ns -->
 //! ```
 //!
+//! In a table, a comment with a number of its own (`2.1x<!-- 3 -->`) refers to a line of the list `<!-- numbers from`, which is below it:
+//!
+//! ```text
+//! <!-- numbers from
+//! 3 results/a/summary.json#/strategies/embedded/mean_ns
+//! -->
+//! ```
+//!
 //! `FILE#POINTER` is a number of a JSON file; in the pointer, the item of a list may be named by its `name`. Behind ` / ` stands
 //! a divisor, of the same file unless it names another. What is printed must be the number in its unit, rounded to as many
 //! decimals. A field `..._ns` is printed as ns, µs, ms or s, `..._bytes` as B, KB, MB or GB, any other as it is, with x, or in %.
@@ -17,6 +25,7 @@ use std::path::Path;
 use serde_json::Value;
 
 const MARK: &str = "<!-- from ";
+const LIST: &str = "<!-- numbers from\n";
 
 /// Units, the suffix of the fields that they are for, and their size.
 const UNITS: [(&str, &str, f64); 10] = [
@@ -32,8 +41,30 @@ const UNITS: [(&str, &str, f64); 10] = [
     ("%", "", 0.01),
 ];
 
+/// A text whose comments that refer to its list have the line of the list instead; or the lines to which no comment refers.
+fn with_list(text: &str) -> Result<String, Vec<String>> {
+    let Some((above, list)) = text.split_once(LIST) else { return Ok(text.to_owned()) };
+    let (list, below) = list.split_once("-->").ok_or_else(|| vec!["the list has no end `-->`".to_owned()])?;
+    let (mut text, mut unused) = (format!("{above}{below}"), Vec::new());
+    for line in list.lines() {
+        let mark = line.split_once(' ').map(|(key, source)| (format!("<!-- {key} -->"), source));
+        match mark.filter(|(mark, _)| text.contains(mark.as_str())) {
+            Some((mark, source)) => text = text.replace(&mark, &format!("{MARK}{source} -->")),
+            None => unused.push(format!("no comment refers to `{line}` of the list")),
+        }
+    }
+    let left = text.split("<!-- ").skip(1).filter_map(|rest| rest.split_once(" -->"));
+    let left = left.filter(|(key, _)| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()));
+    unused.extend(left.map(|(key, _)| format!("the list has no line {key}")));
+    if unused.is_empty() { Ok(text) } else { Err(unused) }
+}
+
 /// What is wrong with the marked numbers of a text, and how many there are.
 fn check(text: &str, root: &Path) -> (usize, Vec<String>) {
+    let text = match with_list(text) {
+        Ok(text) => text,
+        Err(wrong) => return (0, wrong),
+    };
     let marks: Vec<(usize, &str)> = text.match_indices(MARK).collect();
     let wrong = marks.iter().filter_map(|(at, _)| {
         let line = text[..*at].lines().count().max(1);
@@ -126,6 +157,20 @@ fn right_numbers_pass_in_their_units() {
         0.48<!-- from a.json#/strategies/linked/mean_ns / a.json#/strategies/embedded/mean_ns -->";
     let folder = tempfile::tempdir().unwrap();
     assert_eq!((check(right, folder.path()).0, wrong(right)), (7, Vec::<String>::new()));
+}
+
+#[test]
+fn numbers_of_a_list_are_checked() {
+    let list = "<!-- numbers from\n1 a.json#/calls\n12 a.json#/share\n-->\n";
+    assert_eq!(wrong(&format!("12,345<!-- 1 --> and 5.2 %<!-- 12 -->\n{list}")), Vec::<String>::new());
+    for (text, expected) in [
+        ("12,346<!-- 1 --> and 5.2 %<!-- 12 -->", "is 12345 in"),
+        ("12,345<!-- 1 -->", "no comment refers to `12 a.json#/share`"),
+        ("12,345<!-- 1 --> and 5.2 %<!-- 12 --> of 3<!-- 2 -->", "the list has no line 2"),
+    ] {
+        let wrong = wrong(&format!("{text}\n{list}"));
+        assert!(wrong.iter().any(|one| one.contains(expected)), "{text}: {wrong:?}");
+    }
 }
 
 #[test]
