@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "the table of docs/method.md, which takes a minute in an optimised build"]
+    #[ignore = "the table of docs/experiments/statistics.md, which takes a minute in an optimised build"]
     #[allow(clippy::print_stdout)]
     fn table() {
         println!("coverage: alike, +10 %, +50 %, mixed; false alarms");

@@ -86,7 +86,7 @@ fn intervals_cover_what_they_claim() {
 }
 
 #[test]
-#[ignore = "takes minutes in a debug build; its output is the table of docs/method.md"]
+#[ignore = "takes minutes in a debug build; its output is the table of docs/experiments/capacity.md"]
 fn intervals_cover_in_many_settings() {
     let mut table = String::new();
     for rounds in [3, 5, 8] {
