@@ -34,7 +34,7 @@ pub(super) fn lines(report: &Report, width: usize) -> Option<Vec<ToneLine>> {
     let mut before = vec![(Tone::Strong, format!("{}: {}", headline.scenario, headline.title))];
     before.extend(wrapped(Tone::Faint, &decision.scale, width));
     before.extend(headline.incomplete.iter().flat_map(|status| wrapped(Tone::Bad, status, width)));
-    before.extend(block(strategies(&run.parts, decision)));
+    before.extend(block(strategies(&run.parts, decision, width)));
     let after = after(report, decision, width);
     let room = MOST_LINES.saturating_sub(before.len() + after.len());
     before.extend(block(headline.overview.as_ref().map_or_else(Vec::new, |table| operations(table, width, room))));
@@ -52,7 +52,9 @@ fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
     }));
     let claims = report.run.as_ref().and_then(|run| run.claims.clone());
     let asides: Vec<String> = claims.into_iter().chain(warnings(report)).collect();
-    lines.extend((!asides.is_empty()).then(|| (Tone::Faint, format!("{}.", asides.join(" · ")))));
+    if !asides.is_empty() {
+        lines.extend(wrapped(Tone::Faint, &format!("{}.", asides.join(" · ")), width));
+    }
     for (name, text) in decision.lines() {
         let room = width.saturating_sub(7).max(20);
         lines.extend(wrap(&text, room).into_iter().enumerate().map(|(place, line)| {
@@ -87,7 +89,7 @@ fn warnings(report: &Report) -> Option<String> {
 }
 
 /// A line per strategy.
-fn strategies(parts: &PartEvaluations, decision: &Decision) -> Vec<ToneLine> {
+fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec<ToneLine> {
     let main = parts.main();
     let Some(mix) = main.rows.iter().find(|row| row.is_mix) else { return Vec::new() };
     let mean = |place: usize| mix.cells.get(place).and_then(|cell| cell.mean);
@@ -102,10 +104,11 @@ fn strategies(parts: &PartEvaluations, decision: &Decision) -> Vec<ToneLine> {
     let names: Vec<String> = places.iter().map(|place| name(main, *place)).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let what = if main.is_open { "response" } else { "mean" };
-    let heading = format!(
-        "  {:widest$}  {what:>9} {:>9} {:>9} {:>9} {:>9}  times the best",
-        "", "p99", "max c/s", "CPU/call", "index"
-    );
+    let mut heading =
+        format!("  {:widest$}  {what:>9} {:>9} {:>9} {:>9} {:>9}  ", "", "p99", "max c/s", "CPU/call", "index");
+    // What is left of the line for a bar.
+    let room = width.saturating_sub(heading.chars().count() + 6).min(BAR);
+    heading.push_str(if room < 9 { "× best" } else { "times the best" });
     let line = |(place, name): (&usize, &String)| {
         let number = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| NOTHING.into(), text);
         let mut line = format!(
@@ -117,8 +120,9 @@ fn strategies(parts: &PartEvaluations, decision: &Decision) -> Vec<ToneLine> {
             number(index(parts, *place), bytes),
         );
         if let Some(mean) = mean(*place) {
-            let bar = "█".repeat(((mean / most * BAR as f64).round() as usize).max(1));
+            let bar = "█".repeat(((mean / most * room as f64).round() as usize).max(usize::from(room > 0)));
             let _ = write!(line, "  {:<5} {bar}", format!("×{:.2}", mean / least));
+            line.truncate(line.trim_end().len());
         }
         let is_winner = decision.winner.as_deref() == main.strategies.get(*place).map(|one| one.name.as_str());
         (if is_winner { Tone::Best } else { Tone::Plain }, line)
@@ -200,7 +204,8 @@ fn operations(table: &Table, width: usize, room: usize) -> Vec<ToneLine> {
     let title = format!("Own time by itself, times the best; in brackets: no difference reported{more}");
     let mut lines = vec![(Tone::Faint, title), (Tone::Faint, line("", "share", &headings))];
     let rows = room.saturating_sub(lines.len() + 1);
-    let fitting = if groups.len() > rows { rows.saturating_sub(1) } else { rows };
+    // A heading without a row says nothing.
+    let fitting = if groups.len() > rows { rows.saturating_sub(1).max(1) } else { rows };
     let all = groups
         .iter()
         .zip(&texts)

@@ -92,7 +92,7 @@ fn share_text(judged: &Judged, other: usize, flip: &ShareFlip) -> String {
 fn flip_words(flip: &ShareFlip) -> (&'static str, [String; 2]) {
     let side = if flip.share > flip.measured { "exceeds" } else { "falls below" };
     let short = [flip.share, flip.measured].map(percent);
-    if short[0] != short[1] {
+    if short[0] != short[1] && !short.iter().any(|share| share.starts_with('<')) {
         return (side, short);
     }
     (side, [flip.share, flip.measured].map(|share| format!("{:.2} %", share * 100.0)))

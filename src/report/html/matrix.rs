@@ -5,11 +5,11 @@ use std::fmt;
 
 use askama::Template;
 
-use crate::report::cell::{Cell, Link};
+use crate::report::Report;
+use crate::report::cell::Cell;
 use crate::report::matrix::{Look, Matrix, MatrixCell, MixFamily, MixRow, RowKind, ScenarioMatrix, Setup, TITLE};
 use crate::report::section::Section;
 use crate::report::table::{Forms, Grid};
-use crate::report::{HTML_FILE, MARKDOWN_FILE, Report};
 use crate::results::PublishedMetric;
 
 use super::{Trusted, policy, tone};
@@ -225,12 +225,6 @@ impl<'m> MatrixPage<'m> {
 
     fn tone(&self, cell: &Cell) -> &'static str {
         tone(cell.tone)
-    }
-
-    /// The page of a sweep or growth is next to its report in Markdown.
-    fn page(&self, link: &Link) -> String {
-        let address = link.to_string();
-        address.strip_suffix(MARKDOWN_FILE).map_or(address.clone(), |folder| format!("{folder}{HTML_FILE}"))
     }
 }
 
