@@ -45,8 +45,18 @@ fn assert_fresh(arguments: &[&str], folder: &str, name: &str) {
 
 #[test]
 fn the_page_of_scenarios_is_fresh() {
+    assert_fresh(&["list", "--markdown"], "docs", "scenarios.md");
+}
+
+#[test]
+fn the_page_of_a_scenario_has_its_strategies_and_verdicts() {
     let verdicts = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").join("claims");
-    assert_fresh(&["list", "--markdown", "--verdicts", verdicts.to_str().unwrap()], "docs", "scenarios.md");
+    let ended = run(&mut docshape(&["list", "trees", "--verdicts", verdicts.to_str().unwrap()]));
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    for part in ["| `nested_sets_txn` |", "Verdicts: preset ", "| source | claim | id | verdict | number |"] {
+        assert!(ended.out.contains(part), "{part}: {}", ended.out);
+    }
+    fails(&["list", "treez"], 2, &["the catalogue has no scenario `treez`", "`trees`"]);
 }
 
 #[test]
