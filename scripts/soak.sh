@@ -8,8 +8,8 @@
 # of the samples around it, because a report or a checkpoint is a peak and no leak. SOAK_SETTLED is the time of the first one
 # (default 600 seconds).
 set -euo pipefail
-# shellcheck source=prepare.sh
-source "$(dirname "$0")/prepare.sh"
+# shellcheck source=experiments/prepare.sh
+source "$(dirname "$0")/experiments/prepare.sh"
 
 duration=${1:-2h}
 shift || true
