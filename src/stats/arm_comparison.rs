@@ -6,7 +6,7 @@ use crate::results::{Part, RunRecord};
 use super::compare::{ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, Role, compare};
 use super::in_flight::too_few_in_flight;
 use super::ranking::Ranking;
-use super::series::Key;
+use super::series::SeriesKey;
 use super::shared_cache::SharedCache;
 
 /// Comparisons that are judged together.
@@ -39,7 +39,7 @@ struct ArmQuestion {
 impl ArmQuestion {
     /// An arm by the number that is asked for.
     fn arm(self, record: &RunRecord, strategy: usize) -> ArmTimes {
-        let arm = ArmTimes::by(record, Key::new(self.metric, strategy, self.operation));
+        let arm = ArmTimes::by(record, SeriesKey::new(self.metric, strategy, self.operation));
         if self.metric != Metric::Throughput {
             return arm;
         }

@@ -4,7 +4,7 @@ use crate::record::{Metric, OPLOG_BYTES};
 use crate::results::RunRecord;
 
 use super::own_cost;
-use super::series::{Key, Series};
+use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
 
 /// Bytes of oplog per call from which an operation counts as a write. The server itself adds an entry every few seconds.
@@ -80,7 +80,7 @@ fn differences(own: &RunRecord, strategy: usize, against: usize, operation: usiz
     if own.is_identical(strategy, against, operation) {
         return Vec::new();
     }
-    let times = |strategy| Series::of(own, Key::new(Metric::MEAN, strategy, Some(operation))).rounds;
+    let times = |strategy| RoundSeries::of(own, SeriesKey::new(Metric::MEAN, strategy, Some(operation))).rounds;
     let pairs = times(strategy).into_iter().zip(times(against));
     pairs.map(|(one, other)| Some(one? - other?)).collect()
 }

@@ -10,7 +10,7 @@ use super::context::{OutOfContext, out_of_context};
 
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
-use super::series::{Key, Series};
+use super::series::{RoundSeries, SeriesKey};
 use super::shared_cache::SharedCache;
 use super::student::t_quantile;
 use super::{cells, operations, outcome_totals, overloaded, role};
@@ -71,7 +71,7 @@ pub struct ArmTimes {
     /// What it takes part in.
     pub role: Role,
     /// The number that is compared, over rounds: of the baseline, with its repeat.
-    pub series: Series,
+    pub series: RoundSeries,
     /// The number of this arm alone, per round.
     pub alone: Vec<Option<f64>>,
     /// Failed calls per call: the larger share of those compared and of the whole run.
@@ -85,19 +85,27 @@ pub struct ArmTimes {
 impl ArmTimes {
     /// A strategy by its mean time in one operation, or, with `None`, in the mix.
     pub fn of(record: &RunRecord, strategy: usize, operation: Option<usize>) -> ArmTimes {
-        ArmTimes::by(record, Key::new(Metric::MEAN, strategy, operation))
+        ArmTimes::by(record, SeriesKey::new(Metric::MEAN, strategy, operation))
     }
 
     /// A strategy by a number.
-    pub fn by(record: &RunRecord, key: Key) -> ArmTimes {
-        let Key { strategy, operation, .. } = key;
+    pub fn by(record: &RunRecord, key: SeriesKey) -> ArmTimes {
+        let SeriesKey { strategy, operation, .. } = key;
         // A strategy that fails too often is compared nowhere, and an operation that fails too often in no strategy.
         let whole = outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations));
         let own = operation.map(|operation| outcome_totals(operations(record, strategy, operation)));
         let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
         let (role, overloaded) = (role(record, strategy), overloaded(record, strategy));
-        let alone = Series::alone(record, key).rounds;
-        ArmTimes { strategy, role, series: Series::of(record, key), alone, failed_share, overloaded, excluded: None }
+        let alone = RoundSeries::alone(record, key).rounds;
+        ArmTimes {
+            strategy,
+            role,
+            series: RoundSeries::of(record, key),
+            alone,
+            failed_share,
+            overloaded,
+            excluded: None,
+        }
     }
 
     /// The same in the part that measures own costs: without a part where its program is that of the baseline, or where its
@@ -123,7 +131,7 @@ impl ArmTimes {
 impl ArmTimes {
     /// An arm with these numbers, for tests of what is made of them.
     pub(crate) fn sample(strategy: usize, role: Role, rounds: Vec<Option<f64>>) -> ArmTimes {
-        let series = Series { value: super::geometric_mean(&rounds), rounds: rounds.clone() };
+        let series = RoundSeries { value: super::geometric_mean(&rounds), rounds: rounds.clone() };
         ArmTimes { strategy, role, series, alone: rounds, failed_share: 0.0, overloaded: None, excluded: None }
     }
 }

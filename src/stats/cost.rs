@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::record::{COUNTERS, Counter, Metric};
 use crate::results::{CellRecord, RoundRecord, RunRecord};
 
-use super::series::{Key, Series};
+use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
 use super::{Distribution, cells, operations};
 
@@ -68,7 +68,7 @@ impl OwnCost {
 
 /// The own cost of one operation of one strategy, from the record of the part that measures own costs; `None` without calls.
 pub fn own_cost(record: &RunRecord, strategy: usize, operation: usize) -> Option<OwnCost> {
-    let of = |metric| Series::of(record, Key::new(metric, strategy, Some(operation)));
+    let of = |metric| RoundSeries::of(record, SeriesKey::new(metric, strategy, Some(operation)));
     let calls = operations(record, strategy, operation).map(|one| one.calls).sum();
     let round_trips = of(Metric::RoundTrips).value?;
     let per_call = |counter: &Counter| {

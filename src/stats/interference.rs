@@ -5,7 +5,7 @@ use crate::results::RunRecord;
 
 use super::compare::{Limits, MINIMUM_ROUNDS, SIGNIFICANCE};
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
-use super::series::{Key, Series};
+use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
 
 /// An operation that sends the same commands as the baseline's, and its time relative to it.
@@ -24,7 +24,7 @@ pub struct Interference {
 /// The identical programs of one part whose times differ beyond the noise floor.
 pub fn interference(record: &RunRecord) -> Vec<Interference> {
     let times = |strategy: usize, operation: usize| {
-        Series::of(record, Key::new(Metric::MEAN, strategy, Some(operation))).rounds
+        RoundSeries::of(record, SeriesKey::new(Metric::MEAN, strategy, Some(operation))).rounds
     };
     let confidence = 1.0 - SIGNIFICANCE / (2.0 * record.identical.len().max(1) as f64);
     let floor = Limits::of(&record.settings).floor();

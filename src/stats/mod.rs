@@ -83,7 +83,7 @@ pub use run_comparison::{
     ChangeVerdict, ComparedParts, ComparedUnit, Incomparable, IncomparableReason, OperationChange, RunComparison,
     RunSides, SharedShift, StrategyChange, TimeChange, compare_runs, measured_parts,
 };
-pub use series::{Key, Series, quantile_values, value};
+pub use series::{RoundSeries, SeriesKey, quantile_values, value};
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{
     Change, CollectionGrowth, FollowedGrowth, QuarterTimes, collection_growth, followed_growth, quarter_times,

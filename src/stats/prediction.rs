@@ -9,7 +9,7 @@ use crate::results::RunRecord;
 use super::compare::Role;
 use super::estimate::{Estimate, log_ratios};
 use super::flip::MixEstimate;
-use super::series::{Key, Series};
+use super::series::{RoundSeries, SeriesKey};
 use super::{role, value};
 
 /// Which strategies own times predict.
@@ -79,7 +79,7 @@ pub fn mix_time(mix: &RunRecord, strategy: usize) -> Option<f64> {
 /// The time of a call of the mix divided by that of another strategy: the ratio that is tested.
 pub fn mix_ratio(mix: &RunRecord, strategy: usize, against: usize) -> Option<f64> {
     let metric = if mix.part == Some(Part::Saturation) { Metric::Throughput } else { Metric::MEAN };
-    let rounds = |strategy| Series::of(mix, Key::new(metric, strategy, None)).rounds;
+    let rounds = |strategy| RoundSeries::of(mix, SeriesKey::new(metric, strategy, None)).rounds;
     let ratio = Estimate::of(&log_ratios(&rounds(strategy), &rounds(against)))?.ratio();
     Some(if metric == Metric::Throughput { ratio.recip() } else { ratio })
 }

@@ -12,7 +12,7 @@ use super::{cell_rate, cells, mix_means, outcome_totals, overloaded, selected};
 
 /// Which number of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Key {
+pub struct SeriesKey {
     /// What is measured.
     pub metric: Metric,
     /// The position of the strategy in the run.
@@ -23,50 +23,50 @@ pub struct Key {
     pub outcome: Option<OutcomeKind>,
 }
 
-impl Key {
+impl SeriesKey {
     /// A number of an operation, or of the mix.
-    pub fn new(metric: Metric, strategy: usize, operation: Option<usize>) -> Key {
-        Key { metric, strategy, operation, outcome: None }
+    pub fn new(metric: Metric, strategy: usize, operation: Option<usize>) -> SeriesKey {
+        SeriesKey { metric, strategy, operation, outcome: None }
     }
 }
 
 /// A number per round of one part of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub struct RoundSeries {
     /// Per round; `None` where the round has no such number.
     pub rounds: Vec<Option<f64>>,
     /// Over all rounds; `None` without any.
     pub value: Option<f64>,
 }
 
-impl Series {
+impl RoundSeries {
     /// A number of a strategy: of the baseline, with its repeat.
-    pub fn of(record: &RunRecord, key: Key) -> Series {
+    pub fn of(record: &RunRecord, key: SeriesKey) -> RoundSeries {
         let alone = of_arm(record, key);
-        let repeat = usable_repeat(record, key).map(|strategy| of_arm(record, Key { strategy, ..key }));
+        let repeat = usable_repeat(record, key).map(|strategy| of_arm(record, SeriesKey { strategy, ..key }));
         let rounds = match &repeat {
             Some(repeat) if has_all(repeat, &alone) => pooled(&alone, repeat),
             Some(_) | None => alone,
         };
         let value = over_rounds(record, key, &rounds);
-        Series { rounds, value }
+        RoundSeries { rounds, value }
     }
 
     /// A number of one arm: of the baseline, without its repeat.
-    pub fn alone(record: &RunRecord, key: Key) -> Series {
+    pub fn alone(record: &RunRecord, key: SeriesKey) -> RoundSeries {
         let rounds = of_arm(record, key);
-        Series { value: over_rounds(record, key, &rounds), rounds }
+        RoundSeries { value: over_rounds(record, key, &rounds), rounds }
     }
 }
 
 /// The value of a number over all rounds.
 pub fn value(record: &RunRecord, metric: Metric, strategy: usize, operation: Option<usize>) -> Option<f64> {
-    Series::of(record, Key::new(metric, strategy, operation)).value
+    RoundSeries::of(record, SeriesKey::new(metric, strategy, operation)).value
 }
 
 /// What is measured and varies from round to round has its geometric mean, because quotients of such means are means of
 /// quotients. A quantile that too few calls of a round exceed is that of all rounds' calls. Counts have their mean.
-fn over_rounds(record: &RunRecord, key: Key, rounds: &[Option<f64>]) -> Option<f64> {
+fn over_rounds(record: &RunRecord, key: SeriesKey, rounds: &[Option<f64>]) -> Option<f64> {
     let known = || rounds.iter().flatten().copied();
     match key.metric {
         Metric::Time(TimeMetric::Quantile(share)) if rounds.iter().any(Option::is_none) => {
@@ -87,19 +87,19 @@ fn together(times: &Times, share: f64) -> Option<f64> {
     times.all.quantile(share).map(|time| time as f64).filter(|time| *time > 0.0)
 }
 
-fn times(record: &RunRecord, key: Key) -> Times {
+fn times(record: &RunRecord, key: SeriesKey) -> Times {
     Times::of(record, key.strategy, key.operation, key.outcome)
 }
 
 /// Quantiles (shares from 0 to 1) over all rounds of the times of every strategy, in the order of the run: per strategy the
-/// values that [`Series::of`] has, from times that are read once.
+/// values that [`RoundSeries::of`] has, from times that are read once.
 pub fn quantile_values(
     record: &RunRecord,
     operation: Option<usize>,
     times: &[Times],
     shares: &[f64],
 ) -> Vec<Vec<Option<f64>>> {
-    let repeat = usable_repeat(record, Key::new(Metric::P99, 0, operation)).and_then(|place| times.get(place));
+    let repeat = usable_repeat(record, SeriesKey::new(Metric::P99, 0, operation)).and_then(|place| times.get(place));
     let of = |(strategy, arm): (usize, &Times), share: f64| {
         let alone = arm.quantiles(share);
         let repeat = repeat.filter(|_| strategy == 0).map(|repeat| repeat.quantiles(share));
@@ -123,7 +123,7 @@ fn is_pooled(metric: Metric) -> bool {
 }
 
 /// The repeat of a strategy, where its numbers may be used together with those of the strategy.
-fn usable_repeat(record: &RunRecord, key: Key) -> Option<usize> {
+fn usable_repeat(record: &RunRecord, key: SeriesKey) -> Option<usize> {
     let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat)?;
     let is_sound = |strategy: usize| {
         let totals = outcome_totals(cells(record, strategy).flat_map(|cell| selected(&cell.operations, key.operation)));
@@ -144,7 +144,7 @@ fn pooled(baseline: &[Option<f64>], repeat: &[Option<f64>]) -> Vec<Option<f64>> 
 }
 
 /// The number of one arm in every round.
-fn of_arm(record: &RunRecord, key: Key) -> Vec<Option<f64>> {
+fn of_arm(record: &RunRecord, key: SeriesKey) -> Vec<Option<f64>> {
     match (key.metric, key.operation) {
         (Metric::Time(TimeMetric::Mean), None) => return mix_means(record, key.strategy),
         (Metric::Time(TimeMetric::Quantile(share)), _) => return times(record, key).quantiles(share),
@@ -158,7 +158,7 @@ fn of_arm(record: &RunRecord, key: Key) -> Vec<Option<f64>> {
     values.map(|value| value.filter(is_usable)).collect()
 }
 
-fn in_cell(record: &RunRecord, cell: &CellRecord, key: Key) -> Option<f64> {
+fn in_cell(record: &RunRecord, cell: &CellRecord, key: SeriesKey) -> Option<f64> {
     let operation = || cell.operations.get(key.operation?);
     let totals = || outcome_totals(selected(&cell.operations, key.operation).iter());
     match key.metric {
@@ -228,21 +228,21 @@ mod tests {
         run
     }
 
-    fn mean(strategy: usize) -> Key {
-        Key::new(Metric::MEAN, strategy, Some(0))
+    fn mean(strategy: usize) -> SeriesKey {
+        SeriesKey::new(Metric::MEAN, strategy, Some(0))
     }
 
     #[test]
     fn both_arms_of_the_baseline_are_one_series() {
         let run = with_repeat();
-        let (alone, both) = (Series::alone(&run, mean(0)), Series::of(&run, mean(0)));
+        let (alone, both) = (RoundSeries::alone(&run, mean(0)), RoundSeries::of(&run, mean(0)));
         assert!((both.value.unwrap() / alone.value.unwrap() - 2_f64.sqrt()).abs() < 1e-9);
         // The repeat itself is one arm, and so are the others.
-        assert_eq!(Series::of(&run, mean(2)), Series::alone(&run, mean(2)));
-        assert_eq!(Series::of(&run, mean(1)), Series::alone(&run, mean(1)));
+        assert_eq!(RoundSeries::of(&run, mean(2)), RoundSeries::alone(&run, mean(2)));
+        assert_eq!(RoundSeries::of(&run, mean(1)), RoundSeries::alone(&run, mean(1)));
         // Counts are the same in both arms.
-        let trips = Key::new(Metric::RoundTrips, 0, Some(0));
-        assert_eq!(Series::of(&run, trips), Series::alone(&run, trips));
+        let trips = SeriesKey::new(Metric::RoundTrips, 0, Some(0));
+        assert_eq!(RoundSeries::of(&run, trips), RoundSeries::alone(&run, trips));
     }
 
     #[test]
@@ -257,14 +257,14 @@ mod tests {
             operation.outcomes.push(failed);
         }
         for run in [gap, failing] {
-            assert_eq!(Series::of(&run, mean(0)), Series::alone(&run, mean(0)));
+            assert_eq!(RoundSeries::of(&run, mean(0)), RoundSeries::alone(&run, mean(0)));
         }
     }
 
     #[test]
     fn the_quotient_of_values_is_the_ratio() {
         let run = with_repeat();
-        let (one, other) = (Series::of(&run, mean(1)), Series::of(&run, mean(0)));
+        let (one, other) = (RoundSeries::of(&run, mean(1)), RoundSeries::of(&run, mean(0)));
         let ratios = crate::stats::log_ratios(&one.rounds, &other.rounds);
         let ratio = crate::stats::Estimate::of(&ratios).unwrap().ratio();
         assert!((one.value.unwrap() / other.value.unwrap() / ratio - 1.0).abs() < 1e-9);
@@ -273,13 +273,13 @@ mod tests {
     #[test]
     fn a_quantile_that_too_few_calls_of_a_round_exceed_is_that_of_all() {
         let run = sample::run(6);
-        let p99 = Series::of(&run, Key::new(Metric::P99, 0, None));
+        let p99 = RoundSeries::of(&run, SeriesKey::new(Metric::P99, 0, None));
         assert!(p99.rounds.iter().all(Option::is_none));
         let all = Times::of(&run, 0, None, None).all.quantile(0.99).unwrap();
         assert_eq!(p99.value, Some(all as f64));
         let times: Vec<Times> = (0..3).map(|strategy| Times::of(&run, strategy, None, None)).collect();
         let values = quantile_values(&run, None, &times, &[0.5, 0.99]);
         let median = Metric::Time(TimeMetric::Quantile(0.5));
-        assert_eq!(values[0], [Series::of(&run, Key::new(median, 0, None)).value, p99.value]);
+        assert_eq!(values[0], [RoundSeries::of(&run, SeriesKey::new(median, 0, None)).value, p99.value]);
     }
 }

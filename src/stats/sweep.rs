@@ -8,7 +8,7 @@ use crate::results::{Part, RunRecord, SweepRecord, condition_number};
 use super::crossover::{Curve, CurveSample};
 use super::estimate::log_ratios;
 use super::flip::equal_at;
-use super::series::{Key, Series};
+use super::series::{RoundSeries, SeriesKey};
 use super::{
     CollectionGrowth, Limits, OwnCost, Role, cells, collection_growth, geometric_mean, outcome_totals, own_cost, role,
 };
@@ -148,7 +148,7 @@ impl SweptRun {
     /// The times of a strategy per round, in nanoseconds; nothing where they were not measured.
     pub fn times(&self, quantity: SweptQuantity, strategy: usize) -> Vec<Option<f64>> {
         let Some(part) = self.parts.get(&quantity.part()) else { return Vec::new() };
-        let of = |metric, operation| Series::of(part, Key::new(metric, strategy, operation)).rounds;
+        let of = |metric, operation| RoundSeries::of(part, SeriesKey::new(metric, strategy, operation)).rounds;
         match quantity {
             SweptQuantity::Own(operation) => of(Metric::MEAN, Some(operation)),
             SweptQuantity::Rate => of(Metric::MEAN, None),

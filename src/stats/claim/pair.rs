@@ -4,7 +4,7 @@ use crate::record::{Metric, OutcomeKind, TimeMetric};
 use crate::results::{Preset, Relation, RunRecord};
 use crate::stats::compare::{ArmTimes, InconclusiveReason, Judge, Limits, MINIMUM_ROUNDS, Quantity, Verdict, obstacle};
 use crate::stats::estimate::{Estimate, log_ratios};
-use crate::stats::series::{Key, Series};
+use crate::stats::series::{RoundSeries, SeriesKey};
 use crate::stats::shared_cache::SharedCache;
 
 use super::question::ClaimSide;
@@ -89,12 +89,12 @@ impl StrategyPair<'_> {
         ratios.into_iter().map(|ratio| ratio.filter(|ratio| ratio.is_finite())).collect()
     }
 
-    fn key(&self, side: ClaimSide) -> Key {
-        Key { outcome: self.outcome, ..side.key(self.metric) }
+    fn key(&self, side: ClaimSide) -> SeriesKey {
+        SeriesKey { outcome: self.outcome, ..side.key(self.metric) }
     }
 
-    fn series(&self, side: ClaimSide) -> Series {
-        Series::of(self.record, self.key(side))
+    fn series(&self, side: ClaimSide) -> RoundSeries {
+        RoundSeries::of(self.record, self.key(side))
     }
 
     /// Why there are too few rounds with a ratio.
@@ -113,7 +113,7 @@ impl StrategyPair<'_> {
     fn band(&self) -> Option<f64> {
         let repeat = self.record.strategies.iter().position(|strategy| strategy.is_repeat);
         let band = |side: ClaimSide| {
-            let alone = |strategy| Series::alone(self.record, Key { strategy, ..self.key(side) }).rounds;
+            let alone = |strategy| RoundSeries::alone(self.record, SeriesKey { strategy, ..self.key(side) }).rounds;
             Estimate::of(&log_ratios(&alone(repeat?), &alone(0)))?.band()
         };
         let (mine, theirs) = (band(self.mine), band(self.theirs));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::record::{Metric, MetricUse, OutcomeKind, Part};
 use crate::results::{ClaimRecord, Relation, RunRecord, Than};
 use crate::stats::shared_cache::SharedCache;
-use crate::stats::{InvalidReason, Key, Series, distinct, inconsistency, invalid_reasons, operations};
+use crate::stats::{InvalidReason, RoundSeries, SeriesKey, distinct, inconsistency, invalid_reasons, operations};
 
 use super::count::{self, counted};
 use super::pair::StrategyPair;
@@ -45,8 +45,8 @@ pub(super) struct ClaimSide {
 }
 
 impl ClaimSide {
-    pub(super) fn key(self, metric: Metric) -> Key {
-        Key::new(metric, self.strategy, self.operation)
+    pub(super) fn key(self, metric: Metric) -> SeriesKey {
+        SeriesKey::new(metric, self.strategy, self.operation)
     }
 }
 
@@ -79,7 +79,7 @@ impl<'r> MeasuredRun<'r> {
             }
             DecidingNumber::Metric(metric, _) if metric.is_varying() => {
                 let part = self.part(metric.parts())?;
-                let rounds = |side: ClaimSide| Series::of(part, side.key(metric)).rounds;
+                let rounds = |side: ClaimSide| RoundSeries::of(part, side.key(metric)).rounds;
                 let against = match other {
                     OtherSide::Number(number) => vec![Some(number); part.rounds.len()],
                     OtherSide::Side(side, times) => {

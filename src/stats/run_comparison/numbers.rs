@@ -6,7 +6,7 @@ use crate::results::{CellRecord, RunRecord};
 use super::super::compare::{ArmTimes, MINIMUM_ROUNDS};
 use super::super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::super::latency::geometric_mean;
-use super::super::series::{Key, Series};
+use super::super::series::{RoundSeries, SeriesKey};
 use super::super::welch::Shift;
 use super::super::{cells, outcome_totals, selected};
 use super::{ChangeVerdict, ComparedUnit, Incomparable, IncomparableReason, Sides, TimeChange, position};
@@ -28,12 +28,12 @@ pub(super) enum Number {
 }
 
 impl Number {
-    fn key(self, strategy: usize, operation: Option<usize>) -> Key {
+    fn key(self, strategy: usize, operation: Option<usize>) -> SeriesKey {
         let metric = match self {
             Number::Mean => TimeMetric::Mean,
             Number::P99 => TimeMetric::Quantile(QUANTILE),
         };
-        Key::new(Metric::Time(metric), strategy, operation)
+        SeriesKey::new(Metric::Time(metric), strategy, operation)
     }
 }
 
@@ -83,7 +83,7 @@ impl Numbers {
         let Asked { strategy, operation, reference, judging, unit } = asked;
         let of = |record: &RunRecord, name: &str| {
             let key = |place| number.key(place, operation);
-            position(record, name).map_or_else(Vec::new, |place| Series::of(record, key(place)).rounds)
+            position(record, name).map_or_else(Vec::new, |place| RoundSeries::of(record, key(place)).rounds)
         };
         let relative = |reference: &str| {
             sides.map(|record| {
@@ -188,7 +188,7 @@ fn verdict(interval: ConfidenceInterval, mean: f64, tolerance: f64, noise: f64) 
 /// How far the repeat of a run shows that noise alone moves this number; 0 without a repeat.
 fn repeat_band(record: &RunRecord, operation: Option<usize>, number: Number) -> f64 {
     let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat);
-    let alone = |place| Series::alone(record, number.key(place, operation)).rounds;
+    let alone = |place| RoundSeries::alone(record, number.key(place, operation)).rounds;
     repeat.and_then(|place| Estimate::of(&log_ratios(&alone(place), &alone(0)))?.band()).unwrap_or(0.0)
 }
 
