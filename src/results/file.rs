@@ -191,12 +191,12 @@ pub trait Document: Serialize + DeserializeOwned {
 struct DocumentHead {
     format: u32,
     version: Option<String>,
-    run: Option<Writer>,
+    run: Option<WriterVersion>,
 }
 
 /// The version of docshape that wrote a run.
 #[derive(Deserialize)]
-struct Writer {
+struct WriterVersion {
     version: String,
 }
 
