@@ -118,7 +118,7 @@ pub struct Measured {
     pub mean: Option<f64>,
     /// The comparison with the baseline; `None` for the baseline itself.
     pub comparison: Option<Comparison>,
-    /// The times at [`SHARES`] over all rounds, in nanoseconds; `None` with too few calls beyond one.
+    /// The times at `SHARES` over all rounds, in nanoseconds; `None` with too few calls beyond one.
     pub quantiles: Vec<Option<f64>>,
     /// The times of the calls of all rounds together.
     pub distribution: Distribution,
@@ -127,7 +127,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The time in nanoseconds at one of [`SHARES`].
+    /// The time in nanoseconds at one of `SHARES`.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let place = SHARES.iter().position(|known| *known == share)?;
         self.quantiles.get(place).copied().flatten()
