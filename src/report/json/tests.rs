@@ -96,7 +96,8 @@ fn schema() -> String {
     });
     close.transform(&mut made);
     let mut made = made.to_value();
-    let reports = all();
+    // Own times predict the mix of the last one.
+    let reports: Vec<Report> = all().into_iter().chain([crate::report::tests::report(&sample::run(8))]).collect();
     let sections = reports.iter().flat_map(|report| &report.sections);
     let tables = sections.flat_map(|section| section.shown(FORM));
     let tables: serde_json::Map<String, Value> = tables.map(|table| (table.id.to_owned(), records(table))).collect();
