@@ -11,7 +11,7 @@ build:
 test *arguments:
     cargo test {{ arguments }}
 
-# The two-minute subset of the gate: format, lints of the library, unit tests that need neither a server nor long statistics
+# The short subset of the gate: format, lints of the library, unit tests that need neither a server nor long statistics
 quick:
     cargo fmt --check
     cargo clippy --lib --locked -- -D warnings
