@@ -20,4 +20,5 @@ pub mod results;
 pub mod scenario;
 pub mod server;
 pub mod stats;
+pub mod studies;
 pub mod verify;

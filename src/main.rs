@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-
 use docshape::cli::{Arguments, execute, misplaced_uri, report_error};
 
 fn main() -> ExitCode {

@@ -10,7 +10,8 @@ use docshape::compile::Choice;
 use docshape::engine::{Experiment, LoadThreads, Servers, StopFlag};
 use docshape::results::{Arrivals, LoadModel, RunSettings, SearchRecord};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
-use docshape::stats::capacity::{Capacities, Search, SearchEnd, search_end};
+use docshape::studies::capacity::estimate::{Capacities, SearchEnd, search_end};
+use docshape::studies::capacity::search::Search;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 

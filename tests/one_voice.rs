@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use docshape::report::{CatalogueOrder, Json, Matrix, PlacedResult, Renderer, Report, csv, published};
+use docshape::report::{Json, Renderer, Report, csv};
 use docshape::results::{self, PublishedMix, PublishedScenario, RunRecord};
+use docshape::studies::published::matrix::{CatalogueOrder, Matrix, PlacedResult};
+use docshape::studies::published::summary_file::published;
 use regex::Regex;
 use serde_json::Value;
 

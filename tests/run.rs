@@ -731,7 +731,7 @@ fn growth_ends_when_a_document_is_full_and_nothing_is_lost() {
     }
     let largest = |strategy: usize| -> Vec<u64> {
         let cells = record.stages.iter().filter_map(|stage| stage.cells[strategy].as_ref());
-        cells.map(docshape::stats::largest_document).collect()
+        cells.map(docshape::studies::growth::curve::largest_document).collect()
     };
     assert!(largest(0).is_sorted() && largest(0).last() > Some(&16_000_000), "{:?}", largest(0));
     assert!(largest(1).iter().all(|bytes| *bytes < 300_000), "{:?}", largest(1));

@@ -8,9 +8,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::compile::Choice;
 
 pub use super::value::ConnectionString;
-use super::value::{assignment, cache_size, database_prefix, name, port, share, write_concern};
 use crate::server::database_names::DatabaseNames;
 use crate::server::namespace::Namespace;
+
+use super::value::{assignment, cache_size, database_prefix, name, port, share, write_concern};
 
 /// The part of a scenario to measure.
 #[derive(Debug, Clone, Args)]

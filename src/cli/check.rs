@@ -5,11 +5,10 @@ use crate::plan::Plan;
 use crate::scenario::{self, Diagnostics, MixDefinition, Scenario, Source};
 
 use super::argument::CheckArguments;
-use super::catalogue;
 use super::data_size::check_data;
 use super::exit::{CliError, Exit};
-use super::output;
 use super::scenario::{already_printed, print_diagnostics};
+use super::{catalogue, output};
 
 /// Prints all problems of all files, and a summary of each valid one.
 ///

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tempfile::TempDir;
 
-use crate::report::{MARKDOWN_FILE, Markdown, Report, plain, published};
+use crate::report::{MARKDOWN_FILE, Markdown, Report, plain};
 use crate::results::{
     self, PUBLISHED_FILE, Part, Preset, PublishedMix, PublishedRecord, PublishedScenario, RunRecord, Status, saved_run,
 };
 use crate::scenario::{self, Diagnostics, MixDefinition, Scalar, Source, Tree, Weight};
 use crate::stats::MINIMUM_ROUNDS;
+use crate::studies::published::summary_file::published;
 
 use super::exit::{CliError, Exit, write_error};
 use super::output;

@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::report::{
-    CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
-};
+use crate::report::csv;
+use crate::report::{CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal};
 use crate::results::{
     self, CAPACITY_FILE, CapacityRecord, GROWTH_FILE, GrowthRecord, RunRecord, SWEEP_FILE, SweepRecord,
 };

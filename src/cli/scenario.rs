@@ -9,11 +9,10 @@ use crate::results::SkippedStrategy;
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 use crate::server::namespace::Namespace;
 
-use super::catalogue;
 use super::exit::CliError;
-use super::output;
 use super::reservation::databases;
 use super::session::Session;
+use super::{catalogue, output};
 
 /// A scenario without errors.
 #[derive(Debug)]

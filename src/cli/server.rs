@@ -6,9 +6,8 @@ use crate::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, Loca
 
 use super::argument::{ConnectionString, EmbeddedArguments, ServerArguments, StartArguments};
 use super::exit::{CliError, Exit};
-use super::install;
 use super::interrupt::Interrupt;
-use super::output;
+use super::{install, output};
 
 /// The environment variable that names a server.
 pub const MONGODB_URI: &str = "MONGODB_URI";

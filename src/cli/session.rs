@@ -11,10 +11,9 @@ use crate::server::embedded::{EmbeddedMongod, EmbeddedOptions};
 use crate::server::turns::EmbeddedServers;
 
 use super::exit::{CliError, Exit};
-use super::file_limit;
 use super::interrupt::Interrupt;
-use super::output;
 use super::server::ServerChoice;
+use super::{file_limit, output};
 
 /// A server that is ready to be measured.
 pub struct Session {

@@ -3,22 +3,22 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::report::{
-    CatalogueOrder, HTML_FILE, Html, MARKDOWN_FILE, Markdown, Matrix, MatrixHtml, NamedRun, PlacedResult,
-    PublishedResults, Report, plain, published,
-};
+use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, NamedRun, Report, plain};
 use crate::results::{
     self, CLAIMS_FILE, ClaimsRecord, GROWTH_FILE, GrowthRecord, PUBLISHED_FILE, PublishedRecord, RunRecord, SWEEP_FILE,
     Status, SweepRecord,
 };
 use crate::scenario::GROUPS;
+use crate::studies::published::matrix::html::MatrixHtml;
+use crate::studies::published::matrix::{CatalogueOrder, Matrix, PlacedResult};
+use crate::studies::published::rules::PublishedResults;
+use crate::studies::published::summary_file::published;
 
 use super::argument::{SummaryArguments, SummaryFormat};
 use super::catalogue::SCENARIOS;
 use super::exit::{CliError, Exit};
-use super::output;
-use super::publish;
 use super::report::written;
+use super::{output, publish};
 
 /// A folder with claims of several scenarios, each in a file of its own.
 const CLAIMS_FOLDER: &str = "claims";

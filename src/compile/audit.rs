@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::plan::{
-    Audit, Concerns, Expression, Program, Value,
-    audit::{CALLS, OUTCOMES},
-};
+use crate::plan::audit::{CALLS, OUTCOMES};
+use crate::plan::{Audit, Concerns, Expression, Program, Value};
 use crate::scenario::{self, Diagnostics, Spanned, StepDefinition, StepKind};
 
 use super::parts::optional;

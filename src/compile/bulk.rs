@@ -1,6 +1,7 @@
 //! `bulkWrite` as written to a [`Bulk`].
 
-use crate::plan::{Bulk, Concerns, bulk::Request};
+use crate::plan::bulk::Request;
+use crate::plan::{Bulk, Concerns};
 use crate::scenario::{BulkDefinition, Diagnostics, RequestDefinition, Spanned};
 
 use super::crud::CrudCompiler;

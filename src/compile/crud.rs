@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::plan::bulk::Request;
+use crate::plan::template::{DocumentPart, Item, Key};
+use crate::plan::{Command, Concerns, ReplyShape, RequestKind, Skeleton, Template, Value};
 use crate::scenario::{CommandWord, Diagnostics, Node, Spanned, Tree};
 
 use super::document::DocumentCompiler;
 use super::lint::check_option;
 use super::parts::all;
 use super::scope::Scope;
-use crate::plan::{
-    Command, Concerns, ReplyShape, RequestKind, Skeleton, Template, Value,
-    bulk::Request,
-    template::{DocumentPart, Item, Key},
-};
 
 /// Compiles the options of one CRUD step into a server command.
 pub struct CrudCompiler<'r, 'a> {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::plan::template::{Base, DocumentPart, Item, Key, Path, Piece};
+use crate::plan::{Raw, Template, Value, Writer};
 use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
 
 use super::extended_json;
@@ -10,10 +12,6 @@ use super::parts::all;
 use super::reply::check_field;
 use super::resolve::resolve_records;
 use super::scope::{Origin, Scope};
-use crate::plan::{
-    Raw, Template, Value, Writer,
-    template::{Base, DocumentPart, Item, Key, Path, Piece},
-};
 
 /// Compiles documents and texts with `<path>` slots. Problems go to the diagnostics; the result is `None` when there were
 /// any.

@@ -1,8 +1,8 @@
 //! Draws a few records and calls before the run, so that errors in expressions are reported with their place.
 
+use crate::plan::call_id::FIRST_NEW_RECORD;
+use crate::plan::{EvalError, Frame, Operation, Plan, spent_share};
 use crate::scenario::{Diagnostics, Scenario};
-
-use crate::plan::{EvalError, Frame, Operation, Plan, call_id::FIRST_NEW_RECORD, spent_share};
 
 /// Draws the first, the middle and the last record of every entity, and a new one where an operation makes one, so
 /// that errors in fields are reported before the run.

@@ -3,12 +3,13 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::generate::Seed;
+use crate::plan::data::Field;
+use crate::plan::{Data, DataClock, Entity, Expression};
 use crate::scenario::{self, Diagnostics, Scenario};
 
 use super::parts::all;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{EntityNames, Names, Origin, Scope};
-use crate::plan::{Data, DataClock, Entity, Expression, data::Field};
 
 pub fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<EntityNames> {
     let known: Vec<&str> = scenario.entities.iter().map(|entity| entity.name.value.as_str()).collect();

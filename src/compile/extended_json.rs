@@ -3,9 +3,8 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::scenario::{Node, Scalar, Spanned, Tree};
-
 use crate::plan::value::Value;
+use crate::scenario::{Node, Scalar, Spanned, Tree};
 
 /// Returns the constant that a mapping of one key is; `None` when it is an ordinary document.
 pub fn constant(entries: &[(Spanned<String>, Node)]) -> Option<Result<Value, String>> {

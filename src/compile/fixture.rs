@@ -6,11 +6,6 @@ use bson::{Bson, Document, RawDocumentBuf};
 use proptest::prelude::*;
 
 use crate::generate::Seed;
-use crate::scenario::{Diagnostics, Severity, Source, read};
-
-use super::resolve::resolve_text;
-use super::scope::{Names, Origin, Scope};
-use super::{Choice, compile};
 use crate::plan::Plan;
 use crate::plan::data::{Data, DataClock};
 use crate::plan::expression::{Expression, Frame};
@@ -18,6 +13,11 @@ use crate::plan::program::Step;
 use crate::plan::raw::Raw;
 use crate::plan::skeleton::Skeleton;
 use crate::plan::value::{EvalError, Value};
+use crate::scenario::{Diagnostics, Severity, Source, read};
+
+use super::resolve::resolve_text;
+use super::scope::{Names, Origin, Scope};
+use super::{Choice, compile};
 
 /// A plan of this scenario text and choice; its diagnostics fail the test.
 pub fn chosen(text: &str, choice: &Choice) -> Plan {

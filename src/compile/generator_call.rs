@@ -6,11 +6,9 @@ use cel::common::ast::{Expr, LiteralValue};
 use cel::parser::Expression as Parsed;
 
 use crate::generate::Label;
-use crate::plan::{
-    Expression, Value,
-    generator::{GENERATORS, Generator, GeneratorArgument, GeneratorCall, ParameterKind},
-    operation::EarlierCalls,
-};
+use crate::plan::generator::{GENERATORS, Generator, GeneratorArgument, GeneratorCall, ParameterKind};
+use crate::plan::operation::EarlierCalls;
+use crate::plan::{Expression, Value};
 use crate::scenario::nearest;
 
 use super::parts::all;

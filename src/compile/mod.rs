@@ -31,7 +31,8 @@ mod syntax;
 
 use std::sync::Arc;
 
-use crate::plan::{Arm, Mix, Plan, checking, program::Concerns};
+use crate::plan::program::Concerns;
+use crate::plan::{Arm, Mix, Plan, checking};
 use crate::scenario::{self, Diagnostics, Scenario};
 
 pub use choice::{Choice, ChoiceError, DEFAULT_SEED};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::plan::{Argument, Expression, Mix, Operation, Value, operation::EarlierCalls};
+use crate::plan::operation::EarlierCalls;
+use crate::plan::{Argument, Expression, Mix, Operation, Value};
 use crate::scenario::{self, Diagnostics, Scenario};
 
 use super::parameter::parameter_value;

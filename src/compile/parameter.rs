@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::generate::Seed;
+use crate::plan::{Data, DataClock, Expression, Frame, Value, written};
 use crate::scenario::{self, Diagnostic, Diagnostics, Node, Scenario, Spanned};
 
 use super::choice::{Choice, ChoiceError};
 use super::resolve::resolve;
 use super::scope::{Names, Scope};
-use crate::plan::{Data, DataClock, Expression, Frame, Value, written};
 
 /// The names with the parameters added, in order: `--set` before the mix's value before the scenario's. Those without a
 /// value are listed as broken.

@@ -1,9 +1,9 @@
 //! Checks of what expressions read from a command's reply.
 
+use crate::plan::{Expression, ReplyShape};
 use crate::scenario::{Diagnostics, Span, list_of, suggest};
 
 use super::scope::{Scope, Variable};
-use crate::plan::{Expression, ReplyShape};
 
 /// The fields of a write's reply.
 const WRITE_FIELDS: [&str; 5] = ["matched", "modified", "upserted_id", "inserted", "deleted"];

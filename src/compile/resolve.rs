@@ -7,18 +7,15 @@ use cel::Env;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::parser::Expression as Parsed;
 
+use crate::plan::expression::{Each, EachKind, Operator};
+use crate::plan::generator::GENERATORS;
+use crate::plan::{Expression, Value, function};
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
 
 use super::parts::all;
 use super::reply::check_field;
 use super::scope::{Origin, Scope};
 use super::syntax::{syntax_error, syntax_help};
-use crate::plan::{
-    Expression, Value,
-    expression::{Each, EachKind, Operator},
-    function,
-    generator::GENERATORS,
-};
 
 const LOOPS: &[(&str, EachKind)] =
     &[("map", EachKind::Map), ("filter", EachKind::Filter), ("all", EachKind::All), ("exists", EachKind::Exists)];

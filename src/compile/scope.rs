@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::plan::operation::EarlierCalls;
+use crate::plan::{ReplyShape, Value};
 use crate::scenario::SourceLines;
-
-use crate::plan::{ReplyShape, Value, operation::EarlierCalls};
 
 /// What the whole scenario names: the same everywhere in it.
 #[derive(Debug, Clone, Default)]

@@ -2,6 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::plan::program::{most_writes, writes};
+use crate::plan::template::{DocumentPart, Key};
+use crate::plan::{
+    Bulk, Caught, Command, Concerns, Expression, Implicit, Places, Program, ReplyShape, Retry, Skeleton, Step,
+    Template, While,
+};
 use crate::scenario::{CatchKey, Diagnostics, Node, Scalar, Spanned, StepDefinition, StepKind, Tree};
 
 use super::bulk;
@@ -13,12 +19,6 @@ use super::parts::all;
 use super::reply::check_condition;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{Origin, Scope};
-use crate::plan::{
-    Bulk, Caught, Command, Concerns, Expression, Implicit, Places, Program, ReplyShape, Retry, Skeleton, Step,
-    Template, While,
-    program::{most_writes, writes},
-    template::{DocumentPart, Key},
-};
 
 /// Compiles the steps of one operation, load or state.
 pub struct StepCompiler<'r, 'a> {

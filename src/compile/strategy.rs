@@ -1,5 +1,6 @@
 //! Strategies as written to [`Arm`]s.
 
+use crate::plan::{Arm, Audit, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
 use crate::scenario::{
     self, Diagnostics, Implementation, Node, Scalar, Scenario, Spanned, StepDefinition, StepKind, Tree,
 };
@@ -15,7 +16,6 @@ use super::resolve::resolve_records;
 use super::scope::{Names, Origin, Scope};
 use super::series::Instance;
 use super::steps::StepCompiler;
-use crate::plan::{Arm, Audit, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
 
 /// Compiles one strategy, inherited parts included.
 pub struct StrategyCompiler<'r> {

@@ -5,13 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use crate::generate::{Seed, Zipf, ZipfCount};
 
-use super::{
-    EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer, budget,
-    call_id::{self, FIRST_NEW_RECORD},
-    memo::Memo,
-    shape::{projected, sorted},
-    written,
-};
+use super::call_id::{self, FIRST_NEW_RECORD};
+use super::memo::Memo;
+use super::shape::{projected, sorted};
+use super::{EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer, budget, written};
 
 /// The instants of records and calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use crate::generate::{Label, Seed, Stream};
 
-use super::{Data, EvalError, Value, budget, function::Function, generator::GeneratorCall};
+use super::function::Function;
+use super::generator::GeneratorCall;
+use super::{Data, EvalError, Value, budget};
 
 /// The variables of one evaluation, and what generators need to know.
 #[derive(Debug)]

@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use crate::generate::{self, Label, Stream, Zipf};
 
-use super::{
-    EvalError, Expression, Frame, Value, budget,
-    call_id::{FIRST_NEW_RECORD, never},
-    data::RECORD_BYTES,
-    operation::EarlierCalls,
-};
+use super::call_id::{FIRST_NEW_RECORD, never};
+use super::data::RECORD_BYTES;
+use super::operation::EarlierCalls;
+use super::{EvalError, Expression, Frame, Value, budget};
 
 /// The greatest length that a generator takes: more than the 16 MiB of a document, so that its limit can be exceeded.
 const LONGEST: i64 = 128 * 1024 * 1024;

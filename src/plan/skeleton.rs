@@ -5,10 +5,8 @@ use std::slice::Iter;
 use bson::RawDocumentBuf;
 use bson::spec::ElementType;
 
-use super::{
-    EvalError, Frame, Template, Writer, budget, index_key,
-    template::{DocumentPart, Item, Key, Path, write_entry},
-};
+use super::template::{DocumentPart, Item, Key, Path, write_entry};
+use super::{EvalError, Frame, Template, Writer, budget, index_key};
 
 /// A document with holes.
 #[derive(Debug)]

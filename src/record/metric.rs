@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use MetricUse::{Claim, Objective, Threshold};
 use serde::{Deserialize, Serialize};
 
 use super::counter::{Claimable, Counter};
 use super::part::Part;
-use MetricUse::{Claim, Objective, Threshold};
 
 /// A number that users make statements about.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -13,17 +13,23 @@ use crate::results::{
     AuditRecord, CAPACITY_FORMAT, CapacityRecord, ClaimRecord, ConfirmationRecord, OutcomeRecord, RUN_FILE, Relation,
     RunRecord, SearchRecord, SliceRecord, Status, Than, TrialRecord, load, save,
 };
-use crate::stats::{RunSides, compare_runs, sample};
+use crate::stats::sample;
+use crate::studies::comparison::changes::{RunSides, compare_runs};
+use crate::studies::comparison::report::ComparedRuns;
+use crate::studies::growth::report as growth;
+use crate::studies::published::rules;
+use crate::studies::sweep::report as sweep;
 
-use super::format::{plain, steers};
-use super::html::markup;
+use super::document::format::{plain, steers};
+use super::run::smoke::smoke;
+use super::write::csv::csv as metrics;
+use super::write::html::markup;
 use super::{
-    CSV_COLUMNS, ComparedRuns, Html, Json, Junit, Markdown, NamedRun, NextRun, Picture, Renderer, Report, Terminal,
-    csv as metrics, growth, rules, smoke, sweep, verification,
+    CSV_COLUMNS, Html, Json, Junit, Markdown, NamedRun, NextRun, Picture, Renderer, Report, Terminal, verification,
 };
 
 /// Texts that are markup in one form or another, or steer a terminal.
-pub(super) const HOSTILE: [&str; 38] = [
+pub(crate) const HOSTILE: [&str; 38] = [
     "</script></title><script>alert(1)</script>",
     "\"'><img src=x onerror=alert(1)>",
     "<!-- comment",
@@ -148,7 +154,7 @@ fn assert_still(text: &str, what: &str) {
 }
 
 /// What a Markdown text is made of, without its words, and the words of its first heading.
-pub(super) fn structure(text: &str) -> (Vec<String>, String) {
+pub(crate) fn structure(text: &str) -> (Vec<String>, String) {
     let options = Options::all() - Options::ENABLE_SMART_PUNCTUATION;
     let (mut parts, mut title) = (Vec::new(), String::new());
     for event in Parser::new_ext(text, options) {
@@ -416,7 +422,7 @@ proptest! {
                 for renderer in [&Markdown as &dyn Renderer, &Html, &Junit, &Terminal { width: 80, colour: true, full: true }] {
                     prop_assert!(!written(renderer, &report).is_empty());
                 }
-                prop_assert_eq!(super::json::tests::faults(&written(&Json, &report)), [""; 0]);
+                prop_assert_eq!(super::write::json::tests::faults(&written(&Json, &report)), [""; 0]);
                 let table = table(&record);
                 prop_assert!(::csv::Reader::from_reader(table.as_bytes()).records().all(|row| row.is_ok()));
                 Picture::all(&report).iter().for_each(|picture| drop(markup::read(&picture.text)));

@@ -5,71 +5,37 @@
 //! report in one form and knows nothing of MongoDB. Nothing here prints, reads a clock or measures: a record from last year
 //! gives the same report.
 
-mod brief;
-mod capacity;
-mod cell;
-mod chart;
-mod claims;
-mod conditions;
-mod cost;
-mod csv;
-mod decision;
-mod escape;
-mod evaluation;
-mod format;
-mod growth;
-mod histogram;
+pub mod document;
 #[cfg(test)]
-mod hostile;
-mod html;
-mod json;
-mod junit;
-mod markdown;
-mod matrix;
-mod parts;
-mod published;
-mod rules;
-mod run_comparison;
-mod run_facts;
-mod section;
-mod smoke;
-mod summary;
-mod sweep;
-mod table;
-mod terminal;
-mod validity;
-mod verdict_text;
+pub(crate) mod hostile;
+pub mod run;
 mod verification;
+pub mod write;
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::results::RunRecord;
 
-pub use chart::{Charts, Picture};
+pub use document::chart::{Charts, Picture};
 
-pub use cell::{Cell, Link, Tone};
-pub use claims::{ClaimStatement, claim_statements};
-pub use csv::{CSV_COLUMNS, CSV_FILE, csv};
-pub use decision::Decision;
-pub use evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
-pub use format::{bytes, count, counted, interval, plain, steers, three, time};
-pub use html::{HTML_FILE, Html, MATRIX_FILE, MatrixHtml};
-pub use json::{JSON_FORMAT, Json};
-pub use junit::Junit;
-pub use markdown::{MARKDOWN_FILE, Markdown};
-pub use matrix::{CatalogueOrder, Matrix, PlacedResult};
-pub use parts::PartEvaluations;
-pub use published::published;
-pub use rules::PublishedResults;
-pub use run_comparison::ComparedRuns;
-pub use run_facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
-pub use section::thresholds::ThresholdView;
-pub use section::{Finding, Headline, Listing, Paragraph, Section};
-pub use smoke::{NextRun, smoke};
-pub use sweep::sweep_conclusion;
-pub use table::{Block, Column, Forms, Grid, Kind, Line, Row, Table};
-pub use terminal::Terminal;
+pub use document::cell::{Cell, Link, Tone};
+pub use document::format::{bytes, count, counted, interval, plain, steers, three, time};
+pub use document::table::{Block, Column, Forms, Grid, Kind, Line, Row, Table};
+pub use run::claims::{ClaimStatement, claim_statements};
+pub use run::decision::Decision;
+pub use run::evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
+pub use run::facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
+pub use run::parts::PartEvaluations;
+pub use run::sections::thresholds::ThresholdView;
+pub use run::sections::{Finding, Headline, Listing, Paragraph, Section};
+pub use run::smoke::{NextRun, smoke};
+pub use write::csv::{CSV_COLUMNS, CSV_FILE, csv};
+pub use write::html::{HTML_FILE, Html};
+pub use write::json::{JSON_FORMAT, Json};
+pub use write::junit::Junit;
+pub use write::markdown::{MARKDOWN_FILE, Markdown};
+pub use write::terminal::Terminal;
 
 /// Writes a report in one form.
 pub trait Renderer {
@@ -127,22 +93,22 @@ impl Report {
     /// Computes the report of a run that also says what runs of other mixes found.
     pub fn among(record: &RunRecord, others: &[RunRecord]) -> Report {
         let parts = Arc::new(PartEvaluations::new(record));
-        let thresholds = parts.main_record().map(section::thresholds::thresholds).unwrap_or_default();
-        let facts = run_facts::facts(record, parts.main().calls);
-        let claims = section::claims::counts(record, &parts);
+        let thresholds = parts.main_record().map(run::sections::thresholds::thresholds).unwrap_or_default();
+        let facts = run::facts::facts(record, parts.main().calls);
+        let claims = run::sections::claims::counts(record, &parts);
         let run = RunDetails { thresholds, claims, facts, parts };
-        let headline = section::verdict::headline(record, &run.parts, others);
-        Report { run: Some(run.clone()), ..Report::of(headline, section::all(record, &run, others)) }
+        let headline = run::sections::verdict::headline(record, &run.parts, others);
+        Report { run: Some(run.clone()), ..Report::of(headline, run::sections::all(record, &run, others)) }
     }
 
     /// A report that is not about a single run.
-    fn of(headline: Headline, sections: impl IntoIterator<Item = Section>) -> Report {
+    pub(crate) fn of(headline: Headline, sections: impl IntoIterator<Item = Section>) -> Report {
         Report { headline, sections: sections.into_iter().collect(), run: None, folder: None, has_files: false }
     }
 
     /// Names the folder with the run's files.
     pub fn in_folder(mut self, folder: &str) -> Report {
-        self.folder = Some(format::plain(folder));
+        self.folder = Some(document::format::plain(folder));
         self
     }
 
@@ -164,4 +130,4 @@ impl Report {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

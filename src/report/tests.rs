@@ -1,12 +1,13 @@
 //! Reports of sample runs on a terminal and in Markdown, and what every report must be in every form.
 
-use super::*;
 use crate::record::{CallOutcome, FaultKind, LatencyHistogram, StoredHistogram};
 use crate::results::{
     Arrivals, AuditRecord, ClaimRecord, EventKind, EventRecord, LoadModel, OpenRecord, OutcomeRecord, Part, Preset,
     Relation, RunRecord, SliceRecord, Status, Than, TimesRecord,
 };
 use crate::stats::sample;
+
+use super::*;
 
 fn terminal(record: &RunRecord, width: usize, colour: bool) -> String {
     let mut text = String::new();
@@ -26,7 +27,7 @@ fn evaluation(report: Report) -> Arc<Evaluation> {
 }
 
 /// The report of a whole run of which this is one part.
-pub(super) fn report(record: &RunRecord) -> Report {
+pub(crate) fn report(record: &RunRecord) -> Report {
     Report::new(&sample::whole(record))
 }
 
@@ -37,7 +38,7 @@ fn markdown(record: &RunRecord) -> String {
 }
 
 /// A run whose report has every section and table.
-pub(super) fn complete() -> RunRecord {
+pub(crate) fn complete() -> RunRecord {
     let mut run = open_run();
     run.settings.thresholds = vec!["linked.read_post.p50<9ms".into()];
     let by_design = ClaimRecord {
@@ -77,7 +78,7 @@ pub(super) fn complete() -> RunRecord {
 }
 
 /// A report on a terminal of 80 columns and in Markdown. All forms must be well-formed.
-pub(super) fn in_every_form(report: &Report) -> [String; 2] {
+pub(crate) fn in_every_form(report: &Report) -> [String; 2] {
     let written = |renderer: &dyn Renderer| {
         let mut text = String::new();
         renderer.render(report, &mut text).unwrap();
@@ -89,8 +90,8 @@ pub(super) fn in_every_form(report: &Report) -> [String; 2] {
     for line in text.lines().filter(|line| !line.starts_with("    ")) {
         assert!(line.chars().count() <= 80 && line.trim_end() == line, "{line}");
     }
-    html::markup::read(&written(&Html));
-    assert_eq!(json::tests::faults(&written(&Json)), [""; 0]);
+    write::html::markup::read(&written(&Html));
+    assert_eq!(write::json::tests::faults(&written(&Json)), [""; 0]);
     [text, written(&Markdown)]
 }
 

@@ -222,9 +222,9 @@ fn check_open(open: &OpenRecord, cell: &CellRecord, counts: &mut CountSum) -> Re
 mod tests {
     use std::time::Duration;
 
+    use super::super::{Part, sample};
     use super::*;
     use crate::record::LatencyHistogram;
-    use crate::results::{Part, sample};
 
     fn times(nanoseconds: &[u64]) -> TimesRecord {
         let mut made = LatencyHistogram::new(Duration::from_secs(10));

@@ -5,11 +5,11 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{ErrorKind, KindedError};
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use crate::error::{ErrorKind, KindedError};
 
 use super::check::check;
 use super::compressed::{self, COMPRESSED_RUN_FILE};

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
-use crate::error::{ErrorKind, KindedError};
-
 use thiserror::Error;
+
+use crate::error::{ErrorKind, KindedError};
 
 /// The largest scenario file in bytes. Scenarios of the catalogue are below 100 KB; a larger file is a mistake.
 pub const MAX_SOURCE_BYTES: u64 = 1024 * 1024;

@@ -23,10 +23,8 @@ use super::deployment::SINGLE_SERVER_PATIENCE;
 use super::pool::PoolWatch;
 use super::primary::PrimaryChange;
 use super::session::Sessions;
-use super::{
-    Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, WriteCounts, failure, uri_error,
-    uri_error::UnreadableFile,
-};
+use super::uri_error::{self, UnreadableFile};
+use super::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, WriteCounts, failure};
 
 /// How long a connection may take to open.
 const CONNECT: Duration = Duration::from_secs(5);

@@ -146,8 +146,8 @@ pub async fn oplog_entries(target: &impl Target, database: &str, after: Timestam
 
 #[cfg(test)]
 mod tests {
+    use super::super::Reply;
     use super::*;
-    use crate::server::Reply;
 
     /// Reports 700 bytes of new entries.
     struct OplogServer;

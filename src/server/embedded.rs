@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-use crate::error::KindedError;
-
 use bson::{RawDocumentBuf, rawdoc};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 use tokio::time::{Instant, sleep};
+
+use crate::error::KindedError;
 
 use super::client::{ConnectError, MongoTarget};
 use super::folder::{self, Folder};

@@ -58,8 +58,8 @@ mod tests {
 
     use bson::RawDocumentBuf;
 
+    use super::super::Reply;
     use super::*;
-    use crate::server::Reply;
 
     /// A flush takes 40 ms and writes 700 bytes, unless it is refused.
     struct Disk {

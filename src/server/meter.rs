@@ -114,8 +114,8 @@ mod tests {
 
     use bson::{RawDocumentBuf, rawdoc};
 
+    use super::super::{FailureKind, Reply, ReplyKind};
     use super::*;
-    use crate::server::{FailureKind, Reply, ReplyKind};
 
     /// Counts 7 more requests at every snapshot, and the snapshots.
     struct CountingServer {

@@ -35,9 +35,9 @@ pub fn anomalies(record: &RunRecord, strategy: usize) -> Vec<Anomalies> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
     use crate::results::AuditRecord;
-    use crate::stats::sample;
 
     #[test]
     fn cells_add_up() {

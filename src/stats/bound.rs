@@ -17,18 +17,18 @@ pub struct BoundError {
 }
 
 /// A bound whose limit has not been read yet.
-pub(super) struct Bound<'t> {
+pub(crate) struct Bound<'t> {
     /// Names before the metric.
-    pub(super) names: Vec<&'t str>,
-    pub(super) metric: Metric,
+    pub(crate) names: Vec<&'t str>,
+    pub(crate) metric: Metric,
     /// The names and the metric, as they were written.
-    pub(super) subject: &'t str,
+    pub(crate) subject: &'t str,
     limit: &'t str,
 }
 
 impl<'t> Bound<'t> {
     /// Splits `[NAME.]METRIC<LIMIT`; `example` is a valid one.
-    pub(super) fn parse(text: &'t str, used: MetricUse, example: &str) -> Result<Bound<'t>, BoundError> {
+    pub(crate) fn parse(text: &'t str, used: MetricUse, example: &str) -> Result<Bound<'t>, BoundError> {
         let Some((subject, limit)) = text.split_once('<') else {
             return Err(BoundError::new(format!("missing `<` in `{text}`"), format!("for example {example}")));
         };
@@ -47,14 +47,14 @@ impl<'t> Bound<'t> {
     }
 
     /// Reads the limit; `read` returns what is wrong with it and one that could be meant.
-    pub(super) fn limit<T>(&self, read: impl Fn(&str) -> Result<T, (String, &'static str)>) -> Result<T, BoundError> {
+    pub(crate) fn limit<T>(&self, read: impl Fn(&str) -> Result<T, (String, &'static str)>) -> Result<T, BoundError> {
         let Bound { subject, limit, .. } = self;
         read(limit).map_err(|(reason, nearest)| BoundError::new(reason, format!("try {subject}<{nearest}")))
     }
 }
 
 impl BoundError {
-    pub(super) fn new(reason: String, help: String) -> BoundError {
+    pub(crate) fn new(reason: String, help: String) -> BoundError {
         BoundError { reason, help }
     }
 }
@@ -77,7 +77,7 @@ fn split_metric(subject: &str) -> (Option<&str>, &str) {
 }
 
 /// Reads a time in nanoseconds.
-pub(super) fn parse_time(text: &str) -> Result<f64, (String, &'static str)> {
+pub(crate) fn parse_time(text: &str) -> Result<f64, (String, &'static str)> {
     let unit = UNITS.iter().find_map(|(name, nanos)| Some((text.strip_suffix(name)?, *nanos)));
     let Some((number, nanos)) = unit else {
         return Err((format!("missing unit (us, ms or s) in `{text}`"), "5ms"));
@@ -90,6 +90,6 @@ pub(super) fn parse_time(text: &str) -> Result<f64, (String, &'static str)> {
 }
 
 /// Reads a number above 0.
-pub(super) fn parse_positive(text: &str) -> Option<f64> {
+pub(crate) fn parse_positive(text: &str) -> Option<f64> {
     text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0)
 }

@@ -56,9 +56,9 @@ pub fn own_time(own: &RunRecord, strategy: usize, operation: usize) -> Option<f6
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
     use crate::record::Part;
-    use crate::stats::sample;
 
     #[test]
     fn budget_is_own_cpu_times_share() {

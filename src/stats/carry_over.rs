@@ -108,10 +108,10 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::sample;
     use super::*;
     use crate::generate::{Label, Seed, Stream};
     use crate::results::SliceRecord;
-    use crate::stats::sample;
 
     fn normal(stream: &mut Stream) -> f64 {
         (-2.0 * (1.0 - stream.unit()).ln()).sqrt() * (TAU * stream.unit()).cos()

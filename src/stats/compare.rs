@@ -7,7 +7,6 @@ use crate::record::Metric;
 use crate::results::{ERROR_BUDGET, IdenticalProgramRecord, NOISE, Part, RunRecord, RunSettings};
 
 use super::context::{OutOfContext, out_of_context};
-
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
 use super::series::{RoundSeries, SeriesKey};
@@ -366,7 +365,7 @@ pub fn compare(questions: Vec<Question>, limits: Limits) -> Vec<ComparedArms> {
 }
 
 /// What keeps two arms from being compared at all.
-pub(super) fn obstacle(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Option<InconclusiveReason> {
+pub(crate) fn obstacle(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Option<InconclusiveReason> {
     for ArmTimes { strategy, overloaded, failed_share: share, excluded, .. } in [arm, against] {
         let strategy = *strategy;
         if excluded.is_some() {
@@ -414,13 +413,13 @@ impl ArmPair {
 
 /// What the comparisons of a question are judged by.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Judge {
-    pub(super) quantity: Quantity,
+pub(crate) struct Judge {
+    pub(crate) quantity: Quantity,
     /// That of the family; `None` where nothing is tested.
-    pub(super) critical: Option<f64>,
+    pub(crate) critical: Option<f64>,
     /// [`ComparedArms::band`].
-    pub(super) band: Option<f64>,
-    pub(super) limits: Limits,
+    pub(crate) band: Option<f64>,
+    pub(crate) limits: Limits,
 }
 
 impl Judge {
@@ -441,7 +440,7 @@ impl Judge {
     }
 
     /// The 95 % CI of a ratio; `None` with too few rounds.
-    pub(super) fn interval(&self, estimate: &Estimate) -> Option<ConfidenceInterval> {
+    pub(crate) fn interval(&self, estimate: &Estimate) -> Option<ConfidenceInterval> {
         estimate.interval(self.critical_for(estimate)).filter(|_| estimate.rounds >= MINIMUM_ROUNDS)
     }
 
@@ -463,7 +462,7 @@ impl Judge {
     }
 
     /// The verdict on a comparison with at least [`MINIMUM_ROUNDS`].
-    pub(super) fn verdict(&self, estimate: &Estimate, p: f64) -> Verdict {
+    pub(crate) fn verdict(&self, estimate: &Estimate, p: f64) -> Verdict {
         let (distance, reach) = (estimate.mean.abs(), estimate.half_width(self.critical_for(estimate)));
         // The step-down finds a little more than the simultaneous interval; a difference whose interval contains 1 is not
         // reported.

@@ -40,9 +40,9 @@ pub fn out_of_context(own: &RunRecord, mix: &RunRecord, strategy: usize, operati
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
     use crate::record::{CallOutcome, Part};
-    use crate::stats::sample;
 
     #[test]
     fn shares_of_outcomes_must_agree() {

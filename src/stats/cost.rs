@@ -115,8 +115,8 @@ pub fn inconsistency(record: &RunRecord, strategy: usize, operation: usize) -> O
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
-    use crate::stats::sample;
 
     #[test]
     fn a_cost_is_per_call_and_its_spread_is_that_of_rounds() {

@@ -27,7 +27,7 @@ pub struct ConfidenceInterval {
 
 impl ConfidenceInterval {
     /// Whether 1, no difference, is outside.
-    pub(super) fn excludes_one(&self) -> bool {
+    pub(crate) fn excludes_one(&self) -> bool {
         self.low > 1.0 || self.high < 1.0
     }
 
@@ -60,7 +60,7 @@ impl Estimate {
     }
 
     /// The standard error of the mean; `None` with a single round.
-    pub(super) fn error(&self) -> Option<f64> {
+    pub(crate) fn error(&self) -> Option<f64> {
         Some(self.deviation? / (self.rounds as f64).sqrt())
     }
 
@@ -72,7 +72,7 @@ impl Estimate {
     }
 
     /// How far the ends of an interval are from the mean, `critical` standard errors; infinite with a single round.
-    pub(super) fn half_width(&self, critical: f64) -> f64 {
+    pub(crate) fn half_width(&self, critical: f64) -> f64 {
         self.error().map_or(f64::INFINITY, |error| half_width(error, critical))
     }
 
@@ -81,7 +81,7 @@ impl Estimate {
     ///
     /// Both ends of the first condition are random: the mean is normal, and the interval as wide as the rounds of that run
     /// differ. Their difference is nearly normal (Johnson and Welch's approximation of the non-central t).
-    pub(super) fn detectable(&self, critical: f64, floor: f64, band: f64) -> f64 {
+    pub(crate) fn detectable(&self, critical: f64, floor: f64, band: f64) -> f64 {
         let Some(error) = self.error() else { return f64::INFINITY };
         let freedom = (self.rounds - 1) as f64;
         // The median of the deviation over runs is this share of the true one.

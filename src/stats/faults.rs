@@ -41,10 +41,10 @@ pub fn fault_totals(record: &RunRecord, strategy: usize) -> Option<FaultTotals> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
     use crate::record::FaultKind;
     use crate::results::{EventRecord, Part};
-    use crate::stats::sample;
 
     #[test]
     fn recovery_has_a_median_and_a_longest_time() {

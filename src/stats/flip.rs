@@ -25,7 +25,7 @@ pub fn network_flip(record: &RunRecord, one: usize, other: usize) -> Option<f64>
 }
 
 /// The time to add to every round trip of two strategies so that both take the same time; not finite where they make as many.
-pub(super) fn equal_at(times: [f64; 2], round_trips: [f64; 2]) -> f64 {
+pub(crate) fn equal_at(times: [f64; 2], round_trips: [f64; 2]) -> f64 {
     (times[1] - times[0]) / (round_trips[0] - round_trips[1])
 }
 
@@ -151,9 +151,9 @@ impl<'r> MixEstimate<'r> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
     use crate::record::Part;
-    use crate::stats::sample;
 
     #[test]
     fn more_round_trips_lose_where_the_network_is_slow() {

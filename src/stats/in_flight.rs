@@ -54,8 +54,8 @@ pub fn in_flight(record: &RunRecord, strategy: usize) -> Option<InFlight> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
-    use crate::stats::sample;
 
     #[test]
     fn calls_of_all_outcomes_are_in_flight() {

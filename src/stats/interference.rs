@@ -41,9 +41,9 @@ pub fn interference(record: &RunRecord) -> Vec<Interference> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
     use crate::results::IdenticalProgramRecord;
-    use crate::stats::sample;
 
     #[test]
     fn only_identical_programs_that_differ_are_found() {

@@ -10,7 +10,7 @@ use crate::results::{OperationRecord, OutcomeRecord, RoundRecord, RunRecord};
 use super::{CALLS_BEYOND, selected};
 
 /// The answered calls: ok, same, not found and rejected. A rejection is an answer that the user waits for, too.
-pub(super) fn answered(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {
+pub(crate) fn answered(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {
     operation.outcomes.iter().filter(|record| !record.outcome.is_failure())
 }
 
@@ -20,7 +20,7 @@ pub fn mean(operation: &OperationRecord) -> Option<f64> {
 }
 
 /// [`mean`] of some operations together.
-pub(super) fn headline_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
+pub(crate) fn headline_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
     exact_mean(operations.flat_map(answered).map(|outcome| (outcome.headline().sum, outcome.count)))
 }
 

@@ -29,9 +29,9 @@ fn round_mean(record: &RunRecord, round: &RoundRecord, strategy: usize) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Estimate, log_ratios, sample};
     use super::*;
     use crate::record::CallOutcome;
-    use crate::stats::{Estimate, log_ratios, sample};
 
     #[test]
     fn the_mix_weighs_means_not_calls() {

@@ -8,48 +8,41 @@
 mod anomalies;
 mod answer;
 mod arm_comparison;
-mod bound;
+pub(crate) mod bound;
 mod break_even;
 mod budget;
-pub mod capacity;
 mod carry_over;
 mod cause;
 mod claim;
-mod compare;
+pub(crate) mod compare;
 mod context;
 mod cost;
-mod crossover;
-mod estimate;
+pub(crate) mod estimate;
 mod family;
 mod faults;
-mod flip;
-mod growth;
+pub(crate) mod flip;
 mod in_flight;
 mod interference;
-mod latency;
+pub(crate) mod latency;
 mod mix;
-mod objective;
-mod open_load;
+pub(crate) mod open_load;
 mod outcome_totals;
 mod prediction;
 mod ranking;
-mod run_comparison;
 #[cfg(test)]
 pub(crate) mod sample;
-mod series;
-mod shared_cache;
+pub(crate) mod series;
+pub(crate) mod shared_cache;
 #[cfg(test)]
 mod simulation;
 mod sizes;
-mod student;
-mod sweep;
+pub(crate) mod student;
 mod threshold;
 mod throughput;
 mod timeline;
-mod trial;
-mod validity;
+pub(crate) mod validity;
 mod warm_up;
-mod welch;
+pub(crate) mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
 pub use answer::{Answer, Beaten, MixRanking, effect, least_effect};
@@ -64,43 +57,34 @@ pub use compare::{ArmTimes, ComparedArms, Comparison, InconclusiveReason, Limits
 pub use compare::{Ratio, Role, SIGNIFICANCE, UNSTABLE, Verdict, compare};
 pub use context::{OutOfContext, out_of_context};
 pub use cost::{Cost, Deferred, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
-pub use crossover::{Curve, CurveOrder, CurvePoint, CurveSample, Flip};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use family::Family;
 pub use faults::{FaultTotals, fault_totals};
 pub use flip::{AGREEMENT, MixEstimate, ShareFlip, network_flip};
-pub use growth::{GrowthCurve, StagePoint, calls_after, largest_document};
 pub use in_flight::{InFlight, in_flight, too_few_in_flight};
 pub use interference::{Interference, interference};
 pub use latency::{Distribution, Times, geometric_mean, mean, means, response_mean, service_mean};
 pub use mix::mix_means;
-pub use objective::{Objective, calls_needed};
 pub use open_load::{OpenLoad, achieved_share, open_load};
 pub use outcome_totals::{OutcomeTotals, outcome_totals};
 pub use prediction::{FailedPrediction, Prediction, mix_ratio, mix_time};
 pub use ranking::Ranking;
-pub use run_comparison::{
-    ChangeVerdict, ComparedParts, ComparedUnit, Incomparable, IncomparableReason, OperationChange, RunComparison,
-    RunSides, SharedShift, StrategyChange, TimeChange, compare_runs, measured_parts,
-};
 pub use series::{RoundSeries, SeriesKey, quantile_values, value};
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{
     Change, CollectionGrowth, FollowedGrowth, QuarterTimes, collection_growth, followed_growth, quarter_times,
 };
 pub use student::t_quantile;
-pub use sweep::{NetworkPrediction, Swept, SweptPair, SweptQuantity};
 pub use threshold::{Measurement, Threshold, ThresholdCheck};
 pub use throughput::{calls_per_second, cell_rate};
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
-pub use trial::judge;
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
 pub use warm_up::{WarmUp, is_growing, warm_up};
 
 use crate::results::{CellRecord, OperationRecord, RunRecord};
 
 /// A quantile with fewer calls beyond it says more about chance than about the strategy.
-const CALLS_BEYOND: f64 = 10.0;
+pub(crate) const CALLS_BEYOND: f64 = 10.0;
 
 /// The cells of a strategy, round after round.
 pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellRecord> {
@@ -122,7 +106,7 @@ pub fn operations(record: &RunRecord, strategy: usize, operation: usize) -> impl
 }
 
 /// One operation of a cell or trial, or all of them.
-fn selected(operations: &[OperationRecord], operation: Option<usize>) -> &[OperationRecord] {
+pub(crate) fn selected(operations: &[OperationRecord], operation: Option<usize>) -> &[OperationRecord] {
     match operation {
         Some(place) => operations.get(place..=place).unwrap_or_default(),
         None => operations,
@@ -130,7 +114,7 @@ fn selected(operations: &[OperationRecord], operation: Option<usize>) -> &[Opera
 }
 
 /// Returns the items without repetitions, in their order.
-fn distinct<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
+pub(crate) fn distinct<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
     items.fold(Vec::new(), |mut distinct, item| {
         if !distinct.contains(&item) {
             distinct.push(item);

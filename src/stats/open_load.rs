@@ -68,10 +68,10 @@ pub fn achieved_share(open: &OpenRecord) -> f64 {
 mod tests {
     use std::time::Duration;
 
+    use super::super::sample;
     use super::*;
     use crate::record::LatencyHistogram;
     use crate::results::TimesRecord;
-    use crate::stats::sample;
 
     fn open(offered: u64, waiting: u64, skipped: u64, never_started: u64) -> OpenRecord {
         let times = TimesRecord::new(&LatencyHistogram::new(Duration::from_secs(10)));

@@ -91,8 +91,8 @@ impl OutcomeTotals {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{operations, sample};
     use super::*;
-    use crate::stats::{operations, sample};
 
     #[test]
     fn rounds_add_up() {

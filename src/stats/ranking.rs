@@ -55,8 +55,8 @@ impl Ranking {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{InconclusiveReason, Limits, Question, compare};
     use super::*;
-    use crate::stats::{InconclusiveReason, Limits, Question, compare};
 
     fn arm(strategy: usize, means: &[f64]) -> ArmTimes {
         with_rounds(strategy, means.iter().copied().map(Some).collect())

@@ -211,9 +211,9 @@ fn size_of(cell: &CellRecord, size: SizeMetric) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
     use crate::results::StrategyRecord;
-    use crate::stats::sample;
 
     /// The sample with a repeat of the baseline that takes twice as long in every round.
     fn with_repeat() -> RunRecord {

@@ -99,8 +99,8 @@ fn size(collections: &[CollectionSizes]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
-    use crate::stats::sample;
 
     /// What linked stores in a round: 600 comments of 218 bytes, 20 bytes of index for each, and 260 bytes of oplog per call.
     const LINKED: f64 = 600.0 * 238.0 + 915.0 * 260.0;

@@ -138,8 +138,8 @@ pub fn quarter_times(record: &RunRecord, strategy: usize) -> Option<QuarterTimes
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
-    use crate::stats::sample;
 
     #[test]
     fn sizes_are_means_over_rounds_and_the_largest_of_all() {

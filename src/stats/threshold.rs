@@ -121,8 +121,8 @@ fn parse_limit(metric: Metric, text: &str) -> Result<Measurement, (String, &'sta
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
-    use crate::stats::sample;
 
     fn check(text: &str) -> ThresholdCheck {
         text.parse::<Threshold>().unwrap_or_else(|error| panic!("{text}: {error}")).check(&sample::run(8))

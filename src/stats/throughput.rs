@@ -57,10 +57,10 @@ fn counted(cell: &CellRecord, settings: &RunSettings) -> Counted {
 mod tests {
     use std::time::Duration;
 
+    use super::super::sample;
     use super::*;
     use crate::record::{LatencyHistogram, StoredHistogram};
     use crate::results::SliceRecord;
-    use crate::stats::sample;
 
     #[test]
     fn all_calls_count() {

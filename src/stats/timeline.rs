@@ -72,8 +72,8 @@ pub fn round_times(record: &RunRecord, strategy: usize) -> Vec<RoundTimes> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
-    use crate::stats::sample;
 
     #[test]
     fn quartiles_are_interpolated() {

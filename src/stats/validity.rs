@@ -224,9 +224,9 @@ fn cache(record: &RunRecord) -> Option<EnvironmentWarning> {
 mod tests {
     use std::time::Duration;
 
+    use super::super::sample;
     use super::*;
     use crate::record::{LatencyHistogram, StoredHistogram};
-    use crate::stats::sample;
 
     fn times(values: &[u64]) -> TimesRecord {
         let mut made = LatencyHistogram::new(Duration::from_secs(10));

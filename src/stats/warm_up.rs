@@ -101,9 +101,9 @@ fn significant_change(ratios: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
     use crate::results::Arrivals;
-    use crate::stats::sample;
 
     /// A run whose arm 0 has these calls per second along its slices, give or take a percent from round to round.
     fn run(rounds: u64, rate: impl Fn(f64) -> f64) -> RunRecord {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::engine::CallCounts;
-use crate::plan::{Frame, LogicalRecord, Outcome, Plan, Value, call_id::FIRST_NEW_RECORD};
+use crate::plan::call_id::FIRST_NEW_RECORD;
+use crate::plan::{Frame, LogicalRecord, Outcome, Plan, Value};
 use crate::results::verification::PhaseFindings;
 
 /// The result of a call.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::engine::RunError;
-use crate::plan::{Expression, Plan, Value, brief, call_id::FIRST_NEW_RECORD, written};
+use crate::plan::call_id::FIRST_NEW_RECORD;
+use crate::plan::{Expression, Plan, Value, brief, written};
 
 use super::call::{arguments, creates, records_of, writes};
 use super::call_order::serial_keys;

@@ -5,7 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::plan::{Outcome, Plan, Value, call_id::FIRST_NEW_RECORD, written};
+use crate::plan::call_id::FIRST_NEW_RECORD;
+use crate::plan::{Outcome, Plan, Value, written};
 use crate::results::verification::Problem;
 
 use super::call::{self, CallResult, FinishedCall};

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::cli::argument::{ServerArguments, SubjectArguments};
+use crate::cli::value::{duration, duration_or_none, seed, whole};
 use crate::compile::DEFAULT_SEED;
 use crate::results::{Arrivals, LoadModel, Preset, RunSettings};
-use crate::stats::Objective;
-
-use super::super::argument::{ServerArguments, SubjectArguments};
-use super::super::value::{duration, duration_or_none, seed, whole};
+use crate::studies::capacity::objective::Objective;
 
 /// `capacity`.
 #[derive(Debug, Clone, Args)]

@@ -14,8 +14,9 @@ use crate::report::{Markdown, Report};
 use crate::results::{self, CAPACITY_FORMAT, CapacityRecord, RunSettings, SearchRecord, Status, TrialRecord};
 use crate::server::Target;
 use crate::server::namespace::Namespace;
-use crate::stats::Objective;
-use crate::stats::capacity::{Capacities, Search, SearchEnd, search_end};
+use crate::studies::capacity::estimate::{Capacities, SearchEnd, search_end};
+use crate::studies::capacity::objective::Objective;
+use crate::studies::capacity::search::Search;
 
 use super::exit::{CliError, Exit, write_error};
 use super::output;

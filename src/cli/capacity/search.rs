@@ -8,8 +8,9 @@ use crate::engine::{Experiment, FatalError, RunError, Trial};
 use crate::record::TimeMetric;
 use crate::results::{Arrivals, ConfirmationRecord, LoadModel, SearchRecord, TrialRecord};
 use crate::server::Target;
-use crate::stats::capacity::Search;
-use crate::stats::{Objective, calls_needed, judge};
+use crate::studies::capacity::judge::judge;
+use crate::studies::capacity::objective::{Objective, calls_needed};
+use crate::studies::capacity::search::Search;
 
 /// Batches of a trial: enough for the slope of its response times.
 const BATCHES: f64 = 12.0;

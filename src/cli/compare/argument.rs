@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::value::{name, percent};
 use crate::results::saved_run::{LONGEST_NAME, is_name};
-
-use super::super::value::{name, percent};
 
 /// A run may take this much more time than the other without being a regression, unless the user says otherwise: 5 %.
 pub const TOLERANCE: f64 = 0.05;

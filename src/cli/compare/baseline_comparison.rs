@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::output;
 use crate::report::NamedRun;
 use crate::results::{self, LoadModel, RunRecord, RunSettings, ServerSharing};
 use crate::stats::MINIMUM_ROUNDS;
 
-use super::super::exit::{CliError, Exit};
-use super::super::output;
-use super::{CompareFormat, RunsToCompare, SavedRunArguments, comparability};
-use super::{check_comparable, check_usable, folder, load_saved, one_strategy, reference, save};
+use super::{
+    CompareFormat, RunsToCompare, SavedRunArguments, check_comparable, check_usable, comparability, folder, load_saved,
+    one_strategy, reference, save,
+};
 
 /// What a run is compared with and saved as.
 pub struct BaselineComparison {

@@ -6,9 +6,10 @@ mod comparability;
 
 use std::path::{Path, PathBuf};
 
-use crate::report::{ComparedRuns, Html, Json, Markdown, NamedRun, Report};
+use crate::report::{Html, Json, Markdown, NamedRun, Report};
 use crate::results::{self, RunRecord, saved_run};
-use crate::stats::{ComparedUnit, RunSides, compare_runs};
+use crate::studies::comparison::changes::{ComparedUnit, RunSides, compare_runs};
+use crate::studies::comparison::report::ComparedRuns;
 
 pub use argument::{CompareArguments, CompareFormat, SavedRunArguments};
 pub use baseline_comparison::BaselineComparison;

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::cli::argument::{ServerArguments, SubjectArguments};
+use crate::cli::value::{duration, growth_end, name, seed, whole};
 use crate::compile::DEFAULT_SEED;
 use crate::engine::LifeEnd;
 use crate::results::{Part, Preset, RunSettings};
-
-use super::super::argument::{ServerArguments, SubjectArguments};
-use super::super::value::{duration, growth_end, name, seed, whole};
 
 /// `grow`.
 #[derive(Debug, Clone, Args)]

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::cli::exit::CliError;
 use crate::results::{self, ClaimsRecord, DecidedClaimRecord};
 use crate::scenario::{Scenario, StrategyDefinition};
-
-use super::super::exit::CliError;
 
 /// Returns the index: a line per scenario, by the decision that it is about.
 pub fn index(groups: &[(&str, Vec<Scenario>)]) -> String {

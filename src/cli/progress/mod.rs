@@ -20,6 +20,7 @@ use crate::engine::{Event, Observer, RoundPlan, RunPhase};
 use crate::report::{count, counted};
 
 use super::output;
+
 use state::State;
 use strategy::StrategyTexts;
 use view::Screen;

@@ -7,6 +7,15 @@ use std::path::{Path, PathBuf};
 
 use tokio::time::Instant;
 
+use crate::cli::argument::ConnectionString;
+use crate::cli::compare::compare_in_turns;
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::output;
+use crate::cli::progress::Progress;
+use crate::cli::reservation::databases;
+use crate::cli::scenario::{Ready, prepare};
+use crate::cli::session::{Session, on_main_thread};
+use crate::cli::verify::verify_before_run;
 use crate::engine::{Event, Experiment, LoadThreads, Observer, Servers, StopFlag};
 use crate::report::NamedRun;
 use crate::results::{self, RunRecord, RunSettings};
@@ -14,15 +23,6 @@ use crate::server::client::MongoTarget;
 use crate::server::namespace::Namespace;
 use crate::stats::MINIMUM_ROUNDS;
 
-use super::super::argument::ConnectionString;
-use super::super::compare::compare_in_turns;
-use super::super::exit::{CliError, Exit};
-use super::super::output;
-use super::super::progress::Progress;
-use super::super::reservation::databases;
-use super::super::scenario::{Ready, prepare};
-use super::super::session::{Session, on_main_thread};
-use super::super::verify::verify_before_run;
 use super::latency_log::LogWriter;
 use super::rounds::{EarlyEnd, Rounds};
 use super::{Invocation, RunArguments, check_threads, record, threshold};

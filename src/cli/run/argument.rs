@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::argument::{ServerArguments, SubjectArguments};
+use crate::cli::compare::SavedRunArguments;
+use crate::cli::exit::CliError;
+use crate::cli::value::{ConnectionString, Rate, duration, fault, name, percent, rate, round_trip_time, seed, whole};
 use crate::compile::DEFAULT_SEED;
 use crate::results::{Arrivals, CLIENTS_AT_RATE, Fault, LoadModel, Part, Preset, RunSettings};
 use crate::stats::Threshold;
-
-use super::super::argument::{ServerArguments, SubjectArguments};
-use super::super::compare::SavedRunArguments;
-use super::super::exit::CliError;
-use super::super::value::{ConnectionString, Rate, duration, fault, name, percent, rate, round_trip_time, seed, whole};
 
 /// How long, in seconds, a window goes on after its fault unless --duration says so.
 const AFTER_FAULT: f64 = 10.0;
@@ -280,8 +279,8 @@ impl ValueEnum for Arrivals {
 mod tests {
     use clap::{Command, CommandFactory, Parser};
 
-    use super::super::super::{Arguments, CliCommand};
     use super::*;
+    use crate::cli::{Arguments, CliCommand};
 
     fn parse(line: &[&str]) -> Result<RunArguments, clap::Error> {
         match Arguments::try_parse_from([&["docshape", "run"], line].concat())?.command {

@@ -6,16 +6,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::output;
+use crate::cli::report::terminal;
+use crate::cli::scenario::{Ready, prepare};
 use crate::compile::{ClaimTerm, claim_settings, claim_term};
 use crate::record::Part;
 use crate::report::{ClaimStatement, Report, claim_statements};
 use crate::results::{self, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RUN_FILE, RunRecord};
 use crate::scenario::{ClaimDefinition, ClaimSubject, Scenario, StrategyDefinition, nearest};
 
-use super::super::exit::{CliError, Exit};
-use super::super::output;
-use super::super::report::terminal;
-use super::super::scenario::{Ready, prepare};
 use super::record::sha256;
 use super::{Invocation, RunArguments, check_threads, new_run};
 
@@ -251,9 +251,9 @@ fn needed(subject: &ClaimSubject) -> Part {
 mod tests {
     use clap::Parser;
 
-    use super::super::super::scenario::prepare_source;
-    use super::super::super::{Arguments, CliCommand};
     use super::*;
+    use crate::cli::scenario::prepare_source;
+    use crate::cli::{Arguments, CliCommand};
     use crate::compile::Choice;
     use crate::scenario::Source;
 

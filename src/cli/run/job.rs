@@ -1,5 +1,10 @@
 //! Work on servers for strategies: each on one of its own if memory allows, else all on one.
 
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::reservation::databases;
+use crate::cli::server::ServerChoice;
+use crate::cli::session::Session;
+use crate::cli::{file_limit, output};
 use crate::engine::{Servers, StopFlag, StrategyServer};
 use crate::plan::Plan;
 use crate::report::counted;
@@ -9,12 +14,6 @@ use crate::server::client::MongoTarget;
 use crate::server::namespace::Namespace;
 use crate::server::turns::EmbeddedServers;
 
-use super::super::exit::{CliError, Exit};
-use super::super::file_limit;
-use super::super::output;
-use super::super::reservation::databases;
-use super::super::server::ServerChoice;
-use super::super::session::Session;
 use super::placement::Placement;
 
 /// What is measured on servers: a run, or the points of a sweep.

@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::cli::exit::{CliError, write_error};
 use crate::engine::{Event, Observer};
 use crate::results::{HLOG_FILE, IntervalLog, RunRecord};
 
-use super::super::exit::{CliError, write_error};
 use super::record::started;
 
 /// Writes the intervals that the engine reports. The first write error is kept for [`LogWriter::check`].

@@ -22,7 +22,8 @@ use tokio::time::Instant;
 use crate::engine::{Event, Experiment, FatalError, Observer};
 use crate::plan::Plan;
 use crate::record::{Fault, FaultKind};
-use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report, smoke};
+use crate::report::run::smoke::smoke as smoke_result;
+use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
 use crate::results::verification::Verification;
 use crate::results::{self, Preset, RunRecord, RunSettings};
 use crate::server::namespace::Namespace;
@@ -256,7 +257,7 @@ impl ServerJob for Run {
         let is_smoke = record.settings.preset == Preset::Smoke && !is_resumed && !arguments.full;
         output::print(&if is_smoke {
             let took = SmokeTimes { whole: began.elapsed(), rounds: rounds.took() };
-            smoke(&record, &report, &next_run(&arguments, &record, took))
+            smoke_result(&record, &report, &next_run(&arguments, &record, took))
         } else {
             terminal_of_run(&report, arguments.full)
         })?;

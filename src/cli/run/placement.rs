@@ -1,10 +1,9 @@
 //! Where the strategies of a run are measured: each on a server of its own if memory allows.
 
+use crate::cli::server::ServerChoice;
 use crate::results::RunSettings;
 use crate::server::embedded::{Checkpoints, EmbeddedOptions};
 use crate::server::memory;
-
-use super::super::server::ServerChoice;
 
 /// Where the strategies of a run are measured.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use crate::cli::scenario::Ready;
 use crate::compile::{ClaimTerm, claim_settings, claim_term};
 use crate::engine::indexes;
 use crate::plan::{Arm, Plan, Raw, Value, written};
@@ -14,7 +15,6 @@ use crate::results::{
 };
 use crate::scenario::{self, ClaimSubject, Scenario, Source};
 
-use super::super::scenario::Ready;
 use super::invocation::Invocation;
 
 /// Returns the record of a run before its first round.

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
+use crate::cli::argument::ServerArguments;
+use crate::cli::exit::CliError;
+use crate::cli::scenario::{Ready, prepare_source};
+use crate::cli::server::ServerChoice;
 use crate::compile::Choice;
 use crate::results::{self, Environment, FORMAT_VERSION, FolderLock, RUN_FILE, RunRecord, ServerSharing, Status};
 use crate::scenario::Source;
-
-use super::super::argument::ServerArguments;
-use super::super::exit::CliError;
-use super::super::scenario::{Ready, prepare_source};
-use super::super::server::ServerChoice;
 
 /// A run to continue.
 pub struct Resumed {

@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::progress::Progress;
+use crate::cli::report::{write_files, written};
 use crate::engine::{Experiment, MeasuredRound, RoundPlan, RunError};
 use crate::report::{Junit, Report};
 use crate::results::{self, RunRecord, Status};
 use crate::server::Target;
 
-use super::super::exit::{CliError, Exit};
-use super::super::progress::Progress;
-use super::super::report::{write_files, written};
 use super::latency_log::LogWriter;
 use super::window;
 

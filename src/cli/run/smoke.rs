@@ -126,8 +126,8 @@ impl ArmSeconds {
 mod tests {
     use clap::Parser;
 
-    use super::super::super::{Arguments, CliCommand};
     use super::*;
+    use crate::cli::{Arguments, CliCommand};
     use crate::stats::sample;
 
     fn arguments(line: &[&str]) -> RunArguments {

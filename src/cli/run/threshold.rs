@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
+use crate::cli::exit::CliError;
 use crate::plan::Plan;
 use crate::scenario::suggest;
 use crate::stats::Threshold;
-
-use super::super::exit::CliError;
 
 /// Rejects thresholds on what this run will not measure.
 ///

@@ -1,11 +1,10 @@
 //! What the rounds of a run measure: from the settings, else from a pilot.
 
+use crate::cli::output;
 use crate::engine::{Event, Experiment, OwnCalls, PartCalls, Pilot, RoundPlan, RunError};
 use crate::results::{LoadModel, Part, RunRecord, in_percent};
 use crate::server::Target;
 use crate::stats::DIRTY_SHARE;
-
-use super::super::output;
 
 /// The longest pilot per strategy, in seconds.
 pub(super) const PILOT_SECONDS: f64 = 1.0;

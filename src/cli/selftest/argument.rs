@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::super::argument::ServerArguments;
-use super::super::value::whole;
+use crate::cli::argument::ServerArguments;
+use crate::cli::value::whole;
 
 /// `selftest`.
 #[derive(Debug, Clone, Args)]

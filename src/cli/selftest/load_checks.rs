@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::runtime::LocalOptions;
 
+use crate::cli::exit::CliError;
 use crate::engine::{ArrivalTimes, Job, Load, OpenRate, Pacer, Pacing, Slice, SliceEnd, SliceResult, StopFlag};
 use crate::generate::Label;
 use crate::plan::Plan;
@@ -13,7 +14,6 @@ use crate::record::{Paced, Recorder};
 use crate::results::Arrivals;
 use crate::server::noop::NoopTarget;
 
-use super::super::exit::CliError;
 use super::{MachineCheck, ready};
 
 /// Seconds per check.

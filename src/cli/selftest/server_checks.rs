@@ -7,6 +7,10 @@ use std::time::Duration;
 use bson::rawdoc;
 use tokio::time::Instant;
 
+use crate::cli::exit::CliError;
+use crate::cli::output;
+use crate::cli::run::{Invocation, record};
+use crate::cli::session::Session;
 use crate::engine::{Experiment, Load, LoadThread, Loader, RoundPlan, Servers, Slice, StopFlag, arm_database};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
@@ -18,10 +22,6 @@ use crate::server::namespace::Namespace;
 use crate::server::{ReplyKind, Target};
 use crate::stats::SharedCache;
 
-use super::super::exit::CliError;
-use super::super::output;
-use super::super::run::{Invocation, record};
-use super::super::session::Session;
 use super::load_checks::{check_fatal, job};
 use super::{MachineCheck, ready};
 

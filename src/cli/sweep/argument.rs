@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::super::argument::{ServerArguments, SubjectArguments};
-use super::super::compare::SavedRunArguments;
-use super::super::exit::CliError;
-use super::super::run::{MeasurementArguments, RunArguments};
-use super::super::value::whole;
+use crate::cli::argument::{ServerArguments, SubjectArguments};
+use crate::cli::compare::SavedRunArguments;
+use crate::cli::exit::CliError;
+use crate::cli::run::{MeasurementArguments, RunArguments};
+use crate::cli::value::whole;
+
 use super::condition::{Condition, condition};
 
 /// Rounds of a point, the fewest that can show a difference.

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
+use crate::cli::run::RunArguments;
+use crate::cli::value::{rate, round_trip_time, share, whole, write_concern};
 use crate::results::{ConditionRecord, Part};
 use crate::scenario::SHARE;
-
-use super::super::run::RunArguments;
-use super::super::value::{rate, round_trip_time, share, whole, write_concern};
 
 /// The most values of a condition.
 const MOST_VALUES: usize = 50;

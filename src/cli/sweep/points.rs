@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::exit::CliError;
+use crate::cli::run::{RunArguments, check_threads};
+use crate::cli::scenario::{Ready, prepare};
 use crate::compile::Choice;
 use crate::results::{PointRecord, RunRecord, RunSettings};
 
-use super::super::exit::CliError;
-use super::super::run::{RunArguments, check_threads};
-use super::super::scenario::{Ready, prepare};
 use super::condition::{Condition, ConditionSubject, cache_ratio};
 
 /// A point before it is measured.

@@ -1,7 +1,8 @@
 //! `--refine`: more values of a condition where the order of two strategies changes.
 
 use crate::results::{ConditionRecord, RunRecord, SweepRecord, condition_number, condition_unit, condition_unit_size};
-use crate::stats::{Curve, Swept};
+use crate::studies::sweep::crossover::Curve;
+use crate::studies::sweep::swept::Swept;
 
 /// Neighbouring values of a condition, and how much another value between them would say.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::output;
+use crate::cli::report::runs_of_points;
+use crate::cli::run::{Invocation, resume};
+use crate::cli::scenario::prepare_source;
 use crate::results::{self, FolderLock, RunRecord, SWEEP_FILE, Status, SweepRecord};
 use crate::scenario::Source;
 
-use super::super::exit::{CliError, Exit};
-use super::super::output;
-use super::super::report::runs_of_points;
-use super::super::run::{Invocation, resume};
-use super::super::scenario::prepare_source;
 use super::argument::SweepArguments;
 use super::condition::{Condition, ConditionSubject, cache_ratio};
 use super::measure::conclude;

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::cli::argument::ServerArguments;
+use crate::cli::value::{assignment, duration, name, seed, whole};
 use crate::compile::{Choice, DEFAULT_SEED};
-
-use super::super::argument::ServerArguments;
-use super::super::value::{assignment, duration, name, seed, whole};
 
 /// `verify`.
 #[derive(Debug, Clone, Args)]

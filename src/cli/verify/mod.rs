@@ -14,14 +14,13 @@ use crate::server::embedded::Checkpoints;
 use crate::server::namespace::Namespace;
 use crate::verify::{Verifier, VerifySettings};
 
-use super::catalogue;
 use super::exit::{CliError, Exit};
-use super::output;
 use super::report::terminal;
 use super::reservation::databases;
 use super::run::Invocation;
 use super::scenario::{Ready, already_printed, prepare_source, print_diagnostics};
 use super::session::Session;
+use super::{catalogue, output};
 pub use argument::VerifyArguments;
 
 /// The mix that is made for this.

@@ -7,8 +7,7 @@ use crate::engine::step::error::StepError;
 use crate::engine::step::interpreter::Interpreter;
 use crate::error::{ErrorKind, KindedError};
 use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Raw, Value, Writer, index_key};
-use crate::server::namespace;
-use crate::server::{DUPLICATE_KEY, Failure, FailureKind, ReplyKind, Target};
+use crate::server::{DUPLICATE_KEY, Failure, FailureKind, ReplyKind, Target, namespace};
 
 use super::documents::Documents;
 use super::event::{Event, Observer};

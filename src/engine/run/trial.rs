@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::load::slice::{Interval, SliceEnd};
-use crate::record::LatencyHistogram;
-use crate::record::Part;
+use crate::record::{LatencyHistogram, Part};
 use crate::results::{BatchRecord, RateRecord};
 use crate::server::Target;
 

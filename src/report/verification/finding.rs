@@ -1,9 +1,9 @@
 //! What a verification found wrong: problems, audits that fail and anomalies that snapshots saw, each once.
 
-use crate::report::cell::Cell;
-use crate::report::format::{count, counted, listed, plain, visible};
-use crate::report::section::{Listing, Section};
-use crate::report::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::document::cell::Cell;
+use crate::report::document::format::{count, counted, listed, plain, visible};
+use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::run::sections::{Listing, Section};
 use crate::results::AuditRecord;
 use crate::results::verification::{
     AnomalyCounts, LiveRecord, PhaseFindings, StrategyFindings, Verification, VerifyPhase,

@@ -2,16 +2,17 @@
 
 mod finding;
 
-use crate::report::Report;
-use crate::report::cell::{Cell, Tone};
-use crate::report::format::{bytes, count, counted, listed, percent, plain};
-use crate::report::section::{Headline, Section};
-use crate::report::table::{Column, Measure, Row, Table};
-use crate::report::verdict_text::skipped_lines;
 use crate::results::verification::{
     AnomalyCounts, LiveRecord, OperationCoverage, PhaseFindings, Problem, ReceivedBytes, StrategyFindings,
     Verification, VerifyPhase,
 };
+
+use super::Report;
+use super::document::cell::{Cell, Tone};
+use super::document::format::{bytes, count, counted, listed, percent, plain};
+use super::document::table::{Column, Measure, Row, Table};
+use super::run::sections::{Headline, Section};
+use super::run::verdict_text::skipped_lines;
 
 use finding::findings;
 
@@ -307,9 +308,9 @@ fn most(counts: AnomalyCounts) -> Cell {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::tests::in_every_form;
+    use super::super::write::json::tests::record;
     use super::*;
-    use crate::report::json::tests::record;
-    use crate::report::tests::in_every_form;
     use crate::results::{AuditRecord, SkippedStrategy};
 
     fn strategy(name: &str, is_unsafe: bool) -> StrategyFindings {

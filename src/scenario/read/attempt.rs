@@ -1,9 +1,11 @@
 //! Steps that deal with failures: `retry`, `retry_if`, `try`, `transaction`, `abort`.
 
+use crate::scenario::step::RETRY;
+use crate::scenario::{CatchKey, Diagnostic, Span, Spanned, StepDefinition, StepKind, quote};
+
 use super::fields::Fields;
 use super::step::StepReader;
 use super::value;
-use crate::scenario::{CatchKey, Diagnostic, Span, Spanned, StepDefinition, StepKind, quote, step::RETRY};
 
 const DEFAULT_ATTEMPTS: u32 = 100;
 

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::scenario::command::COMMANDS as ALL_COMMANDS;
+use crate::scenario::{
+    AuditDefinition, AuditRule, CommandWord, Diagnostic, Diagnostics, Node, Spanned, StepDefinition, StepKind, Tree,
+    keys, quote,
+};
+
 use super::entry::Entry;
 use super::fields::Fields;
 use super::{step, value};
-use crate::scenario::{
-    AuditDefinition, AuditRule, CommandWord, Diagnostic, Diagnostics, Node, Spanned, StepDefinition, StepKind, Tree,
-    command::COMMANDS as ALL_COMMANDS, keys, quote,
-};
 
 const EXAMPLE: &str = "wrong_counts: { find: pages, filter: { $expr: { $ne: [$count, { $size: $comments }] } } }";
 

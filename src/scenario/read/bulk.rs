@@ -1,13 +1,16 @@
 //! The requests of a `bulkWrite`.
 
+use crate::scenario::command::COMMANDS;
+use crate::scenario::keys::Keys;
+use crate::scenario::step::REPEATED_REQUEST;
+use crate::scenario::{
+    BulkDefinition, CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind, quote,
+};
+
 use super::attempt::codes;
 use super::entry::Entry;
 use super::fields::Fields;
 use super::step::StepReader;
-use crate::scenario::{
-    BulkDefinition, CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind,
-    command::COMMANDS, keys::Keys, quote, step::REPEATED_REQUEST,
-};
 
 impl StepReader<'_> {
     pub(in crate::scenario) fn bulk_write(&mut self, fields: &Fields) -> Option<StepKind> {

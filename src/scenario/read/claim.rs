@@ -1,13 +1,11 @@
 //! `claims`.
 
+use crate::record::{Metric, MetricUse, OutcomeKind, Relation};
+use crate::scenario::claim::{ClaimBound, ClaimDefinition, ClaimSubject};
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, keys, nearest, quote};
+
 use super::entry::{Entry, place, wrong_type};
 use super::fields::{Fields, missing};
-use crate::record::{Metric, MetricUse, OutcomeKind, Relation};
-use crate::scenario::{
-    Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree,
-    claim::{ClaimBound, ClaimDefinition, ClaimSubject},
-    keys, nearest, quote,
-};
 
 const RELATIONS: [(&str, Relation); 3] =
     [("below", Relation::Below), ("above", Relation::Above), ("equals", Relation::Equals)];

@@ -1,9 +1,10 @@
 //! `entities`.
 
+use crate::scenario::{Diagnostic, Diagnostics, EntityDefinition, FieldDefinition, Node, Scalar, Spanned, keys, quote};
+
 use super::entry::Entry;
 use super::fields::Fields;
 use super::value;
-use crate::scenario::{Diagnostic, Diagnostics, EntityDefinition, FieldDefinition, Node, Scalar, Spanned, keys, quote};
 
 /// An entity, kept by its name even when something in it is wrong, so that uses of it are still understood.
 pub(super) fn entity(entry: &Entry, diagnostics: &mut Diagnostics) -> EntityDefinition {

@@ -1,12 +1,10 @@
 //! A mapping with a table of keys: reports unknown and missing keys and values of another kind.
 
+use crate::scenario::keys::{KeyDefinition, Keys};
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest, quote, suggest};
+
 use super::entry::{Entry, wrong_type};
 use super::value;
-use crate::scenario::{
-    Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree,
-    keys::{KeyDefinition, Keys},
-    nearest, quote, suggest,
-};
 
 /// The valid entries of a mapping.
 pub(in crate::scenario) struct Fields<'n> {

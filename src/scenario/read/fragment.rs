@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, list_of, quote, suggest};
+
 use super::entry::Entry;
 use super::fault;
 use super::yaml::MAX_DEPTH;
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, list_of, quote, suggest};
 
 /// The sections whose values may come from fragments.
 const SECTIONS: [&str; 2] = ["strategies", "audits"];

@@ -1,7 +1,9 @@
 //! `growth`.
 
+use crate::scenario::growth::GrowthDefinition;
+use crate::scenario::{Diagnostics, keys};
+
 use super::fields::Fields;
-use crate::scenario::{Diagnostics, growth::GrowthDefinition, keys};
 
 /// The growth of documents; `None` when the scenario does not define it.
 pub(super) fn growth(fields: &Fields, diagnostics: &mut Diagnostics) -> Option<GrowthDefinition> {

@@ -1,7 +1,8 @@
 //! The `indexes` of a collection.
 
-use super::entry::{Entry, wrong_type};
 use crate::scenario::{Diagnostics, Node};
+
+use super::entry::{Entry, wrong_type};
 
 /// Reports every index that is not a mapping of keys or options.
 pub(super) fn check_indexes(entry: &Entry, diagnostics: &mut Diagnostics) {

@@ -28,11 +28,9 @@ pub(super) use step::StepReader;
 #[cfg(test)]
 pub(super) use yaml::compose;
 
-use super::keys;
-use super::quote;
 use super::{
     ClockDefinition, Diagnostic, Diagnostics, FORMAT, Scalar, Scenario, Source, SourceLines, Span, Spanned,
-    StrategyDefinition, Tree,
+    StrategyDefinition, Tree, keys, quote,
 };
 
 /// Reads a scenario and adds every problem found to `diagnostics`.

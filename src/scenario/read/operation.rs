@@ -1,13 +1,11 @@
 //! `operations` and `mixes`.
 
+use crate::scenario::keys::{self, Takes};
+use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Weight, quote};
+
 use super::entry::{Entry, wrong_type};
 use super::fields::Fields;
 use super::value;
-use crate::scenario::{
-    Diagnostics, MixDefinition, OperationDefinition, Weight,
-    keys::{self, Takes},
-    quote,
-};
 
 /// An operation, kept by its name even when something in it is wrong.
 pub(super) fn operation(entry: &Entry, diagnostics: &mut Diagnostics) -> OperationDefinition {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Diagnostics, Node, Spanned};
+use crate::scenario::{Diagnostics, Node, Spanned};
+
 use super::{fragment, yaml};
 
 /// Keys of a strategy that do not change its behaviour.

@@ -1,12 +1,15 @@
 //! Steps.
 
+use crate::scenario::command::COMMANDS;
+use crate::scenario::keys::Keys;
+use crate::scenario::step::STEPS;
+use crate::scenario::{
+    CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, StepDefinition, StepKind, Tree, quote, suggest,
+};
+
 use super::entry::{Entry, wrong_type};
 use super::fields::Fields;
 use super::value;
-use crate::scenario::{
-    CommandWord, Diagnostic, Diagnostics, Node, Span, Spanned, StepDefinition, StepKind, Tree, command::COMMANDS,
-    keys::Keys, quote, step::STEPS, suggest,
-};
 
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
 

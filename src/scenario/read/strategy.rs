@@ -1,11 +1,12 @@
 //! `strategies`.
 
-use super::entry::Entry;
-use super::fields::Fields;
-use super::{index, step, value};
 use crate::scenario::{
     CollectionDefinition, Diagnostic, Diagnostics, Implementation, Node, Spanned, StrategyDefinition, Tree, keys, quote,
 };
+
+use super::entry::Entry;
+use super::fields::Fields;
+use super::{index, step, value};
 
 /// More than three strategies make a plain run long and its table wide.
 const MAX_DEFAULTS: usize = 3;

@@ -1,9 +1,11 @@
 //! `sweeps`.
 
+use crate::scenario::sweep::SweepDefinition;
+use crate::scenario::{Diagnostics, keys, quote};
+
 use super::entry::Entry;
 use super::fields::Fields;
 use super::value;
-use crate::scenario::{Diagnostics, keys, quote, sweep::SweepDefinition};
 
 const EXAMPLE: &str = "length: { question: How long may a list be?, vary: [\"comments=10,100,1000\"] }";
 

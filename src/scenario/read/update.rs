@@ -1,7 +1,8 @@
 //! The `update` of a command.
 
-use super::entry::Entry;
 use crate::scenario::{Diagnostic, Diagnostics, quote};
+
+use super::entry::Entry;
 
 /// Reports an update without operators, which the server would only reject once the run has started.
 pub(super) fn check_update((key, node): &Entry, diagnostics: &mut Diagnostics) {

@@ -1,12 +1,10 @@
 //! One value of one kind: what is expected, what was found, an example.
 
+use crate::scenario::keys::{KeyDefinition, Takes};
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree, quote};
+
 use super::entry::{Entry, place, wrong_type};
 use super::{index, update};
-use crate::scenario::{
-    Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree,
-    keys::{KeyDefinition, Takes},
-    quote,
-};
 
 /// Reserved words of CEL, which no expression can use as names.
 const CEL_WORDS: &str = "as break const continue else false for function if import in let loop namespace null package \

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle, StrInput, StructureStyle};
 
-use super::{fault, scalar};
 use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree};
+
+use super::{fault, scalar};
 
 /// The deepest nesting of lists and mappings. Pipelines of the catalogue reach 12; each level costs stack.
 pub(super) const MAX_DEPTH: usize = 64;

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
-use super::*;
 use crate::record::LatencyHistogram;
 use crate::results::{AuditRecord, ClaimRecord, Preset, RunRecord, Than, TimesRecord};
 use crate::stats::sample;
+
+use super::*;
 
 /// A claim in short form: `p50 read_post linked below embedded`; `-` for no operation.
 fn claim(text: &str) -> ClaimRecord {

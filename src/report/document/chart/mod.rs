@@ -1,0 +1,317 @@
+//! Charts as SVG: inline in the HTML report, separate files for the Markdown report.
+//!
+//! [`svg`] writes the elements, [`scale`] places values on axes, [`series`] gives every strategy its look, and every kind
+//! of chart has a file. Colours and fonts are in `chart.css`, which the page and every SVG file contain. Nothing here
+//! measures or judges.
+
+pub(crate) mod bars;
+pub(crate) mod lines;
+pub(crate) mod scale;
+pub(crate) mod series;
+pub(crate) mod svg;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::report::Report;
+use crate::report::run::evaluation::{Evaluation, OperationResults};
+
+use svg::{Svg, escape, number};
+
+pub(crate) use series::Series;
+
+/// Colours, dashes and fonts of all charts.
+pub(crate) const STYLE: &str = include_str!("chart.css");
+
+/// The title of the pictures of the first screen.
+pub(crate) const CPU_AND_TIMES: &str = "CPU time and response time of the mix";
+
+/// Charts in a row, where a row has two.
+pub(crate) const COLUMNS: usize = 2;
+
+/// One chart.
+#[derive(Debug, Clone)]
+pub(crate) struct Chart {
+    /// Its id in a page.
+    pub(crate) id: String,
+    /// The description for screen readers.
+    pub(crate) description: String,
+    pub(crate) size: (f64, f64),
+    pub(crate) body: Svg,
+}
+
+/// Renders an element for a page that contains [`STYLE`].
+impl fmt::Display for Chart {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (width, height) = self.size;
+        // A legend has no id.
+        let id = if self.id.is_empty() { String::new() } else { format!(" id=\"{}\"", escape(&self.id)) };
+        write!(
+            out,
+            "<svg{id} class=\"chart\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" tabindex=\"0\" \
+             aria-label=\"{}\">{}</svg>",
+            number(width),
+            number(height),
+            number(width),
+            number(height),
+            escape(&self.description),
+            self.body.as_str()
+        )
+    }
+}
+
+/// The chart's writer escapes every text, so templates insert it verbatim.
+impl askama::filters::HtmlSafe for Chart {}
+
+impl Chart {
+    /// The marker and line of a strategy, for legends next to its name.
+    pub(crate) fn glyph(series: &Series) -> Glyph {
+        let mut body = Svg::default();
+        series.glyph(&mut body, (0.0, 0.0));
+        Glyph { body }
+    }
+}
+
+/// Draws a piece of a strategy's line with its marker.
+#[derive(Debug, Clone)]
+pub(crate) struct Glyph {
+    body: Svg,
+}
+
+impl fmt::Display for Glyph {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let body = self.body.as_str();
+        write!(
+            out,
+            "<svg class=\"chart glyph\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" aria-hidden=\"true\">{body}</svg>"
+        )
+    }
+}
+
+impl askama::filters::HtmlSafe for Glyph {}
+
+/// Charts that belong together.
+#[derive(Debug)]
+pub(crate) struct Gallery {
+    /// How the page arranges them.
+    pub(crate) layout: Layout,
+    /// The charts.
+    pub(crate) charts: Vec<Chart>,
+}
+
+/// How the page arranges charts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// One chart over the whole width, replaced by the second one on narrow screens.
+    Whole,
+    /// Two in a row.
+    Two,
+    /// As many in a row as fit.
+    Small,
+}
+
+/// The charts of a section, which are drawn when a form has room for them.
+#[derive(Clone)]
+pub struct Charts {
+    series: Vec<Series>,
+    draw: Arc<SeriesDrawing>,
+    file: &'static str,
+    columns: usize,
+    texts: Option<Arc<dyn Fn() -> Vec<String>>>,
+}
+
+type Drawing = fn(&Evaluation, &[Series]) -> Vec<Gallery>;
+
+/// Draws series that it has been given.
+type SeriesDrawing = dyn Fn(&[Series]) -> Vec<Gallery>;
+
+impl fmt::Debug for Charts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Charts").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl Charts {
+    /// Creates charts from the function that draws them. `file` arranges them in `columns` columns; without a name, no
+    /// file is written.
+    pub(crate) fn new(run: &Arc<Evaluation>, drawing: Drawing, file: &'static str, columns: usize) -> Charts {
+        let (series, run) = (Series::all(run), Arc::clone(run));
+        Charts { series, draw: Arc::new(move |series| drawing(&run, series)), file, columns, texts: None }
+    }
+
+    /// Creates charts of these series that no single run has.
+    pub(crate) fn of(
+        series: Vec<Series>,
+        draw: impl Fn(&[Series]) -> Vec<Gallery> + 'static,
+        file: &'static str,
+    ) -> Charts {
+        Charts { series, draw: Arc::new(draw), file, columns: 2, texts: None }
+    }
+
+    /// Adds a function that draws the charts as text, for Markdown.
+    pub(crate) fn with_texts(self, run: &Arc<Evaluation>, texts: fn(&Evaluation) -> Vec<String>) -> Charts {
+        let run = Arc::clone(run);
+        Charts { texts: Some(Arc::new(move || texts(&run))), ..self }
+    }
+
+    /// Draws the charts as text.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.texts.as_ref().map_or_else(Vec::new, |draw| draw())
+    }
+
+    /// Draws the charts.
+    pub(crate) fn draw(&self) -> Vec<Gallery> {
+        let galleries = (self.draw)(&self.series);
+        galleries.into_iter().filter(|gallery| !gallery.charts.is_empty()).collect()
+    }
+
+    /// Draws the file; `None` without a file or without charts.
+    pub(crate) fn picture(&self, title: &str) -> Option<Picture> {
+        if self.file.is_empty() {
+            return None;
+        }
+        let charts = self.draw().into_iter().flat_map(|gallery| {
+            let shown = if gallery.layout == Layout::Whole { 1 } else { gallery.charts.len() };
+            gallery.charts.into_iter().take(shown)
+        });
+        let charts: Vec<Chart> = charts.collect();
+        (!charts.is_empty()).then(|| picture(self.file, title.to_owned(), &charts, self.columns, &self.series))
+    }
+}
+
+pub(crate) fn gallery(layout: Layout, charts: Vec<Chart>) -> Vec<Gallery> {
+    vec![Gallery { layout, charts }]
+}
+
+/// The CPU budget of the mix, and what its calls take.
+pub(crate) fn decision(
+    own: Option<&Evaluation>,
+    mix: &Evaluation,
+    rates: &[Option<f64>],
+    series: &[Series],
+) -> Vec<Gallery> {
+    let budget = own.and_then(|own| crate::report::run::charts::budget::budget(own.costs.budgets.as_ref()?, series));
+    gallery(
+        Layout::Two,
+        budget.into_iter().chain(crate::report::run::charts::mix_times::mix_times(mix, rates, series)).collect(),
+    )
+}
+
+/// The forest plot.
+pub(crate) fn forest(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Whole, crate::report::run::charts::forest::forest(run, series).into_iter().flatten().collect())
+}
+
+/// Latency by percentile.
+pub(crate) fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Two, crate::report::run::charts::percentiles::percentiles(run, series))
+}
+
+/// Throughput and latency over time.
+pub(crate) fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Two, crate::report::run::charts::throughput::throughput(run, series))
+}
+
+/// The size of followed documents.
+pub(crate) fn growth(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Two, crate::report::run::charts::growth::growth(run, series))
+}
+
+/// The size of collections.
+pub(crate) fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Small, crate::report::run::charts::sizes::sizes(run, series))
+}
+
+/// The cost of a call of the mix.
+pub(crate) fn mix_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    gallery(Layout::Small, crate::report::run::charts::cost::mix(run, series))
+}
+
+/// The title of an operation's chart.
+pub(crate) fn title(row: &OperationResults) -> String {
+    row.label().to_owned()
+}
+
+/// Truncates a text to at most `most` characters.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+/// An SVG file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Its name, without a folder.
+    pub file: &'static str,
+    /// The description of its content.
+    pub title: String,
+    /// The content of the file.
+    pub text: String,
+}
+
+impl Picture {
+    /// The files that a Markdown report [refers to](Report::with_files).
+    pub fn all(report: &Report) -> Vec<Picture> {
+        let first = report.headline.charts.iter().filter_map(|charts| charts.picture(CPU_AND_TIMES));
+        let drawn = report.sections.iter().filter_map(|section| section.charts.as_ref()?.picture(&section.title));
+        first.chain(drawn).collect()
+    }
+}
+
+const MARGIN: f64 = 20.0;
+const GAP: f64 = 26.0;
+
+/// Arranges charts in columns below a heading and a legend.
+fn picture(file: &'static str, title: String, charts: &[Chart], columns: usize, series: &[Series]) -> Picture {
+    let widest = charts.iter().map(|chart| chart.size.0).fold(0.0, f64::max);
+    let columns = columns.min(charts.len()).max(1);
+    let width = MARGIN * 2.0 + widest * columns as f64 + GAP * (columns - 1) as f64;
+    let mut svg = Svg::default();
+    svg.text("title", (MARGIN, 34.0), &title);
+    let shown =
+        |series: &&Series| charts.iter().any(|chart| chart.body.as_str().contains(&format!("{}\"", series.class())));
+    let series: Vec<&Series> = series.iter().filter(shown).collect();
+    let mut top = legend(&mut svg, &series, width, 48.0) + 18.0;
+    for row in charts.chunks(columns) {
+        for (column, chart) in row.iter().enumerate() {
+            svg.nested((MARGIN + (widest + GAP) * column as f64, top), chart.size, &chart.body);
+        }
+        top += row.iter().map(|chart| chart.size.1).fold(0.0, f64::max) + GAP;
+    }
+    let (width, height) = (number(width), number(top - GAP + MARGIN));
+    let text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart file\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" role=\"img\"><title>{}</title><style>{STYLE}</style>\
+         <rect class=\"surface\" width=\"100%\" height=\"100%\"/>{}</svg>\n",
+        escape(&title),
+        svg.as_str()
+    );
+    Picture { file, title, text }
+}
+
+/// Draws names and looks of the strategies below `top`; returns the lower end.
+fn legend(svg: &mut Svg, series: &[&Series], width: f64, top: f64) -> f64 {
+    let (mut x, mut y) = (MARGIN, top);
+    for one in series {
+        let name = cut(&one.name, 40);
+        let needed = 34.0 + 7.0 * name.chars().count() as f64 + 18.0;
+        if x > MARGIN && x + needed > width - MARGIN {
+            (x, y) = (MARGIN, y + 20.0);
+        }
+        one.glyph(svg, (x, y));
+        svg.text("label", (x + 33.0, y + 11.5), &name);
+        x += needed;
+    }
+    y + 20.0
+}
+/// A gallery with the lines and markers of the strategies before it.
+pub(crate) fn with_legend(series: &[Series], gallery: Gallery) -> Vec<Gallery> {
+    let mut body = Svg::default();
+    let bottom = legend(&mut body, &series.iter().collect::<Vec<_>>(), 400.0, 0.0);
+    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
+    let description = format!("The lines and markers of {}.", names.join(", "));
+    let legend = Chart { id: String::new(), description, size: (400.0, bottom), body };
+    vec![Gallery { layout: Layout::Two, charts: vec![legend] }, gallery]
+}

@@ -1,0 +1,89 @@
+//! The server's CPU time per call of the mix, by operation: a stacked bar per strategy.
+
+use crate::report::document::chart::scale::Scale;
+use crate::report::document::chart::series::Series;
+use crate::report::document::chart::svg::Svg;
+use crate::report::document::chart::{Chart, cut};
+use crate::report::document::format::{percent, time};
+use crate::report::run::cost::CpuBudgets;
+
+const WIDTH: f64 = 560.0;
+const ROW: f64 = 46.0;
+const BAR: f64 = 20.0;
+const TOP: f64 = 26.0;
+
+/// Operations with a colour of their own; the others are grey.
+const COLOURED: usize = 3;
+
+/// The width of a character in a segment.
+const CHARACTER: f64 = 6.6;
+
+/// Draws the chart; `None` where no budget is known.
+pub fn budget(budgets: &CpuBudgets, series: &[Series]) -> Option<Chart> {
+    let shown = series.iter().filter(|series| !series.is_repeat());
+    let shown: Vec<_> = shown.filter_map(|one| Some((one, budgets.strategies.get(one.place)?.as_ref()?))).collect();
+    let most = shown.iter().map(|(_, budget)| budget.total).fold(0.0, f64::max);
+    if shown.is_empty() || most <= 0.0 {
+        return None;
+    }
+    let axis = Scale::between(0.0, most, 0.0, WIDTH);
+    let order = order(&shown.iter().map(|(_, budget)| budget.parts.as_slice()).collect::<Vec<_>>());
+    let mut svg = Svg::default();
+    svg.text("head", (0.0, 14.0), "Server CPU time per call of the mix, by operation");
+    for (row, (series, budget)) in shown.iter().enumerate() {
+        let top = TOP + ROW * row as f64;
+        let total = format!("{} per call", time(budget.total * 1e3));
+        svg.group(&series.class(), "", |svg| {
+            series.marker(svg, "dot", (6.0, top + 9.0), 4.0);
+            svg.text("label", (17.0, top + 13.0), &cut(&series.name, 44));
+            svg.text("note e", (WIDTH, top + 13.0), &total);
+            let mut start = 0.0;
+            for (rank, operation) in order.iter().enumerate() {
+                let part = budget.parts[*operation];
+                let (left, right) = (axis.at(start), axis.at(start + part));
+                start += part;
+                segment(
+                    svg,
+                    &budgets.operations[*operation],
+                    rank,
+                    (left, right),
+                    top + 18.0,
+                    (part, budget.share(*operation)),
+                );
+            }
+        });
+    }
+    let all: Vec<String> =
+        shown.iter().map(|(series, budget)| format!("{} {}", series.name, time(budget.total * 1e3))).collect();
+    Some(Chart {
+        id: "budget".into(),
+        description: format!("Server CPU time per call of the mix: {}.", all.join(", ")),
+        size: (WIDTH, TOP + ROW * shown.len() as f64),
+        body: svg,
+    })
+}
+
+/// The operations that strategies differ in most go first and have a colour.
+fn order(budgets: &[&[f64]]) -> Vec<usize> {
+    let spread = |operation: usize| {
+        let parts = || budgets.iter().map(|parts| parts[operation]);
+        parts().fold(0.0, f64::max) - parts().fold(f64::INFINITY, f64::min)
+    };
+    let mut order: Vec<usize> = (0..budgets.first().map_or(0, |parts| parts.len())).collect();
+    order.sort_by(|a, b| spread(*b).total_cmp(&spread(*a)));
+    order
+}
+
+fn segment(svg: &mut Svg, name: &str, rank: usize, (left, right): (f64, f64), top: f64, (part, share): (f64, f64)) {
+    let cost = time(part * 1e3);
+    svg.group("mark", &format!("{name}: {cost} per call of the mix, {}", percent(share)), |svg| {
+        // A gap of a pixel separates segments.
+        svg.rect(&format!("part o{}", rank.min(COLOURED)), (left, top), (right - left - 1.0).max(0.0), BAR);
+        let text = format!("{name} {cost}");
+        let room = |text: &str| CHARACTER * text.chars().count() as f64 + 10.0 <= right - left;
+        if let Some(text) = [text.as_str(), name].into_iter().find(|text| room(text)) {
+            let class = if rank < COLOURED { "inside" } else { "inside other" };
+            svg.text(class, (left + 5.0, top + 14.0), text);
+        }
+    });
+}

@@ -1,0 +1,67 @@
+//! Latency by percentile, a chart per operation. As in HdrHistogram plots, every further nine has the same width.
+
+use crate::report::document::chart::Chart;
+use crate::report::document::chart::lines::{Line, Lines};
+use crate::report::document::chart::series::Series;
+use crate::report::document::format::{counted, short, time};
+use crate::report::run::evaluation::{Evaluation, Measured, OperationResults};
+
+/// The percentiles with a label and a marker: share and label.
+const NAMED: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p999"), (0.9999, "p9999")];
+
+/// Points of a line per further nine.
+const POINTS: u32 = 10;
+
+/// Draws a chart of the mix and one per operation.
+pub fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
+    let charts = run.mix_first().enumerate().filter_map(|(place, row)| chart(run, series, place, row));
+    Lines::draw_rows(&charts.collect::<Vec<_>>(), crate::report::document::chart::COLUMNS)
+}
+
+fn text(value: f64) -> String {
+    short(&time(value))
+}
+
+/// The position of a percentile on the axis in nines: 0 for 0 %, 1 for 90 %, 2 for 99 %.
+fn nines(share: f64) -> f64 {
+    -(1.0 - share).log10()
+}
+
+fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &OperationResults) -> Option<Lines<'c>> {
+    let cells = || series.iter().zip(&row.cells);
+    let known = |share: &f64| cells().any(|(_, cell)| cell.quantile(*share).is_some());
+    let last = NAMED.iter().map(|(share, _)| *share).rfind(known)?;
+    let width = nines(last) + 0.12;
+    let lines = cells().map(|(series, cell)| line(run, series, row, cell, width)).collect();
+    let ticks = NAMED.iter().filter(|(share, _)| *share <= last);
+    let calls: u64 = row.cells.iter().map(|cell| cell.distribution.calls()).sum();
+    Some(Lines {
+        id: format!("percentiles-{place}"),
+        title: crate::report::document::chart::title(row),
+        remark: counted(calls, "call"),
+        description: format!("{} times of {} by percentile, a line per strategy.", run.times_capital(), row.name),
+        x_label: if run.is_open { "percentile of the response times" } else { "percentile of the service times" },
+        axis: ("percentile", width),
+        x_ticks: ticks.map(|(share, name)| (nines(*share) / width, (*name).to_owned())).collect(),
+        is_log: true,
+        unit: &text,
+        lines,
+    })
+}
+
+fn line<'c>(run: &Evaluation, series: &'c Series, row: &OperationResults, cell: &Measured, width: f64) -> Line<'c> {
+    let at = |share: f64| {
+        let value = cell.distribution.quantile(share)?;
+        Some((nines(share) / width, value as f64))
+    };
+    // Without the fastest fifth of the calls, which would take half of the height.
+    let steps = (1..=4 * POINTS).map(|step| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
+    let steps = steps.filter(|share| nines(*share) <= width);
+    let named = NAMED.iter().filter_map(|(share, name)| {
+        // The numbers of the table, not those of the line: these are of the calls of all rounds together.
+        let (place, value) = (nines(*share) / width, cell.quantile(*share)?);
+        let words = format!("{}, {}: {name} of the {} times is {}", series.name, row.name, run.times(), time(value));
+        Some((place, value, words))
+    });
+    Line { series, points: steps.filter_map(at).collect(), band: Vec::new(), marks: named.collect() }
+}

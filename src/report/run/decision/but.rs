@@ -1,0 +1,174 @@
+//! What the answer costs: the operations and questions in which another strategy is better, and what the choice needs more of.
+
+use crate::record::{Metric, Part};
+use crate::report::document::format::{bytes, counted, marked, percent, time};
+use crate::stats::{self, CollectionGrowth, Comparison, Quantity, Verdict};
+
+use super::answer::Judged;
+use super::phrase::{factor, is_factor};
+
+/// The most operations that are named.
+const OPERATIONS: usize = 2;
+
+/// The price of the best strategy is named where it is this many times the lowest.
+const PRICE: f64 = 1.5;
+
+/// The sentences, the most important first.
+pub(crate) fn but(judged: &Judged) -> Vec<String> {
+    let found = [
+        anomalies(judged),
+        operations(judged),
+        other_questions(judged),
+        partly_settled(judged),
+        prices(judged),
+        inconsistency(judged),
+    ];
+    let found: Vec<String> = found.into_iter().flatten().collect();
+    if found.is_empty() && judged.answer.winner().is_some() {
+        return vec!["no trade-off found".to_owned()];
+    }
+    found
+}
+
+/// What audits found in the data of the best strategy.
+fn anomalies(judged: &Judged) -> Vec<String> {
+    let best = &judged.parts.last().strategies[judged.answer.best()];
+    let found = best.audits.iter().filter(|audit| audit.total > 0);
+    found.map(|audit| format!("the audit {} found {}", marked(&audit.audit), counted(audit.total, "anomaly"))).collect()
+}
+
+/// The operations that are shown to be slower by themselves with the best strategy than with another; without a winner, with
+/// one of the best strategies than with another. The largest go first.
+fn operations(judged: &Judged) -> Vec<String> {
+    let Some(own) = judged.parts.get(Part::Own) else { return Vec::new() };
+    let candidates = judged.answer.leading();
+    let others: Vec<usize> = match judged.answer.winner() {
+        Some(_) => judged.judged(),
+        None => candidates.clone(),
+    };
+    let lost = own.comparisons().filter_map(|question| {
+        let row = own.rows.iter().find(|row| row.operation == question.operation)?;
+        let pairs =
+            candidates.iter().flat_map(|one| others.iter().filter_map(|other| question.compared.pair(*one, *other)));
+        let slower = pairs.filter(|one| one.verdict == Verdict::Slower);
+        let most = slower.max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        Some((question.operation?, &row.name, row.share.unwrap_or(0.0), most))
+    });
+    let mut lost: Vec<_> = lost.collect();
+    lost.sort_by(|(.., a_share, a), (.., b_share, b)| (b_share * size(b)).total_cmp(&(a_share * size(a))));
+    let text = |(operation, name, share, one): &(usize, &String, f64, Comparison)| {
+        let what = format!("by itself, {} ({} of calls)", marked(name), percent(*share));
+        let than = judged.marked(one.against);
+        let with = if judged.answer.winner().is_some() {
+            String::new()
+        } else {
+            format!(" with {}", judged.marked(one.strategy))
+        };
+        // How many times as long as nothing says nothing.
+        if let Some(took) =
+            own_time(judged, one.strategy, *operation).filter(|_| is_free(judged, one.against, *operation))
+        {
+            return format!("{what} costs {}{with}, and nothing with {than}", time(took));
+        }
+        let times = one.ratio.map(|ratio| factor(ratio.mean, Quantity::Time)).unwrap_or_default();
+        format!("{what} is {times}{with} than with {than}")
+    };
+    lost.iter().take(OPERATIONS).map(text).collect()
+}
+
+/// The own time of an operation in nanoseconds.
+fn own_time(judged: &Judged, strategy: usize, operation: usize) -> Option<f64> {
+    stats::own_time(judged.parts.record(Part::Own)?, strategy, operation)
+}
+
+/// Whether an operation sends no command, because the strategy needs none for it.
+fn is_free(judged: &Judged, strategy: usize, operation: usize) -> bool {
+    let Some(own) = judged.parts.record(Part::Own) else { return false };
+    let calls = stats::cells(own, strategy).filter_map(|cell| cell.operations.get(operation));
+    stats::outcome_totals(calls).round_trips_per_call() == Some(0.0)
+}
+
+fn size(comparison: &Comparison) -> f64 {
+    comparison.ratio.map_or(0.0, |ratio| ratio.mean.ln().abs())
+}
+
+/// The other questions about the mix in which the best strategy is shown to be worse than another.
+fn other_questions(judged: &Judged) -> Vec<String> {
+    let best = judged.answer.best();
+    let questions = judged.parts.iter().filter(|(part, _)| *part != Part::Own);
+    let questions = questions.flat_map(|(_, run)| run.comparisons().map(move |one| (run, one)));
+    let worse = questions.filter_map(|(run, question)| {
+        let ranking = question.ranking()?;
+        let lost = ranking.best_against.iter().find(|one| one.verdict == Verdict::Faster && one.against == best)?;
+        let (ahead, ratio) = (judged.marked(ranking.best), is_factor(lost.ratio?.mean, ranking.quantity));
+        let load = &run.load;
+        Some(match question.metric {
+            Metric::P99 => format!("the p99 of {ahead} at {load} {ratio}"),
+            _ => format!("with {load} {ahead} {ratio}"),
+        })
+    });
+    worse.collect()
+}
+
+/// Without a winner, the differences between those that are not told apart at the common rate, in calls per second.
+fn partly_settled(judged: &Judged) -> Vec<String> {
+    let (best, candidates) = (judged.answer.best(), judged.answer.leading());
+    let Some(run) = judged.parts.get(Part::Saturation).filter(|_| judged.answer.winner().is_none()) else {
+        return Vec::new();
+    };
+    let questions = run.comparisons().filter(|_| judged.answer.decided.ranking.quantity == Quantity::Time);
+    let rankings = questions.filter_map(|one| one.ranking()).filter(|one| one.best == best);
+    let ahead = rankings.flat_map(|one| one.best_against.into_iter().filter(|one| one.verdict == Verdict::Faster));
+    let ahead = ahead.filter(|one| candidates.contains(&one.against));
+    let text = |one: Comparison| {
+        let (better, than) = (judged.marked(best), judged.marked(one.against));
+        let load = &run.load;
+        Some(format!("with {load} {better} {} than {than}", is_factor(one.ratio?.mean, Quantity::Throughput)))
+    };
+    ahead.filter_map(text).collect()
+}
+
+/// What costs, its unit, and how much a strategy needs of it.
+type Price<'p> = (&'static str, &'static str, &'p dyn Fn(usize) -> Option<f64>);
+
+/// What the best strategy, or one of the best, costs more of than the cheapest judged one.
+fn prices(judged: &Judged) -> Vec<String> {
+    let sizes = judged.parts.last();
+    let stored = |of: fn(&CollectionGrowth) -> f64| {
+        move |place: usize| Some(sizes.strategies.get(place)?.collections.iter().map(of).sum::<f64>())
+    };
+    let oplog = |place: usize| {
+        // As in the table of costs and in the matrix: the part with the most calls.
+        let mix = [Part::Saturation, Part::Rate].iter().find_map(|part| judged.parts.record(*part))?;
+        stats::window_cost(mix, place, "oplog_bytes").map(|cost| cost.per_call)
+    };
+    let index = stored(|one| one.indexes.after);
+    let data = stored(|one| one.size.after);
+    let prices: [Price; 3] =
+        [("the data take", "", &data), ("the indexes take", "", &index), ("the oplog grows by", " per call", &oplog)];
+    let price = |(what, unit, of): &Price| {
+        let known = |places: Vec<usize>| places.into_iter().filter_map(|place| Some((place, of(place)?)));
+        let (dearest, most) = known(judged.answer.leading()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let (cheapest, least) = known(judged.judged()).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let with =
+            if judged.answer.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(dearest)) };
+        let is_high = least > 0.0 && most >= PRICE * least;
+        let name = judged.marked(cheapest);
+        is_high.then(|| format!("{what} {}{unit}{with} against {} with {name}", bytes(most), bytes(least)))
+    };
+    prices.iter().filter_map(price).collect()
+}
+
+/// How long others see half-finished calls of the best strategy.
+fn inconsistency(judged: &Judged) -> Vec<String> {
+    let best = judged.name(judged.answer.best());
+    let costs = &judged.parts.main().costs;
+    let windows = costs.inconsistency.iter().filter(|one| one.strategy == best);
+    let windows = windows.filter_map(|one| Some((one.times[1].or(one.times[0])?, one)));
+    let longest = windows.max_by_key(|(time, _)| *time);
+    let text = longest.map(|(nanoseconds, one)| {
+        let which = if one.times[1].is_some() { "p99" } else { "median" };
+        format!("other clients see half of a {} for {} ({which})", marked(&one.operation), time(nanoseconds as f64))
+    });
+    text.into_iter().collect()
+}

@@ -1,0 +1,36 @@
+//! How large the measurement was, in a line.
+
+use crate::record::Part;
+use crate::report::document::format::{bytes, count, counted, percent, plain};
+use crate::report::run::parts::PartEvaluations;
+use crate::results::RunRecord;
+use crate::stats::CollectionGrowth;
+
+/// Documents and bytes of the largest strategy, the load, and the server.
+pub(crate) fn scale(record: &RunRecord, parts: &PartEvaluations) -> String {
+    let data = data(parts).map(|(documents, size)| {
+        let cache = record.server.cache_bytes.filter(|cache| *cache > 0);
+        let cache = cache.map_or_else(String::new, |cache| format!(" ({} of the cache)", percent(size / cache as f64)));
+        format!("{} documents, {}{cache}", count(documents as u64), bytes(size))
+    });
+    let loads = parts.iter().filter(|(part, _)| *part != Part::Own).map(|(_, run)| run.load.as_str());
+    let loads = loads.collect::<Vec<_>>().join(", then ");
+    let rounds = format!("{}, {}", counted(parts.main().rounds, "round"), record.settings.preset);
+    let cores = record.environment.cores.map(|cores| {
+        let shared = if record.server.embedded { " shared with the client" } else { " of the client" };
+        format!("{}{shared}", counted(cores, "core"))
+    });
+    let server = format!("MongoDB {}", plain(&record.server.version));
+    let all = [data, Some(format!("mix {}", parts.main().mix)), Some(loads), Some(rounds), Some(server), cores];
+    all.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// The most documents and bytes, with indexes, that a strategy had in the end.
+fn data(parts: &PartEvaluations) -> Option<(f64, f64)> {
+    let of = |of: fn(&CollectionGrowth) -> f64| {
+        let sums = parts.last().without_repeat().map(|(_, one)| one.collections.iter().map(of).sum::<f64>());
+        sums.fold(0.0, f64::max)
+    };
+    let (documents, size) = (of(|one| one.documents.after), of(|one| one.size.after + one.indexes.after));
+    (documents > 0.0).then_some((documents, size))
+}

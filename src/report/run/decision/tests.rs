@@ -1,0 +1,284 @@
+//! Decisions about records whose causes are known, and their numbers recomputed from `run.json`.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::record::{CallOutcome, LatencyHistogram, Part, StoredHistogram};
+use crate::report::Report;
+use crate::results::{OperationRecord, OutcomeRecord, RunRecord};
+use crate::stats::sample;
+
+use super::*;
+
+fn decision(record: &RunRecord) -> Decision {
+    Report::new(record).headline.decision.unwrap()
+}
+
+/// See [`run_of`].
+fn run(change: impl Fn(Part, usize, &mut crate::results::CellRecord)) -> RunRecord {
+    run_of(2, change)
+}
+
+/// Eight rounds of `embedded`, `linked` and as many more, in which every part takes the same time but for what `change` does
+/// to a cell: it gets the part, the strategy and the round.
+fn run_of(strategies: usize, change: impl Fn(Part, usize, &mut crate::results::CellRecord)) -> RunRecord {
+    let mut run = sample::whole(&sample::run(8));
+    run.strategies.truncate(strategies);
+    run.strategies.iter_mut().for_each(|strategy| strategy.is_unsafe = false);
+    for (part, rounds) in &mut run.parts {
+        for round in rounds {
+            round.cells.truncate(strategies);
+            let noise = 1.0 + (round.index * 7 % 5) as f64 * 0.004;
+            for (strategy, cell) in round.cells.iter_mut().enumerate() {
+                let calls = cell.calls;
+                cell.operations.iter_mut().for_each(|operation| {
+                    operation.retries.clear();
+                    operation.errors.clear();
+                    let time = if *part == Part::Own { 400_000.0 } else { 800_000.0 };
+                    set_time(operation, time * noise * (1.0 + strategy as f64 * 0.001));
+                });
+                cell.seconds = calls as f64 * 0.000_8 * noise / 7.0;
+                cell.counters.remove("keys_examined");
+                change(*part, strategy, cell);
+            }
+        }
+    }
+    run
+}
+
+/// All calls of an operation are answered in about this time, in nanoseconds.
+fn set_time(operation: &mut OperationRecord, time: f64) {
+    let mut service = LatencyHistogram::new(Duration::from_secs(10));
+    (0..operation.calls).for_each(|_| service.record(time as u64));
+    let (saturated, sum) = (service.saturated(), service.sum());
+    let has_response = operation.outcomes.first().is_some_and(|outcome| outcome.response.is_some());
+    let service = StoredHistogram::new(&service);
+    let response = crate::results::TimesRecord { count: operation.calls, saturated, sum, histogram: service.clone() };
+    operation.outcomes = vec![OutcomeRecord {
+        outcome: CallOutcome::Ok,
+        count: operation.calls,
+        saturated,
+        sum,
+        service,
+        response: has_response.then_some(response),
+    }];
+}
+
+/// `embedded` takes three times as long in the mix.
+fn slow_mix(part: Part, strategy: usize, cell: &mut crate::results::CellRecord) {
+    if part != Part::Own && strategy == 0 {
+        cell.operations.iter_mut().for_each(|operation| set_time(operation, 2_400_000.0));
+        cell.seconds *= 3.0;
+    }
+}
+
+#[test]
+fn equal_strategies_have_no_winner_and_no_reason() {
+    let decision = decision(&run(|_, _, _| {}));
+    assert_eq!(decision.answer, "embedded and linked: no difference found (2.0 % would have shown).");
+    assert_eq!((decision.winner, decision.why, decision.flips), (None, None, Vec::new()));
+}
+
+#[test]
+fn one_dear_operation_is_named_with_its_share() {
+    let run = run(|part, strategy, cell| {
+        slow_mix(part, strategy, cell);
+        if part == Part::Own && strategy == 0 {
+            *cell.own_counters[1].get_mut("cpu_us").unwrap() *= 9.0;
+            *cell.own_counters[1].get_mut("keys_examined").unwrap() *= 31.0;
+        }
+    });
+    let decision = decision(&run);
+    assert_eq!(decision.answer, "Choose linked: 3.0x faster than embedded.");
+    let why = decision.why.unwrap();
+    // 156.25 us per call, nine times that for 30 of 92 calls.
+    let share = 30.0 * 9.0 / (30.0 * 9.0 + 62.0) * 100.0;
+    assert!(
+        why.starts_with(&format!(
+            "`read_post` is 33 % of the calls and {share:.0} % of `embedded`'s server CPU time: 1.41 ms"
+        )),
+        "{why}"
+    );
+    assert!(why.contains("keys examined 31 against 1 per call"), "{why}");
+    let times = (30.0 * 9.0 + 62.0) / 92.0;
+    assert!(why.ends_with(&format!("Per call of the mix: {times:.1}x the CPU time.")), "{why}");
+}
+
+#[test]
+fn time_without_cpu_is_own_time() {
+    let run = run(|part, strategy, cell| {
+        slow_mix(part, strategy, cell);
+        if part == Part::Own && strategy == 0 {
+            set_time(&mut cell.operations[0], 1_900_000.0);
+            cell.operations[0].round_trips *= 5;
+        }
+    });
+    let why = decision(&run).why.unwrap();
+    assert!(why.starts_with("`add_comment` is 65 % of the calls and 90"), "{why}");
+    assert!(why.ends_with("x the time; CPU time does not explain it."), "{why}");
+    assert!(
+        why.contains("1.90 ms by itself against 404 µs with `linked` (round trips 5.00 against 1.00 per call)"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_lock_is_waiting_without_evidence() {
+    let why = decision(&run(slow_mix)).why.unwrap();
+    assert!(why.starts_with("At 1,000 calls/s a call of `embedded` takes 5.9"), "{why}");
+    assert!(why.ends_with("it waits for other calls, and no counter says for what."), "{why}");
+}
+
+#[test]
+fn a_retry_storm_is_waiting_with_evidence() {
+    let run = run(|part, strategy, cell| {
+        slow_mix(part, strategy, cell);
+        cell.counters.insert("write_conflicts".into(), 0.0);
+        if part != Part::Own && strategy == 0 {
+            let operation = &mut cell.operations[0];
+            operation.retries.insert("112 (WriteConflict)".into(), operation.calls * 4);
+            cell.counters.insert("write_conflicts".into(), cell.calls as f64 * 2.0);
+        }
+    });
+    let why = decision(&run).why.unwrap();
+    assert!(
+        why.contains("it waits for other calls (retries 2.62 against 0, write conflicts 2 against 0 per call)"),
+        "{why}"
+    );
+}
+
+#[test]
+fn nothing_is_claimed_to_be_known_that_no_kind_predicts() {
+    let run = run(|part, strategy, cell| {
+        // The throughput differs and the times do not.
+        if part == Part::Saturation && strategy == 0 {
+            cell.seconds *= 3.0;
+        }
+    });
+    let decision = decision(&run);
+    if let Some(why) = &decision.why {
+        assert!(why.starts_with("Not known"), "{decision:?}");
+    }
+}
+
+#[test]
+fn calls_per_second_settle_what_times_leave_open() {
+    let slow = |part: Part, strategy: usize, cell: &mut crate::results::CellRecord, open: usize| {
+        if strategy == 2 {
+            slow_mix(part, 0, cell);
+        }
+        if part == Part::Saturation && strategy == open {
+            cell.operations.iter_mut().for_each(|operation| set_time(operation, 1_200_000.0));
+            cell.seconds *= 1.5;
+        }
+    };
+    let settled = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 1)));
+    assert_eq!(settled.answer, "Choose embedded: 1.5x more calls/s than linked, 3.0x faster than bucket_rmw.");
+    let sure = settled.sure.unwrap();
+    assert!(
+        sure.contains("ahead of `bucket_rmw` in 8 of 8 rounds (95 % CI")
+            && sure.contains(", against `linked` no difference found (2.0 % would have shown)."),
+        "{sure}"
+    );
+    assert!(sure.contains(". Calls/s of 7 clients: ahead of `linked` in 8 of 8 rounds ("), "{sure}");
+
+    // The best by time is the worse one by calls per second: no winner, and both are said.
+    let open = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 0)));
+    assert!(open.answer.contains("embedded and linked: no difference found"), "{open:?}");
+    assert!(open.but.iter().any(|text| text == "with 7 clients `linked` makes 1.5x more calls/s"), "{open:?}");
+}
+
+#[test]
+fn winners_are_named_in_at_most_twelve_words() {
+    for rounds in [6, 8, 12] {
+        let decision = decision(&sample::whole(&sample::run(rounds)));
+        assert!(decision.winner.is_none() || decision.answer.split_whitespace().count() <= 12, "{decision:?}");
+    }
+}
+
+#[test]
+fn too_few_rounds_have_no_verdict() {
+    let decision = decision(&sample::whole(&sample::run(2)));
+    assert_eq!(decision.answer, "No verdict: 6 rounds are required, and this run has 2.");
+    assert_eq!((decision.winner, decision.why), (None, None));
+}
+
+/// The mean of all answered calls of an operation, over the rounds of a part, as a geometric mean: from the JSON alone.
+fn mean(run: &Value, part: &str, strategy: usize, operation: usize) -> f64 {
+    let rounds = run["parts"][part].as_array().unwrap();
+    let logs = rounds.iter().map(|round| {
+        let outcomes = round["cells"][strategy]["operations"][operation]["outcomes"].as_array().unwrap();
+        let total = |key: &str| outcomes.iter().map(|one| one[key].as_f64().unwrap()).sum::<f64>();
+        (total("sum") / total("count")).ln()
+    });
+    (logs.sum::<f64>() / rounds.len() as f64).exp()
+}
+
+/// What a counter of an operation by itself grew per call, over all rounds: from the JSON alone.
+fn own_counter(run: &Value, counter: &str, strategy: usize, operation: usize) -> f64 {
+    let rounds = run["parts"]["own"].as_array().unwrap();
+    let sum = |of: &dyn Fn(&Value) -> f64| rounds.iter().map(|round| of(&round["cells"][strategy])).sum::<f64>();
+    sum(&|cell| cell["own_counters"][operation][counter].as_f64().unwrap())
+        / sum(&|cell| cell["operations"][operation]["calls"].as_f64().unwrap())
+}
+
+/// The numbers of a sentence in their order, without those in names.
+fn numbers(text: &str) -> Vec<f64> {
+    let words = text.split(|c: char| c.is_whitespace() || "(),;:".contains(c));
+    words.filter_map(|word| word.trim_end_matches(['x', '.']).parse().ok()).collect()
+}
+
+fn assert_close(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() < 0.02, "{found} instead of {expected}");
+}
+
+#[test]
+fn numbers_of_why_and_but_follow_from_run_json() {
+    let record = run(|part, strategy, cell| {
+        slow_mix(part, strategy, cell);
+        if part == Part::Own {
+            let factor = if strategy == 0 { 9.0 } else { 1.0 };
+            *cell.own_counters[1].get_mut("cpu_us").unwrap() *= factor;
+            // What linked, the winner, does worse.
+            set_time(&mut cell.operations[2], if strategy == 0 { 200_000.0 } else { 520_000.0 });
+        }
+    });
+    let decision = decision(&record);
+    let json: Value = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
+    let weights: Vec<f64> =
+        json["mix"]["weights"].as_array().unwrap().iter().map(|one| one[1].as_f64().unwrap()).collect();
+    let total: f64 = weights.iter().sum();
+    let cpu = |strategy: usize, operation: usize| own_counter(&json, "cpu_us", strategy, operation);
+
+    let [calls, share, slow, fast, ..] = numbers(decision.why.as_ref().unwrap())[..] else { panic!("{decision:?}") };
+    assert_close(calls, weights[1] / total * 100.0);
+    let budget: f64 = (0..3).map(|operation| weights[operation] / total * cpu(0, operation)).sum();
+    assert_close(share, weights[1] / total * cpu(0, 1) / budget * 100.0);
+    assert_close(slow, cpu(0, 1) / 1e3);
+    assert_close(fast, cpu(1, 1));
+
+    let lost = decision
+        .but
+        .iter()
+        .find(|text| text.starts_with("by itself, `count` ("))
+        .unwrap_or_else(|| panic!("{decision:?}"));
+    let [share, times] = numbers(lost)[..] else { panic!("{lost}") };
+    assert_close(share, weights[2] / total * 100.0);
+    assert_close(times, mean(&json, "own", 1, 2) / mean(&json, "own", 0, 2));
+    let flip = decision.flips.iter().find(|text| text.contains("once `count`"));
+    assert!(flip.is_none(), "own times do not predict this mix, so no flip may be estimated: {flip:?}");
+
+    let price = decision.but.iter().find(|text| text.starts_with("the indexes take")).unwrap();
+    let [most, least] = numbers(price)[..] else { panic!("{price}") };
+    let bytes = |strategy: usize| {
+        let rounds = json["parts"]["saturation"].as_array().unwrap();
+        let sums = rounds.iter().map(|round| {
+            let collections = round["cells"][strategy]["after"].as_array().unwrap();
+            collections.iter().map(|one| one["indexes"]["_id_"].as_f64().unwrap()).sum::<f64>()
+        });
+        sums.sum::<f64>() / rounds.len() as f64 / 1e3
+    };
+    assert_close(most, bytes(1));
+    assert_close(least, bytes(0));
+}

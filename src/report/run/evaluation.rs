@@ -1,0 +1,285 @@
+//! A run evaluated: all numbers that its report shows, before any of them is text.
+
+use crate::record::Metric;
+use crate::report::document::format::plain;
+use crate::results::{LoadModel, RunRecord};
+use crate::stats::{
+    self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution,
+    FollowedGrowth, InFlight, MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, QuarterTimes, Ranking,
+    RoundTimes, SharedCache, Spread, Times, Verdict, ask, outcome_totals,
+};
+
+use super::cost::{self, Costs};
+use super::{validity, verdict_text};
+
+/// The parts of a window between which the size of followed documents is read for charts.
+pub const FOLLOWED_STEPS: u32 = 16;
+
+/// The shares (0 to 1) of the calls for which reports have quantiles.
+pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+
+/// A run's numbers.
+#[derive(Debug)]
+pub struct Evaluation {
+    /// The mix.
+    pub mix: String,
+    /// Complete rounds.
+    pub rounds: u64,
+    /// Calls per strategy and round; `None` when they differ.
+    pub calls: Option<u64>,
+    /// Whether the load was open: times are response times then, else service times.
+    pub is_open: bool,
+    /// The load, in a few words.
+    pub load: String,
+    /// Why the run is invalid, in sentences.
+    pub invalid: Vec<String>,
+    /// Why there is no verdict.
+    pub no_verdict: Option<String>,
+    /// The strategies, the baseline first.
+    pub strategies: Vec<StrategyResults>,
+    /// The operations that were called, then the mix.
+    pub rows: Vec<OperationResults>,
+    /// The comparisons behind the rows: those of operations, and those of the mix.
+    pub families: Vec<ComparisonFamily>,
+    /// What calls cost the server.
+    pub costs: Costs,
+    /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference.
+    pub noise: f64,
+    has_verdicts: bool,
+}
+
+/// One strategy over all operations.
+#[derive(Debug, Clone)]
+pub struct StrategyResults {
+    /// Its name.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// A negative control, without part in verdicts.
+    pub is_unsafe: bool,
+    /// The baseline measured a second time.
+    pub is_repeat: bool,
+    /// Calls per second; with open load those sent in time.
+    pub calls_per_second: Option<f64>,
+    /// Whether it kept up with the intended rate; `None` with closed load.
+    pub open: Option<OpenLoad>,
+    /// The calls in flight with closed load; `None` with open load.
+    pub in_flight: Option<InFlight>,
+    /// What its calls left to write.
+    pub deferred: Option<Deferred>,
+    /// The outcomes of its calls.
+    pub totals: OutcomeTotals,
+    /// What its audits counted.
+    pub audits: Vec<Anomalies>,
+    /// How its collections grew.
+    pub collections: Vec<CollectionGrowth>,
+    /// The size of followed documents before the calls and after each of `FOLLOWED_STEPS` equal parts.
+    pub followed: Vec<FollowedGrowth>,
+    /// The time of a call at the beginning and at the end of the windows.
+    pub quarters: Option<QuarterTimes>,
+    /// Calls per second of each slice, over the rounds.
+    pub slice_rates: Vec<Option<Spread>>,
+    /// Calls per second of each round.
+    pub round_rates: Vec<Option<f64>>,
+    /// Median and 99th percentile of the calls of each round.
+    pub round_times: Vec<RoundTimes>,
+}
+
+/// An operation, or the mix, with every strategy.
+#[derive(Debug, Clone)]
+pub struct OperationResults {
+    /// Its name.
+    pub name: String,
+    /// Its position in the run; `None` for the mix.
+    pub operation: Option<usize>,
+    /// Whether it is the mix.
+    pub is_mix: bool,
+    /// Its share (0 to 1) of the mix; `None` for the mix.
+    pub share: Option<f64>,
+    /// How far from 1 (0.02 for 2 %) the repeat's ratio is; `None` without a repeat.
+    pub band: Option<f64>,
+    /// The strategy that may be called the fastest, by its place; `None` where none may.
+    pub fastest: Option<usize>,
+    /// A cell per strategy.
+    pub cells: Vec<Measured>,
+}
+
+impl OperationResults {
+    /// Its name among those of operations.
+    pub fn label(&self) -> &str {
+        if self.is_mix { "whole mix" } else { &self.name }
+    }
+}
+
+/// An operation of one strategy over all rounds.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// The geometric mean over rounds of the mean time, in nanoseconds.
+    pub mean: Option<f64>,
+    /// The comparison with the baseline; `None` for the baseline itself.
+    pub comparison: Option<Comparison>,
+    /// The times at `SHARES` over all rounds, in nanoseconds; `None` with too few calls beyond one.
+    pub quantiles: Vec<Option<f64>>,
+    /// The times of the calls of all rounds together.
+    pub distribution: Distribution,
+    /// The outcomes of the calls.
+    pub totals: OutcomeTotals,
+}
+
+impl Measured {
+    /// The time in nanoseconds at one of `SHARES`.
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let place = SHARES.iter().position(|known| *known == share)?;
+        self.quantiles.get(place).copied().flatten()
+    }
+}
+
+impl Evaluation {
+    /// Computes all numbers of a part of a run. `mix` is a part with the whole mix, by which the context of own costs is
+    /// judged; `cache` is that of the run.
+    pub fn new(record: &RunRecord, mix: Option<&RunRecord>, cache: &SharedCache) -> Evaluation {
+        let strategies: Vec<StrategyResults> = (0..record.strategies.len()).map(|s| strategy(record, s)).collect();
+        let called = |operation: &usize| (0..strategies.len()).any(|s| calls(record, s, *operation) > 0);
+        let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
+        let PartQuestions { families, described } = ask(record, &operations, mix, cache);
+        let asked = || families.iter().flat_map(|family| &family.questions);
+        let of_means = described.iter().chain(asked().filter(|one| one.metric == Metric::MEAN));
+        let rows = of_means.map(|comparison| row(record, comparison)).collect();
+        let invalid = validity::invalid(record);
+        let no_verdict = verdict_text::no_verdict(record, &strategies, !invalid.is_empty());
+        let has_verdicts = no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
+        Evaluation {
+            mix: plain(&record.mix.name),
+            rounds: record.rounds.len() as u64,
+            calls: calls_per_cell(record),
+            load: verdict_text::load(&record.settings),
+            is_open: record.settings.load != LoadModel::Closed,
+            invalid,
+            no_verdict,
+            strategies,
+            rows,
+            has_verdicts: has_verdicts && asked().any(|one| one.ranking().is_some()),
+            families,
+            costs: cost::costs(record),
+            noise: record.settings.noise,
+        }
+    }
+
+    /// The tested comparisons of all families.
+    pub fn comparisons(&self) -> impl Iterator<Item = &ArmComparison> {
+        self.families.iter().flat_map(|family| &family.questions)
+    }
+
+    /// The mix, which verdicts are about, and then the operations.
+    pub fn mix_first(&self) -> impl Iterator<Item = &OperationResults> {
+        self.rows.iter().filter(|row| row.is_mix).chain(self.rows.iter().filter(|row| !row.is_mix))
+    }
+
+    /// The comparison of mean times behind a row, where it is tested.
+    pub fn question(&self, row: &OperationResults) -> Option<&ArmComparison> {
+        self.comparisons().find(|one| one.metric == Metric::MEAN && one.operation == row.operation)
+    }
+
+    /// The strategies with their places, without the repeat: it is the baseline again.
+    pub fn without_repeat(&self) -> impl Iterator<Item = (usize, &StrategyResults)> {
+        self.strategies.iter().enumerate().filter(|(_, strategy)| !strategy.is_repeat)
+    }
+
+    /// The baseline strategy's name.
+    pub fn baseline(&self) -> &str {
+        self.strategies.first().map_or("the baseline", |strategy| &strategy.name)
+    }
+
+    /// The times that strategies are judged by: `service`, or `response` with open load.
+    pub fn times(&self) -> &'static str {
+        if self.is_open { "response" } else { "service" }
+    }
+
+    /// [`Evaluation::times`] at the start of a sentence.
+    pub fn times_capital(&self) -> &'static str {
+        if self.is_open { "Response" } else { "Service" }
+    }
+
+    /// The difference from the baseline that is reported for a cell.
+    pub fn difference(&self, cell: &Measured) -> Option<Verdict> {
+        let verdict = cell.comparison.as_ref()?.verdict;
+        (self.has_verdicts && matches!(verdict, Verdict::Faster | Verdict::Slower)).then_some(verdict)
+    }
+}
+
+fn calls(record: &RunRecord, strategy: usize, operation: usize) -> u64 {
+    stats::operations(record, strategy, operation).map(|operation| operation.calls).sum()
+}
+
+/// The measured calls of every cell, when they are equal.
+fn calls_per_cell(record: &RunRecord) -> Option<u64> {
+    let mut cells = record.rounds.iter().flat_map(|round| &round.cells).map(|cell| cell.calls);
+    let first = cells.next()?;
+    cells.all(|calls| calls == first).then_some(first)
+}
+
+fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
+    let entry = &record.strategies[strategy];
+    let mut collections = stats::collection_growth(record, strategy);
+    collections.iter_mut().for_each(|growth| growth.collection = plain(&growth.collection));
+    let steps: Vec<f64> = (0..=FOLLOWED_STEPS).map(|step| f64::from(step) / f64::from(FOLLOWED_STEPS)).collect();
+    let mut followed = stats::followed_growth(record, strategy, &steps);
+    for growth in &mut followed {
+        (growth.collection, growth.label) = (plain(&growth.collection), plain(&growth.label));
+    }
+    let open = stats::open_load(record, strategy);
+    StrategyResults {
+        name: plain(&entry.name),
+        about: plain(&entry.about),
+        is_unsafe: entry.is_unsafe,
+        is_repeat: entry.is_repeat,
+        calls_per_second: match &open {
+            Some(open) => Some(open.achieved),
+            None => stats::value(record, Metric::Throughput, strategy, None),
+        },
+        in_flight: if open.is_none() { stats::in_flight(record, strategy) } else { None },
+        deferred: stats::deferred(record, strategy),
+        open,
+        totals: outcome_totals(stats::cells(record, strategy).flat_map(|cell| &cell.operations)),
+        audits: stats::anomalies(record, strategy),
+        collections,
+        followed,
+        quarters: stats::quarter_times(record, strategy),
+        slice_rates: stats::slice_rates(record, strategy),
+        round_rates: stats::round_rates(record, strategy),
+        round_times: stats::round_times(record, strategy),
+    }
+}
+
+fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
+    let operation = comparison.operation;
+    let strategies = 0..record.strategies.len();
+    let times: Vec<Times> = strategies.clone().map(|strategy| Times::of(record, strategy, operation, None)).collect();
+    let quantiles = stats::quantile_values(record, operation, &times, &SHARES);
+    let cell = |((strategy, times), quantiles): ((usize, Times), Vec<Option<f64>>)| {
+        let measured = stats::cells(record, strategy).flat_map(|cell| match operation {
+            Some(operation) => cell.operations.get(operation).into_iter().collect::<Vec<_>>(),
+            None => cell.operations.iter().collect(),
+        });
+        Measured {
+            mean: comparison.arms()[strategy].series.value,
+            comparison: comparison.with_baseline(strategy).cloned(),
+            quantiles,
+            distribution: times.all,
+            totals: outcome_totals(measured),
+        }
+    };
+    let cells = strategies.zip(times).zip(quantiles).map(cell).collect();
+    let weights = || record.mix.weights.iter().filter(|(_, weight)| *weight > 0.0);
+    let name = operation.map(|operation| record.operations[operation].as_str());
+    let weight: f64 = weights().filter(|(of, _)| Some(of.as_str()) == name).map(|(_, weight)| weight).sum();
+    OperationResults {
+        name: name.map_or_else(|| "mix".to_owned(), plain),
+        operation,
+        is_mix: operation.is_none(),
+        band: comparison.band(),
+        fastest: comparison.ranking().filter(Ranking::is_clear).map(|ranking| ranking.best),
+        share: name.map(|_| weight / weights().map(|(_, weight)| weight).sum::<f64>()),
+        cells,
+    }
+}

@@ -1,0 +1,79 @@
+//! The evaluations of the parts of a run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::record::Part;
+use crate::results::RunRecord;
+use crate::stats::SharedCache;
+
+use super::evaluation::Evaluation;
+
+/// The parts of a run, each by itself and evaluated.
+#[derive(Debug, Clone)]
+pub struct PartEvaluations {
+    records: BTreeMap<Part, RunRecord>,
+    evaluations: BTreeMap<Part, Arc<Evaluation>>,
+    /// Of a run without a complete round.
+    empty: Arc<Evaluation>,
+}
+
+impl PartEvaluations {
+    /// Evaluates every part.
+    pub(crate) fn new(record: &RunRecord) -> PartEvaluations {
+        let records = record.all_parts();
+        let mix = [Part::Rate, Part::Saturation].iter().find_map(|part| records.get(part));
+        let cache = SharedCache::of(&records);
+        let evaluated = |(part, record): (&Part, &RunRecord)| (*part, Arc::new(Evaluation::new(record, mix, &cache)));
+        let evaluations = records.iter().map(evaluated).collect();
+        let empty = Arc::new(Evaluation::new(record, None, &cache));
+        PartEvaluations { records, evaluations, empty }
+    }
+
+    /// A part, if it was measured.
+    pub fn get(&self, part: Part) -> Option<&Arc<Evaluation>> {
+        self.evaluations.get(&part)
+    }
+
+    /// The record of a part, if it was measured.
+    pub(crate) fn record(&self, part: Part) -> Option<&RunRecord> {
+        self.records.get(&part)
+    }
+
+    /// The records of all parts by part.
+    pub(crate) fn all_records(&self) -> &BTreeMap<Part, RunRecord> {
+        &self.records
+    }
+
+    /// The parts and their evaluations in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (Part, &Arc<Evaluation>)> + Clone {
+        self.evaluations.iter().map(|(part, run)| (*part, run))
+    }
+
+    /// The part in which the whole mix runs under the load of users, as far as it was measured: the common rate, else
+    /// saturation, else own costs.
+    pub fn main(&self) -> &Arc<Evaluation> {
+        [Part::Rate, Part::Saturation, Part::Own].iter().find_map(|part| self.get(*part)).unwrap_or(&self.empty)
+    }
+
+    /// The record of [`PartEvaluations::main`].
+    pub(crate) fn main_record(&self) -> Option<&RunRecord> {
+        [Part::Rate, Part::Saturation, Part::Own].iter().find_map(|part| self.record(*part))
+    }
+
+    /// The part that was measured last, whose cells have the sizes and audits.
+    pub fn last(&self) -> &Arc<Evaluation> {
+        self.evaluations.values().next_back().unwrap_or(&self.empty)
+    }
+
+    /// What holds of several parts, without repetitions.
+    pub(crate) fn distinct(&self, of: impl Fn(&RunRecord) -> Vec<String>) -> Vec<String> {
+        let all = self.records.values().flat_map(of);
+        all.fold(Vec::new(), |mut distinct, text| {
+            if !distinct.contains(&text) {
+                distinct.push(text);
+            }
+            distinct
+        })
+    }
+}

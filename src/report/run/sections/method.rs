@@ -1,0 +1,255 @@
+//! How a run was measured, how to measure it again, and its warnings.
+
+use std::fmt::Display;
+
+use crate::report::document::cell::Cell;
+use crate::report::document::format::{bytes, count, counted, listed, plain};
+use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::run::parts::PartEvaluations;
+use crate::report::run::{cost, validity};
+use crate::results::verification::Verification;
+use crate::results::{CellRecord, Part, RunRecord, ScenarioRecord, ServerSharing, Setting};
+
+use super::{Listing, Section};
+
+/// The settings and the command that measures the run again.
+pub(crate) fn section(record: &RunRecord, command: &str) -> Section {
+    let measures = [Measure::text("value", "value", "Its value.", |value: &String| Cell::text(value))];
+    let mut seen = Vec::new();
+    let rows = measured(record).into_iter().map(|(name, value)| {
+        let forms = if is_repeated(record, &name, &seen) { Forms::JSON } else { Forms::ALL };
+        seen.push(name.clone());
+        (Row::new(name).only(forms), value)
+    });
+    let name = Column::text("setting", "setting", "What was set or found.");
+    let table = Table::new("settings", "Settings", name, &measures, rows).list();
+    let lead = "To measure it again (run.json contains the text of the scenario, if its file is gone):";
+    let again = Listing { lead: lead.to_owned(), language: "sh", lines: vec![command.to_owned()] };
+    Section { code: vec![again], ..Section::new("method", "How it was measured") }.table(table).only(Forms::DETAILED)
+}
+
+/// Whether a server's fact repeats what other rows say: a server that docshape starts is on the client machine, with the cache
+/// that the settings name.
+fn is_repeated(record: &RunRecord, name: &str, seen: &[String]) -> bool {
+    let is_of_machine = ["host", "cores", "memory"].contains(&name);
+    record.server.embedded && (is_of_machine || seen.iter().any(|other| other == name))
+}
+
+/// Every setting and finding: name and value.
+pub(crate) fn measured(record: &RunRecord) -> Vec<(String, String)> {
+    let mut pairs = settings(record);
+    pairs.extend(server(record));
+    pairs.extend(environment(record));
+    pairs.into_iter().map(|(name, value)| (plain(&name), plain(&value))).collect()
+}
+
+fn settings(record: &RunRecord) -> Vec<(String, String)> {
+    let settings = &record.settings;
+    let weights: Vec<String> = record.mix.weights.iter().map(|(name, weight)| format!("{name} {weight}")).collect();
+    let parameters: Vec<String> =
+        record.parameters.iter().map(|(name, value)| format!("{name} = {}", bare(value))).collect();
+    let slices = counted(slices(record), "slice");
+    let is_measured = |part: Part| settings.parts.contains(&part);
+    let calls = |part: Part, calls: Option<u64>, what: &str| {
+        calls.filter(|_| is_measured(part)).map(|calls| format!("{}{what}", counted(calls, "call")))
+    };
+    let fewer = settings.fewer_calls.iter().map(|(name, calls)| format!("{name}: {}", count(*calls)));
+    let fewer: Vec<String> = fewer.collect();
+    let fewer = if fewer.is_empty() { String::new() } else { format!(" ({})", listed(&fewer)) };
+    let parts = [
+        calls(Part::Own, settings.own_calls, " regrouped by operation for own costs"),
+        calls(Part::Rate, settings.rate_calls, " at the common rate"),
+        calls(Part::Saturation, settings.calls, &format!(" at saturation{fewer}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let window = match parts.as_slice() {
+        [] => "unknown: the run ended before its pilot did".into(),
+        parts => format!("{} per strategy and round, each in at most {slices}", listed(parts)),
+    };
+    let docshape = match &record.git {
+        Some(commit) => format!("{}, built from commit {commit}", record.version),
+        None => record.version.clone(),
+    };
+    let mut pairs = vec![
+        ("docshape".into(), docshape),
+        ("started".into(), record.started.clone()),
+        ("scenario".into(), format!("{}, SHA-256 {}", record.scenario.name, record.scenario.sha256)),
+        ("mix".into(), format!("{}: {}", record.mix.name, weights.join(", "))),
+        ("parameters".into(), parameters.join(", ")),
+        ("rounds".into(), format!("{} of {}", record.complete_rounds(), settings.rounds)),
+        ("measured".into(), window),
+    ];
+    let warmup = settings.warmup_calls.map(|calls| format!("{} per strategy and round", counted(calls, "call")));
+    pairs.extend(warmup.map(|text| ("warm-up".into(), text)));
+    pairs.push(("verification".into(), verification(record)));
+    pairs.extend(settings.table().into_iter().filter_map(|setting| Some((setting.label.to_owned(), setting.text?))));
+    pairs
+}
+
+/// The result of the verification before the run.
+fn verification(record: &RunRecord) -> String {
+    let Some(verification) = &record.verification else { return "skipped".into() };
+    let audits = cells(record).any(|cell| !cell.audits.is_empty());
+    let audits = if audits { "; audits after every round" } else { "" };
+    let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
+    let others: Vec<String> = others.map(|strategy| strategy.name.clone()).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" except {}", listed(&others)) };
+    let uncovered = match verification.not_covered().as_slice() {
+        [] => String::new(),
+        names => format!("; not covered: {}", names.join(", ")),
+    };
+    let calls = counted(verification.calls, "sequential call");
+    format!("all strategies{others} returned the same results and ended in the same state ({calls}{uncovered}){audits}")
+}
+
+/// The slices of a window, which may be fewer than asked for: each has enough calls for its workers, and at a rate a least
+/// length. A strategy that was too slow has fewer than the others.
+fn slices(record: &RunRecord) -> u64 {
+    match cells(record).map(|cell| cell.slices.len() as u64).max() {
+        Some(made) if made > 0 => made,
+        _ => record.settings.slices,
+    }
+}
+
+/// All cells of all parts.
+fn cells(record: &RunRecord) -> impl Iterator<Item = &CellRecord> {
+    record.parts.values().flatten().flat_map(|round| &round.cells)
+}
+
+fn server(record: &RunRecord) -> Vec<(String, String)> {
+    let whose = match (record.server.embedded, record.server.servers) {
+        (false, _) => "external",
+        (true, ServerSharing::Shared) => "started by docshape",
+        (true, ServerSharing::PerStrategy) => "one per strategy, started by docshape",
+    };
+    let server = format!("MongoDB {}, {}, {whose}", record.server.version, record.server.topology);
+    let mut pairs = vec![("server".to_owned(), server)];
+    pairs.extend(record.server.facts.iter().cloned());
+    pairs
+}
+
+fn environment(record: &RunRecord) -> Vec<(String, String)> {
+    let machine = &record.environment;
+    let mut parts = vec![machine.platform.clone()];
+    parts.extend(machine.kernel.iter().map(|kernel| format!("kernel {kernel}")));
+    parts.extend(machine.cpu.clone());
+    parts.extend(machine.cores.map(|cores| counted(cores, "core")));
+    parts.extend(machine.governor.iter().map(|governor| format!("governor {governor}")));
+    parts.extend(machine.memory.map(|memory| format!("{} of memory", bytes(memory as f64))));
+    let mut pairs = vec![("client machine".into(), parts.join(", "))];
+    pairs.extend(machine.transparent_huge_pages.iter().map(|pages| ("transparent huge pages".into(), pages.clone())));
+    pairs.extend(machine.open_files.iter().map(|limit| ("open files".into(), format!("at most {limit}"))));
+    let driver = machine.driver.iter().zip(machine.connections);
+    let connections = |connections| counted(connections, "connection");
+    pairs.extend(driver.map(|(driver, n)| ("driver".into(), format!("{driver}, {} open", connections(n)))));
+    pairs.extend(indexes(record));
+    pairs
+}
+
+/// The indexes of each strategy; the repeat has those of the baseline.
+fn indexes(record: &RunRecord) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    for strategy in record.strategies.iter().filter(|strategy| !strategy.is_repeat) {
+        let with = strategy.collections.iter().filter(|collection| !collection.indexes.is_empty());
+        let texts: Vec<String> = with.map(|with| format!("{}: {}", with.name, with.indexes.join(", "))).collect();
+        pairs.extend((!texts.is_empty()).then(|| (format!("indexes of {}", strategy.name), texts.join("; "))));
+    }
+    pairs
+}
+
+/// A parameter's value as `--set` takes it.
+pub(crate) fn bare(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The command line that measures it again: every value is given, because presets may change.
+pub(crate) fn command(record: &RunRecord) -> String {
+    let named = record.strategies.iter().filter(|strategy| !strategy.is_repeat);
+    let strategies: Vec<&str> = named.map(|strategy| strategy.name.as_str()).collect();
+    let ScenarioRecord { name, argument, .. } = &record.scenario;
+    let scenario = if argument.is_empty() { name } else { argument };
+    let mut words = vec!["docshape".to_owned(), "run".into(), scenario.clone()];
+    let mut option = |name: &str, value: &dyn Display| words.extend([format!("--{name}"), value.to_string()]);
+    option("strategies", &strategies.join(","));
+    option("mix", &record.mix.name);
+    record.parameters.iter().for_each(|(name, value)| option("set", &format!("{name}={}", bare(value))));
+    for Setting { option: name, values, .. } in record.settings.table() {
+        for value in values {
+            words.push(format!("--{name}"));
+            words.extend((!value.is_empty()).then_some(value));
+        }
+    }
+    if record.verification.is_none() {
+        words.push("--no-verify".into());
+    }
+    let mut line = words.iter().map(|word| quoted(&plain(word))).collect::<Vec<_>>().join(" ");
+    if !record.server.embedded {
+        line.push_str(" --uri \"$MONGODB_URI\"");
+    }
+    line
+}
+
+/// A word as a shell reads it back.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "_-=.,:/+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The warning of operations that did nothing in the verification before the run; `None` for nothing.
+pub(crate) fn vacuous(verification: &Verification) -> Option<String> {
+    let names: Vec<String> = verification.vacuous().into_iter().map(plain).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "No call of {} changed or returned anything before the run, so that its times may say nothing: look at its filters \
+             and arguments.",
+            listed(&names)
+        )
+    })
+}
+
+/// The warnings of the run and of its numbers.
+pub(crate) fn warnings(record: &RunRecord, parts: &PartEvaluations) -> Vec<String> {
+    let mut warnings: Vec<String> = record.warnings.iter().map(|warning| plain(warning)).collect();
+    if record.verification.is_none() && record.strategies.len() > 1 {
+        warnings.push("The strategies were not verified to return the same results before this run.".into());
+    }
+    warnings.extend(record.verification.as_ref().and_then(vacuous));
+    warnings.extend(parts.distinct(cost::contradictions));
+    warnings.extend(parts.distinct(validity::warnings));
+    warnings.extend(validity::unknown_cache(parts.all_records()));
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sample;
+
+    #[test]
+    fn every_setting_that_is_not_the_default_is_repeated() {
+        let mut run = sample::run(1);
+        let plain = command(&run);
+        assert!(plain.starts_with(&format!("docshape run {} ", run.scenario.name)), "{plain}");
+        run.scenario.argument = "./my scenario.yaml".into();
+        assert!(command(&run).starts_with("docshape run './my scenario.yaml' "), "{}", command(&run));
+        for absent in ["--noise", "--error-budget", "--isolate"] {
+            assert!(!plain.contains(absent), "{plain}");
+        }
+        (run.settings.noise, run.settings.error_budget, run.settings.timeout) = (0.07, 0.005, 2.5);
+        (run.settings.isolated, run.settings.duration) = (Some("asked for".into()), Some(0.3));
+        let line = command(&run);
+        for wanted in [" --noise 7 ", " --error-budget 0.5 ", " --timeout 2.5s ", " --duration 0.3s ", " --isolate"] {
+            assert!(line.contains(wanted), "{wanted} is not in {line}");
+        }
+    }
+
+    #[test]
+    fn a_shell_takes_every_word_as_it_stands() {
+        let read = ["posts=200", "", "a b", "it's", "$(rm -rf ~)", "[1,2]"].map(quoted);
+        assert_eq!(read, ["posts=200", "''", "'a b'", r"'it'\''s'", "'$(rm -rf ~)'", "'[1,2]'"]);
+    }
+}

@@ -1,0 +1,131 @@
+//! The verdicts about the mix in numbers, and what saturation says besides.
+
+use std::sync::Arc;
+
+use crate::record::{Metric, Part};
+use crate::report::document::cell::Cell;
+use crate::report::document::format::{bytes, percent, three, time};
+use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::run::evaluation::{Evaluation, StrategyResults};
+use crate::report::run::parts::PartEvaluations;
+use crate::report::run::verdict_text::effect;
+use crate::stats::{ArmComparison, Ratio, Verdict};
+
+use super::{Section, strategy_cell};
+
+type MixMeasure<'r> = Measure<Entry<'r>>;
+type SaturationMeasure<'r> = Measure<&'r StrategyResults>;
+
+/// A strategy in one question about the mix.
+struct Entry<'r> {
+    part: Part,
+    run: &'r Evaluation,
+    question: &'r ArmComparison,
+    place: usize,
+}
+
+impl Entry<'_> {
+    fn value(&self) -> Cell {
+        let value = self.question.arms()[self.place].series.value;
+        match self.question.metric {
+            Metric::Throughput => Cell::number(value, |rate| format!("{}/s", three(rate))),
+            _ => Cell::number(value, time),
+        }
+    }
+
+    fn number(&self, of: impl Fn(Ratio) -> Option<f64>) -> Cell {
+        Cell::number(self.question.with_baseline(self.place).and_then(|one| one.ratio).and_then(of), three)
+    }
+
+    /// The reported difference in a word.
+    fn difference(&self) -> Option<&'static str> {
+        let verdict = self.question.with_baseline(self.place)?.verdict;
+        let is_rate = self.question.metric == Metric::Throughput;
+        Some(match verdict {
+            _ if self.run.no_verdict.is_some() => return None,
+            Verdict::Faster if is_rate => "more",
+            Verdict::Slower if is_rate => "fewer",
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Same { .. } => "the same",
+            Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => return None,
+        })
+    }
+}
+
+/// Every strategy in every question about the mix; `None` where only own costs were measured.
+pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
+    let metrics = [
+        MixMeasure::text("part", "", "The part of the run: `rate` or `saturation`.", |one: &Entry| {
+            Cell::text(one.part.name())
+        })
+        .only(Forms::JSON),
+        MixMeasure::new("value", "", "The number: nanoseconds, or calls per second.", Entry::value),
+        MixMeasure::new("ratio", "ratio", "Divided by the baseline's: the geometric mean over rounds.", |one| {
+            one.number(|ratio| Some(ratio.mean))
+        }),
+        MixMeasure::new("low", "low", "The lower bound of its 95 % CI.", |one| {
+            one.number(|ratio| ratio.interval.map(|interval| interval.low))
+        }),
+        MixMeasure::new("high", "high", "The upper bound.", |one| {
+            one.number(|ratio| ratio.interval.map(|interval| interval.high))
+        }),
+        MixMeasure::new("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", |one| {
+            Cell::number(one.question.with_baseline(one.place).and_then(|one| one.mde), effect)
+        })
+        .only(Forms::DETAILED),
+        MixMeasure::text("difference", "difference", "The reported difference; `null` for none.", |one| {
+            let word = one.difference();
+            Cell::text(word.unwrap_or_default()).with_value(word)
+        }),
+    ];
+    let rows = parts.iter().filter(|(part, _)| *part != Part::Own).flat_map(|(part, run)| {
+        run.comparisons().flat_map(move |question| {
+            let name = match question.metric {
+                Metric::Throughput => format!("calls/s of {}", run.load),
+                Metric::P99 => format!("p99 at {}", run.load),
+                _ => format!("mean at {}", run.load),
+            };
+            (0..run.strategies.len()).map(move |place| {
+                let row = Row::new(strategy_cell(run, place)).group(name.as_str()).series(place);
+                (row, Entry { part, run, question, place })
+            })
+        })
+    });
+    let table = Table::new("mix", "The mix", Column::strategy(), &metrics, rows);
+    let table = table.grouped(Column::text("question", "the mix", "What was asked."));
+    Section::new("mix", "The mix").table(table).with_rows()
+}
+
+/// What saturation shows besides the calls per second; `None` without that part.
+pub(crate) fn saturation(run: &Arc<Evaluation>) -> Option<Section> {
+    let metrics = [
+        SaturationMeasure::new("calls_per_second", "calls/s", "Calls per second while every client had one.", |one| {
+            Cell::number(one.calls_per_second, three)
+        }),
+        SaturationMeasure::new("in_flight", "in flight", "Calls in flight, by Little's law.", |one| {
+            Cell::number(one.in_flight.map(|found| found.achieved), three)
+        }),
+        SaturationMeasure::new("in_flight_share", "of clients", "The same per client (0 to 1).", |one| {
+            Cell::number(one.in_flight.map(|found| found.share()), percent)
+        }),
+        SaturationMeasure::new(
+            "flush_seconds",
+            "flush",
+            "Deferred cost: seconds of the flush that 1,000 calls leave to do.",
+            |one| Cell::number(one.deferred.map(|cost| cost.seconds), |seconds| time(seconds * 1e9)),
+        ),
+        SaturationMeasure::new("flush_bytes", "flushed", "Deferred cost: the bytes that this flush writes.", |one| {
+            Cell::number(one.deferred.and_then(|cost| cost.bytes), bytes)
+        }),
+    ];
+    let rows = run
+        .strategies
+        .iter()
+        .enumerate()
+        .map(|(place, strategy)| (Row::new(strategy_cell(run, place)).series(place), strategy));
+    let table = Table::new("saturation", "Saturation", Column::strategy(), &metrics, rows);
+    let note = "Calls in flight below 95 % of the clients mean that long calls left clients idle. flush, flushed: what 1,000 \
+                calls leave for a checkpoint, measured by flushing after them.";
+    Section::new("saturation", format!("Saturation: {}", run.load)).table(table).note(note).with_rows()
+}

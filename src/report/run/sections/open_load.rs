@@ -1,0 +1,67 @@
+//! Whether strategies kept up with an open load.
+
+use crate::report::document::cell::Cell;
+use crate::report::document::format::{percent, three, time};
+use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::run::evaluation::Evaluation;
+use crate::stats::OpenLoad;
+
+use super::{Section, strategy_cell};
+
+type OpenMeasure<'r> = Measure<&'r OpenLoad>;
+
+/// The offered and the achieved rate; `None` with closed load.
+pub(crate) fn section(run: &Evaluation) -> Option<Section> {
+    let metrics = [
+        OpenMeasure::new("offered", "offered/s", "Calls per second that were due.", |open: &&OpenLoad| {
+            Cell::number(Some(open.offered), three)
+        }),
+        OpenMeasure::new("achieved", "achieved/s", "Calls per second that were sent in time.", |open| {
+            Cell::number(Some(open.achieved), three)
+        }),
+        OpenMeasure::new("share", "share", "The share (0 to 1) that was sent in time.", |open| {
+            Cell::number(Some(open.share), percent)
+        })
+        .only(Forms::JSON),
+        OpenMeasure::new("skipped", "skipped", "Calls that waited longer than the timeout.", |open| {
+            Cell::count(open.skipped)
+        }),
+        OpenMeasure::new("never_started", "never started", "Calls that were never started.", |open| {
+            Cell::count(open.never_started)
+        }),
+        OpenMeasure::new("lag_p50_ns", "lag p50", "The pacer's lag: from the intended start to the release.", |open| {
+            Cell::time(open.pacer_lag.quantile(0.5))
+        })
+        .only(Forms::DETAILED),
+        OpenMeasure::new("lag_p99_ns", "lag p99", "Its 99th percentile.", |open| {
+            Cell::time(open.pacer_lag.quantile(0.99))
+        }),
+        OpenMeasure::new("lag_max_ns", "lag max", "Its maximum.", |open| Cell::time(open.pacer_lag.max()))
+            .only(Forms::JSON),
+        OpenMeasure::new("wait_p50_ns", "wait p50", "Queue wait: from the release until a client was free.", |open| {
+            Cell::time(open.queue_wait.quantile(0.5))
+        })
+        .only(Forms::DETAILED),
+        OpenMeasure::new("wait_p99_ns", "wait p99", "Its 99th percentile.", |open| {
+            Cell::time(open.queue_wait.quantile(0.99))
+        }),
+        OpenMeasure::new("wait_max_ns", "wait max", "Its maximum.", |open| Cell::time(open.queue_wait.max()))
+            .only(Forms::JSON),
+        OpenMeasure::new("service_mean_ns", "service", "The mean service time of answered calls.", |open| {
+            Cell::number(open.service_mean, time)
+        })
+        .only(Forms::DETAILED),
+        OpenMeasure::new("response_mean_ns", "response", "Their mean response time.", |open| {
+            Cell::number(open.response_mean, time)
+        })
+        .only(Forms::DETAILED),
+    ];
+    let rows = run.strategies.iter().enumerate().filter_map(|(place, strategy)| {
+        Some((Row::new(strategy_cell(run, place)).series(place), strategy.open.as_ref()?))
+    });
+    let table = Table::new("open_load", "Offered and achieved load", Column::strategy(), &metrics, rows);
+    let note = "achieved: sent in time, within a second and before the last call was due. lag: from the intended start to the \
+                release by the pacer; wait: from there until a client was free. skipped: waited longer than the timeout. never \
+                started: dropped at the end of the window. service, response: means of answered calls.";
+    Section::new("open-load", "Offered and achieved load").table(table).note(note).with_rows()
+}

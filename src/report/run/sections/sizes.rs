@@ -1,0 +1,87 @@
+//! Sizes of collections.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::report::document::cell::Cell;
+use crate::report::document::chart::{self, Charts};
+use crate::report::document::format::{bytes, bytes_change, count_change};
+use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::run::evaluation::Evaluation;
+use crate::stats::{Change, CollectionGrowth};
+
+use super::{Section, sizes_id, strategy_cell};
+
+type SizeMeasure<'r> = Measure<&'r CollectionGrowth>;
+
+/// Collections before and after the calls; `None` where no sizes were read.
+pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
+    let lags = run.strategies.iter().flat_map(|strategy| &strategy.collections).any(|growth| !growth.checkpointed);
+    let lag = if lags { " Storage and indexes were read without a checkpoint and lag behind." } else { "" };
+    Section::new("sizes", "Collections before → after the calls of a round")
+        .charts(Charts::new(run, chart::sizes, "sizes.svg", 4))
+        .table(table(run))
+        .note(format!(
+            "Means over rounds, the largest document of all rounds. Documents are uncompressed; storage and indexes are files. \
+             1 KB is 1,000 bytes.{lag}"
+        ))
+        .note_in(Forms::TERMINAL, "Storage and indexes are shown as they were after the calls.")
+        .with_rows()
+}
+
+fn table(run: &Evaluation) -> Table {
+    let metrics = [
+        SizeMeasure::new("documents", "documents", "How many documents.", |one: &&CollectionGrowth| {
+            change(one.documents, count_change)
+        })
+        .of(Kind::Map),
+        size("mean_bytes", "mean", "The mean size of a document.", |one| sized(one.mean)),
+        size("p99_bytes", "p99", "The 99th percentile of the sizes.", |one| sized(one.p99)).only(Forms::DETAILED),
+        size("max_bytes", "largest", "The largest document.", |one| sized(one.max)),
+        size("size_bytes", "all documents", "All documents, uncompressed.", |one| sized(one.size))
+            .only(Forms::DETAILED),
+        size("storage_bytes", "storage", "The collection's file.", |one| sized(one.storage)).only(Forms::DETAILED),
+        size("index_bytes", "indexes", "The indexes' files.", |one| sized(one.indexes)).only(Forms::DETAILED),
+        // A terminal has no room for both numbers.
+        size("storage_after", "storage", "The file afterwards.", |one| after(one.storage)).only(Forms::TERMINAL),
+        size("indexes_after", "indexes", "The files afterwards.", |one| after(one.indexes)).only(Forms::TERMINAL),
+        SizeMeasure::data(
+            "checkpointed",
+            "Whether a checkpoint came before every reading; without it file sizes lag behind.",
+            |one| Cell::value(one.checkpointed),
+        )
+        .of(Kind::Flag),
+    ];
+    let rows = run.strategies.iter().enumerate().flat_map(|(strategy, results)| {
+        results.collections.iter().enumerate().map(move |(place, growth)| {
+            let row = Row::new(growth.collection.as_str()).group(strategy_cell(run, strategy)).series(strategy);
+            // A claim about storage is about all collections: its link leads to the first.
+            (row.id((place == 0).then(|| sizes_id(strategy))), growth)
+        })
+    });
+    let name = Column::text("collection", "collection", "The collection.");
+    let table = Table::new("sizes", "Every collection before → after", name, &metrics, rows);
+    table.grouped(Column::strategy()).folded()
+}
+
+fn size<'r>(
+    key: &'static str,
+    heading: &str,
+    about: &'static str,
+    cell: fn(&&'r CollectionGrowth) -> Cell,
+) -> Measure<&'r CollectionGrowth> {
+    Measure::new(key, heading, about, cell).of(Kind::Map)
+}
+
+fn sized(one: Change) -> Cell {
+    change(one, bytes_change)
+}
+
+fn after(one: Change) -> Cell {
+    Cell::text(bytes(one.after))
+}
+
+fn change(Change { before, after }: Change, text: fn(f64, f64) -> String) -> Cell {
+    Cell::text(text(before, after)).with_value(json!({ "before": before, "after": after }))
+}

@@ -1,0 +1,52 @@
+//! The strategies that were compared.
+
+use crate::report::document::cell::{Cell, Tone};
+use crate::report::document::format::three;
+use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::run::evaluation::{Evaluation, StrategyResults};
+
+use super::{Section, strategy_cell, strategy_id};
+
+type StrategyMeasure<'r> = Measure<Entry<'r>>;
+
+/// A strategy and whether it is the baseline.
+type Entry<'r> = (usize, &'r StrategyResults);
+
+/// What each strategy is and its throughput.
+pub(crate) fn section(run: &Evaluation) -> Section {
+    let about = "What it does.";
+    let metrics = [
+        StrategyMeasure::text("about", "", about, |(_, one): &Entry| Cell::text(&one.about)),
+        StrategyMeasure::new(
+            "calls_per_second",
+            "calls per second",
+            "Completed calls per second of all clients; with open load those that were sent in time.",
+            |(_, one)| rate(one),
+        ),
+        StrategyMeasure::data("baseline", "Whether the others are compared with it.", |(place, _)| {
+            Cell::value(*place == 0)
+        })
+        .of(Kind::Flag),
+        StrategyMeasure::data(
+            "repeat",
+            "Whether it is the baseline measured a second time: its difference is noise.",
+            |(_, one)| Cell::value(one.is_repeat),
+        )
+        .of(Kind::Flag),
+        StrategyMeasure::data("unsafe", "Whether it is a negative control, excluded from verdicts.", |(_, one)| {
+            Cell::value(one.is_unsafe)
+        })
+        .of(Kind::Flag),
+    ];
+    let rows = run.strategies.iter().enumerate().map(|(place, strategy)| {
+        let row = Row::new(strategy_cell(run, place).tone(Tone::Strong)).series(place).id(Some(strategy_id(place)));
+        (row, (place, strategy))
+    });
+    let name = Column::text("strategy", "strategy", "Its name.");
+    let table = Table::new("strategies", "Strategies", name, &metrics, rows).list();
+    Section::new("strategies", "Strategies").table(table).only(Forms::DETAILED)
+}
+
+fn rate(strategy: &StrategyResults) -> Cell {
+    Cell::number(strategy.calls_per_second, |rate| format!("{} calls/s", three(rate)))
+}

@@ -1,0 +1,279 @@
+//! The first screen of a run as lines for a terminal: at most [`MOST_LINES`], the answer last, above the prompt.
+
+use std::fmt::Write as _;
+
+use crate::record::{Metric, Part};
+use crate::report::document::cell::Tone;
+use crate::report::document::format::{NOTHING, bytes, counted, three, time, wrap};
+use crate::report::document::table::{Forms, Row, Table};
+use crate::report::run::decision::Decision;
+use crate::report::run::evaluation::Evaluation;
+use crate::report::run::parts::PartEvaluations;
+use crate::report::{HTML_FILE, Report};
+
+/// The most lines at 100 columns.
+pub(crate) const MOST_LINES: usize = 30;
+
+/// The most strategies with a line of their own.
+const MOST_STRATEGIES: usize = 6;
+
+/// The length of the longest bar.
+const BAR: usize = 12;
+
+/// The longest name in the heading of a column.
+const LONGEST_HEADING: usize = 18;
+
+/// A line and how it looks.
+pub(crate) type ToneLine = (Tone, String);
+
+/// The lines of a report about a run; `None` for one that has no decision.
+pub(crate) fn lines(report: &Report, width: usize) -> Option<Vec<ToneLine>> {
+    let (headline, run) = (&report.headline, report.run.as_ref()?);
+    let decision = headline.decision.as_ref().filter(|_| headline.invalid.is_empty())?;
+    let mut before = vec![(Tone::Strong, format!("{}: {}", headline.scenario, headline.title))];
+    before.extend(wrapped(Tone::Faint, &decision.scale, width));
+    before.extend(headline.incomplete.iter().flat_map(|status| wrapped(Tone::Bad, status, width)));
+    before.extend(block(strategies(&run.parts, decision, width)));
+    let after = after(report, decision, width);
+    let room = MOST_LINES.saturating_sub(before.len() + after.len());
+    before.extend(block(headline.overview.as_ref().map_or_else(Vec::new, |table| operations(table, width, room))));
+    before.extend(after);
+    Some(before)
+}
+
+/// Everything below the tables.
+fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
+    let mut lines = Vec::new();
+    let thresholds = report.run.iter().flat_map(|run| &run.thresholds);
+    lines.extend(thresholds.map(|one| {
+        let (mark, tone) = if one.has_passed { ("✓", Tone::Plain) } else { ("✗", Tone::Bad) };
+        (tone, format!("{}  {mark} {} {}", one.text, one.word(), one.found))
+    }));
+    let claims = report.run.as_ref().and_then(|run| run.claims.clone());
+    let asides: Vec<String> = claims.into_iter().chain(warnings(report)).collect();
+    if !asides.is_empty() {
+        lines.extend(wrapped(Tone::Faint, &format!("{}.", asides.join(" · ")), width));
+    }
+    for (name, text) in decision.lines() {
+        let room = width.saturating_sub(7).max(20);
+        lines.extend(wrap(&text, room).into_iter().enumerate().map(|(place, line)| {
+            let name = if place == 0 { name } else { "" };
+            (Tone::Plain, format!("{name:<5}  {line}").trim_end().to_owned())
+        }));
+    }
+    let mut lines = block(lines);
+    lines.push((Tone::Plain, String::new()));
+    let tone = if decision.winner.is_some() { Tone::Best } else { Tone::Strong };
+    lines.extend(wrapped(tone, &decision.answer, width));
+    lines.extend(report.folder.iter().map(|folder| {
+        let file = if report.has_files { format!("/{HTML_FILE}") } else { String::new() };
+        (Tone::Faint, format!("Report: {folder}{file}; --full prints all of it"))
+    }));
+    lines
+}
+
+/// Lines with a blank one before them; nothing without lines.
+fn block(lines: Vec<ToneLine>) -> Vec<ToneLine> {
+    if lines.is_empty() { lines } else { std::iter::once((Tone::Plain, String::new())).chain(lines).collect() }
+}
+
+fn wrapped(tone: Tone, text: &str, width: usize) -> Vec<ToneLine> {
+    wrap(text, width).into_iter().map(|line| (tone, line)).collect()
+}
+
+/// The number of warnings.
+fn warnings(report: &Report) -> Option<String> {
+    let section = report.sections.iter().find(|section| section.id == "warnings")?;
+    Some(counted(section.items.len() as u64, "warning"))
+}
+
+/// A line per strategy.
+fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec<ToneLine> {
+    let main = parts.main();
+    let Some(mix) = main.rows.iter().find(|row| row.is_mix) else { return Vec::new() };
+    let mean = |place: usize| mix.cells.get(place).and_then(|cell| cell.mean);
+    let mut places: Vec<usize> = main.without_repeat().map(|(place, _)| place).collect();
+    let [least, most] = [f64::min, f64::max].map(|pick| places.iter().filter_map(|place| mean(*place)).reduce(pick));
+    let (Some(least), Some(most)) = (least, most) else { return Vec::new() };
+    if places.len() > MOST_STRATEGIES {
+        places.sort_by(|a, b| mean(*a).unwrap_or(f64::INFINITY).total_cmp(&mean(*b).unwrap_or(f64::INFINITY)));
+    }
+    let left_out = places.len().saturating_sub(MOST_STRATEGIES);
+    places.truncate(MOST_STRATEGIES);
+    let names: Vec<String> = places.iter().map(|place| name(main, *place)).collect();
+    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let what = if main.is_open { "response" } else { "mean" };
+    let mut heading =
+        format!("  {:widest$}  {what:>9} {:>9} {:>9} {:>9} {:>9}  ", "", "p99", "max c/s", "CPU/call", "index");
+    // What is left of the line for a bar.
+    let room = width.saturating_sub(heading.chars().count() + 6).min(BAR);
+    heading.push_str(if room < 9 { "× best" } else { "times the best" });
+    let line = |(place, name): (&usize, &String)| {
+        let number = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| NOTHING.into(), text);
+        let mut line = format!(
+            "  {name:widest$}  {:>9} {:>9} {:>9} {:>9} {:>9}",
+            number(mean(*place), time),
+            number(p99(main, *place), time),
+            number(rate(parts, *place), three),
+            number(cpu(parts, *place), |us| time(us * 1e3)),
+            number(index(parts, *place), bytes),
+        );
+        if let Some(mean) = mean(*place) {
+            let bar = "█".repeat(((mean / most * room as f64).round() as usize).max(usize::from(room > 0)));
+            let _ = write!(line, "  {:<5} {bar}", format!("×{:.2}", mean / least));
+            line.truncate(line.trim_end().len());
+        }
+        let is_winner = decision.winner.as_deref() == main.strategies.get(*place).map(|one| one.name.as_str());
+        (if is_winner { Tone::Best } else { Tone::Plain }, line)
+    };
+    let rest = (left_out > 0).then(|| (Tone::Faint, format!("  and {left_out} more, which take longer")));
+    std::iter::once((Tone::Faint, heading)).chain(places.iter().zip(&names).map(line)).chain(rest).collect()
+}
+
+fn name(run: &Evaluation, place: usize) -> String {
+    let strategy = &run.strategies[place];
+    let role = match (place, strategy.is_unsafe) {
+        (_, true) => " (unsafe)",
+        (0, false) => " (baseline)",
+        _ => "",
+    };
+    format!("{}{role}", strategy.name)
+}
+
+fn p99(main: &Evaluation, place: usize) -> Option<f64> {
+    let question = main.comparisons().find(|one| one.metric == Metric::P99)?;
+    question.arms().get(place)?.series.value
+}
+
+/// Calls per second at saturation.
+fn rate(parts: &PartEvaluations, place: usize) -> Option<f64> {
+    parts.get(Part::Saturation)?.strategies.get(place)?.calls_per_second
+}
+
+/// Server CPU time per call of the mix in microseconds.
+fn cpu(parts: &PartEvaluations, place: usize) -> Option<f64> {
+    let run = parts.get(Part::Saturation).or(parts.get(Part::Rate))?;
+    let cost = run.costs.mix.iter().find(|cost| cost.metric.name == "cpu_us")?;
+    cost.costs.get(place).copied().flatten().map(|cost| cost.per_call)
+}
+
+fn index(parts: &PartEvaluations, place: usize) -> Option<f64> {
+    let strategy = parts.last().strategies.get(place)?;
+    Some(strategy.collections.iter().map(|one| one.indexes.after).sum())
+}
+
+/// A line per operation in at most `room` lines, from the heat map.
+fn operations(table: &Table, width: usize, room: usize) -> Vec<ToneLine> {
+    let shown: Vec<&Row> = table.rows.iter().filter(|row| row.group.tone != Tone::Strong).collect();
+    let mut groups: Vec<Vec<&Row>> = Vec::new();
+    for row in shown {
+        match groups.last_mut() {
+            Some(group) if group[0].group == row.group => group.push(row),
+            _ => groups.push(vec![row]),
+        }
+    }
+    let Some(first) = groups.first().filter(|_| table.forms.contains(Forms::MARKDOWN)) else { return Vec::new() };
+    let headings: Vec<String> = first.iter().map(|row| shortened(&row.name.text)).collect();
+    let texts: Vec<Vec<String>> = groups.iter().map(|group| group.iter().map(|row| cell(row)).collect()).collect();
+    let widest = groups.iter().map(|group| group[0].group.text.chars().count()).max().unwrap_or(0);
+    let column = |place: usize| {
+        let own = texts.iter().filter_map(|texts| texts.get(place)).map(|text| text.chars().count());
+        own.chain([headings[place].chars().count()]).max().unwrap_or(0)
+    };
+    // Columns that do not fit are left out, those of the last strategies first.
+    let mut used = widest + 11;
+    let fits = |column: &usize| {
+        used += column + 2;
+        used <= width
+    };
+    let columns: Vec<usize> = (0..headings.len()).map(column).take_while(fits).collect();
+    let line = |name: &str, share: &str, texts: &[String]| {
+        let mut line = format!("  {name:widest$}  {share:>6}");
+        for (text, column) in texts.iter().zip(&columns) {
+            let _ = write!(line, "  {text:>column$}");
+        }
+        line.trim_end().to_owned()
+    };
+    let left_out = headings.len() - columns.len();
+    let more = match left_out {
+        0 => String::new(),
+        1 => "; 1 more strategy: --full".to_owned(),
+        _ => format!("; {left_out} more strategies: --full"),
+    };
+    let title = format!("Own time by itself, times the best; in brackets: no difference reported{more}");
+    let mut lines = vec![(Tone::Faint, title), (Tone::Faint, line("", "share", &headings))];
+    let rows = room.saturating_sub(lines.len() + 1);
+    // A heading without a row says nothing.
+    let fitting = if groups.len() > rows { rows.saturating_sub(1).max(1) } else { rows };
+    let all = groups
+        .iter()
+        .zip(&texts)
+        .map(|(group, texts)| (Tone::Plain, line(&group[0].group.text, &group[0].group.remark, texts)));
+    lines.extend(all.take(fitting));
+    if groups.len() > fitting {
+        lines.push((
+            Tone::Faint,
+            format!("  and {} more: --full", counted((groups.len() - fitting) as u64, "operation")),
+        ));
+    }
+    lines
+}
+
+/// The best has its time, others how many times as long they take.
+fn cell(row: &Row) -> String {
+    let Some(cell) = row.cells.first() else { return String::new() };
+    match cell.tone {
+        Tone::Best => cell.remark.clone(),
+        Tone::Heat(_) => cell.text.replace(' ', ""),
+        _ if cell.text == "lowest" => cell.remark.clone(),
+        _ => format!("({})", cell.text.replace(' ', "")),
+    }
+}
+
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_HEADING) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::report;
+    use crate::stats::sample;
+
+    #[test]
+    fn first_screen_has_at_most_thirty_lines_and_ends_with_the_answer() {
+        for rounds in [1, 2, 8] {
+            let report = report(&sample::run(rounds)).in_folder("results/blog-comments/1").with_files();
+            let lines = lines(&report, 100).unwrap();
+            assert!(lines.len() <= MOST_LINES, "{lines:#?}");
+            assert!(lines.iter().all(|(_, line)| line.chars().count() <= 100), "{lines:#?}");
+            let answer = &report.headline.decision.as_ref().unwrap().answer;
+            assert_eq!(lines[lines.len() - 2].1, *answer);
+        }
+    }
+
+    #[test]
+    fn more_operations_than_fit_are_counted() {
+        let report = report(&sample::run(8));
+        let table = report.headline.overview.as_ref().unwrap();
+        let all = operations(table, 100, 30);
+        assert_eq!(all.len(), 2 + 3, "{all:#?}");
+        let few = operations(table, 100, 5);
+        assert_eq!(few.last().unwrap().1, "  and 2 operations more: --full", "{few:#?}");
+        let narrow = operations(table, 40, 30);
+        assert!(
+            narrow[0].1.ends_with("more strategy: --full") || narrow[0].1.ends_with("more strategies: --full"),
+            "{narrow:#?}"
+        );
+    }
+
+    #[test]
+    fn invalid_runs_have_no_first_screen() {
+        let mut run = sample::run(8);
+        run.rounds[0].cells[0].connections_created = 3;
+        assert!(lines(&report(&run), 100).is_none());
+    }
+}

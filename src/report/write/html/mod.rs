@@ -1,0 +1,295 @@
+//! The report as one HTML file that needs nothing else: no network, no other file.
+//!
+//! `report.html` is the template; askama fills it and escapes every text. What it takes as it is are [`Chart`]s, whose writer
+//! escapes, and the style and script below, which hold no text of a run. [`yaml`] colours the scenario. A content security
+//! policy admits exactly this style and this script, by their hashes.
+
+#[cfg(test)]
+pub(crate) mod markup;
+#[cfg(test)]
+mod recomputed;
+#[cfg(test)]
+mod tests;
+mod yaml;
+
+use std::fmt;
+
+use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::report::document::cell::{Cell, Link, Tone};
+use crate::report::document::chart::{Chart, Gallery, Glyph, Layout, STYLE, Series};
+use crate::report::document::format::{counted, unmarked};
+use crate::report::document::table::{Block, Column, Forms, Grid, Kind, Line, Table};
+use crate::report::run::sections::{Headline, Section};
+use crate::report::{Renderer, Report};
+
+use yaml::Parts;
+
+const FORM: Forms = Forms::HTML;
+
+/// The style, a file per thing that it is about.
+const STYLES: [&str; 8] = [
+    STYLE,
+    include_str!("report.css"),
+    include_str!("decision.css"),
+    include_str!("contents.css"),
+    include_str!("tables.css"),
+    include_str!("cross_hair.css"),
+    include_str!("what_if.css"),
+    include_str!("print.css"),
+];
+
+/// The script, a file per thing that it does. The address comes first: it decides what is switched off.
+const SCRIPTS: [&str; 6] = [
+    include_str!("address.js"),
+    include_str!("report.js"),
+    include_str!("contents.js"),
+    include_str!("tables.js"),
+    include_str!("cross_hair.js"),
+    include_str!("what_if.js"),
+];
+
+/// The name of the page in a run's folder.
+pub const HTML_FILE: &str = "report.html";
+
+/// Writes a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Html;
+
+impl Renderer for Html {
+    fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+        let series = report.run.as_ref().map_or_else(Vec::new, |run| Series::all(run.parts.main()));
+        let page = Page::new(report, &series);
+        // Askama's errors are those of the writer: nothing that is filled in can fail.
+        writeln!(out, "{}", page.render().map_err(|_| fmt::Error)?)
+    }
+}
+
+/// The address of a link, which the template escapes.
+impl fmt::Display for Link {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Link::Row(id) => write!(out, "#{id}"),
+            Link::File(path) => out.write_str(path),
+        }
+    }
+}
+
+/// Style and script of the page: texts of this file's neighbours, and numbers.
+pub(crate) struct Trusted(pub(crate) String);
+
+impl fmt::Display for Trusted {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl askama::filters::HtmlSafe for Trusted {}
+
+impl Trusted {
+    /// As a content security policy names it.
+    fn hash(&self) -> String {
+        format!("sha256-{}", STANDARD.encode(Sha256::digest(self.0.as_bytes())))
+    }
+}
+
+/// The policy that admits this style and this script, and no network.
+pub(crate) fn policy(style: &Trusted, script: &Trusted) -> String {
+    format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        style.hash(),
+        script.hash()
+    )
+}
+
+/// What the template shows.
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'r> {
+    headline: &'r Headline,
+    style: Trusted,
+    script: Trusted,
+    policy: String,
+    series: Vec<(Series, Glyph)>,
+    parts: Vec<Part<'r>>,
+    /// The strategy whose columns come first where there is no room for all, by its place.
+    winner: Option<usize>,
+    /// A ratio this close to 1 is noise.
+    noise: Option<f64>,
+    overview: Option<Shown<'r>>,
+    /// The pictures of the first screen.
+    pictures: Vec<Gallery>,
+    /// How many warnings there are, in words; empty for none.
+    warnings: String,
+}
+
+/// A section with its charts and tables.
+struct Part<'r> {
+    section: &'r Section,
+    galleries: Vec<Gallery>,
+    tables: Vec<Shown<'r>>,
+    source: Parts,
+}
+
+/// A table as the page shows it.
+struct Shown<'r> {
+    table: &'r Table,
+    grid: Grid<'r>,
+    series: &'r [Series],
+}
+
+impl<'r> Page<'r> {
+    fn new(report: &'r Report, series: &'r [Series]) -> Page<'r> {
+        let style = Trusted(style(series.len()));
+        let script = Trusted(SCRIPTS.concat());
+        let policy = policy(&style, &script);
+        let shown = |table: &'r Table| Some(Shown { table, grid: table.grid(FORM)?, series });
+        let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
+        let part = |section: &'r Section| Part {
+            section,
+            galleries: section.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
+            tables: section.tables.iter().filter_map(shown).collect(),
+            source: section.source.as_ref().map_or_else(Parts::default, |text| yaml::parts(text, &names)),
+        };
+        let parts = report.sections.iter().filter(|section| section.forms.contains(FORM)).map(part);
+        let warnings = report.sections.iter().find(|section| section.id == "warnings");
+        Page {
+            headline: &report.headline,
+            style,
+            script,
+            policy,
+            series: series.iter().map(|series| (series.clone(), Chart::glyph(series))).collect(),
+            parts: parts.filter(Part::is_shown).collect(),
+            noise: report.run.as_ref().map(|run| run.parts.main().noise),
+            winner: winner(&report.headline, series),
+            overview: report.headline.overview.as_ref().and_then(shown),
+            pictures: report.headline.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
+            warnings: warnings.map_or_else(String::new, |section| counted(section.items.len() as u64, "warning")),
+        }
+    }
+
+    /// What the page is about, for previews of links to it.
+    fn summary(&self) -> &str {
+        summary(self.headline)
+    }
+
+    /// Whether there are sections enough to need a table of contents.
+    fn has_contents(&self) -> bool {
+        self.parts.len() > 2
+    }
+
+    /// See [`unmarked`].
+    fn pieces<'t>(&self, sentence: &'t str) -> impl Iterator<Item = (&'t str, bool)> {
+        unmarked(sentence)
+    }
+
+    /// A number stays on the line of its unit.
+    fn tied(&self, text: &str) -> String {
+        let tie = |text: String, unit: &&str| text.replace(&format!(" {unit}"), &format!("\u{a0}{unit}"));
+        ["%", "µs", "ms", "KB", "MB", "GB"].iter().fold(text.to_owned(), tie)
+    }
+
+    /// The series at a position.
+    fn at(&self, place: &usize) -> Option<&(Series, Glyph)> {
+        self.series.get(*place)
+    }
+}
+
+/// The answer, or why there is none.
+fn summary(headline: &Headline) -> &str {
+    let answer = headline.decision.iter().map(|decision| &decision.answer);
+    let texts = headline.invalid.iter().chain(answer).chain(&headline.sentences).chain(&headline.subject);
+    texts.map(String::as_str).next().unwrap_or(&headline.about)
+}
+
+/// The strategy to choose, by its place.
+fn winner(headline: &Headline, series: &[Series]) -> Option<usize> {
+    let name = headline.decision.as_ref()?.winner.as_deref()?;
+    series.iter().find(|one| one.name == name).map(|one| one.place)
+}
+
+impl Part<'_> {
+    fn is_shown(&self) -> bool {
+        let has_content = !self.tables.is_empty() || !self.galleries.is_empty() || !self.section.items.is_empty();
+        let has_source = !self.source.sides.is_empty() || !self.source.rest.is_empty();
+        let has_note = self.section.notes(FORM).next().is_some();
+        has_content || has_source || has_note || !self.section.code.is_empty()
+    }
+
+    /// Whether its tables need headings: those that are not folded, where there are several.
+    fn has_headings(&self) -> bool {
+        self.tables.iter().filter(|shown| !shown.table.is_folded).count() > 1
+    }
+}
+
+impl Gallery {
+    fn class(&self) -> &'static str {
+        if self.layout == Layout::Two { "two" } else { "small" }
+    }
+}
+
+impl Shown<'_> {
+    /// The classes of a column's heading: its side, and the series it is switched off with.
+    fn head(&self, series: &Option<usize>, column: &Column) -> String {
+        let side = if column.kind == Kind::Text { "l" } else { "" };
+        series.map_or_else(|| side.to_owned(), |place| format!("s{place} {side}"))
+    }
+
+    /// Whether nothing is written above a column; an empty heading would be a riddle for screen readers.
+    fn has_no_head(&self, block: &Block, column: &Column) -> bool {
+        block.heading.is_none() && column.heading.is_empty()
+    }
+
+    /// The exact value of a cell whose text is a number with a unit, or rounded; empty where the text says all.
+    fn value(&self, column: &Column, cell: &Cell) -> String {
+        let value = cell.value.as_ref().and_then(serde_json::Value::as_f64).filter(|_| column.kind == Kind::Number);
+        let value = value.and_then(|value| format!("{value:.6e}").parse::<f64>().ok());
+        value.map(|value| value.to_string()).filter(|value| *value != cell.text).unwrap_or_default()
+    }
+
+    fn block(&self, series: &Option<usize>) -> String {
+        series.map_or_else(String::new, |place| format!("s{place}"))
+    }
+
+    /// The class of a series' colour; empty for none.
+    fn look(&self, series: &Option<usize>) -> String {
+        series.and_then(|place| self.series.get(place)).map_or_else(String::new, Series::look_class)
+    }
+
+    /// The cells of a line with their classes and values.
+    fn cells<'l>(&'l self, line: &'l Line<'l>) -> Vec<(&'l Cell, String, String)> {
+        static BLANK: Cell = Cell::BLANK;
+        let cell = |((series, column), cell): ((Option<usize>, &Column), &Option<&'l Cell>)| {
+            let cell = cell.unwrap_or(&BLANK);
+            let class = format!("{} {}", self.head(&series, column), tone(cell.tone));
+            (cell, class.trim().to_owned(), self.value(column, cell))
+        };
+        self.grid.columns().zip(&line.cells).map(cell).collect()
+    }
+}
+
+pub(crate) fn tone(tone: Tone) -> &'static str {
+    const HEAT: [&str; 8] = ["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"];
+    match tone {
+        Tone::Heat(level) => HEAT[level.min(HEAT.len() - 1)],
+        Tone::Hatched => "hatched",
+        Tone::Plain => "",
+        Tone::Strong => "strong",
+        Tone::Faint => "faint",
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Best => "good best",
+    }
+}
+
+/// The style, with a rule per series that can be switched off.
+fn style(series: usize) -> String {
+    let mut style = STYLES.concat();
+    for place in 0..series {
+        style.push_str(&format!("body:has(#show-{place}:not(:checked)) .s{place}{{display:none}}\n"));
+    }
+    style
+}

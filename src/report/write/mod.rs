@@ -1,0 +1,10 @@
+//! Writers: a report in one form each.
+
+pub(crate) mod brief;
+pub(crate) mod csv;
+pub(crate) mod escape;
+pub(crate) mod html;
+pub(crate) mod json;
+pub(crate) mod junit;
+pub(crate) mod markdown;
+pub(crate) mod terminal;

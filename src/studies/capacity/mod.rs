@@ -1,0 +1,10 @@
+//! `docshape capacity`: the highest rate at which a strategy keeps an objective.
+
+pub mod estimate;
+pub mod judge;
+pub mod objective;
+pub mod report;
+pub mod search;
+#[cfg(test)]
+pub mod simulation;
+pub mod transition;

@@ -1,0 +1,428 @@
+//! The comparison of runs of the same scenario: earlier ones, and later ones that are judged.
+//!
+//! Separate runs met the machine at different times, when it may have been more or less busy. Judged is therefore the time of a
+//! strategy relative to that of a reference strategy in the same rounds, before and after: a difference of differences. Times
+//! as they are are described. Only runs that took turns in one session are compared as they are, round by round.
+
+mod numbers;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::record::Metric;
+use crate::results::{NOISE, Part, RunRecord};
+use crate::stats::compare::Role;
+use crate::stats::estimate::ConfidenceInterval;
+use crate::stats::shared_cache::SharedCache;
+use crate::stats::{CollectionGrowth, collection_growth, distinct, operations, outcome_totals, role, value};
+
+use numbers::{Asked, Judging, Number, Numbers};
+
+/// The fewest means that can show a shared shift.
+const ENOUGH_MEANS: usize = 3;
+
+/// Runs to compare.
+#[derive(Debug, Clone, Copy)]
+pub struct RunSides<'r> {
+    /// The earlier runs, at least one.
+    pub before: &'r [&'r RunRecord],
+    /// The later runs, which are judged; at least one.
+    pub after: &'r [&'r RunRecord],
+    /// The names of strategies that all have.
+    pub strategies: &'r [String],
+    /// The strategy that the others are compared with inside each run, one of them; `None` with a single strategy.
+    pub reference: Option<&'r str>,
+    /// The change (0.05 for 5 %) up to which a number counts as the same.
+    pub tolerance: f64,
+}
+
+/// What the intervals of a comparison are over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComparedUnit {
+    /// Rounds of two runs that took turns in one session: paired, and their times as they are.
+    PairedRounds,
+    /// Rounds of two separate runs. How runs differ from each other is unknown.
+    Rounds,
+    /// Runs.
+    Runs,
+}
+
+impl RunSides<'_> {
+    /// What the intervals are over.
+    pub fn unit(&self) -> ComparedUnit {
+        match (self.before, self.after) {
+            ([before], [after]) if before.turns_with.as_ref() == Some(&after.id) => ComparedUnit::PairedRounds,
+            ([_], [_]) => ComparedUnit::Rounds,
+            _ => ComparedUnit::Runs,
+        }
+    }
+
+    /// Whether times relative to the reference are judged, not times as they are.
+    pub fn are_relative(&self) -> bool {
+        self.reference.is_some() && self.unit() != ComparedUnit::PairedRounds
+    }
+
+    fn all(&self) -> Vec<&RunRecord> {
+        self.before.iter().chain(self.after).copied().collect()
+    }
+}
+
+/// The parts of the runs whose times are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ComparedParts {
+    /// That of the mix: the common rate if all runs had the same, else saturation, else own costs.
+    pub mix: Part,
+    /// That of the operations: own costs if all runs measured them, else that of the mix.
+    pub operations: Part,
+}
+
+impl ComparedParts {
+    /// The parts that all runs measure alike; `None` without any.
+    pub fn of(runs: &[&RunRecord]) -> Option<ComparedParts> {
+        let (first, others) = runs.split_first()?;
+        let is_alike = |part: &Part| {
+            let is_measured = runs.iter().all(|record| measured_parts(record).contains(part));
+            is_measured
+                && (*part != Part::Rate || others.iter().all(|other| first.settings.load == other.settings.load))
+        };
+        let mix = [Part::Rate, Part::Saturation, Part::Own].into_iter().find(is_alike)?;
+        Some(ComparedParts { mix, operations: Some(Part::Own).filter(is_alike).unwrap_or(mix) })
+    }
+}
+
+/// The parts that a run measures, also before its first round.
+pub fn measured_parts(record: &RunRecord) -> Vec<Part> {
+    record.part.map_or_else(|| record.settings.parts.clone(), |part| vec![part])
+}
+
+/// The differences between runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunComparison {
+    /// The parts whose times were compared.
+    pub parts: ComparedParts,
+    /// What the intervals are over.
+    pub unit: ComparedUnit,
+    /// The strategy that times are relative to, where those are judged.
+    pub relative_to: Option<String>,
+    /// Strategies that are not judged, because in a run the cache of a shared server distorts their times, or those of the
+    /// strategy that they are relative to.
+    pub withheld: Vec<String>,
+    /// An entry per common strategy.
+    pub strategies: Vec<StrategyChange>,
+    /// The shift that nearly all means have in common.
+    pub shared_shift: Option<SharedShift>,
+}
+
+/// One strategy in runs before and after.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StrategyChange {
+    /// Its name.
+    pub name: String,
+    /// What it takes part in.
+    pub role: Role,
+    /// Its times, operation by operation, and those of the mix last.
+    pub rows: Vec<OperationChange>,
+    /// Calls per second at saturation before and after, the means over runs; `None` where a run did not measure it.
+    pub throughput: Option<(f64, f64)>,
+    /// Its collections in the last run before and in the last one after, by name.
+    pub collections: Vec<(String, Option<CollectionGrowth>, Option<CollectionGrowth>)>,
+}
+
+/// One operation of a strategy, or its mix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperationChange {
+    /// The operation; `None` for the mix.
+    pub operation: Option<String>,
+    /// The mean time.
+    pub mean: TimeChange,
+    /// The 99th percentile; `None` where too few calls lie beyond it.
+    pub p99: Option<TimeChange>,
+}
+
+/// One number before and after.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeChange {
+    /// The geometric mean over the rounds before, in nanoseconds.
+    pub before: Option<f64>,
+    /// The same over the rounds after.
+    pub after: Option<f64>,
+    /// After divided by before; `None` without one of them.
+    pub ratio: Option<f64>,
+    /// The ratio divided by that of the reference, in which a change of the whole machine cancels; `None` for the reference
+    /// itself, and where one is missing.
+    pub relative: Option<f64>,
+    /// The 95 % CI of the ratio that is judged, simultaneous for the family; `None` where none is, and with too few rounds.
+    pub interval: Option<ConfidenceInterval>,
+    /// The verdict.
+    pub verdict: ChangeVerdict,
+}
+
+/// The verdict on a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ChangeVerdict {
+    /// It takes longer, beyond the tolerance.
+    Slower,
+    /// It takes less time, beyond the tolerance.
+    Faster,
+    /// It is the same within the tolerance.
+    NoDifference,
+    /// The interval has differences on both sides of the tolerance, or the repeat of a run differs as much.
+    Inconclusive,
+    /// Its times cannot be compared.
+    Incomparable(Incomparable),
+    /// The strategy is unsafe, or a shared cache distorts its times: they are shown and not judged.
+    NotJudged,
+    /// The strategy is the one that others are compared with.
+    Reference,
+}
+
+/// Why times cannot be compared: a reason in a run of at least one side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Incomparable {
+    /// The reason in an earlier run.
+    pub before: Option<IncomparableReason>,
+    /// The reason in a later run.
+    pub after: Option<IncomparableReason>,
+}
+
+/// Why the times of an arm cannot be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IncomparableReason {
+    /// It could not keep up with the calls that fell due.
+    Overloaded,
+    /// More calls failed than the error budget allows.
+    Failures,
+    /// In a round no call succeeded.
+    NoSuccess,
+}
+
+impl ChangeVerdict {
+    /// Whether later runs are worse: slower beyond the tolerance, or newly overloaded or failing. A round without a
+    /// success may have had two calls of an operation, both rejected: that is not compared.
+    pub fn is_regression(self) -> bool {
+        match self {
+            ChangeVerdict::Slower => true,
+            ChangeVerdict::Incomparable(Incomparable { before, after }) => {
+                before.is_none() && after.is_some_and(|reason| reason != IncomparableReason::NoSuccess)
+            }
+            ChangeVerdict::Faster
+            | ChangeVerdict::NoDifference
+            | ChangeVerdict::Inconclusive
+            | ChangeVerdict::NotJudged
+            | ChangeVerdict::Reference => false,
+        }
+    }
+}
+
+/// Means that all moved alike.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SharedShift {
+    /// How many means.
+    pub means: usize,
+    /// Their median ratio.
+    pub typical: f64,
+    /// The smallest and the greatest ratio.
+    pub range: ConfidenceInterval,
+}
+
+/// Compares runs; `None` when they have no part in common.
+pub fn compare_runs(runs: RunSides) -> Option<RunComparison> {
+    let parts = ComparedParts::of(&runs.all())?;
+    let [before, after] =
+        [runs.before, runs.after].map(|side| side.iter().map(|record| record.all_parts()).collect::<Vec<_>>());
+    let of_part = |part: &Part| {
+        let [before, after] =
+            [&before, &after].map(|side| side.iter().map(|parts| parts.get(part)).collect::<Option<Vec<&RunRecord>>>());
+        Some(Sides { before: before?, after: after? })
+    };
+    let last = |parts: &[BTreeMap<Part, RunRecord>]| parts.last().and_then(|parts| parts.values().next_back().cloned());
+    let comparer = Comparer {
+        runs,
+        withheld: withheld(runs, before.iter().chain(&after)),
+        mix: of_part(&parts.mix)?,
+        operations: of_part(&parts.operations)?,
+        saturation: of_part(&Part::Saturation),
+        sizes: [last(&before)?, last(&after)?],
+    };
+    let strategies = comparer.strategies();
+    // In turns, a shift of all is that of the server.
+    let shared_shift = if runs.unit() == ComparedUnit::PairedRounds { None } else { shared_shift(&strategies) };
+    let relative_to = runs.reference.filter(|_| runs.are_relative()).map(str::to_owned);
+    let withheld = comparer.withheld;
+    Some(RunComparison { parts, unit: runs.unit(), relative_to, withheld, strategies, shared_shift })
+}
+
+/// The strategies whose times the cache of a shared server distorts in a run; all when it distorts those of the reference.
+fn withheld<'r>(runs: RunSides, all: impl Iterator<Item = &'r BTreeMap<Part, RunRecord>>) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for parts in all {
+        let (cache, strategies) = (SharedCache::of(parts), parts.values().next().map(|record| &record.strategies));
+        let places = strategies.into_iter().flatten().enumerate();
+        found.extend(places.filter(|(place, _)| cache.obstacle(*place).is_some()).map(|(_, one)| one.name.clone()));
+    }
+    let is_general = runs.are_relative() && runs.reference.is_some_and(|reference| found.contains(reference));
+    runs.strategies.iter().filter(|name| is_general || found.contains(*name)).cloned().collect()
+}
+
+/// One part of the runs of both sides.
+struct Sides<'r> {
+    before: Vec<&'r RunRecord>,
+    after: Vec<&'r RunRecord>,
+}
+
+impl<'r> Sides<'r> {
+    fn all(&self) -> impl Iterator<Item = &'r RunRecord> {
+        self.before.iter().chain(&self.after).copied()
+    }
+
+    /// Something of every run.
+    fn map<R>(&self, of: impl Fn(&RunRecord) -> R) -> [Vec<R>; 2] {
+        [&self.before, &self.after].map(|side| side.iter().map(|record| of(record)).collect())
+    }
+}
+
+/// The parts of the runs that numbers are taken from.
+struct Comparer<'r> {
+    runs: RunSides<'r>,
+    withheld: Vec<String>,
+    mix: Sides<'r>,
+    operations: Sides<'r>,
+    saturation: Option<Sides<'r>>,
+    /// The last part of the last run of each side, which has the sizes.
+    sizes: [RunRecord; 2],
+}
+
+/// The numbers of a row, before it is known how many there are in the family.
+struct RowNumbers {
+    operation: Option<usize>,
+    mean: Numbers,
+    p99: Numbers,
+}
+
+impl Comparer<'_> {
+    fn strategies(&self) -> Vec<StrategyChange> {
+        let rows: Vec<Vec<RowNumbers>> = self.runs.strategies.iter().map(|name| self.row_numbers(name)).collect();
+        // As within a run, the mix is a family of its own.
+        let family = |is_mix: bool| {
+            let members = rows.iter().flatten().filter(|row| row.operation.is_none() == is_mix);
+            members.flat_map(|row| [&row.mean, &row.p99]).filter(|numbers| numbers.are_judged()).count()
+        };
+        let (mix, operations) = (family(true), family(false));
+        let change = |row: &RowNumbers, numbers: &Numbers| {
+            numbers.change(self.runs.tolerance, if row.operation.is_none() { mix } else { operations })
+        };
+        let rows = rows.iter().map(|rows| {
+            let of_row = |row: &RowNumbers| OperationChange {
+                operation: row.operation.map(|operation| self.mix.before[0].operations[operation].clone()),
+                mean: change(row, &row.mean),
+                p99: row.p99.have_rounds().then(|| change(row, &row.p99)),
+            };
+            rows.iter().map(of_row).collect()
+        });
+        self.runs.strategies.iter().zip(rows).map(|(name, rows)| self.strategy(name, rows)).collect()
+    }
+
+    /// Only operations that every run called.
+    fn row_numbers(&self, name: &str) -> Vec<RowNumbers> {
+        let is_called = |operation: &usize| {
+            self.operations.all().all(|record| {
+                let strategy = position(record, name);
+                strategy.is_some_and(|place| outcome_totals(operations(record, place, *operation)).calls > 0)
+            })
+        };
+        let called = (0..self.operations.before[0].operations.len()).filter(is_called).map(Some);
+        let of_row = |operation: Option<usize>| {
+            let sides = operation.map_or(&self.mix, |_| &self.operations);
+            let reference = self.runs.reference;
+            let is_judged = self.role(name) == Role::Judged && !self.withheld.iter().any(|other| other == name);
+            let judging = match (is_judged, reference == Some(name) && self.runs.are_relative()) {
+                (false, _) => Judging::NotJudged,
+                (true, true) => Judging::Reference,
+                (true, false) if self.runs.are_relative() => Judging::Relative,
+                (true, false) => Judging::AsTheyAre,
+            };
+            let asked = Asked { strategy: name, operation, reference, judging, unit: self.runs.unit() };
+            let numbers = |number| Numbers::new(sides, number, asked);
+            RowNumbers { operation, mean: numbers(Number::Mean), p99: numbers(Number::P99) }
+        };
+        called.chain([None]).map(of_row).collect()
+    }
+
+    fn strategy(&self, name: &str, rows: Vec<OperationChange>) -> StrategyChange {
+        let throughput = |sides: &Sides| {
+            let rates = sides.map(|record| value(record, Metric::Throughput, position(record, name)?, None));
+            let [before, after] = rates.map(|rates| {
+                let rates: Option<Vec<f64>> = rates.into_iter().collect();
+                rates.map(|rates| rates.iter().sum::<f64>() / rates.len() as f64)
+            });
+            before.zip(after)
+        };
+        let growth =
+            |record: &RunRecord| position(record, name).map_or_else(Vec::new, |place| collection_growth(record, place));
+        let [old, new] = [&self.sizes[0], &self.sizes[1]].map(growth);
+        let names = distinct(old.iter().chain(&new).map(|growth| &growth.collection));
+        let find = |all: &[CollectionGrowth], name: &str| all.iter().find(|growth| growth.collection == name).cloned();
+        StrategyChange {
+            name: name.to_owned(),
+            role: self.role(name),
+            rows,
+            throughput: self.saturation.as_ref().and_then(throughput),
+            collections: names.into_iter().map(|name| (name.clone(), find(&old, name), find(&new, name))).collect(),
+        }
+    }
+
+    /// A strategy that is unsafe in one run is not judged.
+    fn role(&self, name: &str) -> Role {
+        let is_judged =
+            |record: &RunRecord| position(record, name).is_some_and(|place| role(record, place) == Role::Judged);
+        if self.mix.all().all(is_judged) { Role::Judged } else { Role::Described }
+    }
+}
+
+/// The position of a strategy in a run; its repeat has the same name and is not meant.
+fn position(record: &RunRecord, name: &str) -> Option<usize> {
+    record.strategies.iter().position(|strategy| strategy.name == name && !strategy.is_repeat)
+}
+
+impl RunComparison {
+    /// Every judged number: strategy, row, whether it is the quantile, and its change.
+    pub fn judged(&self) -> impl Iterator<Item = (&StrategyChange, &OperationChange, bool, TimeChange)> {
+        let rows = self.strategies.iter().flat_map(|strategy| strategy.rows.iter().map(move |row| (strategy, row)));
+        let metrics = rows.flat_map(|(strategy, row)| {
+            let p99 = row.p99.map(|p99| (strategy, row, true, p99));
+            [Some((strategy, row, false, row.mean)), p99].into_iter().flatten()
+        });
+        let is_judged = |verdict| !matches!(verdict, ChangeVerdict::NotJudged | ChangeVerdict::Reference);
+        metrics.filter(move |(_, _, _, change)| is_judged(change.verdict))
+    }
+
+    /// Whether the later runs are worse anywhere.
+    pub fn has_regression(&self) -> bool {
+        self.judged().any(|(_, _, _, change)| change.verdict.is_regression())
+    }
+
+    /// The ratio that is judged.
+    pub fn judged_ratio(&self, change: &TimeChange) -> Option<f64> {
+        if self.relative_to.is_some() { change.relative } else { change.ratio }
+    }
+}
+
+/// Whether the means of operations of at least two strategies moved alike: all in one direction, each by half to one and
+/// a half of their median, and that beyond [`NOISE`].
+fn shared_shift(strategies: &[StrategyChange]) -> Option<SharedShift> {
+    let logs = |strategy: &StrategyChange| -> Vec<f64> {
+        let operations = strategy.rows.iter().filter(|row| row.operation.is_some());
+        operations.filter_map(|row| Some(row.mean.ratio?.ln())).collect()
+    };
+    let moved = strategies.iter().filter(|strategy| !logs(strategy).is_empty()).count();
+    let mut logs: Vec<f64> = strategies.iter().flat_map(logs).collect();
+    logs.sort_by(f64::total_cmp);
+    let (low, high, typical) = (*logs.first()?, *logs.last()?, logs[logs.len() / 2]);
+    let is_near = |log: &f64| (log - typical).abs() <= typical.abs() / 2.0;
+    let is_common =
+        moved > 1 && logs.len() >= ENOUGH_MEANS && typical.abs() > NOISE.ln_1p() && logs.iter().all(is_near);
+    let range = ConfidenceInterval { low: low.exp(), high: high.exp() };
+    is_common.then(|| SharedShift { means: logs.len(), typical: typical.exp(), range })
+}
+
+#[cfg(test)]
+mod tests;

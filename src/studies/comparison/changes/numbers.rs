@@ -1,0 +1,239 @@
+//! One number of a strategy in the rounds of all runs, and what became of it.
+
+use crate::record::{Metric, TimeMetric};
+use crate::results::{CellRecord, RunRecord};
+use crate::stats::compare::{ArmTimes, MINIMUM_ROUNDS};
+use crate::stats::estimate::{ConfidenceInterval, Estimate, log_ratios};
+use crate::stats::latency::geometric_mean;
+use crate::stats::series::{RoundSeries, SeriesKey};
+use crate::stats::welch::Shift;
+use crate::stats::{cells, outcome_totals, selected};
+
+use super::{ChangeVerdict, ComparedUnit, Incomparable, IncomparableReason, Sides, TimeChange, position};
+
+/// The quantile that is compared as well as the mean.
+const QUANTILE: f64 = 0.99;
+
+/// The chance (0 to 1) that an interval of a family misses its true ratio.
+const FAMILY_ERROR: f64 = 0.05;
+
+/// The fewest failures of an operation that are not put down to chance.
+const FEW_FAILURES: u64 = 10;
+
+/// What is compared of the times of a round.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Number {
+    Mean,
+    P99,
+}
+
+impl Number {
+    fn key(self, strategy: usize, operation: Option<usize>) -> SeriesKey {
+        let metric = match self {
+            Number::Mean => TimeMetric::Mean,
+            Number::P99 => TimeMetric::Quantile(QUANTILE),
+        };
+        SeriesKey::new(Metric::Time(metric), strategy, operation)
+    }
+}
+
+/// How a number is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judging {
+    /// By its values.
+    AsTheyAre,
+    /// By its values divided by those of the reference in the same rounds.
+    Relative,
+    /// Not at all: it is the reference's.
+    Reference,
+    /// Not at all: the strategy is unsafe, or a shared cache distorts its times.
+    NotJudged,
+}
+
+/// Which number, and how it is judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) strategy: &'a str,
+    /// `None` for the mix.
+    pub(crate) operation: Option<usize>,
+    /// The strategy that it is compared with in each run.
+    pub(crate) reference: Option<&'a str>,
+    pub(crate) judging: Judging,
+    pub(crate) unit: ComparedUnit,
+}
+
+/// Values of rounds, run after run, before and after.
+type Values = [Vec<Vec<Option<f64>>>; 2];
+
+/// One number per round of all runs.
+pub(crate) struct Numbers {
+    values: Values,
+    /// The values divided by those of the reference; `None` for the reference itself.
+    relative: Option<Values>,
+    /// How far the repeats of the runs show that noise alone moves its log ratio.
+    noise: f64,
+    incomparable: Option<Incomparable>,
+    judging: Judging,
+    unit: ComparedUnit,
+}
+
+impl Numbers {
+    /// From one part of the runs.
+    pub(crate) fn new(sides: &Sides, number: Number, asked: Asked) -> Numbers {
+        let Asked { strategy, operation, reference, judging, unit } = asked;
+        let of = |record: &RunRecord, name: &str| {
+            let key = |place| number.key(place, operation);
+            position(record, name).map_or_else(Vec::new, |place| RoundSeries::of(record, key(place)).rounds)
+        };
+        let relative = |reference: &str| {
+            sides.map(|record| {
+                let ratios = log_ratios(&of(record, strategy), &of(record, reference));
+                ratios.into_iter().map(|log| log.map(f64::exp)).collect()
+            })
+        };
+        // A reference that cannot be compared says nothing about the others.
+        let reference = reference.filter(|reference| *reference != strategy);
+        let usable = reference.filter(|reference| incomparable(sides, reference, operation).is_none());
+        Numbers {
+            values: sides.map(|record| of(record, strategy)),
+            relative: usable.map(relative),
+            noise: sides.all().map(|record| repeat_band(record, operation, number)).fold(0.0, f64::max),
+            incomparable: incomparable(sides, strategy, operation),
+            judging,
+            unit,
+        }
+    }
+
+    /// Whether every run has enough rounds with this number.
+    pub(crate) fn have_rounds(&self) -> bool {
+        self.values.iter().flatten().all(|rounds| rounds.iter().flatten().count() >= MINIMUM_ROUNDS)
+    }
+
+    /// Whether it is a member of the family.
+    pub(crate) fn are_judged(&self) -> bool {
+        self.have_rounds() && self.incomparable.is_none() && self.judged().is_some()
+    }
+
+    /// The values that are judged.
+    fn judged(&self) -> Option<&Values> {
+        match self.judging {
+            Judging::AsTheyAre => Some(&self.values),
+            Judging::Relative => self.relative.as_ref(),
+            Judging::Reference | Judging::NotJudged => None,
+        }
+    }
+
+    /// The change of the number, judged in a family of this many.
+    pub(crate) fn change(&self, tolerance: f64, family: usize) -> TimeChange {
+        let is_comparable = self.incomparable.is_none();
+        let shift = |values: &Values| shift(values, self.unit).filter(|_| is_comparable);
+        let ratio = |values: &Values| Some(mean_shift(values)?.exp()).filter(|_| is_comparable);
+        let judged = self.judged().filter(|_| self.have_rounds()).and_then(shift);
+        let logs = judged.map(|shift| (shift, shift.interval(FAMILY_ERROR / family.max(1) as f64)));
+        let verdict = match (self.judging, self.incomparable, logs) {
+            (Judging::NotJudged, _, _) => ChangeVerdict::NotJudged,
+            (_, Some(incomparable), _) => ChangeVerdict::Incomparable(incomparable),
+            (Judging::Reference, None, _) => ChangeVerdict::Reference,
+            (_, None, Some((shift, logs))) => verdict(logs, shift.mean, tolerance.ln_1p(), self.noise),
+            (_, None, None) => ChangeVerdict::Inconclusive,
+        };
+        let all = |side: usize| geometric_mean(&self.values[side].concat());
+        TimeChange {
+            before: all(0),
+            after: all(1),
+            ratio: ratio(&self.values),
+            relative: self.relative.as_ref().and_then(ratio),
+            interval: logs.map(|(_, logs)| ConfidenceInterval { low: logs.low.exp(), high: logs.high.exp() }),
+            verdict,
+        }
+    }
+}
+
+/// The mean of the logarithms of every run's values.
+fn run_means(runs: &[Vec<Option<f64>>]) -> Vec<f64> {
+    runs.iter().filter_map(|rounds| Some(geometric_mean(rounds)?.ln())).collect()
+}
+
+/// How far the logarithms after are from those before, each run counting alike.
+fn mean_shift([before, after]: &Values) -> Option<f64> {
+    let mean = |runs: Vec<f64>| (!runs.is_empty()).then(|| runs.iter().sum::<f64>() / runs.len() as f64);
+    Some(mean(run_means(after))? - mean(run_means(before))?)
+}
+
+/// The same with its uncertainty; `None` where nothing is known of that.
+fn shift([before, after]: &Values, unit: ComparedUnit) -> Option<Shift> {
+    let logs =
+        |runs: &[Vec<Option<f64>>]| runs.iter().flatten().flatten().map(|value| value.ln()).collect::<Vec<f64>>();
+    match unit {
+        ComparedUnit::PairedRounds => Shift::paired(&Estimate::of(&log_ratios(after.first()?, before.first()?))?),
+        ComparedUnit::Rounds => Shift::of(&logs(before), &logs(after)),
+        ComparedUnit::Runs => Shift::pooled(&run_means(before), &run_means(after)),
+    }
+}
+
+/// All arguments are logarithms: the interval of the ratio, the ratio, the tolerance, and what noise alone does.
+fn verdict(interval: ConfidenceInterval, mean: f64, tolerance: f64, noise: f64) -> ChangeVerdict {
+    let is_beyond_noise = mean.abs() > noise;
+    if interval.low >= -tolerance && interval.high <= tolerance {
+        ChangeVerdict::NoDifference
+    } else if is_beyond_noise && interval.low > tolerance {
+        ChangeVerdict::Slower
+    } else if is_beyond_noise && interval.high < -tolerance {
+        ChangeVerdict::Faster
+    } else {
+        ChangeVerdict::Inconclusive
+    }
+}
+
+/// How far the repeat of a run shows that noise alone moves this number; 0 without a repeat.
+fn repeat_band(record: &RunRecord, operation: Option<usize>, number: Number) -> f64 {
+    let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat);
+    let alone = |place| RoundSeries::alone(record, number.key(place, operation)).rounds;
+    repeat.and_then(|place| Estimate::of(&log_ratios(&alone(place), &alone(0)))?.band()).unwrap_or(0.0)
+}
+
+/// The first reason on each side.
+fn incomparable(sides: &Sides, name: &str, operation: Option<usize>) -> Option<Incomparable> {
+    let [before, after] = sides
+        .map(|record| incomparable_reason(record, position(record, name)?, operation))
+        .map(|reasons| reasons.into_iter().flatten().next());
+    (before.is_some() || after.is_some()).then_some(Incomparable { before, after })
+}
+
+fn incomparable_reason(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Option<IncomparableReason> {
+    let arm = ArmTimes::of(record, strategy, operation);
+    let is_without = |(cell, mean): (&CellRecord, &Option<f64>)| {
+        let calls = operation.map_or(cell.calls, |place| cell.operations.get(place).map_or(0, |one| one.calls));
+        calls > 0 && mean.is_none()
+    };
+    let failed = || {
+        let operations = cells(record, strategy).flat_map(|cell| selected(&cell.operations, operation));
+        outcome_totals(operations).failed()
+    };
+    if arm.overloaded.is_some() {
+        Some(IncomparableReason::Overloaded)
+    } else if arm.failed_share > record.settings.error_budget && failed() >= FEW_FAILURES {
+        Some(IncomparableReason::Failures)
+    } else {
+        cells(record, strategy).zip(&arm.alone).any(is_without).then_some(IncomparableReason::NoSuccess)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tolerance_is_where_the_whole_interval_must_lie() {
+        let ends = |low: f64, high: f64| verdict(ConfidenceInterval { low, high }, f64::midpoint(low, high), 0.05, 0.0);
+        assert_eq!(ends(0.051, 0.2), ChangeVerdict::Slower);
+        assert_eq!(ends(0.049, 0.2), ChangeVerdict::Inconclusive);
+        assert_eq!(ends(-0.049, 0.049), ChangeVerdict::NoDifference);
+        assert_eq!(ends(0.01, 0.02), ChangeVerdict::NoDifference);
+        assert_eq!(ends(-0.2, -0.051), ChangeVerdict::Faster);
+        assert_eq!(ends(-0.2, -0.049), ChangeVerdict::Inconclusive);
+        let interval = ConfidenceInterval { low: 0.06, high: 0.1 };
+        assert_eq!(verdict(interval, 0.08, 0.05, 0.09), ChangeVerdict::Inconclusive, "a repeat differs as much");
+        assert_eq!(verdict(interval, 0.08, 0.05, 0.07), ChangeVerdict::Slower);
+    }
+}

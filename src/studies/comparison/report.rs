@@ -1,0 +1,699 @@
+//! The report of a comparison of runs, A and B.
+
+use serde_json::json;
+
+use crate::report::document::cell::{Cell, Tone};
+use crate::report::document::format::{
+    NOTHING, bytes_change, count, count_change, counted, interval, listed, percent, plain, three, time,
+};
+use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::run::decision::phrase::{factor, factor_interval};
+use crate::report::run::sections as section;
+use crate::report::run::sections::method::measured;
+use crate::report::run::sections::{Finding, Headline, Section};
+use crate::report::run::validity::environment_warning;
+use crate::report::{NamedRun, Report};
+use crate::results::{Part, RunRecord, ServerSharing, in_percent};
+use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Role};
+
+use super::changes::{
+    ChangeVerdict, ComparedParts, ComparedUnit, Incomparable, IncomparableReason, OperationChange, RunComparison,
+    SharedShift, StrategyChange, TimeChange, measured_parts,
+};
+
+type CollectionChange = (String, Option<CollectionGrowth>, Option<CollectionGrowth>);
+type ChangeMeasure = Measure<Entry>;
+
+/// Regressions that the headline names, and improvements.
+const NAMED: usize = 12;
+
+/// Settings that always differ, or that the report has elsewhere.
+const OWN: [&str; 4] = ["started", "scenario", "rounds", "verification"];
+
+/// The mean or the 99th percentile of an operation of one strategy in both runs.
+struct Entry {
+    metric: &'static str,
+    change: TimeChange,
+    /// Whether the relative ratio is judged.
+    is_relative: bool,
+}
+
+/// The runs that were compared, at least one on each side.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparedRuns<'r> {
+    /// The earlier ones: A.
+    pub before: &'r [NamedRun],
+    /// The later ones: B.
+    pub after: &'r [NamedRun],
+    /// The change (0.05 for 5 %) up to which a number counts as the same.
+    pub tolerance: f64,
+    /// The strategies whose definition changed.
+    pub changed: &'r [String],
+}
+
+impl ComparedRuns<'_> {
+    /// Every run with its name here: that of its side, with a number if there are several.
+    fn named(&self) -> impl Iterator<Item = (String, &NamedRun)> {
+        [("A", self.before), ("B", self.after)].into_iter().flat_map(|(side, runs)| {
+            let name =
+                move |place: usize| if runs.len() > 1 { format!("{side}{}", place + 1) } else { side.to_owned() };
+            runs.iter().enumerate().map(move |(place, run)| (name(place), run))
+        })
+    }
+
+    /// The first run of each side.
+    fn first(&self) -> Option<[&RunRecord; 2]> {
+        Some([&self.before.first()?.record, &self.after.first()?.record])
+    }
+}
+
+impl Report {
+    /// Computes the report of a comparison.
+    pub fn of_comparison(found: &RunComparison, runs: ComparedRuns) -> Report {
+        let sections = [
+            Some(times(found, runs.tolerance)),
+            throughput(found),
+            sizes(found),
+            runs.first().and_then(|[before, after]| differences(before, after)),
+            section::warnings(warnings(found, runs)),
+        ];
+        Report::of(headline(found, runs), sections.into_iter().flatten())
+    }
+}
+
+fn headline(found: &RunComparison, runs: ComparedRuns) -> Headline {
+    let tolerance = runs.tolerance;
+    let mut all = runs.named().map(|(_, run)| &run.record);
+    let named = all
+        .next()
+        .map(|record| [&record.scenario.name, &record.scenario.title, &record.mix.name].map(|text| plain(text)));
+    let [scenario, title, mix] = named.unwrap_or_default();
+    let worse = findings(found, ChangeVerdict::is_regression, f64::recip);
+    let is_mended = |one: Incomparable| one.before.is_some() && one.after.is_none();
+    let is_better = |verdict: ChangeVerdict| {
+        verdict == ChangeVerdict::Faster || matches!(verdict, ChangeVerdict::Incomparable(one) if is_mended(one))
+    };
+    let better = findings(found, is_better, |ratio| ratio);
+    let more = worse.len().saturating_sub(NAMED) + better.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("{more} more differences are marked in the table."));
+    let subject = runs.named().map(|(name, run)| format!("{name}: {}", described(run)));
+    let several = |runs: &[NamedRun]| if runs.len() > 1 { "runs" } else { "run" };
+    let compared = format!("{} B compared with {} A, mix {mix}.", upper(several(runs.after)), several(runs.before));
+    Headline {
+        scenario,
+        title,
+        subject: std::iter::once(compared).chain(subject).collect(),
+        mix,
+        times: Some(if found.parts.mix == Part::Rate { "response" } else { "service" }),
+        sentences: vec![verdict(found, tolerance)],
+        tone: if worse.is_empty() { Tone::Strong } else { Tone::Bad },
+        findings: worse.into_iter().take(NAMED).chain(better.into_iter().take(NAMED)).collect(),
+        notes: more
+            .into_iter()
+            .chain([compared_parts(found), basis(found, runs)])
+            .chain(criteria(found, tolerance))
+            .collect(),
+        ..Headline::default()
+    }
+}
+
+fn upper(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What is compared with what, and what the intervals contain.
+fn basis(found: &RunComparison, runs: ComparedRuns) -> String {
+    let relative = found.relative_to.as_ref().map(|name| {
+        let name = plain(name);
+        format!(
+            "Judged are times relative to {name} in the same rounds, because the machine may have been more or less busy in B \
+             than in A; a change of {name} itself shows in all others. "
+        )
+    });
+    let unit = match found.unit {
+        ComparedUnit::PairedRounds => {
+            "A and B took turns, round by round, with the same data and calls: their times are compared in pairs of rounds."
+                .to_owned()
+        }
+        ComparedUnit::Rounds => "The CIs are over the rounds of one run per side. They do not contain how much runs differ from \
+                                 each other: for that, compare several, A1 A2 A3 -- B1 B2 B3."
+            .to_owned(),
+        ComparedUnit::Runs => {
+            format!("The CIs are over runs, {} of A and {} of B.", runs.before.len(), runs.after.len())
+        }
+    };
+    relative.unwrap_or_default() + &unit
+}
+
+fn described(run: &NamedRun) -> String {
+    let record = &run.record;
+    let calls = record.settings.calls.map_or(String::new(), |calls| format!(" of {}", counted(calls, "call")));
+    let rounds = counted(record.complete_rounds().max(record.rounds.len()) as u64, "round");
+    let (name, version, started) = (plain(&run.name), plain(&record.server.version), plain(&record.started));
+    format!("{name}, MongoDB {version}, {rounds}{calls}, started {started}.")
+}
+
+/// The changes with some verdicts, by the size of their ratio.
+fn findings(
+    found: &RunComparison,
+    is_meant: impl Fn(ChangeVerdict) -> bool,
+    order: impl Fn(f64) -> f64,
+) -> Vec<Finding> {
+    let mut all: Vec<_> = found.judged().filter(|(.., change)| is_meant(change.verdict)).collect();
+    let size = |change: &TimeChange| found.judged_ratio(change).map_or(0.0, &order);
+    all.sort_by(|a, b| size(&a.3).total_cmp(&size(&b.3)));
+    let finding = |(strategy, row, is_quantile, change): (&StrategyChange, &OperationChange, bool, TimeChange)| {
+        let quantile = if is_quantile { " p99" } else { "" };
+        let name = format!("{} {}{quantile}", plain(&strategy.name), operation(row));
+        let text = match (change.verdict, found.judged_ratio(&change)) {
+            (ChangeVerdict::Incomparable(incomparable), _) => incomparable_text(incomparable),
+            (_, Some(mean)) => {
+                let ratio = Ratio { mean, interval: change.interval, rounds: 0 };
+                let relative = found.relative_to.as_ref().map(|name| format!(", relative to {}", plain(name)));
+                let interval = factor_interval(&ratio).map_or_else(String::new, |interval| format!(" ({interval})"));
+                factor(mean, Quantity::Time) + &interval + &relative.unwrap_or_default()
+            }
+            (_, None) => NOTHING.to_owned(),
+        };
+        Finding { name, text, is_difference: true }
+    };
+    all.into_iter().map(finding).collect()
+}
+
+fn operation(row: &OperationChange) -> String {
+    row.operation.as_deref().map_or_else(|| "mix".to_owned(), plain)
+}
+
+fn incomparable_text(Incomparable { before, after }: Incomparable) -> String {
+    let what = |why: IncomparableReason| match why {
+        IncomparableReason::Overloaded => "could not keep up with the calls",
+        IncomparableReason::Failures => "failed in too many calls",
+        IncomparableReason::NoSuccess => "had a round without a successful call",
+    };
+    match (before, after) {
+        (Some(old), Some(new)) if old == new => format!("{} in both runs", what(old)),
+        (Some(old), Some(new)) => format!("{} in A, and {} in B", what(old), what(new)),
+        (Some(old), None) => format!("{} in A and not in B", what(old)),
+        (None, new) => format!("{} in B and not in A", new.map_or(NOTHING, what)),
+    }
+}
+
+fn verdict(found: &RunComparison, tolerance: f64) -> String {
+    let count = |is_meant: &dyn Fn(ChangeVerdict) -> bool| {
+        found.judged().filter(|(.., change)| is_meant(change.verdict)).count() as u64
+    };
+    let limit = limit(tolerance);
+    let all = counted(count(&|_| true), "number");
+    let slower = count(&|verdict| verdict == ChangeVerdict::Slower);
+    let broken = count(&ChangeVerdict::is_regression) - slower;
+    let is_incomparable = |verdict| matches!(verdict, ChangeVerdict::Incomparable(_)) && !verdict.is_regression();
+    let parts = [
+        (count(&|verdict| verdict == ChangeVerdict::NoDifference), format!("the same within {limit}")),
+        (count(&|verdict| verdict == ChangeVerdict::Faster), "faster".to_owned()),
+        (count(&|verdict| verdict == ChangeVerdict::Inconclusive), "inconclusive".to_owned()),
+        (count(&is_incomparable), "not compared".to_owned()),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}"));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let rest = |start: &str| if parts.is_empty() { String::new() } else { format!("{start}{parts}") };
+    let is_possible = |change: TimeChange| change.interval.is_none_or(|interval| interval.high > 1.0 + tolerance);
+    let is_open =
+        found.judged().all(|(.., change)| change.verdict == ChangeVerdict::Inconclusive && is_possible(change));
+    if slower + broken == 0 {
+        return if is_open {
+            format!(
+                "Undecided: a regression beyond {limit} is neither shown nor excluded in {all}; use a longer preset."
+            )
+        } else {
+            format!("No regression beyond {limit} found in {all}{}.", rest(": "))
+        };
+    }
+    let relative = found.relative_to.as_ref().map(|name| format!(", relative to {},", plain(name))).unwrap_or_default();
+    let slower_text = format!("B is slower than A{relative} by more than {limit} in {slower} of {all}");
+    let regression = match (slower, broken) {
+        (_, 0) => slower_text,
+        (0, _) => format!("{broken} of {all} can no longer be compared, because calls fail or wait"),
+        _ => format!("{slower_text}, and {broken} can no longer be compared, because calls fail or wait"),
+    };
+    format!("REGRESSION: {regression}{}.", rest("; of the others "))
+}
+
+fn limit(tolerance: f64) -> String {
+    format!("{} %", in_percent(tolerance))
+}
+
+/// The parts whose times the numbers are.
+fn compared_parts(found: &RunComparison) -> String {
+    let ComparedParts { mix, operations } = found.parts;
+    if mix == operations {
+        return format!("All times: {}.", mix.label());
+    }
+    format!("Times of operations: {}. Times of the mix: {}.", operations.label(), mix.label())
+}
+
+/// What could be undetected, and when a difference is reported.
+fn criteria(found: &RunComparison, tolerance: f64) -> Vec<String> {
+    let inconclusive = found.judged().filter(|(.., change)| change.verdict == ChangeVerdict::Inconclusive);
+    let hidden = inconclusive.filter_map(|(.., change)| Some(change.interval?.high - 1.0)).fold(0.0, f64::max);
+    let undetected = (hidden > tolerance)
+        .then(|| format!("Inconclusive numbers could hide a regression of up to {}.", percent(hidden)));
+    let criteria = format!(
+        "A difference is reported only if its whole 95 % CI is beyond {} and it exceeds the noise that the repeats of both \
+         runs show. The CIs cover all operations at once; the mix is a family of its own.",
+        limit(tolerance)
+    );
+    undetected.into_iter().chain([criteria]).collect()
+}
+
+fn times(found: &RunComparison, tolerance: f64) -> Section {
+    let is_relative = found.relative_to.is_some();
+    let measures = [
+        ChangeMeasure::text("metric", "", "`mean` or `p99`.", |one| Cell::text(one.metric)).only(Forms::JSON),
+        ChangeMeasure::new("before_ns", "A", "The time in run A: the geometric mean over rounds.", |one| {
+            Cell::number(one.change.before, time)
+        }),
+        ChangeMeasure::new("after_ns", "B", "The time in run B.", |one| Cell::number(one.change.after, time)),
+        ChangeMeasure::new("ratio", "ratio", "B divided by A.", |one| {
+            let cell =
+                if one.is_relative { Cell::number(one.change.ratio, three) } else { judged(one, one.change.ratio) };
+            cell.with_value(one.change.ratio)
+        }),
+        ChangeMeasure::new(
+            "relative",
+            "relative",
+            "The ratio divided by that of the strategy it is relative to.",
+            |one| {
+                let relative = one.change.relative;
+                let cell = relative.filter(|_| one.is_relative).map(|_| judged(one, relative));
+                cell.unwrap_or_default().with_value(relative)
+            },
+        ),
+        ChangeMeasure::text("ci", "95 % CI", "The confidence interval of the judged ratio.", |one| {
+            Cell::text(one.change.interval.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
+        })
+        .only(Forms::READ),
+        ChangeMeasure::data("low", "The lower bound of the 95 % CI: of the relative ratio if that is judged.", |one| {
+            Cell::value(one.change.interval.map(|bounds| bounds.low))
+        }),
+        ChangeMeasure::data("high", "The upper bound.", |one| {
+            Cell::value(one.change.interval.map(|bounds| bounds.high))
+        }),
+        ChangeMeasure::text(
+            "verdict",
+            "",
+            "`slower`, `faster`, `no_difference`, `inconclusive`, `incomparable`, `reference` or `not_judged`.",
+            |one| Cell::text(verdict_name(one.change.verdict)),
+        )
+        .only(Forms::JSON),
+    ];
+    let longest = found.strategies.iter().max_by_key(|strategy| strategy.rows.len());
+    // The mix is last in the comparison and first in reports.
+    let names = longest.map_or(&[][..], |strategy| &strategy.rows);
+    let (operations, mix) = names.split_at(names.len().saturating_sub(1));
+    let rows = mix.iter().chain(operations).flat_map(|named| ["mean", "p99"].map(|metric| (named, metric))).flat_map(
+        |(named, metric)| {
+            let name = operation(named);
+            let label = if metric == "mean" { name.clone() } else { format!("{name} {metric}") };
+            let group = Cell::text(label).with_value(name);
+            found.strategies.iter().enumerate().filter_map(move |(place, strategy)| {
+                let row = strategy.rows.iter().find(|row| row.operation == named.operation)?;
+                let change = if metric == "mean" { row.mean } else { row.p99? };
+                let named = Row::new(plain(&strategy.name)).group(group.clone()).series(place);
+                Some((named, Entry { metric, change, is_relative }))
+            })
+        },
+    );
+    let table = Table::new("changes", "Time per call", Column::strategy(), &measures, rows.collect::<Vec<_>>())
+        .grouped(Column::operation())
+        .side_by_side(Forms::TERMINAL);
+    let unjudged = found.strategies.iter().filter(|strategy| strategy.role != Role::Judged);
+    let unjudged: Vec<String> = unjudged.map(|strategy| plain(&strategy.name)).collect();
+    let unjudged =
+        if unjudged.is_empty() { String::new() } else { format!("Unsafe and not judged: {}.", listed(&unjudged)) };
+    let relative = found
+        .relative_to
+        .as_ref()
+        .map(|name| format!("relative: ratio / ratio of {}, which the marks and the CI belong to. ", plain(name)));
+    let note = format!(
+        "ratio: B / A, below 1 is faster. {}▼ ▲ reported difference. ? inconclusive: the CI extends beyond {}.",
+        relative.unwrap_or_default(),
+        limit(tolerance)
+    );
+    let withheld: Vec<String> = found.withheld.iter().map(|name| plain(name)).collect();
+    let withheld = if withheld.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "Not judged, because a cache that strategies shared distorts their times: {}. Measure with --isolate, or with a server \
+             per strategy.",
+            listed(&withheld)
+        )
+    };
+    Section::new("changes", "Time per call").table(table).note(unjudged).note(withheld).note(note)
+}
+
+/// The judged ratio with its mark.
+fn judged(one: &Entry, ratio: Option<f64>) -> Cell {
+    let (mark, tone) = match one.change.verdict {
+        ChangeVerdict::Slower => ("▲ ", Tone::Bad),
+        ChangeVerdict::Faster => ("▼ ", Tone::Good),
+        ChangeVerdict::Inconclusive => ("? ", Tone::Faint),
+        ChangeVerdict::NotJudged => ("", Tone::Faint),
+        ChangeVerdict::NoDifference | ChangeVerdict::Reference | ChangeVerdict::Incomparable(_) => ("", Tone::Plain),
+    };
+    Cell::number(ratio, |ratio| format!("{mark}{}", three(ratio))).tone(tone)
+}
+
+fn verdict_name(verdict: ChangeVerdict) -> &'static str {
+    match verdict {
+        ChangeVerdict::Slower => "slower",
+        ChangeVerdict::Faster => "faster",
+        ChangeVerdict::NoDifference => "no_difference",
+        ChangeVerdict::Inconclusive => "inconclusive",
+        ChangeVerdict::Incomparable(_) => "incomparable",
+        ChangeVerdict::Reference => "reference",
+        ChangeVerdict::NotJudged => "not_judged",
+    }
+}
+
+/// Calls per second of the strategies at saturation; `None` where a run did not measure it.
+fn throughput(found: &RunComparison) -> Option<Section> {
+    let measures = [
+        Measure::new("before", "A", "Calls per second in run A.", |(before, _): &(f64, f64)| rate(*before)),
+        Measure::new("after", "B", "Calls per second in run B.", |(_, after)| rate(*after)),
+        Measure::new("ratio", "ratio", "B divided by A.", |(before, after)| Cell::number(Some(after / before), three)),
+    ];
+    let strategies = found.strategies.iter();
+    let rows = strategies.filter_map(|strategy| Some((Row::new(plain(&strategy.name)), strategy.throughput?)));
+    let title = "Calls per second";
+    let table = Table::new("throughput_changes", title, Column::strategy(), &measures, rows);
+    Section::new("throughput", title).table(table).with_rows()
+}
+
+fn rate(rate: f64) -> Cell {
+    Cell::number(Some(rate), |rate| count(rate.round() as u64))
+}
+
+/// The sizes of collections in both runs; `None` without any.
+fn sizes(found: &RunComparison) -> Option<Section> {
+    let measures = [
+        size("documents", "documents", "How many documents.", |one| {
+            change(one, |growth| growth.documents.after, count_change)
+        }),
+        size("mean_bytes", "mean", "The mean size of a document.", |one| {
+            change(one, |growth| growth.mean.after, bytes_change)
+        }),
+        size("storage_bytes", "storage", "The collection's file.", |one| {
+            change(one, |growth| growth.storage.after, bytes_change)
+        }),
+        size("index_bytes", "indexes", "The indexes' files.", |one| {
+            change(one, |growth| growth.indexes.after, bytes_change)
+        }),
+    ];
+    let rows = found.strategies.iter().flat_map(|strategy| {
+        let group = Cell::text(plain(&strategy.name));
+        strategy.collections.iter().map(move |one| (Row::new(plain(&one.0)).group(group.clone()), one))
+    });
+    let name = Column::text("collection", "collection", "The collection.");
+    let title = "Collections after the calls of a round, A → B";
+    let table = Table::new("collection_changes", title, name, &measures, rows).grouped(Column::strategy());
+    Section::new("collections", title).table(table).with_rows()
+}
+
+fn size<'c>(
+    key: &'static str,
+    heading: &str,
+    about: &'static str,
+    cell: fn(&&'c CollectionChange) -> Cell,
+) -> Measure<&'c CollectionChange> {
+    Measure::new(key, heading, about, cell).of(Kind::Map)
+}
+
+fn change(
+    (_, before, after): &CollectionChange,
+    of: fn(&CollectionGrowth) -> f64,
+    text: fn(f64, f64) -> String,
+) -> Cell {
+    let (before, after) = (before.as_ref().map(of), after.as_ref().map(of));
+    let both = before.zip(after).map_or_else(|| NOTHING.to_owned(), |(before, after)| text(before, after));
+    Cell::text(both).with_value(json!({ "before": before, "after": after }))
+}
+
+/// Settings, machine and server where the first runs of both sides differ; `None` where they do not.
+fn differences(before: &RunRecord, after: &RunRecord) -> Option<Section> {
+    let strategies = |record: &RunRecord| {
+        let named = record.strategies.iter().filter(|strategy| !strategy.is_repeat);
+        ("strategies".to_owned(), named.map(|strategy| plain(&strategy.name)).collect::<Vec<_>>().join(", "))
+    };
+    let [old, new] =
+        [before, after].map(|record| measured(record).into_iter().chain([strategies(record)]).collect::<Vec<_>>());
+    let value = |pairs: &[(String, String)], name: &str| {
+        pairs.iter().find(|(other, _)| other == name).map_or_else(|| NOTHING.to_owned(), |(_, value)| value.clone())
+    };
+    let mut rows: Vec<(Row, [String; 2])> = Vec::new();
+    for (name, _) in old.iter().chain(&new).filter(|(name, _)| !OWN.contains(&name.as_str())) {
+        let values = [value(&old, name), value(&new, name)];
+        if values[0] != values[1] && !rows.iter().any(|(row, _)| row.name.text == *name) {
+            rows.push((Row::new(name.as_str()), values));
+        }
+    }
+    let measures = [
+        Measure::text("change", "", "", |[old, new]: &[String; 2]| Cell::text(format!("{old} → {new}")))
+            .only(Forms::TERMINAL),
+        Measure::text("before", "A", "In run A, the first of several.", |[old, _]: &[String; 2]| Cell::text(old))
+            .only(Forms::DETAILED),
+        Measure::text("after", "B", "In run B, the first of several.", |[_, new]: &[String; 2]| Cell::text(new))
+            .only(Forms::DETAILED),
+    ];
+    let name = Column::text("setting", "setting", "What was set or found.");
+    let table = Table::new("setting_changes", "What differs", name, &measures, rows).list();
+    Section::new("settings", "What differs, A → B").table(table).with_rows()
+}
+
+fn warnings(found: &RunComparison, runs: ComparedRuns) -> Vec<String> {
+    let mut warnings: Vec<String> = found.shared_shift.map(|shift| shared_shift(shift, found)).into_iter().collect();
+    warnings.extend(runs.first().map_or_else(Vec::new, |pair| setting_warnings(found, pair)));
+    warnings.extend(runs.changed.iter().map(|name| format!("The definition of strategy {} changed.", plain(name))));
+    for (name, NamedRun { record, .. }) in runs.named() {
+        let of_run = record.warnings.iter().map(|warning| plain(warning));
+        let parts = record.all_parts();
+        let of_part = |part| stats::environment_warnings(part).into_iter().map(|one| environment_warning(part, one));
+        for warning in of_run.chain(parts.values().flat_map(of_part)).map(|warning| format!("{name}: {warning}")) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    if !runs.named().any(|(_, run)| run.record.strategies.iter().any(|strategy| strategy.is_repeat)) {
+        warnings.push("No run has a repeat of the baseline, so the noise is unknown.".into());
+    }
+    warnings
+}
+
+/// What two runs measured differently.
+fn setting_warnings(found: &RunComparison, [before, after]: [&RunRecord; 2]) -> Vec<String> {
+    let mut warnings: Vec<String> = other_rate(found, before, after).into_iter().collect();
+    if let (Some(old), Some(new)) = (before.settings.calls, after.settings.calls)
+        && old != new
+    {
+        warnings.push(format!(
+            "The rounds have different numbers of calls, so documents that grow end at different sizes: measure B with {} per \
+             round.",
+            counted(old, "call")
+        ));
+    }
+    if before.settings.isolated.is_some() != after.settings.isolated.is_some() {
+        let (isolated, other) = if before.settings.isolated.is_some() { ("A", "B") } else { ("B", "A") };
+        warnings.push(format!(
+            "In {isolated} every strategy had the server to itself, in {other} it had not: measure {other} again in isolation."
+        ));
+    }
+    if before.server.servers != after.server.servers {
+        let (own, other) = if before.server.servers == ServerSharing::PerStrategy { ("A", "B") } else { ("B", "A") };
+        warnings.push(format!("In {own} every strategy had a server of its own, in {other} all shared one."));
+    }
+    warnings
+}
+
+/// Whether the mix was compared at saturation only because the common rates differ.
+fn other_rate(found: &RunComparison, before: &RunRecord, after: &RunRecord) -> Option<String> {
+    let have_rate = [before, after].iter().all(|record| measured_parts(record).contains(&Part::Rate));
+    let rate = before.settings.planned_rate().filter(|_| have_rate && found.parts.mix != Part::Rate)?;
+    Some(format!(
+        "The common rates or their arrivals differ, so the mix was not compared there: measure B with --rate {rate} and the \
+         arrivals of A."
+    ))
+}
+
+fn shared_shift(SharedShift { means, typical, range }: SharedShift, found: &RunComparison) -> String {
+    let (low, high, typical) = (three(range.low), three(range.high), three(typical));
+    let relative = if found.relative_to.is_some() { " What is relative does not contain it." } else { "" };
+    format!(
+        "All {means} means changed alike, by {low} to {high} (median {typical}): the cause may be the server, or a machine that was \
+         more or less busy. See what differs; `docshape run --ab` measures two servers in turns.{relative}"
+    )
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::super::changes::{RunSides, compare_runs};
+    use super::*;
+    use crate::record::CallOutcome;
+    use crate::report::tests::in_every_form;
+    use crate::stats::sample;
+
+    fn slowed(strategies: &[usize], factor: f64) -> RunRecord {
+        let mut run = sample::run(8);
+        for round in &mut run.rounds {
+            for strategy in strategies {
+                for operation in &mut round.cells[*strategy].operations {
+                    operation.outcomes.iter_mut().for_each(|one| one.sum = (one.sum as f64 * factor).round() as u64);
+                }
+            }
+        }
+        run
+    }
+
+    fn compared(before: &RunRecord, after: &RunRecord, changed: &[String]) -> Report {
+        let run = |name: &str, record: &RunRecord| NamedRun { name: name.into(), record: record.clone() };
+        of_runs(&[run("results/a", before)], &[run("saved run main", after)], changed)
+    }
+
+    fn of_runs(before: &[NamedRun], after: &[NamedRun], changed: &[String]) -> Report {
+        let strategies: Vec<String> = before[0].record.strategies.iter().map(|one| one.name.clone()).collect();
+        let records = |runs: &'_ [NamedRun]| runs.iter().map(|run| run.record.clone()).collect::<Vec<_>>();
+        let [old, new] = [before, after].map(records);
+        let [old, new]: [Vec<&RunRecord>; 2] = [&old, &new].map(|side| side.iter().collect());
+        let reference = Some(strategies[0].as_str());
+        let sides = RunSides { before: &old, after: &new, strategies: &strategies, reference, tolerance: 0.05 };
+        let found = compare_runs(sides).unwrap();
+        Report::of_comparison(&found, ComparedRuns { before, after, tolerance: 0.05, changed })
+    }
+
+    /// Two runs that took turns on two servers.
+    fn in_turns(mut before: RunRecord, mut after: RunRecord) -> Report {
+        (before.id, after.id) = ("a".into(), "b".into());
+        after.turns_with = Some("a".into());
+        before.turns_with = Some("b".into());
+        compared(&before, &after, &[])
+    }
+
+    /// A comparison with every section and table.
+    pub(crate) fn complete() -> Report {
+        let mut after = slowed(&[0], 1.5);
+        for round in &mut after.rounds {
+            for operation in &mut round.cells[1].operations {
+                operation.outcomes.iter_mut().for_each(|one| one.sum /= 2);
+            }
+        }
+        after.server.version = "7.0.1".into();
+        after.settings.calls = Some(1_000);
+        compared(&sample::run(8), &after, &["embedded".to_owned()])
+    }
+
+    #[test]
+    fn one_strategy_is_slower_and_another_faster() {
+        let [terminal, markdown] = in_every_form(&complete());
+        insta::assert_snapshot!("slower_and_faster_80_columns", terminal);
+        insta::assert_snapshot!("slower_and_faster_markdown", markdown);
+    }
+
+    #[test]
+    fn servers_in_turns_are_compared_by_their_times() {
+        let [terminal, _] = in_every_form(&in_turns(sample::run(8), slowed(&[0], 1.5)));
+        insta::assert_snapshot!("in_turns_80_columns", terminal);
+    }
+
+    #[test]
+    fn what_a_shared_cache_distorts_is_not_judged() {
+        let mut run = sample::whole(&sample::run(8));
+        run.server.servers = ServerSharing::Shared;
+        for cell in run.parts.values_mut().flatten().flat_map(|round| &mut round.cells) {
+            for counters in cell.own_counters.iter_mut().chain([&mut cell.counters]) {
+                counters.extend([("cache_bytes_written".to_owned(), 90e6), ("oplog_bytes".to_owned(), 1e5)]);
+            }
+        }
+        let strategies: Vec<String> = run.strategies.iter().map(|one| one.name.clone()).collect();
+        let (sides, reference) = ([&run], Some(strategies[0].as_str()));
+        let runs = RunSides { before: &sides, after: &sides, strategies: &strategies, reference, tolerance: 0.05 };
+        let found = compare_runs(runs).unwrap();
+        assert_eq!((found.judged().count(), &found.withheld), (0, &strategies));
+        let named = [NamedRun { name: "run".into(), record: run.clone() }];
+        let runs = ComparedRuns { before: &named, after: &named, tolerance: 0.05, changed: &[] };
+        let [text, _] = in_every_form(&Report::of_comparison(&found, runs));
+        assert!(
+            text.replace('\n', " ").contains("a cache that strategies shared distorts their times: embedded, linked"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn several_runs_have_numbers() {
+        let run = |name: &str, record: RunRecord| NamedRun { name: name.into(), record };
+        let before = [run("one", sample::run(8)), run("two", slowed(&[1], 1.02))];
+        let report = of_runs(&before, &[run("three", slowed(&[1], 3.0))], &[]);
+        let [text, _] = in_every_form(&report);
+        for words in
+            ["Run B compared with runs A, mix", "A2: two, MongoDB", "B: three", "over runs, 2 of A and 1 of B."]
+        {
+            assert!(text.replace("\n", " ").contains(words), "{words}: {text}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_json_are_those_of_the_comparison() {
+        let record = crate::report::write::json::tests::record(
+            &complete(),
+            "changes",
+            &[("strategy", "linked"), ("operation", "mix")],
+        );
+        assert_eq!((&record["metric"], &record["verdict"]), (&json!("mean"), &json!("faster")));
+        assert!((record["ratio"].as_f64().unwrap() - 0.5).abs() < 1e-3 && record["high"].as_f64().unwrap() < 0.52);
+        assert!((record["relative"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-3, "{record}");
+    }
+
+    #[test]
+    fn a_shift_of_all_is_a_warning() {
+        let [text, markdown] = in_every_form(&compared(&sample::run(8), &slowed(&[0, 1, 2], 1.4), &[]));
+        let warning = "All 9 means changed alike, by 1.40 to 1.40 (median 1.40)";
+        assert!(text.contains(warning) && markdown.contains(warning), "{text}");
+    }
+
+    #[test]
+    fn nothing_shown_is_no_all_clear() {
+        let run = sample::run(8);
+        let [text, _] = in_every_form(&compared(&run, &run, &[]));
+        assert!(text.contains("No regression beyond 5 % found in 4 numbers: "), "{text}");
+        let mut wild = run.clone();
+        for (place, round) in wild.rounds.iter_mut().enumerate() {
+            let outcomes = round.cells[1].operations.iter_mut().flat_map(|one| &mut one.outcomes);
+            outcomes.for_each(|one| one.sum *= 1 + place as u64 % 4);
+        }
+        let [_, text] = in_every_form(&compared(&wild, &wild, &[]));
+        let verdict = "Undecided: a regression beyond 5 % is neither shown nor excluded in 4 numbers";
+        assert!(text.contains(verdict) && text.contains("could hide a regression of up to"), "{text}");
+        assert!(!text.contains("No regression"));
+    }
+
+    #[test]
+    fn new_failures_are_regressions() {
+        let mut after = sample::run(8);
+        after.settings.error_budget = 1.0;
+        after.rounds[0].cells[1].operations[1].outcomes[0].outcome = CallOutcome::Failed;
+        let report = compared(&sample::run(8), &after, &[]);
+        let verdict = &report.headline.sentences[0];
+        assert!(verdict.contains("No regression beyond 5 % found") && verdict.contains("not compared"), "{verdict}");
+        assert_eq!(report.headline.findings, []);
+        after.settings.error_budget = sample::run(8).settings.error_budget;
+        for cell in after.rounds.iter_mut().map(|round| &mut round.cells[1]) {
+            cell.operations[1].outcomes[0].outcome = CallOutcome::Failed;
+        }
+        let report = compared(&sample::run(8), &after, &[]);
+        let finding = &report.headline.findings[0];
+        assert_eq!(finding.text, "failed in too many calls in B and not in A");
+        let verdict = &report.headline.sentences[0];
+        assert!(verdict.contains("can no longer be compared, because calls fail or wait"), "{verdict}");
+        assert!(!verdict.contains("slower"), "{verdict}");
+    }
+}

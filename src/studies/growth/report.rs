@@ -1,0 +1,448 @@
+//! The report of growth: what calls cost while documents grow, and what happens when one is full.
+
+use crate::report::Report;
+use crate::report::document::cell::{Cell, Tone};
+use crate::report::document::chart::{Charts, Series};
+use crate::report::document::format::{bytes, count, counted, plain, three, time};
+use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::run::sections::{Finding, Headline, Section};
+use crate::results::{CellRecord, GrowthEnd, GrowthRecord};
+
+use super::curve::{GrowthCurve, StagePoint, calls_after, largest_document};
+use super::stages::{StageChart, StageLine};
+
+/// An exponent up to which a time is called flat.
+const FLAT: f64 = 0.25;
+
+/// Growth as it is reported.
+struct GrowthResults<'r> {
+    record: &'r GrowthRecord,
+    /// The operations that were measured, the growing one first.
+    operations: Vec<usize>,
+    /// Per strategy, the curves of these operations.
+    curves: Vec<Vec<GrowthCurve>>,
+}
+
+/// What the growing operation cost a strategy at a stage, per call, and the sizes after it.
+struct StageCost {
+    largest: f64,
+    data: f64,
+    indexes: f64,
+    cpu: Option<f64>,
+    oplog: Option<f64>,
+    journal: Option<f64>,
+    whole: Option<f64>,
+    changes: Option<f64>,
+}
+
+impl Report {
+    /// Computes the report of growth.
+    pub fn of_growth(record: &GrowthRecord) -> Report {
+        let operations: Vec<usize> = std::iter::once(record.operation).chain(record.sampled.iter().copied()).collect();
+        let of = |strategy| operations.iter().map(|place| GrowthCurve::of(record, strategy, *place)).collect();
+        let curves = (0..record.run.strategies.len()).map(of).collect();
+        let growth = GrowthResults { record, operations, curves };
+        let sections = [growth.times(), growth.sizes(), growth.ends(), growth.stages()];
+        Report::of(growth.headline(), sections)
+    }
+}
+
+impl GrowthResults<'_> {
+    fn strategy(&self, place: usize) -> String {
+        self.record.run.strategies.get(place).map_or_else(String::new, |one| plain(&one.name))
+    }
+
+    fn operation(&self, place: usize) -> String {
+        self.record.run.operations.get(place).map_or_else(String::new, |name| plain(name))
+    }
+
+    fn strategies(&self) -> std::ops::Range<usize> {
+        0..self.record.run.strategies.len()
+    }
+
+    fn headline(&self) -> Headline {
+        let growing = self.operation(self.record.operation);
+        let calls = self.record.stages.last().map_or(0, |stage| calls_after(self.record, stage));
+        let until = match self.record.until.as_str() {
+            "refused" => "until a strategy refuses".to_owned(),
+            calls if calls.parse::<u64>().is_ok() => format!("until {} calls are made", plain(calls)),
+            size => format!("until a document has {}", plain(size)),
+        };
+        let clients = counted(self.record.run.settings.clients as u64, "client");
+        let set = self.record.run.parameters.iter().map(|(name, value)| plain(&format!("{name} = {value}")));
+        let is_complete = self.record.run.status == crate::results::Status::Complete;
+        Headline {
+            scenario: plain(&self.record.run.scenario.name),
+            title: plain(&self.record.run.scenario.title),
+            subject: [
+                self.record.question.as_deref().map(plain).unwrap_or_default(),
+                format!("{} calls of {growing}, {until}; {}.", count(calls), set.collect::<Vec<_>>().join(", ")),
+                format!(
+                    "{} were measured, one client at a time; {clients} made the calls between them.",
+                    counted(self.record.stages.len() as u64, "stage")
+                ),
+            ]
+            .into_iter()
+            .filter(|line| !line.is_empty())
+            .collect(),
+            mix: plain(&self.record.run.mix.name),
+            incomplete: match (is_complete, self.record.is_reached) {
+                (false, _) => Some("The growth ended early: later stages are missing.".to_owned()),
+                (true, false) => {
+                    Some(format!("The time was over before the end ({until}): use a longer --time-limit."))
+                }
+                (true, true) => None,
+            },
+            sentences: self.strategies().filter_map(|place| self.sentence(place)).collect(),
+            findings_lead: "Times that double",
+            findings: self.findings(),
+            ..Headline::default()
+        }
+    }
+
+    /// What became of a strategy.
+    fn sentence(&self, place: usize) -> Option<String> {
+        let last = self.record.stages.iter().rev().find_map(|stage| stage.cells.get(place)?.as_ref())?;
+        let (largest, name) = (bytes(largest_document(last) as f64), self.strategy(place));
+        let end = self.record.ends.get(place)?;
+        let growing = self.operation(self.record.operation);
+        let said = match &end.refused {
+            Some(reason) => format!(
+                "{name} refused {growing} ({}) after {}, when its largest document was {largest}{}",
+                plain(reason),
+                counted(end.succeeded, "call"),
+                self.per_day(end.succeeded).map(|time| format!("; {time}")).unwrap_or_default()
+            ),
+            None => {
+                format!("{name} refused none of {}; its largest document is {largest}", counted(end.succeeded, "call"))
+            }
+        };
+        let anomalies: u64 = end.audits.iter().map(crate::results::AuditRecord::anomalies).sum();
+        let kept = match (end.audits.is_empty(), anomalies) {
+            (true, _) => String::new(),
+            (false, 0) => ", and its audits found nothing lost or wrong".to_owned(),
+            (false, _) => format!(", and its audits found {}", counted(anomalies, "anomaly")),
+        };
+        Some(format!("{said}{kept}."))
+    }
+
+    /// After how long an application has made some calls, when the user has said how many it makes a day.
+    fn per_day(&self, calls: u64) -> Option<String> {
+        let days = calls as f64 / self.record.per_day? as f64;
+        let (number, unit) = match days {
+            days if days < 2.0 => (days * 24.0, "hours"),
+            days if days < 60.0 => (days, "days"),
+            days if days < 730.0 => (days / 30.44, "months"),
+            days => (days / 365.25, "years"),
+        };
+        Some(format!("at {} a day that is after {} {unit}", count(self.record.per_day?), three(number)))
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for (place, operation) in self.operations.iter().enumerate() {
+            let mut texts = Vec::new();
+            for strategy in self.strategies() {
+                let curve = &self.curves[strategy][place];
+                let (Some((_, to)), Some(first), Some(last)) =
+                    (curve.doubling(), curve.points.first(), curve.points.last())
+                else {
+                    continue;
+                };
+                let when = self.per_day(to.calls).map(|time| format!(", {time}")).unwrap_or_default();
+                texts.push(format!(
+                    "{} from {} to {}, doubled {}{when}",
+                    self.strategy(strategy),
+                    time(first.median),
+                    time(last.median),
+                    self.doubling(curve)
+                ));
+            }
+            if !texts.is_empty() {
+                findings.push(Finding {
+                    name: self.operation(*operation),
+                    text: texts.join("; "),
+                    is_difference: true,
+                });
+            }
+        }
+        findings
+    }
+
+    /// Where the time of a curve has doubled.
+    fn doubling(&self, curve: &GrowthCurve) -> String {
+        let Some((from, to)) = curve.doubling() else { return "no".to_owned() };
+        if from.largest == to.largest {
+            return format!("at {} to {} calls", count(from.calls), count(to.calls));
+        }
+        let sizes = format!("{} to {}", bytes(from.largest as f64), bytes(to.largest as f64));
+        format!("at {} to {} calls ({sizes})", count(from.calls), count(to.calls))
+    }
+
+    fn times(&self) -> Section {
+        let measures = [
+            Measure::new("first_ns", "at first", "The median at the first stage.", |one: &(GrowthCurve, String)| {
+                Cell::number(one.0.points.first().map(|point| point.median), time)
+            }),
+            Measure::new("last_ns", "at the end", "The median at the last stage.", |one| {
+                Cell::number(one.0.points.last().map(|point| point.median), time)
+            }),
+            Measure::new("times", "times", "The last median divided by the first.", |one| {
+                let ends = one.0.points.first().zip(one.0.points.last());
+                let tone = if one.0.doubling().is_some() { Tone::Bad } else { Tone::Plain };
+                Cell::number(ends.map(|(first, last)| last.median / first.median), three).tone(tone)
+            }),
+            Measure::text(
+                "shape",
+                "grows",
+                "How the median grows with the calls n in the last tenfold of them: n^1 is in proportion.",
+                |one| {
+                    let word = one.0.exponent().map(|exponent| match exponent {
+                        exponent if exponent <= FLAT => "flat".to_owned(),
+                        exponent => format!("as n^{exponent:.2}"),
+                    });
+                    Cell::text(word.unwrap_or_default())
+                },
+            ),
+            Measure::data("exponent", "The exponent of the calls with which the median grows.", |one| {
+                Cell::value(one.0.exponent())
+            }),
+            Measure::text("doubles", "doubled", "The stages between which the median has doubled for good.", |one| {
+                Cell::text(one.1.as_str())
+            }),
+        ];
+        let rows = self.operations.iter().enumerate().flat_map(|(place, operation)| {
+            let group = self.operation(*operation);
+            self.strategies().map(move |strategy| {
+                let curve = self.curves[strategy][place].clone();
+                let doubled = self.doubling(&curve);
+                (Row::new(self.strategy(strategy)).group(Cell::text(group.as_str())).series(strategy), (curve, doubled))
+            })
+        });
+        let table = Table::new("grown_times", "Times while documents grow", Column::strategy(), &measures, rows)
+            .grouped(Column::operation());
+        let charts = self.time_charts();
+        let charts = Charts::of(self.series(), move |series| super::stages::stages("stage-times", &charts, series), "");
+        Section::new("growth", "Times while documents grow").charts(charts).table(table).note(
+            "Medians of service times of one client, with intervals by order statistics (95 %). A time has doubled where, from \
+             that stage on, its interval is above twice that of the first stage. One life was measured: what happens to the \
+             machine for a while is in it.",
+        )
+    }
+
+    fn time_charts(&self) -> Vec<StageChart> {
+        let point = |point: &StagePoint| (point.calls, point.median, Some((point.low, point.high)));
+        let chart = |(place, operation): (usize, &usize)| StageChart {
+            title: self.operation(*operation),
+            remark: "median time".to_owned(),
+            operation: self.operation(self.record.operation),
+            unit: time,
+            lines: self
+                .strategies()
+                .map(|strategy| StageLine {
+                    strategy,
+                    points: self.curves[strategy][place].points.iter().map(point).collect(),
+                })
+                .collect(),
+        };
+        self.operations.iter().enumerate().map(chart).collect()
+    }
+
+    fn series(&self) -> Vec<Series> {
+        Series::named(self.strategies().map(|place| self.strategy(place)))
+    }
+
+    fn sizes(&self) -> Section {
+        let growing = self.operation(self.record.operation);
+        let measures = [
+            Measure::new("largest_bytes", "largest", "The largest document.", |one: &StageCost| {
+                Cell::number(Some(one.largest), bytes)
+            }),
+            Measure::new("data_bytes", "data", "All documents, uncompressed.", |one| {
+                Cell::number(Some(one.data), bytes)
+            }),
+            Measure::new("index_bytes", "indexes", "The files of the indexes, which lag behind.", |one| {
+                Cell::number(Some(one.indexes), bytes)
+            }),
+            Measure::new("cpu_ns", "~ CPU", "CPU time of the server per call.", |one| Cell::number(one.cpu, time)),
+            Measure::new("oplog_bytes", "oplog", "Bytes of oplog per call.", |one| Cell::number(one.oplog, bytes)),
+            Measure::new("journal_bytes", "journal", "Bytes of journal per call, compressed.", |one| {
+                Cell::number(one.journal, bytes)
+            }),
+            Measure::new("whole_bytes", "whole", "Bytes of whole values stored in the cache per call.", |one| {
+                Cell::number(one.whole, bytes)
+            }),
+            Measure::new("changed_bytes", "changes", "Bytes stored as changes of values per call.", |one| {
+                Cell::number(one.changes, bytes)
+            }),
+        ];
+        let rows = self.strategies().flat_map(|strategy| {
+            let name = self.strategy(strategy);
+            self.record.stages.iter().filter_map(move |stage| {
+                let cell = stage.cells.get(strategy)?.as_ref()?;
+                let row =
+                    Row::new(count(calls_after(self.record, stage))).group(Cell::text(name.as_str())).series(strategy);
+                Some((row, StageCost::of(cell, self.record.operation)))
+            })
+        });
+        let about = "Calls of the operation that lets documents grow.";
+        let table =
+            Table::new("grown_sizes", "Sizes and costs", Column::text("calls", "calls", about), &measures, rows)
+                .grouped(Column::strategy())
+                .only(Forms::READ);
+        let charts = vec![self.size_chart()];
+        let charts = Charts::of(self.series(), move |series| super::stages::stages("stage-sizes", &charts, series), "");
+        Section::new("sizes", "Sizes and costs").charts(charts).table(table).note(format!(
+            "Sizes after each stage, the largest document first; costs per measured call of {growing}, from the server's counters. On a replica set the \
+             server stores an update of a large document as changes if they are small, else whole; entries of the oplog count as whole."
+        ))
+    }
+
+    fn size_chart(&self) -> StageChart {
+        let line = |strategy: usize| StageLine {
+            strategy,
+            points: self
+                .record
+                .stages
+                .iter()
+                .filter_map(|stage| {
+                    let cell = stage.cells.get(strategy)?.as_ref()?;
+                    Some((calls_after(self.record, stage), largest_document(cell) as f64, None))
+                })
+                .collect(),
+        };
+        StageChart {
+            title: "largest document".to_owned(),
+            remark: "size".to_owned(),
+            operation: self.operation(self.record.operation),
+            unit: bytes,
+            lines: self.strategies().map(line).collect(),
+        }
+    }
+
+    fn ends(&self) -> Section {
+        let measures = [
+            Measure::new("succeeded", "succeeded", "Calls that succeeded.", |one: &GrowthEnd| {
+                Cell::count(one.succeeded)
+            }),
+            Measure::text("refused", "refused", "Why a call was refused.", |one| {
+                Cell::text(one.refused.as_deref().map_or_else(|| "no".to_owned(), plain))
+            }),
+            Measure::new("failed", "failed", "Calls of any operation that failed.", |one| {
+                let tone = if one.failed > 0 { Tone::Bad } else { Tone::Plain };
+                Cell::count(one.failed).tone(tone)
+            }),
+            Measure::text("audits", "audits", "What the audits counted at the end.", |one| {
+                let found = one.audits.iter().filter(|audit| audit.anomalies() > 0);
+                let found: Vec<String> =
+                    found.map(|audit| format!("{}: {}", plain(&audit.audit), count(audit.anomalies()))).collect();
+                let passed = format!("{} passed", count(one.audits.len() as u64));
+                if found.is_empty() { Cell::text(passed) } else { Cell::text(found.join(", ")).tone(Tone::Bad) }
+            }),
+        ];
+        let rows = self.strategies().filter_map(|place| {
+            Some((Row::new(self.strategy(place)).series(place), self.record.ends.get(place)?.clone()))
+        });
+        let table = Table::new("ends", "How it ended", Column::strategy(), &measures, rows);
+        Section::new("ends", "How it ended").table(table).note(format!(
+            "Calls of {}, measured or not. An audit compares what is stored with the calls that succeeded.",
+            self.operation(self.record.operation)
+        ))
+    }
+
+    fn stages(&self) -> Section {
+        let measures = [
+            Measure::new("largest_bytes", "largest document", "The largest document.", |one: &StagePoint| {
+                Cell::number(Some(one.largest as f64), bytes)
+            }),
+            Measure::new("median_ns", "median", "The median service time.", |one| Cell::number(Some(one.median), time)),
+            Measure::new("low_ns", "from", "The lower end of its interval.", |one| Cell::number(Some(one.low), time)),
+            Measure::new("high_ns", "to", "The upper end of its interval.", |one| Cell::number(Some(one.high), time)),
+        ];
+        let rows = self.operations.iter().enumerate().flat_map(|(place, operation)| {
+            self.strategies().flat_map(move |strategy| {
+                let group = format!("{}, {}", self.operation(*operation), self.strategy(strategy));
+                let row = move |point: &StagePoint| {
+                    (Row::new(count(point.calls)).group(Cell::text(group.as_str())).series(strategy), *point)
+                };
+                self.curves[strategy][place].points.iter().map(row)
+            })
+        });
+        let about = "Calls of the operation that lets documents grow.";
+        let table = Table::new("stages", "Times at the stages", Column::text("calls", "calls", about), &measures, rows)
+            .grouped(Column::text("place", "operation and strategy", "What was measured."))
+            .folded()
+            .only(Forms::READ);
+        Section::new("stages", "Times at the stages").table(table)
+    }
+}
+
+impl StageCost {
+    fn of(cell: &CellRecord, operation: usize) -> StageCost {
+        let calls = cell.operations.get(operation).map_or(0, |operation| operation.calls);
+        let counters = cell.own_counters.get(operation).filter(|_| calls > 0);
+        let per_call = |name: &str| Some(counters?.get(name)? / calls as f64);
+        let sum = |of: fn(&crate::results::CollectionSizes) -> u64| cell.after.iter().map(of).sum::<u64>() as f64;
+        StageCost {
+            largest: largest_document(cell) as f64,
+            data: sum(|sizes| sizes.size),
+            indexes: sum(|sizes| sizes.indexes.values().sum()),
+            cpu: per_call("cpu_us").map(|microseconds| microseconds * 1e3),
+            oplog: per_call("oplog_bytes"),
+            journal: per_call("journal_bytes"),
+            whole: per_call("cursor_insert_bytes"),
+            changes: per_call("cursor_modify_bytes"),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::report::tests::in_every_form;
+    use crate::results::{GROWTH_FORMAT, RunRecord, StageRecord};
+    use crate::stats::sample;
+
+    /// Three stages, of which the first strategy refuses the last one.
+    pub(crate) fn growth(run: &RunRecord, text: &str) -> GrowthRecord {
+        let stage = |round: &crate::results::RoundRecord| {
+            let cells = round.cells.iter().map(|cell| Some(cell.clone())).collect();
+            StageRecord { calls: 100, cells }
+        };
+        let mut stages: Vec<StageRecord> = sample::run(3).rounds.iter().map(stage).collect();
+        stages[2].cells[0] = None;
+        let end = |place: usize| GrowthEnd {
+            succeeded: 300,
+            refused: (place == 0).then(|| text.to_owned()),
+            failed: 0,
+            audits: Vec::new(),
+        };
+        GrowthRecord {
+            format: GROWTH_FORMAT,
+            operation: 0,
+            sampled: vec![1],
+            until: text.to_owned(),
+            question: Some(text.to_owned()),
+            per_day: Some(50),
+            run: run.clone(),
+            is_reached: true,
+            stages,
+            ends: (0..run.strategies.len()).map(end).collect(),
+        }
+    }
+
+    pub(crate) fn named(run: &RunRecord, text: &str) -> Report {
+        Report::of_growth(&growth(run, text))
+    }
+
+    pub(crate) fn complete() -> Report {
+        named(&sample::run(0), "size")
+    }
+
+    #[test]
+    fn a_refusal_and_its_day_are_reported() {
+        let [terminal, markdown] = in_every_form(&complete());
+        assert!(terminal.contains("embedded refused add_comment (size) after 300 calls"), "{terminal}");
+        assert!(markdown.contains("at 50 a day that is after 6"), "{markdown}");
+    }
+}

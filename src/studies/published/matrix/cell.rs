@@ -1,0 +1,163 @@
+//! Cells: how a strategy compares with the best of its row, in a word or a factor.
+
+use crate::report::document::format::{NOTHING, bytes, three, time};
+use crate::results::{MetricRecord, PublishedMetric, Standing};
+use crate::stats::{AGREEMENT, WRITTEN};
+
+/// Ratios below it read as 1.00.
+const EQUAL: f64 = 1.005;
+
+/// The ratios from which a cell has the next darker shade.
+const SHADES: [f64; 6] = [1.1, 1.3, 1.7, 2.5, 4.0, 8.0];
+
+/// How a cell looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// The strategy to choose; or estimated to be far better than all others.
+    Best,
+    /// One of those with the best number, which are not told apart, while others are worse.
+    TiedBest,
+    /// No difference between any strategies is shown.
+    NoDifference,
+    /// The best number, of a strategy that is not the one to choose, or where numbers are not tested.
+    Lowest,
+    /// A number of times the best.
+    Times,
+    /// A negative control.
+    Unsafe,
+    /// The comparison with the best is inconclusive.
+    Undecided,
+    /// A number without a best one.
+    Value,
+    /// Not measured.
+    Nothing,
+}
+
+/// A strategy in one number of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatrixCell {
+    /// How it looks.
+    pub look: Look,
+    /// How many times the best.
+    pub ratio: Option<f64>,
+    /// The number for people.
+    pub value: String,
+    /// Whether more is better.
+    is_rate: bool,
+}
+
+impl MatrixCell {
+    /// A cell without a number.
+    pub(crate) fn nothing() -> MatrixCell {
+        MatrixCell { look: Look::Nothing, ratio: None, value: String::new(), is_rate: false }
+    }
+
+    /// The text.
+    pub fn text(&self) -> String {
+        match (self.look, self.ratio) {
+            (Look::Best, _) => "best".to_owned(),
+            (Look::TiedBest, _) => "tied best".to_owned(),
+            (Look::NoDifference, _) => "no difference".to_owned(),
+            (Look::Lowest, _) => if self.is_rate { "highest" } else { "lowest" }.to_owned(),
+            (Look::Undecided, _) => "undecided".to_owned(),
+            (Look::Times | Look::Unsafe, Some(ratio)) => format!("× {}", three(ratio)),
+            (Look::Times | Look::Unsafe | Look::Value, _) => self.value.clone(),
+            (Look::Nothing, _) => NOTHING.to_owned(),
+        }
+    }
+
+    /// The number behind a word; empty where the text has it, or a factor says more.
+    pub fn remark(&self) -> &str {
+        let has_word =
+            matches!(self.look, Look::Best | Look::TiedBest | Look::NoDifference | Look::Lowest | Look::Undecided);
+        if has_word { &self.value } else { "" }
+    }
+
+    /// The shade of its colour, 0 to 6; `None` for a cell without a factor.
+    pub fn shade(&self) -> Option<usize> {
+        let ratio = self.ratio.filter(|_| self.look == Look::Times)?;
+        Some(SHADES.iter().filter(|from| ratio >= **from).count())
+    }
+}
+
+/// A strategy's number in a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub record: MetricRecord,
+    pub is_unsafe: bool,
+}
+
+/// The cells of one measured metric, from the number of each strategy.
+pub(crate) fn cells(metric: PublishedMetric, entries: &[Option<Entry>]) -> Vec<MatrixCell> {
+    compared(metric, metric.is_tested(), entries)
+}
+
+fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<Entry>]) -> Vec<MatrixCell> {
+    let judged = || entries.iter().flatten().filter(|entry| !entry.is_unsafe);
+    let has_worse = judged().any(|entry| entry.record.standing == Some(Standing::Worse));
+    let best = best(metric, judged().map(|entry| entry.record.value)).filter(|_| judged().count() > 1);
+    let cell = |entry: &Option<Entry>| {
+        let Some(Entry { record, is_unsafe }) = entry else { return MatrixCell::nothing() };
+        let plain = best.and_then(|best| factor(metric, record.value, best));
+        // The ratio over rounds where there is one: the report has the same.
+        let tested = record.ratio.map(|ratio| if metric.is_rate() { ratio.recip() } else { ratio });
+        let ratio = tested.or(plain).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+        let look = match record.standing {
+            _ if *is_unsafe => Look::Unsafe,
+            Some(Standing::Best) => Look::Best,
+            Some(Standing::First) => Look::Lowest,
+            Some(Standing::Tied) if has_worse => Look::TiedBest,
+            Some(Standing::Tied) => Look::NoDifference,
+            Some(Standing::Worse) => Look::Times,
+            Some(Standing::Undecided) => Look::Undecided,
+            None if is_tested || ratio.is_none() => Look::Value,
+            None if ratio.is_some_and(|ratio| ratio < EQUAL) => Look::Lowest,
+            None => Look::Times,
+        };
+        MatrixCell { look, ratio, value: text(metric, record.value), is_rate: metric.is_rate() }
+    };
+    entries.iter().map(cell).collect()
+}
+
+/// The cells of estimated times. Estimates within [`AGREEMENT`] of each other do not say which is faster, because as much is
+/// tolerated where they are held against measurements.
+pub(crate) fn estimated(metric: PublishedMetric, times: &[Option<(f64, bool)>]) -> Vec<MatrixCell> {
+    let entry = |(value, is_unsafe): &(f64, bool)| Entry {
+        record: MetricRecord { value: *value, standing: None, ratio: None, interval: None },
+        is_unsafe: *is_unsafe,
+    };
+    let entries: Vec<Option<Entry>> = times.iter().map(|one| one.as_ref().map(entry)).collect();
+    let mut cells = compared(metric, false, &entries);
+    let is_near = |cell: &MatrixCell| {
+        matches!(cell.look, Look::Lowest | Look::Times) && cell.ratio.is_some_and(|ratio| ratio <= 1.0 + AGREEMENT)
+    };
+    if cells.iter().filter(|cell| is_near(cell)).count() == 1 {
+        cells.iter_mut().filter(|cell| cell.look == Look::Lowest).for_each(|cell| cell.look = Look::Best);
+    }
+    cells
+}
+
+fn best(metric: PublishedMetric, values: impl Iterator<Item = f64>) -> Option<f64> {
+    if metric.is_rate() { values.max_by(f64::total_cmp) } else { values.min_by(f64::total_cmp) }
+}
+
+/// How many times the best a number is: for a rate, how many times as high the best is.
+fn factor(metric: PublishedMetric, value: f64, best: f64) -> Option<f64> {
+    let factor = match metric {
+        PublishedMetric::CallsPerSecond => best / value,
+        // The server also writes when nobody does.
+        PublishedMetric::OplogBytes => value.max(WRITTEN) / best.max(WRITTEN),
+        _ => value / best,
+    };
+    factor.is_finite().then_some(factor)
+}
+
+/// A number as people read it.
+fn text(metric: PublishedMetric, value: f64) -> String {
+    match metric {
+        PublishedMetric::ResponseMean | PublishedMetric::ResponseP99 | PublishedMetric::OwnTime => time(value),
+        PublishedMetric::CpuTime => time(value * 1e3),
+        PublishedMetric::CallsPerSecond => format!("{}/s", three(value)),
+        PublishedMetric::StoredBytes | PublishedMetric::IndexBytes | PublishedMetric::OplogBytes => bytes(value),
+    }
+}

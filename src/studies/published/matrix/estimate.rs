@@ -1,0 +1,66 @@
+//! Mixes that were not measured, from the own times of a run that measured another one.
+
+use crate::report::document::format::plain;
+use crate::results::{PublishedMix, PublishedRecord, PublishedStrategy};
+
+use super::row::Setup;
+use super::{MatrixStrategy, PlacedResult};
+
+/// The estimated times of a mix.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MixTimes {
+    /// The mix whose run has the own times.
+    pub from: String,
+    /// The time per call of each strategy in nanoseconds, and whether it is a negative control.
+    pub times: Vec<Option<(f64, bool)>>,
+}
+
+/// Estimates a mix from the results of one server and machine, or says why not.
+pub(crate) fn estimate(
+    mix: &PublishedMix,
+    results: &[PlacedResult],
+    setup: &Setup,
+    newest: &PublishedRecord,
+    strategies: &[MatrixStrategy],
+) -> Result<MixTimes, &'static str> {
+    let Some(weights) = &mix.weights else { return Err("its weights depend on parameters") };
+    if mix.has_parameters {
+        return Err("it sets other parameters");
+    }
+    let of_setup = || results.iter().map(|one| &one.record).filter(|record| Setup::of(record) == *setup);
+    let mut sources: Vec<&PublishedRecord> = of_setup()
+        .filter(|record| record.scenario.sha256 == newest.scenario.sha256 && !has_parameters(record))
+        .collect();
+    if sources.is_empty() {
+        return Err("no mix with the same data was measured");
+    }
+    sources.retain(|record| record.strategies.iter().filter(|one| one.is_predicted == Some(true)).count() > 1);
+    if sources.is_empty() {
+        return Err("own times do not predict the measured mix");
+    }
+    sources.sort_by_key(|record| record.mix.name != "default");
+    let found = sources.iter().find_map(|record| {
+        let times: Vec<_> = strategies.iter().map(|strategy| time(record, &strategy.name, weights)).collect();
+        let judged = times.iter().flatten().filter(|(_, is_unsafe)| !is_unsafe).count();
+        (judged > 1).then(|| MixTimes { from: plain(&record.mix.name), times })
+    });
+    found.ok_or("it calls operations that were not measured")
+}
+
+/// Whether the measured mix has data of its own, as far as its scenario is known.
+fn has_parameters(record: &PublishedRecord) -> bool {
+    let is_it = |mix: &&PublishedMix| mix.name == record.mix.name;
+    record.scenario.mixes.iter().find(is_it).is_none_or(|mix| mix.has_parameters)
+}
+
+/// The time of a call of a mix: own times by their weights; `None` where one was not measured, and for a strategy that own times
+/// do not predict.
+fn time(record: &PublishedRecord, strategy: &str, weights: &[(String, f64)]) -> Option<(f64, bool)> {
+    let is_it = |one: &PublishedStrategy| plain(&one.name) == strategy && one.is_predicted == Some(true);
+    let place = record.strategies.iter().position(is_it)?;
+    let called = || weights.iter().filter(|(_, weight)| *weight > 0.0);
+    let own = |name: &str| *record.operations.iter().find(|one| one.name == plain(name))?.own_times.get(place)?;
+    let sum = called().map(|(name, weight)| Some(own(name)? * weight)).sum::<Option<f64>>()?;
+    let time = sum / called().map(|(_, weight)| weight).sum::<f64>();
+    (time.is_finite() && time > 0.0).then(|| (time, record.strategies[place].is_unsafe))
+}

@@ -1,0 +1,71 @@
+//! The matrix as Markdown: a table per scenario with mean response times.
+
+use std::fmt::{self, Write};
+
+use crate::report::write::escape::escape;
+
+use super::cell::{Look, MatrixCell};
+use super::row::{MixRow, RowKind};
+use super::{Matrix, ScenarioMatrix};
+
+/// How to read the tables.
+const LEAD: &str = "Mean response time per call of a mix at a rate that all strategies get, as times the best of the row. \"×\" is \
+                    a reported difference (95 % confidence); \"best\" is the strategy to choose, significantly faster than all \
+                    others; \"tied best\" are those that lead and are not told apart; \"lowest\" is the fastest here, though another \
+                    number does not confirm it; \"est.\" is estimated from the times of single operations, not measured.";
+
+impl fmt::Display for Matrix {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "# {}\n\n{}\n\n{LEAD}", super::TITLE, escape(&self.subject))?;
+        let has_setups = self.setups().len() > 1;
+        for group in &self.groups {
+            writeln!(out, "\n## {}", escape(&group.title))?;
+            group.scenarios.iter().try_for_each(|scenario| write_scenario(out, scenario, has_setups))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_scenario(out: &mut dyn Write, scenario: &ScenarioMatrix, has_setups: bool) -> fmt::Result {
+    let heading = if scenario.title.is_empty() { &scenario.name } else { &scenario.title };
+    writeln!(out, "\n### {}\n", escape(heading))?;
+    scenario.flips.iter().try_for_each(|flip| writeln!(out, "**{}**\n", escape(flip)))?;
+    let names = scenario.strategies.iter().map(|strategy| {
+        let control = if strategy.is_unsafe { " (unsafe)" } else { "" };
+        format!(" {}{control} |", escape(&strategy.name))
+    });
+    writeln!(out, "| {} |{}", escape(&scenario.name), names.collect::<String>())?;
+    writeln!(out, "|---|{}", "---|".repeat(scenario.strategies.len()))?;
+    for row in &scenario.rows {
+        let cells: String =
+            row.times().iter().map(|cell| format!(" {} |", written(cell, row.is_estimated()))).collect();
+        match &row.kind {
+            RowKind::Missing { .. } => {}
+            RowKind::Measured | RowKind::Estimated { .. } => writeln!(out, "| {} |{cells}", name(row, has_setups))?,
+        }
+    }
+    let missing = scenario.rows.iter().filter_map(|row| match row.kind {
+        RowKind::Missing { reason } => Some(format!("{} ({reason})", escape(&row.mix))),
+        RowKind::Measured | RowKind::Estimated { .. } => None,
+    });
+    let missing: Vec<String> = missing.collect();
+    if missing.is_empty() { Ok(()) } else { writeln!(out, "\nNot measured: {}.", missing.join(", ")) }
+}
+
+fn name(row: &MixRow, has_setups: bool) -> String {
+    let mix = escape(&row.mix);
+    let linked = row.markdown.as_ref().map_or_else(|| mix.clone(), |file| format!("[{mix}]({file})"));
+    let setup = row.setup.as_ref().filter(|_| has_setups).map(|setup| format!(", {}", escape(&setup.to_string())));
+    let preset = row.short_preset().map(|preset| format!(" ({preset})"));
+    [Some(linked), preset, setup].into_iter().flatten().collect()
+}
+
+fn written(cell: &MatrixCell, is_estimated: bool) -> String {
+    let text = match cell.look {
+        Look::Best => format!("**{}**", cell.text()),
+        _ => cell.text(),
+    };
+    let remark = if cell.remark().is_empty() { String::new() } else { format!(" {}", cell.remark()) };
+    let estimated = if is_estimated && cell.look != Look::Nothing { " est." } else { "" };
+    format!("{text}{remark}{estimated}")
+}

@@ -1,0 +1,257 @@
+//! The matrix of published results: scenario by mix by strategy, grouped by the decision that a scenario is about.
+//!
+//! [`Matrix`] has all texts, as its two writers show them: [`markdown`](self) and [`html`](crate::report::write::html). Which of two strategies
+//! is better was decided when their run was published; nothing is tested here. Mixes that were not measured are
+//! [estimated](estimate) from own times of another mix.
+
+mod cell;
+mod estimate;
+mod flip;
+pub(crate) mod html;
+mod markdown;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::report::document::format::{counted, plain};
+use crate::report::run::decision::phrase;
+use crate::results::{Preset, PublishedMix, PublishedRecord};
+#[cfg(test)]
+use cell::Look;
+pub use cell::MatrixCell;
+pub use row::{MixFamily, MixRow, RowKind, Setup};
+
+/// What the page asks.
+pub(crate) const TITLE: &str = "Which MongoDB schema? It depends on the mix";
+
+/// Names of mixes that exist for the verification alone begin with it.
+const FOR_VERIFICATION: &str = "verify";
+
+/// A published result and the files next to it.
+#[derive(Debug, Clone)]
+pub struct PlacedResult {
+    /// Its folder, relative to the page.
+    pub folder: String,
+    /// What it found.
+    pub record: PublishedRecord,
+    /// Whether the folder has the page of the run.
+    pub has_page: bool,
+    /// The part of the page to which links lead, such as `operations`; empty for its beginning.
+    pub anchor: &'static str,
+    /// Whether the folder has its report in Markdown.
+    pub has_markdown: bool,
+}
+
+/// In which order groups and scenarios are shown; others follow by name.
+#[derive(Debug, Clone, Copy)]
+pub struct CatalogueOrder<'o> {
+    /// The decisions.
+    pub groups: &'o [&'o str],
+    /// The names of scenarios.
+    pub scenarios: &'o [&'o str],
+}
+
+/// All published results.
+#[derive(Debug, Clone)]
+pub struct Matrix {
+    /// The decisions.
+    pub groups: Vec<MatrixGroup>,
+    /// What it is made of, in a line.
+    pub subject: String,
+    /// Results that were left out, and why.
+    pub warnings: Vec<String>,
+}
+
+/// The scenarios about one decision.
+#[derive(Debug, Clone)]
+pub struct MatrixGroup {
+    /// The decision.
+    pub title: String,
+    /// Its scenarios.
+    pub scenarios: Vec<ScenarioMatrix>,
+}
+
+/// The results of one scenario.
+#[derive(Debug, Clone)]
+pub struct ScenarioMatrix {
+    /// Its name.
+    pub name: String,
+    /// The question.
+    pub title: String,
+    /// What the newest run of the mix `default` says.
+    pub answer: String,
+    /// Where the order of strategies flips from mix to mix, in sentences.
+    pub flips: Vec<String>,
+    /// The strategies of all results.
+    pub strategies: Vec<MatrixStrategy>,
+    /// A row per mix, server, machine and preset.
+    pub rows: Vec<MixRow>,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatrixStrategy {
+    /// The strategy.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// A negative control.
+    pub is_unsafe: bool,
+}
+
+/// By which results of one scenario are the same.
+fn key(record: &PublishedRecord) -> (String, Setup, Preset) {
+    (record.mix.name.clone(), Setup::of(record), record.preset)
+}
+
+impl Matrix {
+    /// Arranges results.
+    pub fn new(results: Vec<PlacedResult>, order: CatalogueOrder) -> Matrix {
+        let mut warnings = Vec::new();
+        let mut scenarios: BTreeMap<String, Vec<PlacedResult>> = BTreeMap::new();
+        for result in results {
+            scenarios.entry(result.record.scenario.name.clone()).or_default().push(result);
+        }
+        let all: Vec<(Option<String>, usize, ScenarioMatrix)> = scenarios
+            .into_iter()
+            .map(|(name, results)| {
+                let rank = rank(order.scenarios, &name);
+                let results = distinct(results, &mut warnings);
+                (newest(&results).and_then(|one| one.scenario.group.clone()), rank, ScenarioMatrix::new(&results))
+            })
+            .collect();
+        let mut groups: BTreeMap<(usize, String), Vec<(usize, ScenarioMatrix)>> = BTreeMap::new();
+        for (group, place, scenario) in all {
+            let title = group.as_deref().map_or_else(|| "other scenarios".to_owned(), plain);
+            let at = (group.map_or(usize::MAX, |group| rank(order.groups, &group)), title);
+            groups.entry(at).or_default().push((place, scenario));
+        }
+        let groups = groups.into_iter().map(|((_, title), mut scenarios)| {
+            scenarios.sort_by_key(|(place, _)| *place);
+            MatrixGroup { title: capitalized(&title), scenarios: scenarios.into_iter().map(|(_, one)| one).collect() }
+        });
+        let groups: Vec<MatrixGroup> = groups.collect();
+        Matrix { subject: subject(&groups), groups, warnings }
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> impl Iterator<Item = &MixRow> {
+        self.groups.iter().flat_map(|group| &group.scenarios).flat_map(|scenario| &scenario.rows)
+    }
+
+    /// The servers and machines of all results.
+    pub fn setups(&self) -> BTreeSet<&Setup> {
+        self.rows().filter_map(|row| row.setup.as_ref()).collect()
+    }
+
+    /// The presets of all results.
+    pub fn presets(&self) -> Vec<Preset> {
+        Preset::ALL.into_iter().filter(|preset| self.rows().any(|row| row.preset == Some(*preset))).collect()
+    }
+}
+
+/// The place in an order; things that it does not name are behind all others.
+fn rank(order: &[&str], name: &str) -> usize {
+    order.iter().position(|known| *known == name).unwrap_or(order.len())
+}
+
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+fn newest(results: &[PlacedResult]) -> Option<&PublishedRecord> {
+    results.iter().map(|one| &one.record).max_by(|a, b| a.started.cmp(&b.started))
+}
+
+/// Of results of the same mix, server, machine and preset the newest.
+fn distinct(mut results: Vec<PlacedResult>, warnings: &mut Vec<String>) -> Vec<PlacedResult> {
+    results.sort_by(|a, b| b.record.started.cmp(&a.record.started).then_with(|| a.folder.cmp(&b.folder)));
+    let mut kept: Vec<PlacedResult> = Vec::new();
+    for result in results {
+        match kept.iter().find(|one| key(&one.record) == key(&result.record)) {
+            Some(newer) => warnings.push(format!(
+                "{} is left out: {} is of the same scenario, mix, server, machine and preset, and not older",
+                plain(&result.folder),
+                plain(&newer.folder)
+            )),
+            None => kept.push(result),
+        }
+    }
+    kept
+}
+
+fn subject(groups: &[MatrixGroup]) -> String {
+    let scenarios = || groups.iter().flat_map(|group| &group.scenarios);
+    let rows = || scenarios().flat_map(|scenario| &scenario.rows);
+    let measured = rows().filter(|row| row.kind == RowKind::Measured).count() as u64;
+    let estimated = rows().filter(|row| matches!(row.kind, RowKind::Estimated { .. })).count() as u64;
+    let setups: BTreeSet<String> = rows().filter_map(|row| row.setup.as_ref().map(ToString::to_string)).collect();
+    let estimates = if estimated > 0 { format!(" and {}", counted(estimated, "estimate")) } else { String::new() };
+    format!(
+        "{} of {}{estimates}. {}.",
+        counted(measured, "result"),
+        counted(scenarios().count() as u64, "scenario"),
+        setups.into_iter().collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// The mixes that a scenario defines for measurements.
+fn defined(record: &PublishedRecord) -> impl Iterator<Item = &PublishedMix> {
+    record.scenario.mixes.iter().filter(|mix| !mix.name.starts_with(FOR_VERIFICATION))
+}
+
+impl ScenarioMatrix {
+    /// Arranges the results of one scenario, the newest first.
+    fn new(results: &[PlacedResult]) -> ScenarioMatrix {
+        let Some(newest) = newest(results) else { return ScenarioMatrix::empty() };
+        let strategies = columns(results);
+        let mut mixes: Vec<&str> = defined(newest).map(|mix| mix.name.as_str()).collect();
+        let unknown: BTreeSet<&str> = results.iter().map(|one| one.record.mix.name.as_str()).collect();
+        let unknown: Vec<&str> = unknown.into_iter().filter(|name| !mixes.contains(name)).collect();
+        mixes.extend(unknown);
+        let rows: Vec<MixRow> = mixes.iter().flat_map(|mix| row::rows(mix, results, newest, &strategies)).collect();
+        let default = results.iter().find(|one| one.record.mix.name == "default");
+        ScenarioMatrix {
+            name: plain(&newest.scenario.name),
+            title: plain(&newest.scenario.title),
+            answer: default.map_or_else(String::new, |one| answer(&one.record)),
+            flips: flip::sentences(&rows, &strategies),
+            strategies,
+            rows,
+        }
+    }
+
+    fn empty() -> ScenarioMatrix {
+        let (name, title, answer) = Default::default();
+        ScenarioMatrix { name, title, answer, flips: Vec::new(), strategies: Vec::new(), rows: Vec::new() }
+    }
+}
+
+/// What the run of a mix says; empty without a verdict.
+fn answer(record: &PublishedRecord) -> String {
+    let baseline = record.strategies.first().map_or("", |first| &first.name);
+    if record.answer.leading.is_empty() {
+        String::new()
+    } else {
+        plain(&phrase::answer(&record.answer, baseline).concat())
+    }
+}
+
+/// The strategies of all results, in the order in which results have them.
+fn columns(results: &[PlacedResult]) -> Vec<MatrixStrategy> {
+    let mut columns: Vec<MatrixStrategy> = Vec::new();
+    for strategy in results.iter().flat_map(|one| &one.record.strategies) {
+        let name = plain(&strategy.name);
+        match columns.iter_mut().find(|column| column.name == name) {
+            // With some mixes a strategy is a negative control, with others it is not.
+            Some(column) => column.is_unsafe &= strategy.is_unsafe,
+            None => {
+                columns.push(MatrixStrategy { name, about: plain(&strategy.about), is_unsafe: strategy.is_unsafe });
+            }
+        }
+    }
+    columns
+}

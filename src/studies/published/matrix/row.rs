@@ -1,0 +1,238 @@
+//! Rows: a mix, measured on one server and machine, estimated, or neither.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::report::document::format::{percent, plain, short};
+use crate::report::{HTML_FILE, MARKDOWN_FILE};
+use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord};
+use crate::studies::published::runs::encoded;
+
+use super::cell::{self, Entry, MatrixCell};
+use super::{MatrixStrategy, PlacedResult, defined, estimate};
+
+/// Operations of a mix that its row names.
+const NAMED_OPERATIONS: usize = 2;
+
+/// The largest share of calls that write in a read-heavy mix, and the smallest one in a write-heavy mix.
+pub const READ_HEAVY: f64 = 0.2;
+/// See [`READ_HEAVY`].
+pub const WRITE_HEAVY: f64 = 0.5;
+
+/// Where a result was measured.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Setup {
+    /// The version of the server.
+    pub version: String,
+    /// The machine: its cores and its name.
+    pub machine: String,
+}
+
+impl Setup {
+    /// That of a result.
+    pub fn of(record: &PublishedRecord) -> Setup {
+        let machine = &record.machine;
+        let cores = machine.cores.map_or_else(|| "unknown cores".to_owned(), |cores| format!("{cores} cores"));
+        let name = if machine.name.is_empty() { String::new() } else { format!(", {}", plain(&machine.name)) };
+        Setup { version: plain(&record.server.version), machine: format!("{cores}{name}") }
+    }
+}
+
+impl fmt::Display for Setup {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "MongoDB {}, {}", self.version, self.machine)
+    }
+}
+
+/// Kinds of mixes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MixFamily {
+    /// The mix of a plain run.
+    Default,
+    /// At most a fifth of the calls write.
+    ReadHeavy,
+    /// At least half of the calls write.
+    WriteHeavy,
+}
+
+/// Where the numbers of a row come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowKind {
+    /// From a run of the mix.
+    Measured,
+    /// From own times.
+    Estimated {
+        /// The mix whose run has them.
+        from: String,
+    },
+    /// There are none, for this reason.
+    Missing {
+        /// Why the mix is not estimated.
+        reason: &'static str,
+    },
+}
+
+/// A mix.
+#[derive(Debug, Clone)]
+pub struct MixRow {
+    /// Its name.
+    pub mix: String,
+    /// Its most frequent operations.
+    pub operations: String,
+    /// The kinds of mixes that it is.
+    pub families: Vec<MixFamily>,
+    /// Where the numbers come from.
+    pub kind: RowKind,
+    /// Where it was measured.
+    pub setup: Option<Setup>,
+    /// How long it was measured.
+    pub preset: Option<Preset>,
+    /// The address of its page.
+    pub page: Option<String>,
+    /// The address of its report in Markdown.
+    pub markdown: Option<String>,
+    /// Per metric, a cell per strategy.
+    pub cells: Vec<Vec<MatrixCell>>,
+}
+
+impl MixRow {
+    /// The cells of the number that is shown first: the mean response time.
+    pub fn times(&self) -> &[MatrixCell] {
+        self.cells.first().map_or(&[], Vec::as_slice)
+    }
+
+    /// The preset, where it is shorter than those for numbers to rely on.
+    pub fn short_preset(&self) -> Option<&'static str> {
+        self.preset.filter(|preset| matches!(preset, Preset::Smoke | Preset::Quick)).map(Preset::name)
+    }
+
+    /// Whether its cells are estimates.
+    pub fn is_estimated(&self) -> bool {
+        matches!(self.kind, RowKind::Estimated { .. })
+    }
+}
+
+/// The rows of one mix: of every server, machine and preset that measured it, of those whose own times give an estimate, or one
+/// that says why there is none.
+pub(crate) fn rows(
+    mix: &str,
+    results: &[PlacedResult],
+    newest: &PublishedRecord,
+    strategies: &[MatrixStrategy],
+) -> Vec<MixRow> {
+    let mut measured: Vec<&PlacedResult> = results.iter().filter(|one| one.record.mix.name == mix).collect();
+    measured.sort_by_key(|one| (Setup::of(&one.record), one.record.preset.length().rounds));
+    let mut rows: Vec<MixRow> = measured.iter().map(|one| measured_row(one, results, strategies)).collect();
+    let Some(definition) = defined(newest).find(|one| one.name == mix) else { return rows };
+    let known: BTreeSet<Setup> = measured.iter().map(|one| Setup::of(&one.record)).collect();
+    let setups: BTreeSet<Setup> = results.iter().map(|one| Setup::of(&one.record)).collect();
+    let mut missing = "";
+    for setup in setups.into_iter().filter(|setup| !known.contains(setup)) {
+        match estimate::estimate(definition, results, &setup, newest, strategies) {
+            Ok(found) => rows.push(MixRow {
+                kind: RowKind::Estimated { from: found.from },
+                setup: Some(setup),
+                cells: PublishedMetric::ALL.iter().map(|metric| estimated_cells(*metric, &found.times)).collect(),
+                ..named_row(definition, results)
+            }),
+            Err(reason) => missing = reason,
+        }
+    }
+    if rows.is_empty() {
+        rows.push(MixRow { kind: RowKind::Missing { reason: missing }, ..named_row(definition, results) });
+    }
+    rows
+}
+
+/// Own times estimate times; no other number of a mix is made of them.
+fn estimated_cells(metric: PublishedMetric, times: &[Option<(f64, bool)>]) -> Vec<MatrixCell> {
+    match metric {
+        PublishedMetric::ResponseMean | PublishedMetric::OwnTime => cell::estimated(metric, times),
+        _ => vec![MatrixCell::nothing(); times.len()],
+    }
+}
+
+fn measured_row(result: &PlacedResult, results: &[PlacedResult], strategies: &[MatrixStrategy]) -> MixRow {
+    let PlacedResult { folder, record, .. } = result;
+    let entry = |metric: PublishedMetric, strategy: &MatrixStrategy| {
+        let one = record.strategies.iter().find(|one| plain(&one.name) == strategy.name)?;
+        Some(Entry { record: *one.metrics.get(&metric)?, is_unsafe: one.is_unsafe })
+    };
+    let cells = |metric: &PublishedMetric| {
+        let entries: Vec<Option<Entry>> = strategies.iter().map(|strategy| entry(*metric, strategy)).collect();
+        cell::cells(*metric, &entries)
+    };
+    let file = |name: &str| format!("{}/{name}", encoded_path(folder));
+    MixRow {
+        mix: plain(&record.mix.name),
+        operations: operations(&record.mix.weights),
+        families: families(&record.mix.name, Some(&record.mix.weights), results),
+        kind: RowKind::Measured,
+        setup: Some(Setup::of(record)),
+        preset: Some(record.preset),
+        page: result.has_page.then(|| address(&file(HTML_FILE), result.anchor)),
+        markdown: result.has_markdown.then(|| file(MARKDOWN_FILE)),
+        cells: PublishedMetric::ALL.iter().map(cells).collect(),
+    }
+}
+
+/// A row of a mix that was not measured, without its numbers.
+fn named_row(mix: &PublishedMix, results: &[PlacedResult]) -> MixRow {
+    MixRow {
+        mix: plain(&mix.name),
+        operations: operations(mix.weights.as_deref().unwrap_or_default()),
+        families: families(&mix.name, mix.weights.as_deref(), results),
+        kind: RowKind::Missing { reason: "" },
+        setup: None,
+        preset: None,
+        page: None,
+        markdown: None,
+        cells: Vec::new(),
+    }
+}
+
+/// The most frequent operations and their shares.
+fn operations(weights: &[(String, f64)]) -> String {
+    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let mut called: Vec<&(String, f64)> = weights.iter().filter(|(_, weight)| *weight > 0.0).collect();
+    called.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let named = called.iter().take(NAMED_OPERATIONS);
+    let named: Vec<String> =
+        named.map(|(name, weight)| format!("{} {}", plain(name), short(&percent(weight / total)))).collect();
+    named.join(", ")
+}
+
+fn families(name: &str, weights: Option<&[(String, f64)]>, results: &[PlacedResult]) -> Vec<MixFamily> {
+    let share = weights.and_then(|weights| write_share(weights, results));
+    let is = |family, applies: bool| applies.then_some(family);
+    let families = [
+        is(MixFamily::Default, name == "default"),
+        is(MixFamily::ReadHeavy, share.is_some_and(|share| share <= READ_HEAVY)),
+        is(MixFamily::WriteHeavy, share.is_some_and(|share| share >= WRITE_HEAVY)),
+    ];
+    families.into_iter().flatten().collect()
+}
+
+/// The share (0 to 1) of calls of operations that write; `None` where no result knows that of one of them.
+fn write_share(weights: &[(String, f64)], results: &[PlacedResult]) -> Option<f64> {
+    let called = || weights.iter().filter(|(_, weight)| *weight > 0.0);
+    let written = called().map(|(name, weight)| Some(if writes(name, results)? { *weight } else { 0.0 }));
+    let share = written.sum::<Option<f64>>()? / called().map(|(_, weight)| weight).sum::<f64>();
+    share.is_finite().then_some(share)
+}
+
+/// Whether an operation writes. A run does not know it of operations that its mix does not call.
+fn writes(operation: &str, results: &[PlacedResult]) -> Option<bool> {
+    let operations = results.iter().flat_map(|one| &one.record.operations);
+    operations.filter(|one| one.name == plain(operation)).filter_map(|one| one.writes).max()
+}
+
+/// The address of a part of a page; of its beginning, where the part has no name.
+fn address(file: &str, anchor: &str) -> String {
+    if anchor.is_empty() { file.to_owned() } else { format!("{file}#{anchor}") }
+}
+
+/// A folder in an address.
+fn encoded_path(folder: &str) -> String {
+    folder.split('/').map(encoded).collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,6 @@
+//! Published results: summaries, the matrix, and rules that name the runs behind them.
+
+pub mod matrix;
+pub mod rules;
+pub mod runs;
+pub mod summary_file;

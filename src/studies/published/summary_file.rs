@@ -1,0 +1,169 @@
+//! What a run is published with: the numbers and sentences of its report that a reader needs next to those of other runs.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Metric, OPLOG_BYTES, Part};
+use crate::report::document::format::plain;
+use crate::report::run::decision::Judged;
+use crate::report::run::facts::verification;
+use crate::report::run::parts::PartEvaluations;
+use crate::report::run::sections::method;
+use crate::report::run::validity;
+use crate::results::{
+    LoadModel, MetricRecord, PUBLISHED_FORMAT, PublishedData, PublishedMachine, PublishedMetric, PublishedOperation,
+    PublishedRecord, PublishedScenario, PublishedServer, PublishedStrategy, PublishedVerification, RunRecord,
+};
+use crate::stats::{self, CollectionGrowth, MixEstimate, Prediction};
+
+/// The counter of the server's CPU time.
+const CPU_TIME: &str = "cpu_us";
+
+/// Computes what a run is published with. `scenario` is what its text says, `machine` the owner's name for the machine, and
+pub fn published(record: &RunRecord, scenario: PublishedScenario, machine: &str) -> PublishedRecord {
+    let parts = PartEvaluations::new(record);
+    let judged = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none());
+    let run = Published { record, parts: &parts, judged, prediction: Prediction::of(parts.all_records()) };
+    PublishedRecord {
+        format: PUBLISHED_FORMAT,
+        version: plain(&record.version),
+        commit: record.git.as_deref().map(plain),
+        started: plain(&record.started),
+        scenario,
+        mix: record.mix.clone(),
+        preset: record.settings.preset,
+        rounds: record.complete_rounds() as u64,
+        seed: record.settings.seed,
+        command: method::command(record),
+        server: PublishedServer {
+            version: plain(&record.server.version),
+            topology: plain(&record.server.topology),
+            embedded: record.server.embedded,
+        },
+        machine: PublishedMachine {
+            name: plain(machine),
+            platform: plain(&record.environment.platform),
+            cpu: record.environment.cpu.as_deref().map(plain),
+            cores: record.environment.cores,
+        },
+        data: run.data(),
+        rate: match record.settings.load_at_rate() {
+            LoadModel::Closed => None,
+            LoadModel::Open { rate, .. } => Some(rate),
+        },
+        clients: record.settings.clients as u64,
+        valid: parts.distinct(validity::invalid).is_empty(),
+        verification: verification(record)
+            .map(|found| PublishedVerification { calls: found.calls, clean: found.clean }),
+        answer: run.judged.as_ref().map(Judged::published).unwrap_or_default(),
+        operations: run.operations(),
+        strategies: run.strategies(),
+    }
+}
+
+/// A run that is published.
+struct Published<'r> {
+    record: &'r RunRecord,
+    parts: &'r PartEvaluations,
+    judged: Option<Judged<'r>>,
+    prediction: Option<Prediction>,
+}
+
+impl Published<'_> {
+    fn strategies(&self) -> Vec<PublishedStrategy> {
+        let entry = |(place, _): (usize, _)| {
+            let entry = &self.record.strategies[place];
+            let of = |metric: &PublishedMetric| Some((*metric, self.metric(*metric, place)?));
+            PublishedStrategy {
+                name: plain(&entry.name),
+                about: plain(&entry.about),
+                is_unsafe: entry.is_unsafe,
+                is_predicted: self.prediction.as_ref().map(|one| one.holds(place, one.best)),
+                metrics: PublishedMetric::ALL.iter().filter_map(of).collect(),
+            }
+        };
+        self.parts.main().without_repeat().map(entry).collect()
+    }
+
+    fn metric(&self, metric: PublishedMetric, strategy: usize) -> Option<MetricRecord> {
+        let compared = |part, metric| self.compared(part, metric, strategy);
+        let value = match metric {
+            PublishedMetric::ResponseMean => return compared(Part::Rate, Metric::MEAN),
+            PublishedMetric::ResponseP99 => return compared(Part::Rate, Metric::P99),
+            PublishedMetric::CallsPerSecond => return compared(Part::Saturation, Metric::Throughput),
+            PublishedMetric::OwnTime => {
+                self.parts.record(Part::Own).and_then(|own| MixEstimate::new(own).mean(strategy))
+            }
+            PublishedMetric::CpuTime => self.cost(CPU_TIME, strategy),
+            PublishedMetric::OplogBytes => self.cost(OPLOG_BYTES, strategy),
+            PublishedMetric::StoredBytes => self.files(strategy, |one| one.storage.after),
+            PublishedMetric::IndexBytes => self.files(strategy, |one| one.indexes.after),
+        };
+        let value = value.filter(|value| value.is_finite())?;
+        Some(MetricRecord { value, standing: None, ratio: None, interval: None })
+    }
+
+    /// A number that a family of comparisons asks for.
+    fn compared(&self, part: Part, metric: Metric, strategy: usize) -> Option<MetricRecord> {
+        let run = self.parts.get(part)?;
+        let question = run.comparisons().find(|one| one.operation.is_none() && one.metric == metric)?;
+        let value = question.arms()[strategy].series.value?;
+        let none = MetricRecord { value, standing: None, ratio: None, interval: None };
+        let is_judged = run.no_verdict.is_none() && !run.strategies[strategy].is_unsafe;
+        let Some(ranking) = question.ranking().filter(|_| is_judged) else { return Some(none) };
+        let winner = self.judged.as_ref().and_then(|judged| judged.answer.winner());
+        let ratio = question.compared.pair(strategy, ranking.best).and_then(|one| one.ratio);
+        Some(MetricRecord {
+            standing: Some(ranking.standing(strategy, winner)),
+            ratio: ratio.map(|ratio| ratio.mean),
+            interval: ratio.and_then(|ratio| ratio.interval).map(|interval| [interval.low, interval.high]),
+            ..none
+        })
+    }
+
+    /// A counter per call of the mix.
+    fn cost(&self, counter: &str, strategy: usize) -> Option<f64> {
+        let mix = [Part::Saturation, Part::Rate].iter().find_map(|part| self.parts.record(*part))?;
+        stats::window_cost(mix, strategy, counter).map(|cost| cost.per_call)
+    }
+
+    fn collections(&self, strategy: usize) -> &[CollectionGrowth] {
+        self.parts.last().strategies.get(strategy).map_or(&[], |results| &results.collections)
+    }
+
+    /// The sizes of files; `None` where they were read without a checkpoint and lag behind.
+    fn files(&self, strategy: usize, of: fn(&CollectionGrowth) -> f64) -> Option<f64> {
+        let collections = self.collections(strategy);
+        let is_known = !collections.is_empty() && collections.iter().all(|one| one.checkpointed);
+        is_known.then(|| collections.iter().map(of).sum())
+    }
+
+    fn data(&self) -> PublishedData {
+        let most = |of: fn(&CollectionGrowth) -> f64| {
+            let sums =
+                self.parts.last().without_repeat().map(|(place, _)| self.collections(place).iter().map(of).sum());
+            sums.fold(0.0, f64::max)
+        };
+        PublishedData {
+            documents: most(|one| one.documents.after),
+            bytes: most(|one| one.size.after + one.indexes.after),
+            cache_bytes: self.record.server.cache_bytes,
+        }
+    }
+
+    fn operations(&self) -> Vec<PublishedOperation> {
+        let weights: BTreeMap<&str, f64> =
+            self.record.mix.weights.iter().map(|(name, weight)| (name.as_str(), *weight)).collect();
+        let total: f64 = weights.values().sum();
+        let own = self.parts.record(Part::Own);
+        let operation = |(place, name): (usize, &String)| {
+            let time = |strategy| stats::own_time(own?, strategy, place);
+            PublishedOperation {
+                name: plain(name),
+                share: weights.get(name.as_str()).map_or(0.0, |weight| weight / total),
+                writes: own.and_then(|own| stats::writes(own, place)),
+                own_times: self.parts.main().without_repeat().map(|(strategy, _)| time(strategy)).collect(),
+            }
+        };
+        self.record.operations.iter().enumerate().map(operation).collect()
+    }
+}

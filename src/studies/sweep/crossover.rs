@@ -1,0 +1,218 @@
+//! Where one strategy becomes faster than another while a condition changes.
+//!
+//! At each value of the condition there is a ratio of times with a confidence interval. Between two values, the ratio and
+//! both ends of its interval are lines, on logarithmic axes where all values are positive. The order of two strategies flips
+//! where the ratio crosses 1; the range of the flip is where the two ends do (inversion of a confidence band, as for
+//! calibration curves).
+
+use crate::stats::estimate::{ConfidenceInterval, Estimate};
+use crate::stats::student::t_quantile;
+
+/// The rounds of two strategies at one value of the condition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CurveSample {
+    /// The value.
+    pub x: f64,
+    /// ln(time / other time) per round.
+    pub log_ratios: Vec<Option<f64>>,
+}
+
+/// The ratio of two strategies at one value of the condition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CurvePoint {
+    /// The value.
+    pub x: f64,
+    /// The geometric mean of time / other time.
+    pub ratio: f64,
+    /// Its interval; all points together are covered with 95 % confidence (Bonferroni). `None` with a single round.
+    pub interval: Option<ConfidenceInterval>,
+    /// What the interval says.
+    pub order: CurveOrder,
+}
+
+/// The order of two strategies at one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CurveOrder {
+    /// The first takes less time: the interval is below 1 and the noise floor.
+    Faster,
+    /// The first takes more time.
+    Slower,
+    /// Neither is shown.
+    Undecided,
+}
+
+/// A change of the order between two values of the condition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Flip {
+    /// The order below.
+    pub below: CurveOrder,
+    /// Where the first end of the interval crosses 1.
+    pub low: f64,
+    /// Where the ratio crosses 1.
+    pub at: f64,
+    /// Where the other end crosses 1.
+    pub high: f64,
+}
+
+/// The ratio of two strategies over a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// In the order of the values.
+    pub points: Vec<CurvePoint>,
+    /// The changes of the order that the intervals show.
+    pub flips: Vec<Flip>,
+}
+
+impl Curve {
+    /// Computes a curve. `floor` is the ln of the noise floor: smaller differences count as none.
+    pub fn of(mut settings: Vec<CurveSample>, floor: f64) -> Curve {
+        settings.sort_by(|one, other| one.x.total_cmp(&other.x));
+        let count = settings.len().max(1) as f64;
+        let points: Vec<CurvePoint> =
+            settings.iter().filter_map(|setting| CurvePoint::of(setting, 0.05 / count, floor)).collect();
+        let flips = flips(&points);
+        Curve { points, flips }
+    }
+
+    /// The order at the decided points, when it is the same at all of them.
+    pub fn order(&self) -> Option<CurveOrder> {
+        let mut decided = self.points.iter().map(|point| point.order).filter(|order| *order != CurveOrder::Undecided);
+        let first = decided.next()?;
+        decided.all(|order| order == first).then_some(first)
+    }
+
+    /// The values between which a flip lies, or where the order is not decided next to a decided one: where another value
+    /// would say most.
+    pub fn gaps(&self) -> Vec<(f64, f64)> {
+        let pairs = self.points.windows(2).filter(|pair| pair[0].order != pair[1].order);
+        pairs.map(|pair| (pair[0].x, pair[1].x)).collect()
+    }
+}
+
+impl CurvePoint {
+    fn of(setting: &CurveSample, error: f64, floor: f64) -> Option<CurvePoint> {
+        let estimate = Estimate::of(&setting.log_ratios)?;
+        let critical =
+            if estimate.rounds > 1 { t_quantile(1.0 - error / 2.0, estimate.rounds - 1) } else { f64::INFINITY };
+        let interval = estimate.interval(critical);
+        let order = match interval {
+            Some(interval) if interval.high.ln() < -floor => CurveOrder::Faster,
+            Some(interval) if interval.low.ln() > floor => CurveOrder::Slower,
+            Some(_) | None => CurveOrder::Undecided,
+        };
+        Some(CurvePoint { x: setting.x, ratio: estimate.ratio(), interval, order })
+    }
+}
+
+fn flips(points: &[CurvePoint]) -> Vec<Flip> {
+    let axis = Axis::of(points);
+    let decided: Vec<usize> = (0..points.len()).filter(|place| points[*place].order != CurveOrder::Undecided).collect();
+    let pairs = decided.windows(2).filter(|pair| points[pair[0]].order != points[pair[1]].order);
+    let flip = |pair: &[usize]| {
+        let between = &points[pair[0]..=pair[1]];
+        let cross = |value: fn(&CurvePoint) -> Option<f64>| axis.crossings(between, value);
+        let ends = [cross(|point| Some(point.interval?.low)), cross(|point| Some(point.interval?.high))];
+        let ends: Vec<f64> = ends.into_iter().flatten().collect();
+        let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let at = *cross(|point| Some(point.ratio)).first()?;
+        (low <= high).then_some(Flip { below: between[0].order, low, at, high })
+    };
+    pairs.filter_map(flip).collect()
+}
+
+/// The axis of the condition.
+#[derive(Clone, Copy)]
+enum Axis {
+    Logarithmic,
+    Linear,
+}
+
+impl Axis {
+    fn of(points: &[CurvePoint]) -> Axis {
+        if points.iter().all(|point| point.x > 0.0) { Axis::Logarithmic } else { Axis::Linear }
+    }
+
+    fn place(self, x: f64) -> f64 {
+        match self {
+            Axis::Logarithmic => x.ln(),
+            Axis::Linear => x,
+        }
+    }
+
+    fn value(self, place: f64) -> f64 {
+        match self {
+            Axis::Logarithmic => place.exp(),
+            Axis::Linear => place,
+        }
+    }
+
+    /// The values at which the line through some points crosses 1.
+    fn crossings(self, points: &[CurvePoint], value: fn(&CurvePoint) -> Option<f64>) -> Vec<f64> {
+        let segment = |pair: &[CurvePoint]| {
+            let (from, to) = (value(&pair[0])?.ln(), value(&pair[1])?.ln());
+            let (left, right) = (self.place(pair[0].x), self.place(pair[1].x));
+            let crosses = (from < 0.0) != (to < 0.0);
+            crosses.then(|| self.value(left + (right - left) * from / (from - to)))
+        };
+        points.windows(2).filter_map(segment).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounds around a mean log ratio, 1 % apart.
+    fn setting(x: f64, mean: f64) -> CurveSample {
+        let log_ratios = [-0.01, 0.0, 0.01, 0.01, 0.0, -0.01].map(|noise| Some(mean + noise)).to_vec();
+        CurveSample { x, log_ratios }
+    }
+
+    fn curve(points: &[(f64, f64)]) -> Curve {
+        Curve::of(points.iter().map(|(x, mean)| setting(*x, *mean)).collect(), 0.02)
+    }
+
+    #[test]
+    fn a_flip_has_a_range_on_logarithmic_axes() {
+        let curve = curve(&[(10.0, -1.0), (100.0, -0.5), (10_000.0, 0.5)]);
+        let [flip] = curve.flips[..] else { panic!("{curve:?}") };
+        assert_eq!(flip.below, CurveOrder::Faster);
+        assert!((flip.at - 1000.0).abs() < 1.0, "{flip:?}");
+        assert!(flip.low < flip.at && flip.at < flip.high && flip.low > 900.0 && flip.high < 1100.0, "{flip:?}");
+        assert_eq!(curve.gaps(), [(100.0, 10_000.0)]);
+        assert_eq!(curve.order(), None);
+    }
+
+    #[test]
+    fn undecided_points_widen_the_range() {
+        let narrow = curve(&[(1.0, -0.5), (100.0, 0.5)]).flips[0];
+        let wide = curve(&[(1.0, -0.5), (10.0, -0.005), (20.0, 0.005), (100.0, 0.5)]);
+        let [flip] = wide.flips[..] else { panic!("{wide:?}") };
+        assert!(flip.low < 10.0 && flip.high > 20.0, "{flip:?}");
+        assert!(flip.high / flip.low > narrow.high / narrow.low, "{flip:?} {narrow:?}");
+    }
+
+    #[test]
+    fn several_flips_are_all_found() {
+        let curve = curve(&[(1.0, 0.4), (10.0, -0.4), (100.0, 0.4)]);
+        assert_eq!(
+            curve.flips.iter().map(|flip| flip.below).collect::<Vec<_>>(),
+            [CurveOrder::Slower, CurveOrder::Faster]
+        );
+    }
+
+    #[test]
+    fn no_flip_is_an_answer() {
+        let curve = curve(&[(0.0, -0.4), (0.05, -0.2), (1.0, -0.001)]);
+        assert_eq!((curve.flips.len(), curve.order()), (0, Some(CurveOrder::Faster)));
+        assert_eq!(curve.points[2].order, CurveOrder::Undecided);
+    }
+
+    #[test]
+    fn one_round_decides_nothing() {
+        let one = CurveSample { x: 1.0, log_ratios: vec![Some(0.7)] };
+        let curve = Curve::of(vec![one], 0.02);
+        assert_eq!((curve.points[0].order, curve.points[0].interval), (CurveOrder::Undecided, None));
+    }
+}

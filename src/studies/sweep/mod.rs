@@ -1,0 +1,6 @@
+//! `docshape sweep`: runs at several values of a parameter, and where one strategy overtakes another.
+
+pub mod chart;
+pub mod crossover;
+pub mod report;
+pub mod swept;

@@ -1,0 +1,271 @@
+//! The report of a sweep: where the order of the strategies flips, and the times at every point.
+
+mod order;
+mod point;
+
+use crate::report::Report;
+use crate::report::document::chart::Series;
+use crate::report::document::format::{counted, interval, listed, plain, three};
+use crate::report::run::conditions::conditions;
+use crate::report::run::sections::{Finding, Headline};
+use crate::results::{
+    ConclusionRecord, ConditionRecord, FindingRecord, RunRecord, SweepRecord, condition_number, condition_unit,
+    condition_unit_size,
+};
+
+use super::crossover::{CurveOrder, Flip};
+use super::swept::{Swept, SweptPair, SweptQuantity};
+
+/// What a sweep says where no point shows an order.
+pub(crate) const NO_DIFFERENCE: &str = "no difference shown";
+
+/// Flips in the verdict; all are in the table.
+const STATED: usize = 3;
+
+/// A sweep as it is reported.
+struct SweepResults<'s> {
+    record: &'s SweepRecord,
+    runs: &'s [RunRecord],
+    swept: Swept<'s>,
+}
+
+impl Report {
+    /// Computes the report of a sweep from the runs of its points.
+    pub fn of_sweep(record: &SweepRecord, runs: &[RunRecord]) -> Report {
+        let sweep = SweepResults { record, runs, swept: Swept::of(record, runs) };
+        let pairs = sweep.swept.pairs();
+        let winners = sweep.winners(&pairs);
+        let network = sweep.network(&pairs);
+        let sections = [
+            Some(sweep.orders(&pairs)),
+            network,
+            winners,
+            Some(sweep.times()),
+            sweep.costs(),
+            Some(sweep.sizes()),
+            Some(sweep.list()),
+        ];
+        Report::of(sweep.headline(&pairs), sections.into_iter().flatten())
+    }
+}
+
+/// What a sweep has found; `None` without runs.
+pub fn sweep_conclusion(record: &SweepRecord, runs: &[RunRecord]) -> Option<ConclusionRecord> {
+    let sweep = SweepResults { record, runs, swept: Swept::of(record, runs) };
+    let conditions = sweep.conditions(runs.first()?);
+    let finding = |pair: &SweptPair| FindingRecord {
+        place: sweep.place(pair),
+        strategies: [pair.one, pair.other].map(|place| sweep.strategy(place)),
+        answer: sweep.sentence(pair),
+        flips: !pair.curve.flips.is_empty(),
+        mix: pair.quantity.is_mix(),
+    };
+    Some(ConclusionRecord { conditions, findings: sweep.swept.pairs().iter().map(finding).collect() })
+}
+
+impl SweepResults<'_> {
+    /// The server, the machine, the length and what was set.
+    fn conditions(&self, run: &RunRecord) -> String {
+        let length = [format!("preset {}", run.settings.preset.name()), counted(self.rounds(), "round")];
+        conditions(run, &length, |name| self.record.vary.iter().any(|condition| condition.name == name))
+    }
+
+    fn headline(&self, pairs: &[SweptPair]) -> Headline {
+        let condition = |condition: &ConditionRecord| {
+            format!("{} = {}", plain(&condition.name), plain(&condition.values.join(", ")))
+        };
+        let conditions: Vec<String> = self.record.vary.iter().map(condition).collect();
+        let mix = self.runs.first().map_or_else(String::new, |run| plain(&run.mix.name));
+        let flipped = pairs.iter().filter(|one| !one.curve.flips.is_empty());
+        let varied = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
+        let findings: Vec<Finding> = flipped
+            .map(|one| Finding {
+                name: self.place(one),
+                text: format!("{} ({varied})", self.sentence(one)),
+                is_difference: true,
+            })
+            .collect();
+        // The mix first: it stands after the operations.
+        let said = |finding: &Finding| format!("{}: {}.", finding.name, finding.text);
+        let mut sentences: Vec<String> = findings.iter().rev().take(STATED).map(said).collect();
+        if findings.is_empty() {
+            sentences.push(self.no_flip());
+        }
+        let missing = self.record.points.iter().filter(|point| point.error.is_some()).count() as u64;
+        Headline {
+            scenario: plain(&self.record.scenario),
+            title: plain(&self.record.title),
+            subject: vec![
+                self.record.question.as_deref().map(plain).unwrap_or_default(),
+                format!("{}; mix {mix}, {}.", conditions.join("; "), counted(self.rounds(), "round")),
+            ]
+            .into_iter()
+            .filter(|line| !line.is_empty())
+            .collect(),
+            mix: mix.clone(),
+            incomplete: (missing > 0 || !self.record.complete).then(|| self.incomplete(missing)),
+            sentences,
+            findings_lead: "The order of strategies flips",
+            findings,
+            ..Headline::default()
+        }
+    }
+
+    fn incomplete(&self, failed: u64) -> String {
+        if failed > 0 {
+            return format!("{} failed or may not be used; see the points below.", counted(failed, "point"));
+        }
+        "The sweep is not complete: `docshape sweep --resume` continues it.".to_owned()
+    }
+
+    fn no_flip(&self) -> String {
+        let range = self.record.vary.first().map_or_else(String::new, |condition| {
+            let values = &condition.values;
+            let (first, last) = (values.first(), values.last());
+            let ends = first.zip(last).map(|(first, last)| format!(" between {} and {}", plain(first), plain(last)));
+            format!("{}{}", plain(&condition.name), ends.unwrap_or_default())
+        });
+        format!("No order of two strategies is shown to flip: {range}.")
+    }
+
+    /// Complete rounds of the point that has fewest.
+    fn rounds(&self) -> u64 {
+        self.record.points.iter().map(|point| point.rounds).min().unwrap_or(0)
+    }
+
+    fn strategy(&self, place: usize) -> String {
+        self.runs.first().and_then(|run| run.strategies.get(place)).map_or_else(String::new, |one| plain(&one.name))
+    }
+
+    fn name(&self, quantity: SweptQuantity) -> String {
+        match quantity {
+            SweptQuantity::Own(operation) => self
+                .runs
+                .first()
+                .and_then(|run| run.operations.get(operation))
+                .map_or_else(String::new, |name| plain(name)),
+            SweptQuantity::Rate => "mix at the common rate".to_owned(),
+            SweptQuantity::Saturation => "mix at saturation".to_owned(),
+        }
+    }
+
+    /// The operation or mix of a pair, and the value of the second condition.
+    fn place(&self, pair: &SweptPair) -> String {
+        let name = self.name(pair.quantity);
+        let Some(second) = self.record.vary.get(1) else { return name };
+        format!("{name}, {} = {}", plain(&second.name), plain(&pair.under))
+    }
+
+    /// What a curve says, as a sentence.
+    fn sentence(&self, pair: &SweptPair) -> String {
+        let SweptPair { one, other, curve, .. } = pair;
+        let (one, other) = (self.strategy(*one), self.strategy(*other));
+        if !curve.flips.is_empty() {
+            let flip = |Flip { below, low, high, .. }: &Flip| {
+                let (first, then) = if *below == CurveOrder::Faster { (&one, &other) } else { (&other, &one) };
+                format!("{first} is faster below {}, {then} above", self.range(*low, *high))
+            };
+            return listed(&curve.flips.iter().map(flip).collect::<Vec<_>>());
+        }
+        let Some(order) = curve.order() else { return NO_DIFFERENCE.to_owned() };
+        let decided: Vec<_> = curve.points.iter().filter(|point| point.order != CurveOrder::Undecided).collect();
+        let faster = if order == CurveOrder::Faster { &one } else { &other };
+        let factor = |ratio: f64| if order == CurveOrder::Faster { ratio.recip() } else { ratio };
+        let factors = decided.iter().map(|point| factor(point.ratio));
+        let least = factors.clone().fold(f64::INFINITY, f64::min);
+        let most = factors.fold(0.0, f64::max);
+        let by = if three(least) == three(most) { three(least) } else { interval(least, most) };
+        let places = if decided.len() == curve.points.len() {
+            String::new()
+        } else {
+            format!(" at {}", listed(&decided.iter().map(|point| self.label(point.x)).collect::<Vec<_>>()))
+        };
+        format!("{faster} is {by}x faster{places}")
+    }
+
+    /// A number of the first condition in the unit of its values.
+    fn value(&self, x: f64) -> String {
+        let unit = self
+            .record
+            .vary
+            .first()
+            .and_then(|condition| condition.values.last())
+            .map_or("", |value| condition_unit(value));
+        let size = condition_unit_size(unit);
+        format!("{}{unit}", three(x / size))
+    }
+
+    /// A value of the first condition as it was written.
+    fn label(&self, x: f64) -> String {
+        let mut values = self.record.vary.iter().flat_map(|condition| &condition.values);
+        values.find(|value| condition_number(value) == Some(x)).map_or_else(|| self.value(x), |value| plain(value))
+    }
+
+    /// From one number of the first condition to another.
+    fn range(&self, low: f64, high: f64) -> String {
+        let (low, high) = (self.value(low), self.value(high));
+        if low == high { low } else { format!("{low} to {high}") }
+    }
+
+    fn series(&self) -> Vec<Series> {
+        let strategies = self.runs.first().map_or(0, |run| run.strategies.len());
+        Series::named((0..strategies).map(|place| self.strategy(place)))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::report::tests::in_every_form;
+    use crate::results::{PointRecord, SWEEP_FORMAT};
+    use crate::stats::sample;
+
+    /// A sweep over two added latencies and two lengths, with this text in every place.
+    pub(crate) fn sweep(run: &RunRecord, text: &str) -> (SweepRecord, Vec<RunRecord>) {
+        let own = || text.to_owned();
+        let condition = |name: &str, values: [&str; 2]| ConditionRecord {
+            name: name.to_owned(),
+            values: values.map(str::to_owned).to_vec(),
+        };
+        let point = |values: [&str; 2]| PointRecord {
+            values: values.map(str::to_owned).to_vec(),
+            folder: own(),
+            rounds: 6,
+            error: None,
+        };
+        let values = [["0", text], ["0", "other"], ["1ms", text], ["1ms", "other"]];
+        let mut record = SweepRecord {
+            format: SWEEP_FORMAT,
+            version: own(),
+            scenario: own(),
+            title: own(),
+            question: Some(own()),
+            started: own(),
+            complete: true,
+            vary: vec![condition("rtt", ["0", "1ms"]), condition(text, [text, "other"])],
+            points: values.map(point).to_vec(),
+            conclusion: None,
+        };
+        record.points[1].error = Some(own());
+        let runs = vec![run.clone(); 4];
+        record.conclusion = sweep_conclusion(&record, &runs);
+        (record, runs)
+    }
+
+    /// A sweep with every section and table.
+    pub(crate) fn named(run: &RunRecord, text: &str) -> Report {
+        let (record, runs) = sweep(run, text);
+        Report::of_sweep(&record, &runs)
+    }
+
+    pub(crate) fn complete() -> Report {
+        named(&sample::whole(&sample::run(6)), "length")
+    }
+
+    #[test]
+    fn a_point_that_failed_is_marked_and_left_out() {
+        let [terminal, markdown] = in_every_form(&complete());
+        assert!(terminal.contains("1 point failed or may not be used"), "{terminal}");
+        insta::assert_snapshot!("two_conditions_markdown", markdown);
+    }
+}

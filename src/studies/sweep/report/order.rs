@@ -1,0 +1,251 @@
+//! Which strategy is faster where: orders and flips, the predicted network, and the winners over two conditions.
+
+use crate::report::document::cell::{Cell, Tone};
+use crate::report::document::chart::Charts;
+use crate::report::document::format::{NOTHING, interval, listed, plain, three};
+use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::run::sections::Section;
+use crate::results::condition_number;
+use crate::studies::sweep::chart::{self, RatioChart, RatioLine, WinnerCell, WinnerMap};
+use crate::studies::sweep::crossover::{Curve, CurveOrder, CurvePoint, Flip};
+use crate::studies::sweep::swept::{NetworkPrediction, SweptPair, SweptQuantity};
+
+use super::SweepResults;
+
+/// Where two strategies change places on a slower network.
+struct NetworkFlip {
+    strategies: String,
+    prediction: NetworkPrediction,
+    predicted: String,
+    measured: String,
+    /// The measured ratio with the most latency.
+    ratio: String,
+}
+
+/// A flip is shown in bold.
+fn answer_tone(curve: &Curve) -> Tone {
+    if curve.flips.is_empty() { Tone::Plain } else { Tone::Strong }
+}
+
+impl SweepResults<'_> {
+    /// The order of every pair of strategies.
+    pub(crate) fn orders(&self, pairs: &[SweptPair]) -> Section {
+        type PairMeasure = Measure<(String, String, Curve)>;
+        let measures = [
+            PairMeasure::text("strategies", "strategies", "The two strategies.", |one| Cell::text(one.0.as_str()))
+                .only(Forms::MARKDOWN.and(Forms::JSON)),
+            PairMeasure::text(
+                "answer",
+                "answer",
+                "Which is faster where. A range contains the flip with 95 % confidence.",
+                |one| Cell::text(one.1.as_str()).tone(answer_tone(&one.2)),
+            )
+            .only(Forms::MARKDOWN.and(Forms::JSON)),
+            PairMeasure::text("said", "answer", "The two strategies, and which is faster where.", |one| {
+                Cell::text(format!("{}: {}", one.0, one.1)).tone(answer_tone(&one.2))
+            })
+            .only(Forms::TERMINAL.and(Forms::HTML)),
+            PairMeasure::data(
+                "flips",
+                "Where the ratio of their times crosses 1: the range and the best guess.",
+                |one| {
+                    let flip = |flip: &Flip| vec![flip.low, flip.at, flip.high];
+                    Cell::value(one.2.flips.iter().flat_map(flip).collect::<Vec<f64>>())
+                },
+            )
+            .of(Kind::Numbers),
+            PairMeasure::data("values", "The values of the first condition.", |one| {
+                Cell::value(one.2.points.iter().map(|point| point.x).collect::<Vec<f64>>())
+            })
+            .of(Kind::Numbers),
+            PairMeasure::data(
+                "ratios",
+                "The time of the first strategy divided by that of the second one, at each value.",
+                |one| Cell::value(one.2.points.iter().map(|point| point.ratio).collect::<Vec<f64>>()),
+            )
+            .of(Kind::Numbers),
+        ];
+        let rows = pairs.iter().map(|one| {
+            let pair = format!("{}, {}", self.strategy(one.one), self.strategy(one.other));
+            (Row::new(self.place(one)), (pair, self.sentence(one), one.curve.clone()))
+        });
+        let about = "An operation, or the mix, and the value of the second condition.";
+        let table = Table::new(
+            "orders",
+            "Which strategy is faster where",
+            Column::text("place", "operation", about),
+            &measures,
+            rows,
+        )
+        .list_in(Forms::TERMINAL.and(Forms::HTML));
+        let charts = self.ratio_charts(pairs);
+        let charts = Charts::of(self.series(), move |series| chart::ratios(&charts, series), "");
+        let baseline = self.swept.strategies.first().map_or_else(String::new, |place| self.strategy(*place));
+        let lead = format!(
+            "The charts show the time of each strategy divided by that of {baseline}, with the interval of the ratio."
+        );
+        Section::new("orders", "Which strategy is faster where").lead(lead).charts(charts).table(table).note(
+            "Between two points, the ratio of two strategies and the ends of its interval are straight lines on logarithmic axes; \
+             a flip is where they cross 1. The intervals of all points of a line hold together, with 95 % confidence.",
+        )
+    }
+
+    fn network_flip(&self, pair: &SweptPair) -> Option<NetworkFlip> {
+        let prediction = self.swept.network_prediction(pair)?;
+        let flips: Vec<String> = pair.curve.flips.iter().map(|flip| self.range(flip.low, flip.high)).collect();
+        let point = pair.curve.points.iter().find(|point| point.x == prediction.most)?;
+        let ends = point.interval.map(|ends| format!(" ({})", interval(ends.low, ends.high)));
+        Some(NetworkFlip {
+            strategies: format!("{}, {}", self.strategy(pair.one), self.strategy(pair.other)),
+            predicted: prediction.flip.map_or_else(|| "none".to_owned(), |flip| self.value(flip)),
+            measured: if flips.is_empty() { "none shown".to_owned() } else { listed(&flips) },
+            ratio: format!("{}{}", three(point.ratio), ends.unwrap_or_default()),
+            prediction,
+        })
+    }
+
+    /// What the point without an added latency predicts, and what was measured; `None` unless the first condition is the latency.
+    pub(crate) fn network(&self, pairs: &[SweptPair]) -> Option<Section> {
+        let condition = self.record.vary.first().filter(|condition| condition.name == "rtt")?;
+        let measures = [
+            Measure::new("round_trips", "trips", "Round trips per call of the first strategy.", |one: &NetworkFlip| {
+                Cell::number(Some(one.prediction.round_trips[0]), three)
+            }),
+            Measure::new("other_round_trips", "of the other", "Those of the second strategy.", |one| {
+                Cell::number(Some(one.prediction.round_trips[1]), three)
+            }),
+            Measure::text(
+                "predicted_flip",
+                "predicted flip",
+                "The added latency at which both take the same time.",
+                |one| Cell::text(one.predicted.as_str()),
+            ),
+            Measure::text("measured_flip", "measured flip", "Where their order flips, with 95 % confidence.", |one| {
+                Cell::text(one.measured.as_str())
+            }),
+            Measure::new(
+                "predicted_ratio",
+                "predicted ratio",
+                "The time of the first strategy divided by that of the second, with the most latency.",
+                |one| Cell::number(Some(one.prediction.ratio), three),
+            ),
+            Measure::text("measured_ratio", "measured ratio", "The same as measured, with its interval.", |one| {
+                Cell::text(one.ratio.as_str())
+            }),
+        ];
+        let mut pairs: Vec<&SweptPair> = pairs.iter().collect();
+        pairs.sort_by_key(|pair| (pair.one, pair.other));
+        let row = |pair: &SweptPair| {
+            let flip = self.network_flip(pair)?;
+            Some((Row::new(self.place(pair)).group(Cell::text(flip.strategies.as_str())), flip))
+        };
+        let rows = pairs.into_iter().filter_map(row);
+        let name = Column::text("place", "operation", "An operation, or the mix.");
+        let title = "Predicted and measured";
+        let group = Column::text("strategies", "strategies", "The two strategies.");
+        let table = Table::new("network", title, name, &measures, rows).grouped(group);
+        let note = format!(
+            "Predicted from the times at {} alone: each round trip takes the added latency longer. Ratios are those at {}.",
+            condition.values.first().map_or_else(String::new, |value| plain(value)),
+            condition.values.last().map_or_else(String::new, |value| plain(value)),
+        );
+        Section::new("network", title).table(table).note(note).only(Forms::DETAILED).with_rows()
+    }
+
+    /// A chart for every operation and value of the second condition: all strategies relative to the first one.
+    fn ratio_charts(&self, pairs: &[SweptPair]) -> Vec<RatioChart> {
+        let baseline = self.swept.strategies.first().copied().unwrap_or(0);
+        let condition = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
+        let mut charts: Vec<RatioChart> = Vec::new();
+        for one in pairs.iter().filter(|one| one.one == baseline && one.curve.points.len() > 1) {
+            // The curve divides the baseline's time by the other's.
+            let flipped = |point: &CurvePoint| {
+                let ends = point.interval.map(|interval| (interval.high.recip(), interval.low.recip()));
+                (point.x, point.ratio.recip(), ends)
+            };
+            let line = RatioLine { strategy: one.other, points: one.curve.points.iter().map(flipped).collect() };
+            let values = one.curve.points.iter().map(|point| (point.x, self.label(point.x)));
+            match charts.iter_mut().find(|chart| chart.title == self.place(one)) {
+                Some(chart) => chart.lines.push(line),
+                None => charts.push(RatioChart {
+                    title: self.place(one),
+                    condition: condition.clone(),
+                    values: values.collect(),
+                    baseline,
+                    lines: vec![line],
+                }),
+            }
+        }
+        charts
+    }
+
+    /// The fastest strategies over two conditions.
+    pub(crate) fn winners(&self, pairs: &[SweptPair]) -> Option<Section> {
+        let [first, second] = self.record.vary.as_slice() else { return None };
+        let mut maps: Vec<WinnerMap> = Vec::new();
+        for &quantity in &self.swept.quantities {
+            if !pairs.iter().any(|pair| pair.quantity == quantity) {
+                continue;
+            }
+            let row = |under: &String| {
+                let cells = first.values.iter().map(|value| self.winner(pairs, quantity, value, under));
+                (plain(under), cells.collect())
+            };
+            maps.push(WinnerMap {
+                title: self.name(quantity),
+                conditions: [plain(&first.name), plain(&second.name)],
+                columns: first.values.iter().map(|value| plain(value)).collect(),
+                rows: second.values.iter().map(row).collect(),
+            });
+        }
+        let measures = [Measure::text(
+            "fastest",
+            "fastest",
+            "The strategy that is faster than every other one; none where no difference is shown.",
+            |one: &String| Cell::text(one.as_str()),
+        )];
+        let rows = maps.iter().flat_map(|map| {
+            map.rows.iter().flat_map(move |(under, cells)| {
+                let group = format!("{}, {under}", map.title);
+                let row = move |(value, cell): (&String, &WinnerCell)| {
+                    (Row::new(value.as_str()).group(Cell::text(group.as_str())), cell.text.clone())
+                };
+                map.columns.iter().zip(cells).map(row)
+            })
+        });
+        let rows: Vec<_> = rows.collect();
+        let name = Column::text("value", plain(&first.name), "The value of the first condition.");
+        let group =
+            Column::text("place", "operation and value", "The operation and the value of the second condition.");
+        let table = Table::new("winners", "The fastest strategy", name, &measures, rows)
+            .grouped(group)
+            .side_by_side(Forms::READ);
+        let charts = Charts::of(self.series(), move |series| chart::winners(&maps, series), "");
+        Some(Section::new("winners", "The fastest strategy").charts(charts).table(table))
+    }
+
+    /// The strategy that is faster than every other one at a point.
+    fn winner(&self, pairs: &[SweptPair], quantity: SweptQuantity, value: &str, under: &str) -> WinnerCell {
+        let x = condition_number(value);
+        let here = pairs.iter().filter(|one| one.quantity == quantity && one.under == under);
+        let points: Vec<_> =
+            here.filter_map(|one| Some((one, one.curve.points.iter().find(|point| Some(point.x) == x)?))).collect();
+        let beats = |place: usize, (one, point): &(&SweptPair, &CurvePoint)| match point.order {
+            CurveOrder::Faster => one.one == place,
+            CurveOrder::Slower => one.other == place,
+            CurveOrder::Undecided => false,
+        };
+        let is_in = |place: usize, (one, _): &(&SweptPair, &CurvePoint)| one.one == place || one.other == place;
+        let wins = |place: &usize| {
+            let mut own = points.iter().filter(|point| is_in(*place, point)).peekable();
+            own.peek().is_some() && own.all(|point| beats(*place, point))
+        };
+        let winner = self.swept.strategies.iter().copied().find(wins);
+        let text = winner.map_or_else(|| NOTHING.to_owned(), |winner| self.strategy(winner));
+        let found = winner.map_or_else(
+            || "no strategy is shown to be the fastest".to_owned(),
+            |winner| format!("{} is the fastest", self.strategy(winner)),
+        );
+        WinnerCell { winner, text, words: format!("{} and {}: {found}", plain(value), plain(under)) }
+    }
+}

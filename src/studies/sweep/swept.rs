@@ -1,0 +1,228 @@
+//! The curves of a sweep: each pair of strategies, operation by operation and for the mix, over the points.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::record::Metric;
+use crate::results::{Part, RunRecord, SweepRecord, condition_number};
+use crate::stats::estimate::log_ratios;
+use crate::stats::flip::equal_at;
+use crate::stats::series::{RoundSeries, SeriesKey};
+use crate::stats::{
+    CollectionGrowth, Limits, OwnCost, Role, cells, collection_growth, geometric_mean, outcome_totals, own_cost, role,
+};
+
+use super::crossover::{Curve, CurveSample};
+
+/// What is compared over the points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SweptQuantity {
+    /// The mean time of an operation by itself. Has the operation's position.
+    Own(usize),
+    /// The mean response time of the mix at the common rate.
+    Rate,
+    /// The time per call of the mix at saturation: clients divided by calls per second.
+    Saturation,
+}
+
+/// A sweep with the runs of its points, ready to be compared.
+#[derive(Debug)]
+pub struct Swept<'s> {
+    record: &'s SweepRecord,
+    /// The runs, in the order of the points.
+    pub points: Vec<SweptRun>,
+    /// What some points have measured, operations first.
+    pub quantities: Vec<SweptQuantity>,
+    /// The positions of the strategies that are judged.
+    pub strategies: Vec<usize>,
+    floor: f64,
+}
+
+/// Two strategies in one quantity over the first condition, for one value of the second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweptPair {
+    /// What is compared.
+    pub quantity: SweptQuantity,
+    /// The position of the first strategy.
+    pub one: usize,
+    /// The position of the second strategy.
+    pub other: usize,
+    /// The value of the second condition; empty without one.
+    pub under: String,
+    /// Their ratio over the first condition.
+    pub curve: Curve,
+}
+
+/// What a point predicts of two strategies on a slower network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NetworkPrediction {
+    /// Round trips per call of the two strategies.
+    pub round_trips: [f64; 2],
+    /// The added latency in seconds at which they take the same time; `None` where there is none between the points.
+    pub flip: Option<f64>,
+    /// The most added latency that was measured, in seconds.
+    pub most: f64,
+    /// The ratio of their times there.
+    pub ratio: f64,
+}
+
+impl<'s> Swept<'s> {
+    /// Prepares the runs of a sweep's points, in their order.
+    pub fn of(record: &'s SweepRecord, runs: &[RunRecord]) -> Swept<'s> {
+        let points: Vec<SweptRun> = runs.iter().map(SweptRun::of).collect();
+        let quantities = SweptQuantity::all(&points);
+        let is_judged = |run: &RunRecord, place: usize| matches!(role(run, place), Role::Judged);
+        let judged = |run: &RunRecord| (0..run.strategies.len()).filter(|place| is_judged(run, *place)).collect();
+        let strategies = runs.first().map_or_else(Vec::new, judged);
+        let floor = runs.first().map_or(0.0, |run| Limits::of(&run.settings).floor());
+        Swept { record, points, quantities, strategies, floor }
+    }
+
+    /// Every pair of strategies in every quantity, except where an operation is the same program in both.
+    pub fn pairs(&self) -> Vec<SweptPair> {
+        let mut pairs = Vec::new();
+        for &quantity in &self.quantities {
+            for (place, &one) in self.strategies.iter().enumerate() {
+                for &other in &self.strategies[place + 1..] {
+                    if self.points.iter().all(|point| point.is_identical(quantity, one, other)) {
+                        continue;
+                    }
+                    for under in self.record.second_values() {
+                        let curve = quantity.curve(&self.points_under(&under), one, other, self.floor);
+                        if !curve.points.is_empty() {
+                            pairs.push(SweptPair { quantity, one, other, under, curve });
+                        }
+                    }
+                }
+            }
+        }
+        pairs
+    }
+
+    /// What the point with the least added latency predicts of a pair at the one with the most: every round trip takes that
+    /// much longer. `None` unless both were measured, and at saturation, where other calls use the time.
+    pub fn network_prediction(&self, pair: &SweptPair) -> Option<NetworkPrediction> {
+        if pair.quantity == SweptQuantity::Saturation {
+            return None;
+        }
+        let points = self.points_under(&pair.under);
+        let by_latency = |one: &&(f64, &SweptRun), other: &&(f64, &SweptRun)| one.0.total_cmp(&other.0);
+        let (least, most) = (points.iter().min_by(by_latency)?, points.iter().max_by(by_latency)?);
+        if most.0 <= least.0 {
+            return None;
+        }
+        let strategies = [pair.one, pair.other];
+        let [one, other] = strategies.map(|place| geometric_mean(&least.1.times(pair.quantity, place)));
+        let [one_trips, other_trips] = strategies.map(|place| least.1.round_trips(pair.quantity, place));
+        let (one, other, one_trips, other_trips) = (one?, other?, one_trips?, other_trips?);
+        let added = (most.0 - least.0) * 1e9;
+        let flip = least.0 + equal_at([one, other], [one_trips, other_trips]) / 1e9;
+        Some(NetworkPrediction {
+            round_trips: [one_trips, other_trips],
+            flip: Some(flip).filter(|flip| flip.is_finite() && (least.0..=most.0).contains(flip)),
+            most: most.0,
+            ratio: (one + one_trips * added) / (other + other_trips * added),
+        })
+    }
+
+    /// The usable points with this value of the second condition, by the number that the first one has there.
+    fn points_under(&self, under: &str) -> Vec<(f64, &SweptRun)> {
+        let is_under = |values: &[String]| values.get(1).is_none_or(|value| value == under);
+        let points = self.record.points.iter().zip(&self.points);
+        let usable = points.filter(|(point, _)| point.error.is_none() && is_under(&point.values));
+        usable.filter_map(|(point, run)| Some((condition_number(point.values.first()?)?, run))).collect()
+    }
+}
+
+/// A run at a point of a sweep, by parts.
+#[derive(Debug, Clone)]
+pub struct SweptRun {
+    parts: BTreeMap<Part, RunRecord>,
+}
+
+impl SweptRun {
+    /// Divides a run into its parts.
+    pub fn of(run: &RunRecord) -> SweptRun {
+        SweptRun { parts: run.all_parts() }
+    }
+
+    /// The times of a strategy per round, in nanoseconds; nothing where they were not measured.
+    pub fn times(&self, quantity: SweptQuantity, strategy: usize) -> Vec<Option<f64>> {
+        let Some(part) = self.parts.get(&quantity.part()) else { return Vec::new() };
+        let of = |metric, operation| RoundSeries::of(part, SeriesKey::new(metric, strategy, operation)).rounds;
+        match quantity {
+            SweptQuantity::Own(operation) => of(Metric::MEAN, Some(operation)),
+            SweptQuantity::Rate => of(Metric::MEAN, None),
+            SweptQuantity::Saturation => {
+                let time = |rate: f64| part.settings.clients as f64 / rate * 1e9;
+                of(Metric::Throughput, None).into_iter().map(|rate| rate.map(time)).collect()
+            }
+        }
+    }
+
+    /// What an operation costs a strategy by itself; `None` for the mix.
+    pub fn own_cost(&self, quantity: SweptQuantity, strategy: usize) -> Option<OwnCost> {
+        let SweptQuantity::Own(operation) = quantity else { return None };
+        own_cost(self.parts.get(&Part::Own)?, strategy, operation)
+    }
+
+    /// The collections of a strategy, as the last part left them.
+    pub fn collections(&self, strategy: usize) -> Vec<CollectionGrowth> {
+        self.parts.values().next_back().map_or_else(Vec::new, |part| collection_growth(part, strategy))
+    }
+
+    /// The round trips per call of a strategy.
+    fn round_trips(&self, quantity: SweptQuantity, strategy: usize) -> Option<f64> {
+        let part = self.parts.get(&quantity.part())?;
+        let is_meant = |place: usize| !matches!(quantity, SweptQuantity::Own(operation) if operation != place);
+        let operations = cells(part, strategy).flat_map(|cell| cell.operations.iter().enumerate());
+        outcome_totals(operations.filter(|(place, _)| is_meant(*place)).map(|(_, one)| one)).round_trips_per_call()
+    }
+
+    /// Whether an operation is the same program in two strategies, so that a difference is noise.
+    pub fn is_identical(&self, quantity: SweptQuantity, one: usize, other: usize) -> bool {
+        let SweptQuantity::Own(operation) = quantity else { return false };
+        let Some(own) = self.parts.get(&Part::Own) else { return false };
+        own.is_identical(one, other, operation)
+    }
+}
+
+impl SweptQuantity {
+    /// All quantities that some points have, operations first.
+    pub fn all(points: &[SweptRun]) -> Vec<SweptQuantity> {
+        let mut all = BTreeSet::new();
+        for part in points.iter().flat_map(|point| point.parts.values()) {
+            match part.part {
+                Some(Part::Own) => all.extend((0..part.operations.len()).map(SweptQuantity::Own)),
+                Some(Part::Rate) => all.extend([SweptQuantity::Rate]),
+                Some(Part::Saturation) => all.extend([SweptQuantity::Saturation]),
+                None => {}
+            }
+        }
+        let is_measured =
+            |quantity: &SweptQuantity| points.iter().any(|point| point.times(*quantity, 0).iter().any(Option::is_some));
+        all.into_iter().filter(is_measured).collect()
+    }
+
+    /// Whether it is about the mix, not about an operation by itself.
+    pub fn is_mix(self) -> bool {
+        !matches!(self, SweptQuantity::Own(_))
+    }
+
+    /// The part that measures it.
+    pub fn part(self) -> Part {
+        match self {
+            SweptQuantity::Own(_) => Part::Own,
+            SweptQuantity::Rate => Part::Rate,
+            SweptQuantity::Saturation => Part::Saturation,
+        }
+    }
+
+    /// The curve of strategy `one` compared with `other` over points and their values, with a noise floor as a log ratio.
+    pub fn curve(self, points: &[(f64, &SweptRun)], one: usize, other: usize, floor: f64) -> Curve {
+        let setting = |(x, point): &(f64, &SweptRun)| {
+            let log_ratios = log_ratios(&point.times(self, one), &point.times(self, other));
+            CurveSample { x: *x, log_ratios }
+        };
+        Curve::of(points.iter().map(setting).collect(), floor)
+    }
+}
