@@ -16,7 +16,7 @@ quick:
     cargo fmt --check
     cargo clippy --lib --locked -- -D warnings
     cargo test --lib -- --skip simulation --skip hostile --skip matrix::tests
-    cargo test --test layering --test diagnostics --test plan_diagnostics
+    cargo test --test no_server
 
 # Check format, lints and dependencies
 lint:

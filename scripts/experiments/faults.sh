@@ -14,12 +14,12 @@ failovers=${1:-}
 kills=${2:-200}
 failed=0
 
-cargo test --quiet --no-run --test failover || exit
+cargo test --quiet --no-run --test real_server || exit
 # Both at once: the failovers wait most of the time.
 scripts/experiments/kills.py "$DOCSHAPE" --tries "$kills" --workers 1 >"$work/docshape" 2>"$work/docshape.log" &
 kills_pid=$!
 for kind in step_downs terminations kills stops; do
-    env ${failovers:+DOCSHAPE_FAULTS="$failovers"} cargo test --quiet --test failover "$kind" -- --exact --ignored --nocapture \
+    env ${failovers:+DOCSHAPE_FAULTS="$failovers"} cargo test --quiet --test real_server "failover::$kind" -- --exact --ignored --nocapture \
         >"$work/$kind" 2>&1 || { failed=1; tail -n 20 "$work/$kind" >&2; }
 done
 wait "$kills_pid" || { failed=1; cat "$work/docshape.log" >&2; }

@@ -2,10 +2,10 @@
 //!
 //! After a change of a message run the test with `INSTA_UPDATE=always` and read the difference of `tests/planted_snapshots`.
 
-#[path = "planted/mistakes.rs"]
+#[path = "../planted/mistakes.rs"]
 mod mistakes;
 
-mod harness;
+use crate::harness;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -242,7 +242,7 @@ async fn find(is_chosen: impl Fn(usize, &Mistake) -> bool) {
         if !is_found {
             writeln!(wrong, "## {name}: not found: {}, {}\n{}", mistake.says, said.code, said.text).unwrap();
         }
-        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false, snapshot_path => "planted_snapshots" }, {
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false, snapshot_path => "../planted_snapshots" }, {
             insta::assert_snapshot!(name, message(mistake, &said));
         });
     }

@@ -10,7 +10,7 @@ use docshape::server::embedded::EmbeddedMongod;
 use docshape::server::{ReplyKind, Target};
 use serde_json::{Value, json};
 
-mod harness;
+use crate::harness;
 
 const SCENARIO: &str = r#"
 format: 1

@@ -7,7 +7,7 @@ use docshape::scenario::{
 };
 use proptest::prelude::{ProptestConfig, Strategy as _, prop, prop_oneof, proptest};
 
-const VALID: &str = include_str!("valid/comments.yaml");
+const VALID: &str = include_str!("../valid/comments.yaml");
 
 fn read_text(text: &str) -> (Option<Scenario>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();

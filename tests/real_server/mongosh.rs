@@ -4,7 +4,7 @@
 //! It needs mongosh: the program that `DOCSHAPE_MONGOSH` names, or one on `PATH`. Without one the tests only say so,
 //! unless `DOCSHAPE_MONGOSH` is set.
 
-mod harness;
+use crate::harness;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! A built-in scenario on a real server: all strategies make the same calls and end in the same logical state.
 
-mod harness;
+use crate::harness;
 
 use bson::{Document, rawdoc};
 use docshape::engine::{Loader, RoundPlan, StopFlag};
@@ -8,7 +8,7 @@ use docshape::plan::{Plan, written};
 use docshape::server::{ReplyKind, Target};
 use harness::{Bench, bench, choice, plan};
 
-const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
+const BLOG: &str = include_str!("../../scenarios/blog-comments.yaml");
 
 const SMALL: &[(&str, &str)] = &[("posts", "20"), ("comments_per_post", "30"), ("bucket_size", "10")];
 

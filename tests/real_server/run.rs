@@ -22,7 +22,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-mod harness;
+use crate::harness;
 
 /// A run whose rounds take two or three seconds. It needs no pilot.
 const SMALL: [&str; 12] = [

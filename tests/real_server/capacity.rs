@@ -15,7 +15,7 @@ use docshape::studies::capacity::search::Search;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-mod harness;
+use crate::harness;
 
 const SCENARIO: &str = "
 format: 1

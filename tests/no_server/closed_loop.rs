@@ -16,7 +16,7 @@ use docshape::server::{Failure, Reply, ReplyKind, Target};
 use docshape::stats::cell_rate;
 use tokio::time::Instant;
 
-mod harness;
+use crate::harness;
 
 const SCENARIO: &str = "
 format: 1

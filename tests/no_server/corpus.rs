@@ -1,6 +1,6 @@
 //! The seeds of the fuzz targets, and all scenarios of the repository, go through the targets once.
 
-#[path = "fuzz/targets.rs"]
+#[path = "../fuzz/targets.rs"]
 mod targets;
 
 use std::fs;

@@ -1,6 +1,6 @@
 //! Verification on a real server: equal strategies pass, each mistake is found and shown, and the catalogue passes.
 
-mod harness;
+use crate::harness;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ use docshape::verify::{Verifier, VerifySettings};
 use futures_util::stream::{self, StreamExt};
 use harness::{Bench, bench, choice, plan};
 
-const SHELVES: &str = include_str!("valid/shelves.yaml");
-const JOINS: &str = include_str!("valid/joins.yaml");
-const BLOG: &str = include_str!("../scenarios/blog-comments.yaml");
+const SHELVES: &str = include_str!("../valid/shelves.yaml");
+const JOINS: &str = include_str!("../valid/joins.yaml");
+const BLOG: &str = include_str!("../../scenarios/blog-comments.yaml");
 
 async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
     let command = "docshape verify it".to_owned();

@@ -14,7 +14,7 @@ use docshape::server::{Failure, Reply, ReplyKind, Target};
 use futures_util::future::{FutureExt, LocalBoxFuture};
 use tokio::time::Instant;
 
-mod harness;
+use crate::harness;
 
 const SCENARIO: &str = "
 format: 1

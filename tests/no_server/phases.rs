@@ -18,7 +18,7 @@ use docshape::results::{Arrivals, LoadModel, Part, RoundRecord, RunSettings};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use tokio::time::Instant;
 
-mod harness;
+use crate::harness;
 
 const SCENARIO: &str = "
 format: 1

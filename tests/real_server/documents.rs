@@ -1,6 +1,6 @@
 //! Runs the complete scenarios of README.md and docs/format.md, which readers copy.
 
-mod harness;
+use crate::harness;
 
 use std::fs;
 

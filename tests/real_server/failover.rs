@@ -22,7 +22,7 @@ use docshape::server::{ReplyKind, Target};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-mod harness;
+use crate::harness;
 
 /// Two safe strategies whose copies must agree, and whose loans are counted.
 const SCENARIO: &str = "

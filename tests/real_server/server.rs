@@ -140,7 +140,7 @@ async fn owner_that_is_killed() {
 async fn it_dies_with_its_owner_and_the_next_start_removes_its_folder() {
     let temp = tempfile::tempdir().unwrap();
     let mut owner = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "owner_that_is_killed", "--ignored", "--nocapture"])
+        .args(["--exact", "server::owner_that_is_killed", "--ignored", "--nocapture"])
         .env("DOCSHAPE_TEST_TEMP", temp.path())
         .stdout(Stdio::piped())
         .spawn()

@@ -16,7 +16,7 @@ use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use docshape::stats::achieved_share;
 use tokio::time::Instant;
 
-mod harness;
+use crate::harness;
 
 const SCENARIO: &str = "
 format: 1

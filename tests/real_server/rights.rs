@@ -10,7 +10,7 @@ use docshape::server::client::MongoTarget;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions};
 use docshape::server::{ReplyKind, Target};
 
-mod harness;
+use crate::harness;
 
 const SMALL: [&str; 10] =
     ["run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--rate", "600"];

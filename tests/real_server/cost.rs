@@ -1,6 +1,6 @@
 //! What calls cost the server: exact numbers against a real `mongod`, and on a paused clock.
 
-mod harness;
+use crate::harness;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -209,7 +209,7 @@ async fn without_rights_there_are_no_counters_and_no_error() {
 async fn a_capped_array_costs_its_size_in_the_oplog() {
     let bench = bench(1).await;
     let choice = Choice::default();
-    let plan = plan(include_str!("../examples/slice-array.yaml"), &choice);
+    let plan = plan(include_str!("../../examples/slice-array.yaml"), &choice);
     let append = plan.operations.iter().position(|operation| &*operation.name == "append").unwrap();
     let round = bench.experiment(&plan, (1, 1), "slice", &()).round(0, own(100, 20)).await.unwrap();
     let of = |strategy: &str| {

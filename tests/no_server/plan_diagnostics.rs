@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use docshape::compile::{Choice, compile};
 use docshape::scenario::{Diagnostics, Source, read};
 
-const SNAPSHOTS: &str = "plan_snapshots";
+const SNAPSHOTS: &str = "../plan_snapshots";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/broken_plan")
@@ -47,7 +47,7 @@ fn diagnostics_match_their_snapshots() {
 
 #[test]
 fn snapshots_have_a_scenario() {
-    let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(SNAPSHOTS);
+    let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plan_snapshots");
     for path in fs::read_dir(snapshots).unwrap().map(|entry| entry.unwrap().path()) {
         let stem = path.file_stem().unwrap().to_str().unwrap();
         assert!(folder().join(stem).with_extension("yaml").exists(), "{stem}.snap has no scenario");

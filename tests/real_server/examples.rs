@@ -1,6 +1,6 @@
 //! Every scenario in `examples` compiles without diagnostics and passes verification on a real server.
 
-mod harness;
+use crate::harness;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,9 +59,9 @@ fn every_example_compiles_with_every_mix() {
 
 #[test]
 fn format_documentation_starts_with_the_first_example() {
-    let documentation = include_str!("../docs/format.md");
+    let documentation = include_str!("../../docs/format.md");
     let shown = documentation.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
-    let (_, first) = include_str!("../examples/first.yaml").split_once('\n').unwrap();
+    let (_, first) = include_str!("../../examples/first.yaml").split_once('\n').unwrap();
     assert_eq!(shown, first);
 }
 
