@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::report::csv;
-use crate::report::{CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal};
+use crate::report::{CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Renderer, Report, Terminal, csv};
 use crate::results::{
     self, CAPACITY_FILE, CapacityRecord, GROWTH_FILE, GrowthRecord, RunRecord, SWEEP_FILE, SweepRecord,
 };
@@ -97,7 +96,7 @@ pub fn write_files(record: &RunRecord, report: &Report, folder: &Path) -> Result
         let path = folder.join(name);
         results::write_whole(&path, text).map_err(|error| write_error(&path, &error))
     };
-    Picture::all(report).iter().try_for_each(|picture| write(picture.file, &picture.text))?;
+    report.pictures().iter().try_for_each(|picture| write(picture.file, &picture.text))?;
     write(HTML_FILE, &written(&Html, report))?;
     write(MARKDOWN_FILE, &written(&Markdown, report))?;
     write(CSV_FILE, &metrics(record))

@@ -21,12 +21,10 @@ use crate::studies::published::rules;
 use crate::studies::sweep::report as sweep;
 
 use super::document::format::{plain, steers};
-use super::run::smoke::smoke;
 use super::write::csv::csv as metrics;
 use super::write::html::markup;
-use super::{
-    CSV_COLUMNS, Html, Json, Junit, Markdown, NamedRun, NextRun, Picture, Renderer, Report, Terminal, verification,
-};
+use super::write::smoke::smoke;
+use super::{CSV_COLUMNS, Html, Json, Junit, Markdown, NamedRun, NextRun, Renderer, Report, Terminal, verification};
 
 /// Texts that are markup in one form or another, or steer a terminal.
 pub(crate) const HOSTILE: [&str; 38] = [
@@ -260,7 +258,7 @@ fn nothing_steers_a_terminal_and_every_form_is_well_formed() {
             assert!(!text.contains("<img") && !text.contains("<script>alert"), "{what}");
         }
         markup::read(&written(&Html, &report));
-        for picture in Picture::all(&report) {
+        for picture in report.pictures() {
             assert_still(&picture.text, picture.file);
             let root = markup::read(&picture.text);
             root.walk(&mut |element| assert!(!["script", "img", "b", "a"].contains(&element.name.as_str())));
@@ -425,7 +423,7 @@ proptest! {
                 prop_assert_eq!(super::write::json::tests::faults(&written(&Json, &report)), [""; 0]);
                 let table = table(&record);
                 prop_assert!(::csv::Reader::from_reader(table.as_bytes()).records().all(|row| row.is_ok()));
-                Picture::all(&report).iter().for_each(|picture| drop(markup::read(&picture.text)));
+                report.pictures().iter().for_each(|picture| drop(markup::read(&picture.text)));
             }
         }
     }

@@ -17,24 +17,26 @@ use std::sync::Arc;
 
 use crate::results::RunRecord;
 
+use document::chart::CPU_AND_TIMES;
 pub use document::chart::{Charts, Picture};
+use run::details::RunDetails;
 
 pub use document::cell::{Cell, Link, Tone};
+pub use document::decision::Decision;
 pub use document::format::{bytes, count, counted, interval, plain, steers, three, time};
+pub use document::section::{Finding, Headline, Listing, Paragraph, Section};
 pub use document::table::{Block, Column, Forms, Grid, Kind, Line, Row, Table};
 pub use run::claims::{ClaimStatement, claim_statements};
-pub use run::decision::Decision;
 pub use run::evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
 pub use run::facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
 pub use run::parts::PartEvaluations;
 pub use run::sections::thresholds::ThresholdView;
-pub use run::sections::{Finding, Headline, Listing, Paragraph, Section};
-pub use run::smoke::{NextRun, smoke};
 pub use write::csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use write::html::{HTML_FILE, Html};
 pub use write::json::{JSON_FORMAT, Json};
 pub use write::junit::Junit;
 pub use write::markdown::{MARKDOWN_FILE, Markdown};
+pub use write::smoke::{NextRun, smoke};
 pub use write::terminal::Terminal;
 
 /// Writes a report in one form.
@@ -60,19 +62,6 @@ pub struct Report {
     pub folder: Option<String>,
     /// Whether the page and the pictures are there, too, when the caller said so.
     pub has_files: bool,
-}
-
-/// What the report of a run has besides its headline and sections.
-#[derive(Debug, Clone)]
-pub struct RunDetails {
-    /// The thresholds.
-    pub thresholds: Vec<ThresholdView>,
-    /// How many claims were confirmed and refuted; `None` without claims.
-    pub claims: Option<String>,
-    /// The run as data.
-    pub facts: RunFacts,
-    /// The numbers of every part.
-    pub parts: Arc<PartEvaluations>,
 }
 
 /// A run and the user's name for it.
@@ -116,6 +105,13 @@ impl Report {
     pub fn with_files(mut self) -> Report {
         self.has_files = true;
         self
+    }
+
+    /// The files that a Markdown report [refers to](Report::with_files).
+    pub fn pictures(&self) -> Vec<Picture> {
+        let first = self.headline.charts.iter().filter_map(|charts| charts.picture(CPU_AND_TIMES));
+        let drawn = self.sections.iter().filter_map(|section| section.charts.as_ref()?.picture(&section.title));
+        first.chain(drawn).collect()
     }
 
     /// Whether nothing of this run may be used.

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use crate::engine::{Event, Experiment, FatalError, Observer};
 use crate::plan::Plan;
 use crate::record::{Fault, FaultKind};
-use crate::report::run::smoke::smoke as smoke_result;
+use crate::report::write::smoke::smoke as smoke_result;
 use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
 use crate::results::verification::Verification;
 use crate::results::{self, Preset, RunRecord, RunSettings};

@@ -159,6 +159,11 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

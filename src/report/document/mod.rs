@@ -2,5 +2,7 @@
 
 pub(crate) mod cell;
 pub(crate) mod chart;
+pub(crate) mod decision;
 pub(crate) mod format;
+pub(crate) mod section;
 pub(crate) mod table;

@@ -3,13 +3,13 @@
 use crate::report::Report;
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{counted, plain};
+use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Column, Measure, Row, Table};
 use crate::results::{ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RunRecord};
 use crate::stats::ClaimResult;
 
 use super::parts::PartEvaluations;
 use super::sections::claims::{self, BY_DESIGN};
-use super::sections::{Headline, Section};
 
 /// What a run says of a claim, in texts.
 #[derive(Debug, Clone, PartialEq)]

@@ -83,11 +83,6 @@ pub(crate) fn effect(mde: f64) -> String {
     if mde < LARGEST_EFFECT { percent(mde) } else { "> 1,000 %".into() }
 }
 
-pub(crate) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// When a difference is reported, and how often one is reported that does not exist.
 pub(crate) fn criteria<'f>(
     record: &RunRecord,

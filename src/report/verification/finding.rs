@@ -2,8 +2,8 @@
 
 use crate::report::document::cell::Cell;
 use crate::report::document::format::{count, counted, listed, plain, visible};
+use crate::report::document::section::{Listing, Section};
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
-use crate::report::run::sections::{Listing, Section};
 use crate::results::AuditRecord;
 use crate::results::verification::{
     AnomalyCounts, LiveRecord, PhaseFindings, StrategyFindings, Verification, VerifyPhase,

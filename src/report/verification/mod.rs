@@ -10,8 +10,8 @@ use crate::results::verification::{
 use super::Report;
 use super::document::cell::{Cell, Tone};
 use super::document::format::{bytes, count, counted, listed, percent, plain};
+use super::document::section::{Headline, Section};
 use super::document::table::{Column, Measure, Row, Table};
-use super::run::sections::{Headline, Section};
 use super::run::verdict_text::skipped_lines;
 
 use finding::findings;

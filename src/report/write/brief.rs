@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use crate::record::{Metric, Part};
 use crate::report::document::cell::Tone;
+use crate::report::document::decision::Decision;
 use crate::report::document::format::{NOTHING, bytes, counted, three, time, wrap};
 use crate::report::document::table::{Forms, Row, Table};
-use crate::report::run::decision::Decision;
 use crate::report::run::evaluation::Evaluation;
 use crate::report::run::parts::PartEvaluations;
 use crate::report::{HTML_FILE, Report};

@@ -6,10 +6,10 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::report::document::decision::Decision;
+use crate::report::document::section::{Finding, Section};
 use crate::report::document::table::Forms;
-use crate::report::run::decision::Decision;
 use crate::report::run::facts::RunFacts;
-use crate::report::run::sections::{Finding, Section};
 use crate::report::{Renderer, Report};
 
 const FORM: Forms = Forms::JSON;

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::report::document::cell::{Cell, Link, Tone};
 use crate::report::document::chart::CPU_AND_TIMES;
 use crate::report::document::format::unmarked;
+use crate::report::document::section::{Finding, Headline, Section};
 use crate::report::document::table::{Forms, Grid, Kind, Table};
-use crate::report::run::sections::{Finding, Headline, Section};
 use crate::report::{Renderer, Report};
 
 use super::escape::{code, escape};

@@ -7,4 +7,5 @@ pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod junit;
 pub(crate) mod markdown;
+pub(crate) mod smoke;
 pub(crate) mod terminal;

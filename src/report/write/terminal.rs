@@ -8,8 +8,8 @@ use anstyle::{AnsiColor, Style};
 
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::wrap;
+use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Block, Column, Forms, Grid, Kind, Line, Table};
-use crate::report::run::sections::{Headline, Section};
 use crate::report::{HTML_FILE, Renderer, Report};
 
 use super::brief;

@@ -3,8 +3,8 @@
 use crate::report::Report;
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{counted, interval, listed, plain, three, time};
+use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::report::run::sections::{Headline, Section};
 use crate::results::{CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord};
 use crate::stats::ConfidenceInterval;
 

@@ -6,11 +6,11 @@ use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{
     NOTHING, bytes_change, count, count_change, counted, interval, listed, percent, plain, three, time,
 };
+use crate::report::document::section::{Finding, Headline, Section};
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
 use crate::report::run::decision::phrase::{factor, factor_interval};
 use crate::report::run::sections as section;
 use crate::report::run::sections::method::measured;
-use crate::report::run::sections::{Finding, Headline, Section};
 use crate::report::run::validity::environment_warning;
 use crate::report::{NamedRun, Report};
 use crate::results::{Part, RunRecord, ServerSharing, in_percent};

@@ -4,8 +4,8 @@ use crate::report::Report;
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::chart::{Charts, Series};
 use crate::report::document::format::{bytes, count, counted, plain, three, time};
+use crate::report::document::section::{Finding, Headline, Section};
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::report::run::sections::{Finding, Headline, Section};
 use crate::results::{CellRecord, GrowthEnd, GrowthRecord};
 
 use super::curve::{GrowthCurve, StagePoint, calls_after, largest_document};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::report::document::cell::{Cell, Link, Tone};
 use crate::report::document::format::{counted, plain};
+use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Column, Measure, Row, Table};
 use crate::report::run::claims::{ClaimStatement, claim_statements};
 use crate::report::run::conditions::conditions;
 use crate::report::run::sections::claims::{self, BY_DESIGN, CountedClaim};
-use crate::report::run::sections::{Headline, Section};
 use crate::report::{MARKDOWN_FILE, Report};
 use crate::results::{ClaimsRecord, DecidedClaimRecord, FindingRecord, GrowthRecord, RunRecord, SweepRecord};
 use crate::studies::sweep::report::NO_DIFFERENCE;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::report::document::cell::{Cell, Link};
 use crate::report::document::format::counted;
+use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Column, Measure, Row, Table};
 use crate::report::run::parts::PartEvaluations;
 use crate::report::run::sections::claims::{self, ClaimView};
-use crate::report::run::sections::{Headline, Section, method, verdict};
+use crate::report::run::sections::{method, verdict};
 use crate::report::{HTML_FILE, MARKDOWN_FILE, NamedRun, Report};
 
 /// The settings of the runs that are shown: once where all agree, else in a table.

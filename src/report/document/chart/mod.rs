@@ -13,9 +13,6 @@ pub(crate) mod svg;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::report::Report;
-use crate::report::run::evaluation::{Evaluation, OperationResults};
-
 use svg::{Svg, escape, number};
 
 pub(crate) use series::Series;
@@ -120,8 +117,6 @@ pub struct Charts {
     texts: Option<Arc<dyn Fn() -> Vec<String>>>,
 }
 
-type Drawing = fn(&Evaluation, &[Series]) -> Vec<Gallery>;
-
 /// Draws series that it has been given.
 type SeriesDrawing = dyn Fn(&[Series]) -> Vec<Gallery>;
 
@@ -132,14 +127,7 @@ impl fmt::Debug for Charts {
 }
 
 impl Charts {
-    /// Creates charts from the function that draws them. `file` arranges them in `columns` columns; without a name, no
-    /// file is written.
-    pub(crate) fn new(run: &Arc<Evaluation>, drawing: Drawing, file: &'static str, columns: usize) -> Charts {
-        let (series, run) = (Series::all(run), Arc::clone(run));
-        Charts { series, draw: Arc::new(move |series| drawing(&run, series)), file, columns, texts: None }
-    }
-
-    /// Creates charts of these series that no single run has.
+    /// Creates charts from the function that draws them. Without the name of a `file`, none is written.
     pub(crate) fn of(
         series: Vec<Series>,
         draw: impl Fn(&[Series]) -> Vec<Gallery> + 'static,
@@ -148,10 +136,14 @@ impl Charts {
         Charts { series, draw: Arc::new(draw), file, columns: 2, texts: None }
     }
 
+    /// The same with a file of so many columns.
+    pub(crate) fn in_columns(self, columns: usize) -> Charts {
+        Charts { columns, ..self }
+    }
+
     /// Adds a function that draws the charts as text, for Markdown.
-    pub(crate) fn with_texts(self, run: &Arc<Evaluation>, texts: fn(&Evaluation) -> Vec<String>) -> Charts {
-        let run = Arc::clone(run);
-        Charts { texts: Some(Arc::new(move || texts(&run))), ..self }
+    pub(crate) fn with_texts(self, texts: impl Fn() -> Vec<String> + 'static) -> Charts {
+        Charts { texts: Some(Arc::new(texts)), ..self }
     }
 
     /// Draws the charts as text.
@@ -183,55 +175,6 @@ pub(crate) fn gallery(layout: Layout, charts: Vec<Chart>) -> Vec<Gallery> {
     vec![Gallery { layout, charts }]
 }
 
-/// The CPU budget of the mix, and what its calls take.
-pub(crate) fn decision(
-    own: Option<&Evaluation>,
-    mix: &Evaluation,
-    rates: &[Option<f64>],
-    series: &[Series],
-) -> Vec<Gallery> {
-    let budget = own.and_then(|own| crate::report::run::charts::budget::budget(own.costs.budgets.as_ref()?, series));
-    gallery(
-        Layout::Two,
-        budget.into_iter().chain(crate::report::run::charts::mix_times::mix_times(mix, rates, series)).collect(),
-    )
-}
-
-/// The forest plot.
-pub(crate) fn forest(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Whole, crate::report::run::charts::forest::forest(run, series).into_iter().flatten().collect())
-}
-
-/// Latency by percentile.
-pub(crate) fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Two, crate::report::run::charts::percentiles::percentiles(run, series))
-}
-
-/// Throughput and latency over time.
-pub(crate) fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Two, crate::report::run::charts::throughput::throughput(run, series))
-}
-
-/// The size of followed documents.
-pub(crate) fn growth(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Two, crate::report::run::charts::growth::growth(run, series))
-}
-
-/// The size of collections.
-pub(crate) fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Small, crate::report::run::charts::sizes::sizes(run, series))
-}
-
-/// The cost of a call of the mix.
-pub(crate) fn mix_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Small, crate::report::run::charts::cost::mix(run, series))
-}
-
-/// The title of an operation's chart.
-pub(crate) fn title(row: &OperationResults) -> String {
-    row.label().to_owned()
-}
-
 /// Truncates a text to at most `most` characters.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
@@ -249,15 +192,6 @@ pub struct Picture {
     pub title: String,
     /// The content of the file.
     pub text: String,
-}
-
-impl Picture {
-    /// The files that a Markdown report [refers to](Report::with_files).
-    pub fn all(report: &Report) -> Vec<Picture> {
-        let first = report.headline.charts.iter().filter_map(|charts| charts.picture(CPU_AND_TIMES));
-        let drawn = report.sections.iter().filter_map(|section| section.charts.as_ref()?.picture(&section.title));
-        first.chain(drawn).collect()
-    }
 }
 
 const MARGIN: f64 = 20.0;

@@ -1,7 +1,5 @@
 //! The look of a strategy in all charts: colour, dash and marker, so that strategies never differ only in colour.
 
-use crate::report::run::evaluation::Evaluation;
-
 use super::svg::{Point, Svg, number};
 
 /// Number of distinct looks; further strategies reuse them from the start.
@@ -19,20 +17,20 @@ pub struct Series {
 }
 
 impl Series {
-    /// Returns the series of a run, in its order.
-    pub fn all(run: &Evaluation) -> Vec<Series> {
+    /// Returns the series of strategies: of each its name, and whether it is the repeat.
+    pub fn of(strategies: impl Iterator<Item = (String, bool)>) -> Vec<Series> {
         let mut looks = 0..;
-        let series = run.strategies.iter().enumerate().map(|(place, strategy)| Series {
+        let series = strategies.enumerate().map(|(place, (name, is_repeat))| Series {
             place,
-            name: strategy.name.clone(),
-            look: if strategy.is_repeat { None } else { looks.next().map(|look: usize| look % LOOKS) },
+            name,
+            look: if is_repeat { None } else { looks.next().map(|look: usize| look % LOOKS) },
         });
         series.collect()
     }
 
-    /// Returns the series of some strategies that no evaluation has.
+    /// Returns the series of strategies without a repeat.
     pub fn named(names: impl Iterator<Item = String>) -> Vec<Series> {
-        names.enumerate().map(|(place, name)| Series { place, name, look: Some(place % LOOKS) }).collect()
+        Series::of(names.map(|name| (name, false)))
     }
 
     /// Whether it is the baseline measured a second time.

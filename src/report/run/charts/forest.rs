@@ -170,7 +170,7 @@ impl Plot<'_> {
             let cells = self.series.iter().zip(&self.run.strategies).zip(&row.cells).skip(1);
             cells.filter(|((_, strategy), _)| !strategy.is_repeat)
         };
-        let name = crate::report::document::chart::title(row);
+        let name = super::title(row);
         let share = row.share.map_or(String::new(), |share| format!("{} of calls", percent(share)));
         let first = if layout.is_stacked { top + 18.0 } else { top };
         let bottom = first + layout.step * shown().count() as f64;

@@ -37,7 +37,7 @@ fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &Operati
     let calls: u64 = row.cells.iter().map(|cell| cell.distribution.calls()).sum();
     Some(Lines {
         id: format!("percentiles-{place}"),
-        title: crate::report::document::chart::title(row),
+        title: super::title(row),
         remark: counted(calls, "call"),
         description: format!("{} times of {} by percentile, a line per strategy.", run.times_capital(), row.name),
         x_label: if run.is_open { "percentile of the response times" } else { "percentile of the service times" },

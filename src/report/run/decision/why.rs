@@ -1,8 +1,7 @@
 //! Why the slower strategy is slower.
 
 use crate::record::{Counter, Part};
-use crate::report::document::format::{listed, marked, percent, three, time};
-use crate::report::run::verdict_text::capitalised;
+use crate::report::document::format::{capitalised, listed, marked, percent, three, time};
 use crate::stats::{Beaten, Cause, CostGap, CostGapOperation, Evidence, Quantity, Waiting, cause};
 
 use super::answer::Judged;

@@ -2,11 +2,10 @@
 
 use crate::report::document::cell::Cell;
 use crate::report::document::format::{interval, plain, three, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
 use crate::results::RunRecord;
 use crate::stats::{self, BreakEven};
-
-use super::Section;
 
 /// A trade and the names of its write and its read.
 type NamedTrade = (BreakEven, String, String);

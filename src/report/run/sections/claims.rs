@@ -3,6 +3,7 @@
 use crate::record::{Metric, MetricUse};
 use crate::report::document::cell::{Cell, Link, Tone};
 use crate::report::document::format::{bytes, count, counted, interval, listed, percent, plain, three, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
 use crate::report::run::claims::ClaimStatement;
 use crate::report::run::evaluation::OperationResults;
@@ -11,7 +12,7 @@ use crate::report::run::verdict_text::VerdictText;
 use crate::results::{ClaimRecord, DecidedClaimRecord, Part, Relation, RunRecord, Than};
 use crate::stats::{self, ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason};
 
-use super::{Section, cost_id, sizes_id, strategy_id, times_id};
+use super::{cost_id, sizes_id, strategy_id, times_id};
 
 type ClaimMeasure<'r> = Measure<&'r ClaimView<'r>>;
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use crate::record::{Counter, Shown};
 use crate::report::document::cell::Cell;
-use crate::report::document::chart::{self, Charts};
 use crate::report::document::format::{listed, three};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::run::charts;
 use crate::report::run::cost::{Inconsistency, MixCost, SILENT};
 use crate::report::run::evaluation::Evaluation;
 use crate::stats::Cost;
 
-use super::{Section, cost_id, strategy_cell};
+use super::{cost_id, strategy_cell};
 
 type WindowMeasure<'r> = Measure<&'r Inconsistency>;
 type CostMeasure = Measure<Entry>;
@@ -40,7 +41,7 @@ pub(crate) fn of_mix(run: &Arc<Evaluation>) -> Option<Section> {
     let (zero, missing) = (labels("0 for all", zero), labels("Not reported by this server", missing));
     let section = Section::new("mix-cost", title)
         .lead("The server's counters over the measured slices, without docshape's own commands. Counters that are 0 for all are left out.")
-        .charts(Charts::new(run, chart::mix_cost, "cost.svg", 4))
+        .charts(charts::charts(run, charts::mix_cost, "cost.svg", 4))
         .table(mix_table(run))
         .note_in(Forms::TERMINAL, format!("{counted}{missing}"))
         .note_in(Forms::DETAILED, format!("{counted}{zero}{missing}"));

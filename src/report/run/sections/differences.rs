@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use crate::report::document::cell::Cell;
-use crate::report::document::chart::{self, Charts};
 use crate::report::document::format::{counted, percent, three};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::run::charts;
 use crate::report::run::evaluation::{Evaluation, Measured, OperationResults};
 use crate::report::run::verdict_text::effect;
 use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Ratio, Verdict};
 
-use super::{Section, operation_cell, strategy_cell};
+use super::{operation_cell, strategy_cell};
 
 type OperationMeasure<'r> = Measure<(&'r Evaluation, &'r OperationResults)>;
 type DifferenceMeasure<'r> = Measure<Entry<'r>>;
@@ -50,7 +51,7 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let section = without_intervals(run).map_or(section.clone(), |text| section.lead(text));
     Some(
         section
-            .charts(Charts::new(run, chart::forest, "forest.svg", 1))
+            .charts(charts::charts(run, charts::forest, "forest.svg", 1))
             .table(table)
             .table(operations(run))
             .only(Forms::DETAILED),

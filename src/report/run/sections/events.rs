@@ -2,12 +2,13 @@
 
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{count, plain, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Measure, Row, Table};
 use crate::report::run::evaluation::{Evaluation, StrategyResults};
 use crate::results::{EventKind, EventRecord, RunRecord};
 use crate::stats::{self, FaultTotals};
 
-use super::{Section, strategy_cell};
+use super::strategy_cell;
 
 type EventMeasure<'r> = Measure<&'r EventRecord>;
 type FaultMeasure<'r> = Measure<FaultRow<'r>>;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::report::document::cell::Cell;
-use crate::report::document::chart::{self, Charts};
 use crate::report::document::format::{bytes, interval, three, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::run::charts;
 use crate::report::run::evaluation::{Evaluation, FOLLOWED_STEPS};
 use crate::stats::{FollowedGrowth, QuarterTimes, t_quantile};
 
-use super::{Section, strategy_cell};
+use super::strategy_cell;
 
 type GrowthMeasure<'r> = Measure<&'r FollowedGrowth>;
 
@@ -41,7 +42,7 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let table =
         Table::new("growth", "Sizes by share of the calls", name, &metrics, rows).grouped(Column::strategy()).folded();
     Section::new("growth", "Growth of single documents")
-        .charts(Charts::new(run, chart::growth, "growth.svg", 2))
+        .charts(charts::charts(run, charts::growth, "growth.svg", 2))
         .table(times(run))
         .table(table)
         .note("By share of the calls. Number 0 is the most popular. Read between slices, means over the rounds.")

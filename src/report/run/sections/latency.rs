@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::chart::{self, Charts};
 use crate::report::document::format::{NOTHING, interval, listed, three, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
 use crate::report::run::evaluation::{Evaluation, Measured, OperationResults};
-use crate::report::run::histogram;
+use crate::report::run::{charts, histogram};
 use crate::stats::{Ratio, Verdict};
 
-use super::{Section, operation_cell, strategy_cell, times_id};
+use super::{operation_cell, strategy_cell, times_id};
 
 type TimesMeasure<'r> = Measure<Entry<'r>>;
 
@@ -55,7 +55,10 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let blanks = if has_blanks { format!(" {NOTHING} fewer than 10 calls exceed it.") } else { String::new() };
     let note = format!("ratio: mean / mean of {baseline}, below 1 is faster.{marks}{blanks}");
     let section = section
-        .charts(Charts::new(run, chart::percentiles, "percentiles.svg", 2).with_texts(run, histogram::draw))
+        .charts(charts::charts(run, charts::percentiles, "percentiles.svg", 2).with_texts({
+            let run = Arc::clone(run);
+            move || histogram::draw(&run)
+        }))
         .table(table(run))
         .note_in(Forms::TERMINAL.and(Forms::HTML), note);
     (run.rounds > 0).then_some(section)

@@ -4,13 +4,12 @@ use std::fmt::Display;
 
 use crate::report::document::cell::Cell;
 use crate::report::document::format::{bytes, count, counted, listed, plain};
+use crate::report::document::section::{Listing, Section};
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
 use crate::report::run::parts::PartEvaluations;
 use crate::report::run::{cost, validity};
 use crate::results::verification::Verification;
 use crate::results::{CellRecord, Part, RunRecord, ScenarioRecord, ServerSharing, Setting};
-
-use super::{Listing, Section};
 
 /// The settings and the command that measures the run again.
 pub(crate) fn section(record: &RunRecord, command: &str) -> Section {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use crate::record::{Metric, Part};
 use crate::report::document::cell::Cell;
 use crate::report::document::format::{bytes, percent, three, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
 use crate::report::run::evaluation::{Evaluation, StrategyResults};
 use crate::report::run::parts::PartEvaluations;
 use crate::report::run::verdict_text::effect;
 use crate::stats::{ArmComparison, Ratio, Verdict};
 
-use super::{Section, strategy_cell};
+use super::strategy_cell;
 
 type MixMeasure<'r> = Measure<Entry<'r>>;
 type SaturationMeasure<'r> = Measure<&'r StrategyResults>;

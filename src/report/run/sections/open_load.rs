@@ -2,11 +2,12 @@
 
 use crate::report::document::cell::Cell;
 use crate::report::document::format::{percent, three, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
 use crate::report::run::evaluation::Evaluation;
 use crate::stats::OpenLoad;
 
-use super::{Section, strategy_cell};
+use super::strategy_cell;
 
 type OpenMeasure<'r> = Measure<&'r OpenLoad>;
 

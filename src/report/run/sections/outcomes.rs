@@ -7,11 +7,12 @@ use serde_json::{Map, Value};
 use crate::record::CallOutcome;
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{NOTHING, count, counted, percent, plain};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
 use crate::report::run::evaluation::{Evaluation, StrategyResults};
 use crate::stats::{Anomalies, OutcomeTotals};
 
-use super::{Section, operation_cell, strategy_cell};
+use super::{operation_cell, strategy_cell};
 
 type AuditMeasure<'r> = Measure<&'r Anomalies>;
 type ReasonMeasure<'r> = Measure<Reason<'r>>;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::report::document::cell::Cell;
-use crate::report::document::chart::{self, Charts};
 use crate::report::document::format::{bytes, bytes_change, count_change};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::run::charts;
 use crate::report::run::evaluation::Evaluation;
 use crate::stats::{Change, CollectionGrowth};
 
-use super::{Section, sizes_id, strategy_cell};
+use super::{sizes_id, strategy_cell};
 
 type SizeMeasure<'r> = Measure<&'r CollectionGrowth>;
 
@@ -20,7 +21,7 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let lags = run.strategies.iter().flat_map(|strategy| &strategy.collections).any(|growth| !growth.checkpointed);
     let lag = if lags { " Storage and indexes were read without a checkpoint and lag behind." } else { "" };
     Section::new("sizes", "Collections before → after the calls of a round")
-        .charts(Charts::new(run, chart::sizes, "sizes.svg", 4))
+        .charts(charts::charts(run, charts::sizes, "sizes.svg", 4))
         .table(table(run))
         .note(format!(
             "Means over rounds, the largest document of all rounds. Documents are uncompressed; storage and indexes are files. \

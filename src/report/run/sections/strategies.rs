@@ -2,10 +2,11 @@
 
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::three;
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
 use crate::report::run::evaluation::{Evaluation, StrategyResults};
 
-use super::{Section, strategy_cell, strategy_id};
+use super::{strategy_cell, strategy_id};
 
 type StrategyMeasure<'r> = Measure<Entry<'r>>;
 

@@ -2,11 +2,10 @@
 
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{count, counted, percent, plain, three, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Kind, Measure, Row, Table};
 use crate::results::RunRecord;
 use crate::stats::{Measurement, Threshold};
-
-use super::Section;
 
 type ThresholdMeasure<'r> = Measure<&'r ThresholdView>;
 

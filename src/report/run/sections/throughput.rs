@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::report::document::cell::Cell;
-use crate::report::document::chart::{self, Charts};
 use crate::report::document::format::three;
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::run::charts;
 use crate::report::run::evaluation::{Evaluation, StrategyResults};
 use crate::stats::Spread;
 
-use super::{Section, strategy_cell};
+use super::strategy_cell;
 
 type TimeMeasure<'r> = Measure<Entry<'r>>;
 
@@ -22,7 +23,7 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
                 does so from round to round, a machine that changed.";
     let section = Section::new("throughput", "Throughput and latency over time")
         .lead(lead)
-        .charts(Charts::new(run, chart::throughput, "throughput.svg", 2))
+        .charts(charts::charts(run, charts::throughput, "throughput.svg", 2))
         .table(slices(run))
         .table(rounds(run))
         .only(Forms::DETAILED);

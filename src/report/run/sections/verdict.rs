@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use crate::report::document::cell::Tone;
-use crate::report::document::chart::{self, Charts, Series};
+use crate::report::document::chart::{Charts, Series};
 use crate::report::document::format::{counted, listed, plain};
-use crate::report::run::decision::Decision;
+use crate::report::document::section::Headline;
 use crate::report::run::evaluation::Evaluation;
 use crate::report::run::parts::PartEvaluations;
-use crate::report::run::validity;
 use crate::report::run::verdict_text::{self, VerdictText};
+use crate::report::run::{charts, decision, validity};
 use crate::results::{Part, RunRecord};
 use crate::stats::{InconclusiveReason, MINIMUM_ROUNDS, Ranking, Verdict};
 
-use super::{Headline, events, heat_map};
+use super::{events, heat_map};
 
 /// The headline of a run.
 pub(crate) fn headline(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Headline {
@@ -33,7 +33,7 @@ pub(crate) fn headline(record: &RunRecord, parts: &PartEvaluations, others: &[Ru
             .collect(),
         invalid: invalid.clone(),
         incomplete: verdict_text::incomplete(record),
-        decision: Some(Decision::new(record, parts, others)),
+        decision: Some(decision::decision(record, parts, others)),
         sentences: sentences(record, parts),
         tone: Tone::Strong,
         overview: heat_map::table(parts).filter(|_| invalid.is_empty()),
@@ -113,7 +113,7 @@ fn charts(parts: &PartEvaluations) -> Option<Charts> {
     let saturation = parts.get(Part::Saturation);
     let rates: Vec<Option<f64>> =
         saturation.map_or_else(Vec::new, |run| run.strategies.iter().map(|one| one.calls_per_second).collect());
-    let series = Series::all(&main);
-    let draw = move |series: &[Series]| chart::decision(own.as_deref(), &main, &rates, series);
+    let series = charts::series(&main);
+    let draw = move |series: &[Series]| charts::decision(own.as_deref(), &main, &rates, series);
     (parts.main().rounds > 0).then(|| Charts::of(series, draw, "decision.svg"))
 }

@@ -5,12 +5,13 @@
 use crate::record::Part;
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{percent, plain, three, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
 use crate::report::run::parts::PartEvaluations;
 use crate::results::RunRecord;
 use crate::stats::{AGREEMENT, FailedPrediction, MixEstimate, Prediction, mix_ratio, mix_time};
 
-use super::{Section, strategy_cell};
+use super::strategy_cell;
 
 type EstimateMeasure<'r> = Measure<Entry<'r>>;
 

@@ -22,8 +22,9 @@ use sha2::{Digest, Sha256};
 use crate::report::document::cell::{Cell, Link, Tone};
 use crate::report::document::chart::{Chart, Gallery, Glyph, Layout, STYLE, Series};
 use crate::report::document::format::{counted, unmarked};
+use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Block, Column, Forms, Grid, Kind, Line, Table};
-use crate::report::run::sections::{Headline, Section};
+use crate::report::run::charts;
 use crate::report::{Renderer, Report};
 
 use yaml::Parts;
@@ -61,7 +62,7 @@ pub struct Html;
 
 impl Renderer for Html {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
-        let series = report.run.as_ref().map_or_else(Vec::new, |run| Series::all(run.parts.main()));
+        let series = report.run.as_ref().map_or_else(Vec::new, |run| charts::series(run.parts.main()));
         let page = Page::new(report, &series);
         // Askama's errors are those of the writer: nothing that is filled in can fail.
         writeln!(out, "{}", page.render().map_err(|_| fmt::Error)?)

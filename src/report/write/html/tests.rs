@@ -1,7 +1,6 @@
 //! The page and its pictures, from records.
 
 use crate::record::{CallOutcome, LatencyHistogram, Part};
-use crate::report::Picture;
 use crate::report::document::format;
 use crate::results::{
     AuditRecord, ClaimRecord, OutcomeRecord, Relation, RunRecord, SliceRecord, Status, StrategyRecord, Than,
@@ -45,7 +44,7 @@ fn pages_are_well_formed() {
     }
     for run in [&whole(8), &whole(2), &whole(1), &sample::run(0)] {
         markup::read(&page(run));
-        Picture::all(&crate::report::tests::report(run)).iter().for_each(|picture| drop(markup::read(&picture.text)));
+        crate::report::tests::report(run).pictures().iter().for_each(|picture| drop(markup::read(&picture.text)));
     }
 }
 
@@ -94,7 +93,7 @@ fn sections_and_charts_are_there_once() {
         assert!(!attribute(&root, "svg", "id", chart).get("aria-label").is_empty());
     }
     let files: Vec<&str> =
-        Picture::all(&crate::report::tests::report(&whole(8))).iter().map(|picture| picture.file).collect();
+        crate::report::tests::report(&whole(8)).pictures().iter().map(|picture| picture.file).collect();
     assert_eq!(files, ["forest.svg", "percentiles.svg", "throughput.svg", "sizes.svg", "growth.svg", "cost.svg"]);
 }
 
@@ -212,7 +211,7 @@ fn foreign_text_stays_text() {
         operation.retries.insert(hostile(), 1);
     }
     let text = page(&run);
-    let pictures = Picture::all(&crate::report::tests::report(&run));
+    let pictures = crate::report::tests::report(&run).pictures();
     for text in pictures.iter().map(|picture| &picture.text).chain([&text]) {
         let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!text.contains(steers), "{:?}", text.split(steers).next().map(|before| before.len()));
@@ -280,7 +279,7 @@ fn a_large_run_is_a_small_file() {
         markup::read(&text).all("svg").iter().filter(|svg| svg.get("id").starts_with("percentiles-")).count(),
         10
     );
-    assert!(Picture::all(&crate::report::tests::report(&run)).iter().all(|picture| picture.text.len() < 500_000));
+    assert!(crate::report::tests::report(&run).pictures().iter().all(|picture| picture.text.len() < 500_000));
 }
 
 #[test]

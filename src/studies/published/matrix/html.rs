@@ -7,8 +7,8 @@ use askama::Template;
 
 use crate::report::Report;
 use crate::report::document::cell::Cell;
+use crate::report::document::section::Section;
 use crate::report::document::table::{Forms, Grid};
-use crate::report::run::sections::Section;
 use crate::report::write::html::{Trusted, policy, tone};
 use crate::results::PublishedMetric;
 

@@ -6,8 +6,8 @@ mod point;
 use crate::report::Report;
 use crate::report::document::chart::Series;
 use crate::report::document::format::{counted, interval, listed, plain, three};
+use crate::report::document::section::{Finding, Headline};
 use crate::report::run::conditions::conditions;
-use crate::report::run::sections::{Finding, Headline};
 use crate::results::{
     ConclusionRecord, ConditionRecord, FindingRecord, RunRecord, SweepRecord, condition_number, condition_unit,
     condition_unit_size,

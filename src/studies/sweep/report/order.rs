@@ -3,8 +3,8 @@
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::chart::Charts;
 use crate::report::document::format::{NOTHING, interval, listed, plain, three};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
-use crate::report::run::sections::Section;
 use crate::results::condition_number;
 use crate::studies::sweep::chart::{self, RatioChart, RatioLine, WinnerCell, WinnerMap};
 use crate::studies::sweep::crossover::{Curve, CurveOrder, CurvePoint, Flip};

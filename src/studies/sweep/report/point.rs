@@ -2,8 +2,8 @@
 
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{bytes, plain, three, time};
+use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::report::run::sections::Section;
 use crate::results::Part;
 use crate::stats::{CollectionGrowth, OwnCost, geometric_mean};
 use crate::studies::sweep::swept::SweptQuantity;

@@ -7,11 +7,10 @@ use anstyle::{AnsiColor, Style};
 
 use crate::report::Report;
 use crate::report::document::format::{count, counted, listed, plain};
+use crate::report::run::sections::method;
+use crate::report::run::verdict_text;
 use crate::results::RunRecord;
 use crate::results::verification::Verification;
-
-use super::sections::method;
-use super::verdict_text;
 
 /// Reasons of failures that are named.
 const NAMED: usize = 3;
