@@ -2,7 +2,7 @@
 
 use crate::results::RunRecord;
 
-use super::cells;
+use super::view::cells;
 
 /// One audit of one strategy, over all its cells.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,8 @@
 use crate::results::RunRecord;
 
 use super::budget::{CpuBudget, mix_shares, own_time};
-use super::{MixEstimate, cells, outcome_totals, own_cost, service_mean, window_cost};
+use super::view::cells;
+use super::{MixEstimate, outcome_totals, own_cost, service_mean, window_cost};
 
 /// The part of the measured log ratio that a kind must account for.
 const EXPLAINED: f64 = 0.5;

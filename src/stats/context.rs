@@ -2,7 +2,8 @@
 
 use crate::results::RunRecord;
 
-use super::{OutcomeTotals, operations, outcome_totals};
+use super::view::operations;
+use super::{OutcomeTotals, outcome_totals};
 
 /// Shares of outcomes that differ by no more than this are the same.
 const TOLERANCE: f64 = 0.1;

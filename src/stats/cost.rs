@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::record::{COUNTERS, Counter, Metric};
 use crate::results::{CellRecord, RoundRecord, RunRecord};
 
+use super::Distribution;
 use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
-use super::{Distribution, cells, operations};
+use super::view::{cells, operations};
 
 /// What a call of the mix costs, by one counter.
 #[derive(Debug, Clone, Copy, PartialEq)]

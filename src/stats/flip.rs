@@ -5,7 +5,8 @@
 use crate::results::RunRecord;
 
 use super::budget::{own_time, shares};
-use super::{cells, outcome_totals, service_mean};
+use super::view::cells;
+use super::{outcome_totals, service_mean};
 
 /// How far (0.2 for 20 %) the estimated ratio of a mix may be from the measured one for other mixes to be estimated.
 pub const AGREEMENT: f64 = 0.2;

@@ -2,7 +2,8 @@
 
 use crate::results::RunRecord;
 
-use super::{InconclusiveReason, cells};
+use super::InconclusiveReason;
+use super::view::cells;
 
 /// Below this share of the clients there is a warning.
 const KEPT: f64 = 0.95;

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use crate::record::{OutcomeKind, StoredHistogram};
 use crate::results::{OperationRecord, OutcomeRecord, RoundRecord, RunRecord};
 
-use super::{CALLS_BEYOND, selected};
+use super::view::{CALLS_BEYOND, selected};
 
 /// The answered calls: ok, same, not found and rejected. A rejection is an answer that the user waits for, too.
 pub(crate) fn answered(operation: &OperationRecord) -> impl Iterator<Item = &OutcomeRecord> {

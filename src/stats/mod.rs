@@ -41,6 +41,7 @@ mod threshold;
 mod throughput;
 mod timeline;
 pub(crate) mod validity;
+pub(crate) mod view;
 mod warm_up;
 pub(crate) mod welch;
 
@@ -79,49 +80,9 @@ pub use threshold::{Measurement, Threshold, ThresholdCheck};
 pub use throughput::{calls_per_second, cell_rate};
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
+pub(crate) use view::{CALLS_BEYOND, distinct, selected};
+pub use view::{cells, operations, role};
 pub use warm_up::{WarmUp, is_growing, warm_up};
-
-use crate::results::{CellRecord, OperationRecord, RunRecord};
-
-/// A quantile with fewer calls beyond it says more about chance than about the strategy.
-pub(crate) const CALLS_BEYOND: f64 = 10.0;
-
-/// The cells of a strategy, round after round.
-pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellRecord> {
-    record.rounds.iter().filter_map(move |round| round.cells.get(strategy))
-}
-
-/// What a strategy takes part in.
-pub fn role(record: &RunRecord, strategy: usize) -> Role {
-    match record.strategies.get(strategy) {
-        Some(entry) if entry.is_repeat => Role::Repeat,
-        Some(entry) if entry.is_unsafe => Role::Described,
-        Some(_) | None => Role::Judged,
-    }
-}
-
-/// One operation of a strategy, round after round.
-pub fn operations(record: &RunRecord, strategy: usize, operation: usize) -> impl Iterator<Item = &OperationRecord> {
-    cells(record, strategy).filter_map(move |cell| cell.operations.get(operation))
-}
-
-/// One operation of a cell or trial, or all of them.
-pub(crate) fn selected(operations: &[OperationRecord], operation: Option<usize>) -> &[OperationRecord] {
-    match operation {
-        Some(place) => operations.get(place..=place).unwrap_or_default(),
-        None => operations,
-    }
-}
-
-/// Returns the items without repetitions, in their order.
-pub(crate) fn distinct<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
-    items.fold(Vec::new(), |mut distinct, item| {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-        distinct
-    })
-}
 
 #[cfg(test)]
 mod tests {

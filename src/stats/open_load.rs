@@ -2,7 +2,8 @@
 
 use crate::results::{OpenRecord, RunRecord};
 
-use super::{Distribution, cells, operations, response_mean, service_mean};
+use super::view::{cells, operations};
+use super::{Distribution, response_mean, service_mean};
 
 /// A call that waits longer than this for a client is not sent in time, in nanoseconds.
 const LATE: u64 = 1_000_000_000;

@@ -91,7 +91,8 @@ impl OutcomeTotals {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{operations, sample};
+    use super::super::sample;
+    use super::super::view::operations;
     use super::*;
 
     #[test]

@@ -10,7 +10,8 @@ use super::compare::Role;
 use super::estimate::{Estimate, log_ratios};
 use super::flip::MixEstimate;
 use super::series::{RoundSeries, SeriesKey};
-use super::{role, value};
+use super::value;
+use super::view::role;
 
 /// Which strategies own times predict.
 #[derive(Debug, Clone, PartialEq)]

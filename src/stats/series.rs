@@ -8,7 +8,8 @@ use crate::record::{Claimable, Counter, Metric, OutcomeKind, SizeMetric, TimeMet
 use crate::results::{CellRecord, CollectionSizes, OperationRecord, RoundRecord, RunRecord};
 
 use super::latency::{Distribution, Times, geometric_mean, mean};
-use super::{cell_rate, cells, mix_means, outcome_totals, overloaded, selected};
+use super::view::{cells, selected};
+use super::{cell_rate, mix_means, outcome_totals, overloaded};
 
 /// Which number of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq)]

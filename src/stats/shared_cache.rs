@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::record::OPLOG_BYTES;
 use crate::results::{CellRecord, CollectionSizes, Part, RunRecord, ServerSharing};
 
-use super::{InconclusiveReason, cells};
+use super::InconclusiveReason;
+use super::view::cells;
 
 /// The share of a shared cache that the calls of a round may leave to write.
 pub const DIRTY_SHARE: f64 = 0.05;

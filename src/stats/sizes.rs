@@ -3,7 +3,8 @@
 use crate::results::{CellRecord, CollectionSizes, GrowthSample, RunRecord, SliceRecord};
 
 use super::estimate::{Estimate, log_ratios};
-use super::{cells, distinct, geometric_mean};
+use super::geometric_mean;
+use super::view::{cells, distinct};
 
 /// A value before and after the measured calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -7,7 +7,8 @@ use crate::record::{Metric, MetricUse};
 use crate::results::RunRecord;
 
 use super::bound::{Bound, BoundError, parse_positive, parse_time};
-use super::{operations, outcome_totals, value};
+use super::view::operations;
+use super::{outcome_totals, value};
 
 const EXAMPLE: &str = "embedded.read_post.p99<5ms";
 

@@ -2,7 +2,8 @@
 
 use crate::results::{CellRecord, RunRecord, RunSettings};
 
-use super::{Distribution, cells};
+use super::Distribution;
+use super::view::cells;
 
 /// Calls per second over all rounds, of all outcomes, see [`cell_rate`]; `None` when no time was measured.
 pub fn calls_per_second(record: &RunRecord, strategy: usize) -> Option<f64> {

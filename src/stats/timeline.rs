@@ -2,8 +2,9 @@
 
 use crate::results::{RoundRecord, RunRecord, SliceRecord};
 
+use super::cell_rate;
 use super::latency::Distribution;
-use super::{cell_rate, cells};
+use super::view::cells;
 
 /// The quartiles of a number over several rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]

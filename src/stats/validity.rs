@@ -5,7 +5,8 @@
 
 use crate::results::{CellRecord, OpenRecord, RoundRecord, RunRecord, ServerSharing, TimesRecord};
 
-use super::{Distribution, achieved_share, anomalies, cells, outcome_totals, service_mean};
+use super::view::cells;
+use super::{Distribution, achieved_share, anomalies, outcome_totals, service_mean};
 
 /// A share of the calls due below which an arm counts as overloaded.
 pub const ACHIEVED: f64 = 0.98;

@@ -2,10 +2,11 @@
 
 use crate::results::{CellRecord, LoadModel, RunRecord, SliceRecord};
 
+use super::collection_growth;
 use super::compare::MINIMUM_ROUNDS;
 use super::estimate::Estimate;
 use super::student::t_quantile;
-use super::{cells, collection_growth};
+use super::view::cells;
 
 /// A smaller change of the throughput (0.05 for 5 %) is no change.
 const CHANGE: f64 = 0.05;

@@ -5,7 +5,8 @@ use crate::results::{CollectionSizes, Relation, RunRecord};
 use crate::stats::compare::{InconclusiveReason, MINIMUM_ROUNDS};
 use crate::stats::cost::own_cost;
 use crate::stats::latency::Distribution;
-use crate::stats::{cells, operations, value};
+use crate::stats::value;
+use crate::stats::view::{cells, operations};
 
 use super::question::ClaimSide;
 use super::{ClaimOutcome, ClaimResult, UndecidedReason};

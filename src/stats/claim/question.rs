@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::record::{Metric, MetricUse, OutcomeKind, Part};
 use crate::results::{ClaimRecord, Relation, RunRecord, Than};
 use crate::stats::shared_cache::SharedCache;
-use crate::stats::{InvalidReason, RoundSeries, SeriesKey, distinct, inconsistency, invalid_reasons, operations};
+use crate::stats::view::{distinct, operations};
+use crate::stats::{InvalidReason, RoundSeries, SeriesKey, inconsistency, invalid_reasons};
 
 use super::count::{self, counted};
 use super::pair::StrategyPair;

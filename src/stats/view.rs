@@ -1,0 +1,45 @@
+//! What the statistics read of a record: the cells and operations of a strategy.
+
+use crate::results::{CellRecord, OperationRecord, RunRecord};
+
+use super::compare::Role;
+
+/// A quantile with fewer calls beyond it says more about chance than about the strategy.
+pub(crate) const CALLS_BEYOND: f64 = 10.0;
+
+/// The cells of a strategy, round after round.
+pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellRecord> {
+    record.rounds.iter().filter_map(move |round| round.cells.get(strategy))
+}
+
+/// What a strategy takes part in.
+pub fn role(record: &RunRecord, strategy: usize) -> Role {
+    match record.strategies.get(strategy) {
+        Some(entry) if entry.is_repeat => Role::Repeat,
+        Some(entry) if entry.is_unsafe => Role::Described,
+        Some(_) | None => Role::Judged,
+    }
+}
+
+/// One operation of a strategy, round after round.
+pub fn operations(record: &RunRecord, strategy: usize, operation: usize) -> impl Iterator<Item = &OperationRecord> {
+    cells(record, strategy).filter_map(move |cell| cell.operations.get(operation))
+}
+
+/// One operation of a cell or trial, or all of them.
+pub(crate) fn selected(operations: &[OperationRecord], operation: Option<usize>) -> &[OperationRecord] {
+    match operation {
+        Some(place) => operations.get(place..=place).unwrap_or_default(),
+        None => operations,
+    }
+}
+
+/// Returns the items without repetitions, in their order.
+pub(crate) fn distinct<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
+    items.fold(Vec::new(), |mut distinct, item| {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+        distinct
+    })
+}
