@@ -16,14 +16,28 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engine", &["plan", "generate", "server", "record", "results"]),
     ("stats", &["results", "record", "generate"]),
     ("verify", &["engine", "plan", "server", "results"]),
+    ("studies", &["report", "stats", "results", "record"]),
     ("report", &["stats", "results", "record"]),
     (
         "cli",
         &[
             "scenario", "compile", "plan", "generate", "server", "engine", "record", "results", "stats", "report",
-            "verify",
+            "verify", "studies",
         ],
     ),
+];
+
+/// The same inside folders whose subfolders are a pipeline of their own.
+const INSIDE_MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("report/document", &[]),
+    ("report/run", &["report/document"]),
+    ("report/verification", &["report/document", "report/run"]),
+    ("report/write", &["report/document", "report/run"]),
+    ("studies/capacity", &[]),
+    ("studies/comparison", &[]),
+    ("studies/growth", &[]),
+    ("studies/published", &["studies/growth", "studies/sweep"]),
+    ("studies/sweep", &[]),
 ];
 
 /// Texts that only the listed folders may contain.
@@ -43,11 +57,22 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs") && !is_for_tests(&path) {
             found.push(path);
         }
     }
     found
+}
+
+/// Whether a file is compiled for tests alone: the module that declares it says so.
+fn is_for_tests(file: &Path) -> bool {
+    let name = file.file_stem().unwrap().to_str().unwrap();
+    let folder = file.parent().unwrap();
+    let parents = [folder.join("mod.rs"), folder.with_extension("rs")];
+    parents.iter().filter_map(|parent| fs::read_to_string(parent).ok()).any(|text| {
+        let declarations = text.split("#[cfg(test)]\n").skip(1);
+        declarations.filter_map(|rest| rest.lines().next()).any(|line| line.ends_with(&format!("mod {name};")))
+    })
 }
 
 /// Returns a file's code without comments and unit tests.
@@ -78,16 +103,43 @@ fn imports_follow_the_pipeline() {
     assert!(against.is_empty(), "{against:#?}");
 }
 
+fn folders_in(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_dir());
+    entries.map(|entry| entry.file_name().into_string().unwrap()).filter(|name| name != "snapshots").collect()
+}
+
 #[test]
 fn every_folder_has_a_rule() {
-    let folders: BTreeSet<String> = fs::read_dir(source())
-        .unwrap()
-        .map(Result::unwrap)
-        .filter(|entry| entry.path().is_dir())
-        .map(|entry| entry.file_name().into_string().unwrap())
-        .collect();
     let ruled: BTreeSet<String> = MAY_IMPORT.iter().map(|(folder, _)| (*folder).to_owned()).collect();
-    assert_eq!(folders, ruled);
+    assert_eq!(folders_in(&source()), ruled);
+    for outer in ["report", "studies"] {
+        let ruled = INSIDE_MAY_IMPORT.iter().filter_map(|(folder, _)| folder.split_once('/'));
+        let ruled: BTreeSet<String> =
+            ruled.filter(|(folder, _)| *folder == outer).map(|(_, inner)| inner.to_owned()).collect();
+        assert_eq!(folders_in(&source().join(outer)), ruled, "{outer}");
+    }
+}
+
+#[test]
+fn imports_inside_folders_follow_their_pipelines() {
+    let modules = modules();
+    let mut against = Vec::new();
+    for (module, imports) in &modules {
+        let Some(from) = module.get(..2).map(|folder| folder.join("/")) else { continue };
+        let Some((_, allowed)) = INSIDE_MAY_IMPORT.iter().find(|(folder, _)| *folder == from) else { continue };
+        for other in imports.used.iter().filter_map(|path| definition(module, path, &modules)) {
+            let Some(to) = other.get(..2).map(|folder| folder.join("/")) else { continue };
+            let is_ruled = INSIDE_MAY_IMPORT.iter().any(|(folder, _)| *folder == to);
+            if is_ruled
+                && to != from
+                && to.split('/').next() == from.split('/').next()
+                && !allowed.contains(&to.as_str())
+            {
+                against.push(format!("{} imports {}", module.join("/"), other.join("/")));
+            }
+        }
+    }
+    assert!(against.is_empty(), "{against:#?}");
 }
 
 #[test]
