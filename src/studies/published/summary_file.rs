@@ -1,4 +1,4 @@
-//! What a run is published with: the numbers and sentences of its report that a reader needs next to those of other runs.
+//! What a run is published with: the numbers of its report that a reader needs next to those of other runs.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::stats::{self, CollectionGrowth, MixEstimate, Prediction};
 /// The counter of the server's CPU time.
 const CPU_TIME: &str = "cpu_us";
 
-/// Computes what a run is published with. `scenario` is what its text says, `machine` the owner's name for the machine, and
+/// Computes what a run is published with. `scenario` is what its text says, `machine` the owner's name for the machine.
 pub fn published(record: &RunRecord, scenario: PublishedScenario, machine: &str) -> PublishedRecord {
     let parts = PartEvaluations::new(record);
     let judged = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none());
