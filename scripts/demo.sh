@@ -3,17 +3,11 @@
 # which of three schemas for blog comments is fastest on this machine. Options, such as --preset smoke, are passed to `docshape run`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=set-up.sh
+source scripts/set-up.sh
 
-need() {
-    command -v "$1" >/dev/null || { echo "demo: $1 is needed: $2" >&2; exit 1; }
-}
-
-need cargo "https://rustup.rs installs it"
-need cc "on Debian and Ubuntu: apt-get install gcc"
-if [[ -z ${DOCSHAPE_MONGOD:-} && -z ${MONGODB_URI:-} ]] && ! command -v mongod >/dev/null; then
-    scripts/install-mongod.sh
-fi
+set_up
 cargo install --locked --path .
 docshape=${CARGO_INSTALL_ROOT:-${CARGO_HOME:-$HOME/.cargo}}/bin/docshape
-command -v docshape >/dev/null || echo "demo: docshape is $docshape; its folder is not on PATH" >&2
+command -v docshape >/dev/null || echo "demo.sh: docshape is $docshape; its folder is not on PATH" >&2
 exec "$docshape" run blog-comments "$@"

