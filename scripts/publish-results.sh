@@ -73,8 +73,7 @@ result() {
     echo "$scenario, $mix is not published; files are in $failed" >&2
 }
 
-# Renders published results of a scenario again, so that each mentions the others; of all scenarios without a name. Results
-# whose record is not kept stay as they are.
+# Renders published results of a scenario again, so that each mentions the others; of all scenarios without a name.
 render() {
     local record
     while read -r record; do
