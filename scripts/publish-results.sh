@@ -90,11 +90,13 @@ pages() {
 
 # A copy of the results with a page for each, and one over all.
 site() {
-    local record
+    local record folder
     mkdir -p "$site"
     cp -r "$out/." "$site"
     while read -r record; do
-        "$docshape" report "$record" --out "$(dirname "$record")"
+        # The folder, not the file: other mixes are found next to it.
+        folder=$(dirname "$record")
+        "$docshape" report "$folder" --out "$folder"
     done < <(find "$site" -name run.json.gz -not -path '*/.*' | sort)
     "$docshape" summary "$site" --format html >"$site/index.html"
 }
