@@ -13,13 +13,13 @@ use crate::results::{
     AuditRecord, CAPACITY_FORMAT, CapacityRecord, ClaimRecord, ConfirmationRecord, OutcomeRecord, RUN_FILE, Relation,
     RunRecord, SearchRecord, SliceRecord, Status, Than, TrialRecord, load, save,
 };
+use crate::stats::run_comparison::{RunSides, compare_runs};
 use crate::stats::sample;
-use crate::studies::comparison::changes::{RunSides, compare_runs};
-use crate::studies::comparison::report::ComparedRuns;
 use crate::studies::growth::report as growth;
 use crate::studies::published::rules;
 use crate::studies::sweep::report as sweep;
 
+use super::comparison::ComparedRuns;
 use super::document::format::{plain, steers};
 use super::write::csv::csv as metrics;
 use super::write::html::markup;

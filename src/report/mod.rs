@@ -5,6 +5,7 @@
 //! report in one form and knows nothing of MongoDB. Nothing here prints, reads a clock or measures: a record from last year
 //! gives the same report.
 
+pub(crate) mod comparison;
 pub mod document;
 #[cfg(test)]
 pub(crate) mod hostile;

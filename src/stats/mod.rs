@@ -29,6 +29,7 @@ pub(crate) mod open_load;
 mod outcome_totals;
 mod prediction;
 mod ranking;
+pub(crate) mod run_comparison;
 #[cfg(test)]
 pub(crate) mod sample;
 pub(crate) mod series;

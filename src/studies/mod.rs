@@ -4,7 +4,6 @@
 //! knows another.
 
 pub mod capacity;
-pub mod comparison;
 pub mod growth;
 pub mod published;
 pub mod sweep;

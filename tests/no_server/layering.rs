@@ -34,7 +34,6 @@ const INSIDE_MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report/verification", &["report/document", "report/run"]),
     ("report/write", &["report/document", "report/run"]),
     ("studies/capacity", &[]),
-    ("studies/comparison", &[]),
     ("studies/growth", &[]),
     ("studies/published", &["studies/growth", "studies/sweep"]),
     ("studies/sweep", &[]),

@@ -2,8 +2,8 @@
 
 use crate::results::{LoadModel, Part, RunRecord, Status};
 use crate::scenario::Outline;
+use crate::stats::run_comparison::{ComparedParts, measured_parts};
 use crate::stats::{MINIMUM_ROUNDS, invalid_reasons};
-use crate::studies::comparison::changes::{ComparedParts, measured_parts};
 
 /// Why a run cannot be compared, and what to do; `None` when it can.
 pub fn unusable(record: &RunRecord) -> Option<String> {

@@ -6,10 +6,10 @@ mod comparability;
 
 use std::path::{Path, PathBuf};
 
+use crate::report::comparison::ComparedRuns;
 use crate::report::{Html, Json, Markdown, NamedRun, Report};
 use crate::results::{self, RunRecord, saved_run};
-use crate::studies::comparison::changes::{ComparedUnit, RunSides, compare_runs};
-use crate::studies::comparison::report::ComparedRuns;
+use crate::stats::run_comparison::{ComparedUnit, RunSides, compare_runs};
 
 pub use argument::{CompareArguments, CompareFormat, SavedRunArguments};
 pub use baseline_comparison::BaselineComparison;

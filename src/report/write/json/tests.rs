@@ -10,10 +10,9 @@ use serde_json::{Value, json};
 
 use crate::record::Part;
 use crate::report::tests::complete;
-use crate::report::{Column, Kind, Table, verification};
+use crate::report::{Column, Kind, Table, comparison as run_comparison, verification};
 use crate::stats::sample;
 use crate::studies::capacity::report as capacity;
-use crate::studies::comparison::report as run_comparison;
 use crate::studies::growth::report as growth;
 use crate::studies::published::{rules, runs as summary};
 use crate::studies::sweep::report as sweep;

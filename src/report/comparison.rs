@@ -2,24 +2,24 @@
 
 use serde_json::json;
 
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::format::{
-    NOTHING, bytes_change, count, count_change, counted, interval, listed, percent, plain, three, time,
-};
-use crate::report::document::section::{Finding, Headline, Section};
-use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
-use crate::report::run::decision::phrase::{factor, factor_interval};
-use crate::report::run::sections as section;
-use crate::report::run::sections::method::measured;
-use crate::report::run::validity::environment_warning;
-use crate::report::{NamedRun, Report};
 use crate::results::{Part, RunRecord, ServerSharing, in_percent};
-use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Role};
-
-use super::changes::{
+use crate::stats::run_comparison::{
     ChangeVerdict, ComparedParts, ComparedUnit, Incomparable, IncomparableReason, OperationChange, RunComparison,
     SharedShift, StrategyChange, TimeChange, measured_parts,
 };
+use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Role};
+
+use super::document::cell::{Cell, Tone};
+use super::document::format::{
+    NOTHING, bytes_change, count, count_change, counted, interval, listed, percent, plain, three, time,
+};
+use super::document::section::{Finding, Headline, Section};
+use super::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use super::run::decision::phrase::{factor, factor_interval};
+use super::run::sections as section;
+use super::run::sections::method::measured;
+use super::run::validity::environment_warning;
+use super::{NamedRun, Report};
 
 type CollectionChange = (String, Option<CollectionGrowth>, Option<CollectionGrowth>);
 type ChangeMeasure = Measure<Entry>;
@@ -537,10 +537,10 @@ fn shared_shift(SharedShift { means, typical, range }: SharedShift, found: &RunC
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::changes::{RunSides, compare_runs};
+    use super::super::tests::in_every_form;
     use super::*;
     use crate::record::CallOutcome;
-    use crate::report::tests::in_every_form;
+    use crate::stats::run_comparison::{RunSides, compare_runs};
     use crate::stats::sample;
 
     fn slowed(strategies: &[usize], factor: f64) -> RunRecord {

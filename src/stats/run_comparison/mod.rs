@@ -10,10 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::Metric;
 use crate::results::{NOISE, Part, RunRecord};
-use crate::stats::compare::Role;
-use crate::stats::estimate::ConfidenceInterval;
-use crate::stats::shared_cache::SharedCache;
-use crate::stats::{CollectionGrowth, collection_growth, distinct, operations, outcome_totals, role, value};
+
+use super::compare::Role;
+use super::estimate::ConfidenceInterval;
+use super::shared_cache::SharedCache;
+use super::{CollectionGrowth, collection_growth, distinct, operations, outcome_totals, role, value};
 
 use numbers::{Asked, Judging, Number, Numbers};
 
