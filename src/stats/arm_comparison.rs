@@ -3,11 +3,12 @@
 use crate::record::Metric;
 use crate::results::{Part, RunRecord};
 
-use super::compare::{ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, Role, compare};
+use super::compare::{ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, compare};
 use super::in_flight::too_few_in_flight;
 use super::ranking::Ranking;
 use super::series::SeriesKey;
 use super::shared_cache::SharedCache;
+use super::view::Role;
 
 /// Comparisons that are judged together.
 #[derive(Debug)]

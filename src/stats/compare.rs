@@ -12,6 +12,7 @@ use super::family::Family;
 use super::series::{RoundSeries, SeriesKey};
 use super::shared_cache::SharedCache;
 use super::student::t_quantile;
+use super::view::Role;
 use super::view::{cells, operations, role};
 use super::{outcome_totals, overloaded};
 
@@ -50,17 +51,6 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits { noise: NOISE, error_budget: ERROR_BUDGET }
     }
-}
-
-/// What an arm takes part in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// It gets verdicts.
-    Judged,
-    /// It is unsafe: its ratio is shown without a verdict.
-    Described,
-    /// The baseline measured a second time: any difference is noise.
-    Repeat,
 }
 
 /// A strategy's number in one question.

@@ -56,7 +56,7 @@ pub use carry_over::{CarryOver, carry_over};
 pub use cause::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
 pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
 pub use compare::{ArmTimes, ComparedArms, Comparison, InconclusiveReason, Limits, MINIMUM_ROUNDS, Quantity, Question};
-pub use compare::{Ratio, Role, SIGNIFICANCE, UNSTABLE, Verdict, compare};
+pub use compare::{Ratio, SIGNIFICANCE, UNSTABLE, Verdict, compare};
 pub use context::{OutOfContext, out_of_context};
 pub use cost::{Cost, Deferred, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
@@ -82,7 +82,8 @@ pub use throughput::{calls_per_second, cell_rate};
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
 pub(crate) use view::{CALLS_BEYOND, distinct, selected};
-pub use view::{cells, operations, role};
+pub use view::{Role, cells, operations, role};
+
 pub use warm_up::{WarmUp, is_growing, warm_up};
 
 #[cfg(test)]

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use crate::record::{Metric, Part};
 use crate::results::RunRecord;
 
-use super::compare::Role;
 use super::estimate::{Estimate, log_ratios};
 use super::flip::MixEstimate;
 use super::series::{RoundSeries, SeriesKey};
 use super::value;
-use super::view::role;
+use super::view::{Role, role};
 
 /// Which strategies own times predict.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,8 @@
 //! Which strategy is best.
 
-use super::compare::{ArmTimes, ComparedArms, Comparison, Quantity, Role, Verdict};
+use super::compare::{ArmTimes, ComparedArms, Comparison, Quantity, Verdict};
 use super::geometric_mean;
+use super::view::Role;
 
 /// The best arm, with the comparisons that say so.
 #[derive(Debug, Clone, PartialEq)]

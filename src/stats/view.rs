@@ -2,14 +2,23 @@
 
 use crate::results::{CellRecord, OperationRecord, RunRecord};
 
-use super::compare::Role;
-
 /// A quantile with fewer calls beyond it says more about chance than about the strategy.
 pub(crate) const CALLS_BEYOND: f64 = 10.0;
 
 /// The cells of a strategy, round after round.
 pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellRecord> {
     record.rounds.iter().filter_map(move |round| round.cells.get(strategy))
+}
+
+/// What an arm takes part in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It gets verdicts.
+    Judged,
+    /// It is unsafe: its ratio is shown without a verdict.
+    Described,
+    /// The baseline measured a second time: any difference is noise.
+    Repeat,
 }
 
 /// What a strategy takes part in.

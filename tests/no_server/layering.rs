@@ -16,7 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engine", &["plan", "generate", "server", "record", "results"]),
     ("stats", &["results", "record", "generate"]),
     ("verify", &["engine", "plan", "server", "results"]),
-    ("studies", &["report", "stats", "results", "record"]),
+    ("studies", &["report", "stats", "results", "record", "generate"]),
     ("report", &["stats", "results", "record"]),
     (
         "cli",

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::record::Metric;
 use crate::results::{NOISE, Part, RunRecord};
 
-use super::compare::Role;
 use super::estimate::ConfidenceInterval;
 use super::shared_cache::SharedCache;
+use super::view::Role;
 use super::{CollectionGrowth, collection_growth, distinct, operations, outcome_totals, role, value};
 
 use numbers::{Asked, Judging, Number, Numbers};

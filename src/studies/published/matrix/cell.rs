@@ -82,22 +82,22 @@ impl MatrixCell {
 
 /// A strategy's number in a row.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
+pub(crate) struct PublishedNumber {
     pub record: MetricRecord,
     pub is_unsafe: bool,
 }
 
 /// The cells of one measured metric, from the number of each strategy.
-pub(crate) fn cells(metric: PublishedMetric, entries: &[Option<Entry>]) -> Vec<MatrixCell> {
+pub(crate) fn cells(metric: PublishedMetric, entries: &[Option<PublishedNumber>]) -> Vec<MatrixCell> {
     compared(metric, metric.is_tested(), entries)
 }
 
-fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<Entry>]) -> Vec<MatrixCell> {
+fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<PublishedNumber>]) -> Vec<MatrixCell> {
     let judged = || entries.iter().flatten().filter(|entry| !entry.is_unsafe);
     let has_worse = judged().any(|entry| entry.record.standing == Some(Standing::Worse));
     let best = best(metric, judged().map(|entry| entry.record.value)).filter(|_| judged().count() > 1);
-    let cell = |entry: &Option<Entry>| {
-        let Some(Entry { record, is_unsafe }) = entry else { return MatrixCell::nothing() };
+    let cell = |entry: &Option<PublishedNumber>| {
+        let Some(PublishedNumber { record, is_unsafe }) = entry else { return MatrixCell::nothing() };
         let plain = best.and_then(|best| factor(metric, record.value, best));
         // The ratio over rounds where there is one: the report has the same.
         let tested = record.ratio.map(|ratio| if metric.is_rate() { ratio.recip() } else { ratio });
@@ -122,11 +122,11 @@ fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<Entry>])
 /// The cells of estimated times. Estimates within [`AGREEMENT`] of each other do not say which is faster, because as much is
 /// tolerated where they are held against measurements.
 pub(crate) fn estimated(metric: PublishedMetric, times: &[Option<(f64, bool)>]) -> Vec<MatrixCell> {
-    let entry = |(value, is_unsafe): &(f64, bool)| Entry {
+    let entry = |(value, is_unsafe): &(f64, bool)| PublishedNumber {
         record: MetricRecord { value: *value, standing: None, ratio: None, interval: None },
         is_unsafe: *is_unsafe,
     };
-    let entries: Vec<Option<Entry>> = times.iter().map(|one| one.as_ref().map(entry)).collect();
+    let entries: Vec<Option<PublishedNumber>> = times.iter().map(|one| one.as_ref().map(entry)).collect();
     let mut cells = compared(metric, false, &entries);
     let is_near = |cell: &MatrixCell| {
         matches!(cell.look, Look::Lowest | Look::Times) && cell.ratio.is_some_and(|ratio| ratio <= 1.0 + AGREEMENT)

@@ -8,7 +8,7 @@ use crate::report::{HTML_FILE, MARKDOWN_FILE};
 use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord};
 use crate::studies::published::runs::encoded;
 
-use super::cell::{self, Entry, MatrixCell};
+use super::cell::{self, MatrixCell, PublishedNumber};
 use super::{MatrixStrategy, PlacedResult, defined, estimate};
 
 /// Operations of a mix that its row names.
@@ -156,10 +156,11 @@ fn measured_row(result: &PlacedResult, results: &[PlacedResult], strategies: &[M
     let PlacedResult { folder, record, .. } = result;
     let entry = |metric: PublishedMetric, strategy: &MatrixStrategy| {
         let one = record.strategies.iter().find(|one| plain(&one.name) == strategy.name)?;
-        Some(Entry { record: *one.metrics.get(&metric)?, is_unsafe: one.is_unsafe })
+        Some(PublishedNumber { record: *one.metrics.get(&metric)?, is_unsafe: one.is_unsafe })
     };
     let cells = |metric: &PublishedMetric| {
-        let entries: Vec<Option<Entry>> = strategies.iter().map(|strategy| entry(*metric, strategy)).collect();
+        let entries: Vec<Option<PublishedNumber>> =
+            strategies.iter().map(|strategy| entry(*metric, strategy)).collect();
         cell::cells(*metric, &entries)
     };
     let file = |name: &str| format!("{}/{name}", encoded_path(folder));
