@@ -175,9 +175,9 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
     let json: serde_json::Value = serde_json::from_slice(&report().stdout).unwrap();
     assert_eq!(json["tables"]["capacity"][0]["trials"], search.trials.len(), "{json:#}");
     let file = out.join("capacity.json");
-    let older = std::fs::read_to_string(&file).unwrap().replacen("\"format\":2,", "", 1);
+    let older = std::fs::read_to_string(&file).unwrap().replacen("\"format\":1,", "\"format\":0,", 1);
     std::fs::write(&file, older).unwrap();
     let refused = report();
     let message = String::from_utf8_lossy(&refused.stderr);
-    assert!(message.contains("in format 1, but this build reads format 2 only"), "{message}");
+    assert!(message.contains("in format 0, but this build reads format 1 only"), "{message}");
 }
