@@ -8,6 +8,7 @@
 //!                               generate  server record ──┘          cli drives them all
 //! ```
 
+pub mod campaign;
 pub mod cli;
 pub mod compile;
 pub mod engine;

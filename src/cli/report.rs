@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::report::{CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Renderer, Report, Terminal, csv};
-use crate::results::{
-    self, CAPACITY_FILE, CapacityRecord, GROWTH_FILE, GrowthRecord, RunRecord, SWEEP_FILE, SweepRecord,
+use crate::report::{
+    CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
 };
+use crate::results::{self, CapacityRecord, ClaimsRecord, GrowthRecord, RunRecord, StudyKind, SweepRecord};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
@@ -17,17 +17,17 @@ use super::output;
 /// # Errors
 /// When the run cannot be read or the report cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
-    if holds(&arguments.run, CAPACITY_FILE) {
-        let report = Report::of_capacity(&results::load_as::<CapacityRecord>(&arguments.run)?);
-        return print_without_run(arguments, report, "a search for capacity");
-    }
-    if holds(&arguments.run, GROWTH_FILE) {
-        let report = Report::of_growth(&results::load_as::<GrowthRecord>(&arguments.run)?);
-        return print_without_run(arguments, report, "the growth of documents");
-    }
-    if holds(&arguments.run, SWEEP_FILE) {
-        return print_without_run(arguments, sweep_report(&arguments.run)?, "a sweep");
-    }
+    let report = match StudyKind::of(&arguments.run)? {
+        StudyKind::Run => return report_run(arguments),
+        StudyKind::Claims => Report::of_claims(&results::load_as::<ClaimsRecord>(&arguments.run)?),
+        StudyKind::Sweep => sweep_report(&arguments.run)?,
+        StudyKind::Growth => Report::of_growth(&results::load_as::<GrowthRecord>(&arguments.run)?),
+        StudyKind::Capacity => Report::of_capacity(&results::load_as::<CapacityRecord>(&arguments.run)?),
+    };
+    print_without_run(arguments, report)
+}
+
+fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let record = results::load(&arguments.run)?;
     let others = results::other_mixes(&arguments.run, &record);
     let mut report = Report::among(&record, &others).in_folder(&arguments.run.display().to_string());
@@ -41,11 +41,6 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     }
     output::print(&render(&record, &report, arguments.format, arguments.full))?;
     Ok(Exit::Success)
-}
-
-/// Whether a folder has a file of this name and no run, or a path is that of the file.
-fn holds(path: &Path, file: &str) -> bool {
-    path.ends_with(file) || (path.join(file).is_file() && !results::is_run_folder(path))
 }
 
 /// The report of the sweep in a folder.
@@ -64,12 +59,26 @@ fn sweep_report(path: &Path) -> Result<Report, CliError> {
 /// # Errors
 /// When one of them cannot be read.
 pub fn runs_of_points(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>, CliError> {
-    let runs = record.points.iter().map(|point| results::load(&folder.join(&point.folder)));
+    let runs = record.points.iter().map(|point| results::load_part::<SweepRecord>(folder, &point.folder));
     Ok(runs.collect::<Result<_, _>>()?)
 }
 
-/// Prints a report that is not about a single run, of what `subject` says.
-fn print_without_run(arguments: &ReportArguments, report: Report, subject: &str) -> Result<Exit, CliError> {
+/// Writes the page and the Markdown report of a study into its folder, and prints the report.
+///
+/// # Errors
+/// When one of them cannot be written.
+pub fn conclude_study(report: Report, folder: &Path) -> Result<(), CliError> {
+    let report = report.in_folder(&folder.display().to_string());
+    for (name, text) in [(MARKDOWN_FILE, written(&Markdown, &report)), (HTML_FILE, written(&Html, &report))] {
+        let path = folder.join(name);
+        results::write_whole(&path, &text).map_err(|error| write_error(&path, &error))?;
+    }
+    output::print(&terminal(&report))
+}
+
+/// Prints a report that is not about a single run.
+fn print_without_run(arguments: &ReportArguments, report: Report) -> Result<Exit, CliError> {
+    let subject = StudyKind::of(&arguments.run)?;
     let report = report.in_folder(&arguments.run.display().to_string());
     if arguments.out.is_some() {
         return Err(CliError::usage(format!("{subject} has no report in files; try --format markdown")));

@@ -15,7 +15,7 @@ use super::session::Session;
 use super::{catalogue, output};
 
 /// A scenario without errors.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Ready {
     /// Its text.
     pub source: Source,
@@ -64,7 +64,7 @@ impl Ready {
         let compiled = compile(&self.scenario, &choice, &mut Diagnostics::new());
         let plan = compiled.map_err(|error| CliError::usage(error.to_string()))?;
         self.plan = plan.map_or_else(|| self.plan.clone(), Arc::new);
-        self.skipped = skipped;
+        self.skipped.extend(skipped);
         Ok(())
     }
 }

@@ -127,6 +127,16 @@ pub enum Rate {
     Auto,
 }
 
+impl Rate {
+    /// Calls per second; 0 until a pilot has found them.
+    pub fn per_second(self) -> f64 {
+        match self {
+            Rate::PerSecond(rate) => rate,
+            Rate::Auto => 0.0,
+        }
+    }
+}
+
 /// Calls per second, or `auto`.
 pub(super) fn rate(text: &str) -> Result<Rate, String> {
     match text.trim() {

@@ -208,7 +208,10 @@ fn others_with(text: &str) -> [Report; 7] {
         format: CAPACITY_FORMAT,
         objective: text.into(),
         run: record.clone(),
+        confirm: 60.0,
+        start: Some(1.0),
         searches: vec![search],
+        unfinished: None,
         confirmations,
     });
     [

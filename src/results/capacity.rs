@@ -22,8 +22,15 @@ pub struct CapacityRecord {
     pub objective: String,
     /// Scenario, settings, server, machine and strategies, as in a run; without rounds.
     pub run: RunRecord,
+    /// Seconds for which the rate of each strategy is confirmed; 0 for none.
+    pub confirm: f64,
+    /// Calls per second with which a search begins that knows nothing of its strategy; `None` before the pilot.
+    pub start: Option<f64>,
     /// The finished searches, in order.
     pub searches: Vec<SearchRecord>,
+    /// The search after them, as far as it is. Nothing follows from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<SearchRecord>,
     /// The long trials of what was claimed, at most one per strategy.
     pub confirmations: Vec<ConfirmationRecord>,
 }

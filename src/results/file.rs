@@ -13,6 +13,7 @@ use crate::error::{ErrorKind, KindedError};
 
 use super::check::check;
 use super::compressed::{self, COMPRESSED_RUN_FILE};
+use super::study::{StudyKind, StudyMarks};
 use super::{FORMAT_VERSION, RUN_FILE, RunRecord};
 
 /// Results that cannot be written or read.
@@ -41,6 +42,53 @@ pub enum ResultsError {
         path: PathBuf,
         /// The last line.
         line: usize,
+    },
+    /// The file contains another study than its name says.
+    #[error("{} contains {found}, not {expected}: its name should be {}", path.display(), found.file())]
+    OtherStudy {
+        /// The file.
+        path: PathBuf,
+        /// What its name says.
+        expected: StudyKind,
+        /// What it contains.
+        found: StudyKind,
+    },
+    /// The folder contains another study than the command is for.
+    #[error("{} contains {found}, not {expected}", path.display())]
+    OtherFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What the command is for.
+        expected: StudyKind,
+        /// What it contains.
+        found: StudyKind,
+    },
+    /// The folder contains no study.
+    #[error("{} contains no results: none of {}", path.display(), StudyKind::files())]
+    NoStudy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder contains two studies.
+    #[error(
+        "{} contains {} ({}) and {} ({}): move the files of one of them to another folder",
+        path.display(), both[0], both[0].file(), both[1], both[1].file()
+    )]
+    TwoStudies {
+        /// The folder.
+        path: PathBuf,
+        /// Two of them.
+        both: [StudyKind; 2],
+    },
+    /// A run that a study names is not there.
+    #[error("{} names the run {run}, which is missing: restore {} from a copy, or measure again", path.display(), folder.display())]
+    NoRun {
+        /// The file of the study.
+        path: PathBuf,
+        /// The run, as the study names it.
+        run: String,
+        /// The folder in which it should be.
+        folder: PathBuf,
     },
     /// The file is not a run record.
     #[error("{} is not a run of docshape: {reason}; name a run folder, or its run.json", path.display())]
@@ -210,6 +258,10 @@ pub fn is_run_folder(folder: &Path) -> bool {
 /// # Errors
 /// When it is missing, cut off, foreign, damaged, or in another format.
 pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
+    load_run(path).map_err(|error| explained(error, path, RUN_FILE))
+}
+
+fn load_run(path: &Path) -> Result<RunRecord, ResultsError> {
     let is_compressed = path.is_dir() && !path.join(RUN_FILE).exists() && path.join(COMPRESSED_RUN_FILE).is_file();
     let (path, text, head) = open::<Head>(path, if is_compressed { COMPRESSED_RUN_FILE } else { RUN_FILE })?;
     let record = read_format(&path, &text, &head, FORMAT_VERSION)?;
@@ -221,9 +273,46 @@ pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
 /// # Errors
 /// As those of [`load`].
 pub fn load_as<D: Document>(path: &Path) -> Result<D, ResultsError> {
-    let (path, text, head): (_, _, DocumentHead) = open(path, D::FILE)?;
-    let version = head.version.or(head.run.map(|run| run.version)).unwrap_or_default();
-    read_format(&path, &text, &Head { format: head.format, version }, D::FORMAT)
+    let load = || {
+        let (path, text, head): (_, _, DocumentHead) = open(path, D::FILE)?;
+        let version = head.version.or(head.run.map(|run| run.version)).unwrap_or_default();
+        read_format(&path, &text, &Head { format: head.format, version }, D::FORMAT)
+    };
+    load().map_err(|error| explained(error, path, D::FILE))
+}
+
+/// Reads a run that a study names, relative to the study's folder.
+///
+/// # Errors
+/// When it is missing, and as those of [`load`].
+pub fn load_part<D: Document>(folder: &Path, run: &str) -> Result<RunRecord, ResultsError> {
+    let own = folder.join(run);
+    if !is_run_folder(&own) {
+        return Err(ResultsError::NoRun { path: folder.join(D::FILE), run: run.to_owned(), folder: own });
+    }
+    load(&own)
+}
+
+/// The error of reading a study, or that it is another study, if that explains it.
+fn explained(error: ResultsError, place: &Path, file: &str) -> ResultsError {
+    let Some(expected) = StudyKind::of_file(file) else { return error };
+    match &error {
+        ResultsError::Read { .. } if place.is_dir() => match StudyKind::of(place) {
+            Ok(found) if found != expected => ResultsError::OtherFolder { path: place.to_owned(), expected, found },
+            Err(two @ ResultsError::TwoStudies { .. }) => two,
+            Ok(_) | Err(_) => error,
+        },
+        ResultsError::OtherFormat { path, .. }
+        | ResultsError::Damaged { path, .. }
+        | ResultsError::Foreign { path, .. } => {
+            let marks = text_of(path).ok().and_then(|text| serde_json::from_slice::<StudyMarks>(&text).ok());
+            match marks.and_then(|marks| marks.kind()).filter(|found| *found != expected) {
+                Some(found) => ResultsError::OtherStudy { path: path.clone(), expected, found },
+                None => error,
+            }
+        }
+        _ => error,
+    }
 }
 
 /// Writes a document into its folder, as [`save`] does.
@@ -295,6 +384,11 @@ impl KindedError for ResultsError {
             | ResultsError::Damaged { .. }
             | ResultsError::Changed { .. }
             | ResultsError::TooLarge { .. }
+            | ResultsError::OtherStudy { .. }
+            | ResultsError::OtherFolder { .. }
+            | ResultsError::NoStudy { .. }
+            | ResultsError::TwoStudies { .. }
+            | ResultsError::NoRun { .. }
             | ResultsError::OtherFormat { .. } => ErrorKind::Input,
         }
     }

@@ -26,6 +26,7 @@ mod query_plan;
 mod sample;
 pub mod saved_run;
 mod settings;
+mod study;
 mod sweep;
 pub mod verification;
 
@@ -50,7 +51,7 @@ pub use conclusion::{ConclusionRecord, FindingRecord};
 pub use environment::Environment;
 pub use event::{EventKind, EventRecord};
 pub use file::{
-    Document, ResultsError, is_run_folder, load, load_as, save, save_compressed, save_document, write_whole,
+    Document, ResultsError, is_run_folder, load, load_as, load_part, save, save_compressed, save_document, write_whole,
 };
 pub use folder::{FolderError, NewFolder, create as create_folder, stamp};
 pub use folder_lock::FolderLock;
@@ -65,9 +66,10 @@ pub use published::{
 };
 pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
+pub use study::StudyKind;
 pub use sweep::{
-    ConditionRecord, PointRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord, condition_number, condition_unit,
-    condition_unit_size,
+    ConditionRecord, PointRecord, RefineRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord, condition_number,
+    condition_unit, condition_unit_size,
 };
 use verification::Verification;
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ConclusionRecord;
 use super::file::Document;
+use super::{ConclusionRecord, RunSettings};
 
 /// The name of the file.
 pub const SWEEP_FILE: &str = "sweep.json";
@@ -33,6 +33,9 @@ pub struct SweepRecord {
     pub vary: Vec<ConditionRecord>,
     /// The points, in the order in which they were planned; by value after `--refine`.
     pub points: Vec<PointRecord>,
+    /// The values that are still to be added; `None` when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refine: Option<RefineRecord>,
     /// What was found; `None` before the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conclusion: Option<ConclusionRecord>,
@@ -50,6 +53,15 @@ pub struct ConditionRecord {
     pub name: String,
     /// Its values as on the command line.
     pub values: Vec<String>,
+}
+
+/// What `--refine` asks for, until it is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RefineRecord {
+    /// How many values are added at most.
+    pub values: u64,
+    /// The settings of all points before their pilots and without their values.
+    pub settings: RunSettings,
 }
 
 /// A point of a sweep: a run with one value of every condition.

@@ -16,13 +16,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engine", &["plan", "generate", "server", "record", "results"]),
     ("stats", &["results", "record", "generate"]),
     ("verify", &["engine", "plan", "server", "results"]),
+    ("campaign", &["engine", "plan", "generate", "server", "record", "results", "stats", "verify"]),
     ("studies", &["report", "stats", "results", "record", "generate"]),
     ("report", &["stats", "results", "record"]),
     (
         "cli",
         &[
             "scenario", "compile", "plan", "generate", "server", "engine", "record", "results", "stats", "report",
-            "verify", "studies",
+            "verify", "campaign",
         ],
     ),
 ];
@@ -45,7 +46,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("std::env::", &["cli", "server", "results"]),
     ("process::exit", &["cli"]),
     ("println!", &[]),
-    ("Instant::now", &["engine", "verify", "cli", "server"]),
+    ("Instant::now", &["engine", "verify", "campaign", "cli", "server"]),
     ("SystemTime::now", &["cli", "server"]),
     ("clap::", &["cli"]),
 ];

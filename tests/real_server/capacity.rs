@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bson::RawDocumentBuf;
-use docshape::cli::capacity::search::{CapacityGoal, Subject, Trials};
+use docshape::cli::capacity::search::{CapacityGoal, Subject, TRIAL_SECONDS, Trials};
 use docshape::compile::Choice;
 use docshape::engine::{Experiment, LoadThreads, Servers, StopFlag};
 use docshape::results::{Arrivals, LoadModel, RunSettings, SearchRecord};
@@ -65,7 +65,7 @@ impl Target for Busy {
 
 async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arrivals, f64)) -> SearchRecord {
     let plan = harness::plan(SCENARIO, &Choice::default());
-    let mut experiment = Experiment {
+    let experiment = Experiment {
         plan: Arc::clone(&plan),
         settings: RunSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings(64, 1) },
         namespace: harness::namespace("scenario", "t"),
@@ -76,9 +76,14 @@ async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arriva
         started: Instant::now(),
     };
     let goal = CapacityGoal { objective: objective.parse().unwrap(), operation: None, share: 1.0, arrivals };
-    let search = Search::first(start, goal.bounds());
-    let mut trials = Trials { experiment: &mut experiment, goal: &goal, number: 0 };
-    trials.search(Subject { arm: 0, round: 0 }, search, &|_| {}).await.unwrap()
+    let mut search = Search::first(start, goal.bounds());
+    let mut trials = Trials { experiment, goal, number: 0 };
+    let mut found = SearchRecord { round: 0, strategy: 0, trials: Vec::new() };
+    while let Some(rate) = search.next() {
+        found.trials.push(trials.try_rate(Subject { arm: 0, round: 0 }, rate, TRIAL_SECONDS).await.unwrap());
+        search.record(found.trials[found.trials.len() - 1].passed);
+    }
+    found
 }
 
 fn capacity(search: &SearchRecord) -> f64 {

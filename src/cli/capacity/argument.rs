@@ -15,11 +15,16 @@ use crate::studies::capacity::objective::Objective;
 #[derive(Debug, Clone, Args)]
 pub struct CapacityArguments {
     /// Scenario file, or name of a built-in scenario (see `docshape list`)
-    pub scenario: String,
+    #[arg(required_unless_present = "resume")]
+    pub scenario: Option<String>,
     /// Limit on all calls or on one operation, such as 'p99<20ms', 'mean<5ms' or 'add.p999<50ms'
-    #[arg(long, value_name = "OBJECTIVE")]
-    pub objective: Objective,
-    /// The server to measure.
+    #[arg(long, value_name = "OBJECTIVE", required_unless_present = "resume")]
+    pub objective: Option<Objective>,
+    /// Resume the search in DIR after its last trial [default: a new search]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "objective", "SubjectArguments", "rounds", "confirm", "arrivals",
+                                                          "clients", "threads", "timeout", "seed", "out"])]
+    pub resume: Option<PathBuf>,
+    /// The servers to measure.
     #[command(flatten)]
     pub server: ServerArguments,
     /// The part of the scenario to measure.
@@ -51,6 +56,9 @@ pub struct CapacityArguments {
     /// Run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Skip the check that all strategies return the same results
+    #[arg(long)]
+    pub no_verify: bool,
 }
 
 impl CapacityArguments {
@@ -60,11 +68,13 @@ impl CapacityArguments {
             seed: self.seed,
             load: LoadModel::Open { rate: 0.0, arrivals: self.arrivals.unwrap_or_default() },
             clients: self.clients as usize,
+            clients_at_rate: self.clients as usize,
             threads: self.threads as usize,
             rounds: self.rounds,
             isolated: Some("every rate is tried with one strategy".to_owned()),
             timeout: self.timeout.as_secs_f64(),
             set: self.subject.set.clone(),
+            shares: self.subject.share.clone(),
             cache_gb: Some(self.server.embedded.cache_gb()),
             ..RunSettings::of(Preset::Quick)
         }

@@ -2,67 +2,79 @@
 
 mod argument;
 pub mod search;
+mod searching;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tokio::time::Instant;
-
-use crate::compile::Choice;
-use crate::engine::{Experiment, Servers};
+use crate::campaign::carry_out;
 use crate::plan::Plan;
 use crate::report::{Markdown, Report};
-use crate::results::{self, CAPACITY_FORMAT, CapacityRecord, RunSettings, SearchRecord, Status, TrialRecord};
-use crate::server::Target;
-use crate::server::namespace::Namespace;
-use crate::studies::capacity::estimate::{Capacities, SearchEnd, search_end};
+use crate::results::{self, Arrivals, CAPACITY_FORMAT, CapacityRecord, LoadModel, Status, StudyKind};
+use crate::server::embedded::Checkpoints;
 use crate::studies::capacity::objective::Objective;
-use crate::studies::capacity::search::Search;
 
 use super::exit::{CliError, Exit, write_error};
 use super::output;
 use super::report::{terminal, written};
-use super::reservation::databases;
-use super::run::rounds::{EarlyEnd, status_after};
-use super::run::{Invocation, check_threads, record};
-use super::scenario::{Ready, prepare};
-use super::session::Session;
+use super::run::job::{JobServers, PointSetup, ServerJob};
+use super::run::resume::{self, end};
+use super::run::{Invocation, check_threads};
+use super::scenario::prepare;
+use super::server::ServerChoice;
 pub use argument::CapacityArguments;
-use search::{CapacityGoal, Subject, Trials};
+use search::{CapacityGoal, Trials};
+use searching::Searching;
 
 /// The name of the Markdown report in the folder of a search.
 const REPORT_FILE: &str = "capacity.md";
-
-/// Seconds of the pilot per strategy, which finds where the searches start.
-const PILOT_SECONDS: f64 = 1.0;
 
 /// Finds the rate up to which each strategy meets an objective.
 ///
 /// # Errors
 /// When the scenario or server cannot be used, the objective cannot be judged, or a trial fails.
 pub fn capacity(arguments: &CapacityArguments) -> Result<Exit, CliError> {
+    if let Some(folder) = &arguments.resume {
+        return resume(arguments, folder);
+    }
     let settings = arguments.settings();
     check_threads(&settings)?;
     let chosen = arguments.subject.choice(arguments.seed, false);
-    let ready = prepare(&arguments.scenario, &chosen)?;
-    let goal = goal(arguments, &ready.plan)?;
+    let ready = prepare(arguments.scenario.as_deref().unwrap_or_default(), &chosen)?;
+    let Some(objective) = arguments.objective.clone() else { return Err(CliError::usage("--objective is missing")) };
+    let goal = goal(objective, arguments.arrivals.unwrap_or_default(), &ready.plan)?;
     let choice = arguments.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
-    let quit = choice.quit_error(&format!("complete searches are in {}", folder.display()));
-    let confirm = arguments.confirm.as_secs_f64();
-    let namespace = arguments.server.databases.namespace(&ready.plan.name, &invocation.id);
-    let names = databases(&namespace, &ready.plan);
-    let searching = Searches { settings, ready, chosen, goal, confirm, folder, invocation };
-    Session::run(choice, quit, async |session| {
-        let search = async || searching.run(&session, namespace.clone()).await;
-        session.with_databases(&namespace, &names, search).await
-    })
+    let point = PointSetup::new(ready, chosen, settings, folder);
+    Searches { arguments, goal, before: None, invocation }.on_servers(point, choice)
+}
+
+/// Continues the searches in a folder, or prints their report when they are complete.
+fn resume(arguments: &CapacityArguments, folder: &Path) -> Result<Exit, CliError> {
+    let (kind, _lock) = resume::open(folder, "capacity")?;
+    let before = results::load_as::<CapacityRecord>(folder)?;
+    if before.run.status == Status::Complete {
+        resume::complete(kind, folder);
+        conclude(&before, folder)?;
+        return Ok(Exit::Success);
+    }
+    let choice = resume::server(&arguments.server, &before.run)?;
+    let point = PointSetup::resumed(before.run.clone(), folder.to_owned())?;
+    let arrivals = match before.run.settings.load {
+        LoadModel::Open { arrivals, .. } => arrivals,
+        LoadModel::Closed => Arrivals::default(),
+    };
+    let goal = goal(
+        before.objective.parse().map_err(|error| CliError::usage(format!("{error}")))?,
+        arrivals,
+        &point.ready.plan,
+    )?;
+    Searches { arguments, goal, before: Some(before), invocation: Invocation::now() }.on_servers(point, choice)
 }
 
 /// Returns the goal of the searches.
-fn goal(arguments: &CapacityArguments, plan: &Plan) -> Result<CapacityGoal, CliError> {
-    let objective = arguments.objective.clone();
+fn goal(objective: Objective, arrivals: Arrivals, plan: &Plan) -> Result<CapacityGoal, CliError> {
     let total: f64 = plan.mix.weights.iter().sum();
     let (operation, share) = match &objective.operation {
         None => (None, 1.0),
@@ -84,7 +96,7 @@ fn goal(arguments: &CapacityArguments, plan: &Plan) -> Result<CapacityGoal, CliE
             plan.mix.name
         )));
     }
-    let goal = CapacityGoal { objective, operation, share, arrivals: arguments.arrivals.unwrap_or_default() };
+    let goal = CapacityGoal { objective, operation, share, arrivals };
     if goal.is_possible() {
         Ok(goal)
     } else {
@@ -97,150 +109,68 @@ fn goal(arguments: &CapacityArguments, plan: &Plan) -> Result<CapacityGoal, CliE
     }
 }
 
-/// One invocation of `docshape capacity`.
-struct Searches {
-    settings: RunSettings,
-    ready: Ready,
-    chosen: Choice,
+/// Searches that are ready to be made.
+struct Searches<'c> {
+    arguments: &'c CapacityArguments,
     goal: CapacityGoal,
-    /// Seconds of a confirmation; 0 for none.
-    confirm: f64,
-    folder: PathBuf,
+    /// What an earlier process has finished.
+    before: Option<CapacityRecord>,
     invocation: Invocation,
 }
 
-impl Searches {
-    async fn run(self, session: &Session, namespace: Namespace) -> Result<Exit, CliError> {
-        let Searches { settings, mut ready, chosen, goal, confirm, folder, invocation } = self;
-        ready.skip_unsupported(session, chosen, &namespace).await?;
-        let load_threads = session.load_threads(settings.clients as u64, settings.threads as u64).await?;
-        let mut head = record::begin(settings, &ready, session.record(), &invocation);
-        head.environment.connections = Some(head.settings.clients as u64);
-        head.warnings.extend(session.missing_rights());
-        let mut record = CapacityRecord {
-            format: CAPACITY_FORMAT,
-            objective: goal.objective.to_string(),
-            run: head,
-            searches: Vec::new(),
-            confirmations: Vec::new(),
+impl Searches<'_> {
+    fn on_servers(self, point: PointSetup, choice: ServerChoice) -> Result<Exit, CliError> {
+        let CapacityArguments { server, no_verify, .. } = self.arguments;
+        let folder = point.folder.clone();
+        let job = ServerJob::new(vec![point], &self.invocation, &server.databases, !no_verify);
+        // The server of an application writes checkpoints, too.
+        let job = ServerJob { checkpoints: Checkpoints::EveryMinute, ..job };
+        let measure = async |points: Vec<PointSetup>, servers: JobServers<'_>| self.measure(points, &servers).await;
+        job.run(choice, ("trials", &folder), measure)
+    }
+
+    async fn measure(self, points: Vec<PointSetup>, servers: &JobServers<'_>) -> Result<Exit, CliError> {
+        let Searches { arguments, goal, before, invocation } = self;
+        let Some(point) = points.into_iter().next() else { return Ok(Exit::Success) };
+        let finished = before.as_ref().map_or(0, trials);
+        let run = servers.begin(&point, &invocation, &format!("trial {finished}"))?;
+        let experiment = servers.experiment(&point, &run, &());
+        let objective = goal.objective.to_string();
+        let tried = Trials { experiment, goal, number: finished as u64 };
+        let record = match before {
+            Some(before) => CapacityRecord { run, ..before },
+            None => CapacityRecord {
+                format: CAPACITY_FORMAT,
+                objective,
+                run,
+                confirm: arguments.confirm.as_secs_f64(),
+                start: None,
+                searches: Vec::new(),
+                unfinished: None,
+                confirmations: Vec::new(),
+            },
         };
-        let mut experiment = Experiment {
-            plan: ready.plan,
-            settings: record.run.settings.clone(),
-            namespace,
-            keep: false,
-            servers: Servers::Shared { target: &session.target, load_threads: &load_threads },
-            observer: &(),
-            stop: session.stop.clone(),
-            started: Instant::now(),
-        };
-        save(&record, &folder)?;
-        let trials = Trials { experiment: &mut experiment, goal: &goal, number: 0 };
-        let result = measure(trials, confirm, &mut record, &folder).await;
-        record.run.status = match &result {
-            Ok(()) => Status::Complete,
-            Err(EarlyEnd::Engine(error)) => status_after(error),
-            Err(EarlyEnd::Write(_)) => Status::Unfinished,
-        };
-        if !matches!(result, Err(EarlyEnd::Write(_))) {
-            conclude(&record, &folder)?;
-        }
-        match result {
-            Ok(()) => Ok(Exit::Success),
-            Err(EarlyEnd::Write(error)) => Err(error),
-            Err(EarlyEnd::Engine(error)) => {
-                let searches = record.searches.len();
-                Err(CliError::from(error).with(&format!("{searches} complete searches are in {}", folder.display())))
-            }
-        }
+        let mut searching = Searching::new(record, tried, point.folder.clone());
+        let result = carry_out(&mut searching, servers.servers.ended(), &output::line).await;
+        let mut record = searching.record;
+        let made = trials(&record);
+        end(result, (StudyKind::Capacity, &point.folder), (made, "trial"), |status| {
+            record.run.status = status;
+            results::save_document(&record, &point.folder)?;
+            conclude(&record, &point.folder)?;
+            Ok(Exit::Success)
+        })
     }
 }
 
-/// Does all searches, round by round, and the confirmations.
-async fn measure<T: Target, G: Target + 'static>(
-    mut trials: Trials<'_, '_, T, G>,
-    confirm: f64,
-    record: &mut CapacityRecord,
-    folder: &Path,
-) -> Result<(), EarlyEnd> {
-    let pilot = trials.experiment.pilot(PILOT_SECONDS).await.map_err(EarlyEnd::Engine)?;
-    let rounds = record.run.settings.rounds;
-    for round in 0..rounds {
-        let mark = format!("round {} of {rounds}", round + 1);
-        for subject in order(trials.experiment.plan.arms.len(), round) {
-            let name = trials.experiment.plan.arms[subject.arm].name.clone();
-            let search = match Capacities::of(&record.searches).rate(subject.arm) {
-                None => Search::first(pilot.slowest() / 2.0, trials.goal.bounds()),
-                Some(found) => {
-                    let offset = Search::offset(trials.experiment.plan.round_seed(round), subject.arm);
-                    Search::near(found.mean, offset, trials.goal.bounds())
-                }
-            };
-            let report = |trial: &TrialRecord| print_line(&format!("{mark}: {name} {}", describe_trial(trial)));
-            let found = trials.search(subject, search, &report).await.map_err(EarlyEnd::Engine)?;
-            print_line(&format!("{mark}: {name} {}", describe_search(&found)));
-            record.searches.push(found);
-            save(record, folder).map_err(EarlyEnd::Write)?;
-        }
-    }
-    if confirm > 0.0 { confirm_all(trials, confirm, record, folder).await } else { Ok(()) }
-}
-
-/// The strategies of a round. Every round starts with another one.
-fn order(arms: usize, round: u64) -> impl Iterator<Item = Subject> {
-    (0..arms).map(move |turn| Subject { arm: (turn + round as usize) % arms, round })
-}
-
-/// Tries the rate that each strategy is said to carry for a long time, with data and calls of another round.
-async fn confirm_all<T: Target, G: Target + 'static>(
-    mut trials: Trials<'_, '_, T, G>,
-    seconds: f64,
-    record: &mut CapacityRecord,
-    folder: &Path,
-) -> Result<(), EarlyEnd> {
-    let capacities = Capacities::of(&record.searches);
-    for subject in order(trials.experiment.plan.arms.len(), record.run.settings.rounds) {
-        let Some(rate) = capacities.claimed(&record.searches, subject.arm) else { continue };
-        let confirmed = trials.confirm(subject, rate, seconds).await.map_err(EarlyEnd::Engine)?;
-        if let Some(confirmation) = confirmed {
-            let name = &trials.experiment.plan.arms[subject.arm].name;
-            print_line(&format!("confirmation over {seconds} s: {name} {}", describe_trial(&confirmation.trial)));
-            record.confirmations.push(confirmation);
-        }
-        save(record, folder).map_err(EarlyEnd::Write)?;
-    }
-    Ok(())
-}
-
-fn print_line(line: &str) {
-    output::message(&format!("{line}\n"));
-}
-
-fn describe_trial(trial: &TrialRecord) -> String {
-    let measured = trial.measured.map_or(String::new(), |time| format!(", {:.3} ms", time / 1e6));
-    format!("at {:.0} calls/s: {}{measured}", trial.rate, trial.result())
-}
-
-fn describe_search(search: &SearchRecord) -> String {
-    match search_end(&search.trials) {
-        SearchEnd::Enclosed => Capacities::of(std::slice::from_ref(search)).rate(search.strategy).map_or_else(
-            || "has no capacity".to_owned(),
-            |found| format!("meets the objective up to about {:.0} calls/s", found.mean),
-        ),
-        SearchEnd::NoneDownTo(rate) => {
-            format!("does not meet the objective at {rate:.0} calls/s, the lowest rate tried")
-        }
-        SearchEnd::AllUpTo(rate) => format!("meets the objective up to {rate:.0} calls/s, the highest rate tried"),
-    }
-}
-
-fn save(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
-    Ok(results::save_document(record, folder)?)
+/// The trials that are finished.
+fn trials(record: &CapacityRecord) -> usize {
+    let CapacityRecord { searches, unfinished, confirmations, .. } = record;
+    searches.iter().chain(unfinished).map(|search| search.trials.len()).sum::<usize>() + confirmations.len()
 }
 
 /// Writes and prints the report.
 fn conclude(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
-    save(record, folder)?;
     let report = Report::of_capacity(record).in_folder(&folder.display().to_string());
     let path = folder.join(REPORT_FILE);
     results::write_whole(&path, &written(&Markdown, &report)).map_err(|error| write_error(&path, &error))?;

@@ -1,4 +1,4 @@
-//! Trials of one arm: a search chooses rates, the engine tries them, and the objective judges them.
+//! Trials: the engine tries a rate, and the objective judges it.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use crate::engine::{Experiment, FatalError, RunError, Trial};
 use crate::record::TimeMetric;
-use crate::results::{Arrivals, ConfirmationRecord, LoadModel, SearchRecord, TrialRecord};
+use crate::results::{Arrivals, LoadModel, TrialRecord};
 use crate::server::Target;
 use crate::studies::capacity::judge::judge;
 use crate::studies::capacity::objective::{Objective, calls_needed};
-use crate::studies::capacity::search::Search;
 
 /// Batches of a trial: enough for the slope of its response times.
 const BATCHES: f64 = 12.0;
 
 /// Seconds that a trial measures, unless the objective needs more calls than fall due in them.
-const TRIAL_SECONDS: f64 = 3.0;
+pub const TRIAL_SECONDS: f64 = 3.0;
 
 /// The longest trial in seconds: a rate so low that it needs more cannot be judged.
 const MAX_SECONDS: f64 = 30.0;
@@ -72,18 +71,18 @@ impl CapacityGoal {
     }
 }
 
-/// Tries rates on one server.
-pub struct Trials<'t, 'e, T, G> {
+/// Tries rates.
+pub struct Trials<'e, T, G> {
     /// Its rate is that of the last trial.
-    pub experiment: &'t mut Experiment<'e, T, G>,
+    pub experiment: Experiment<'e, T, G>,
     /// What a rate must keep.
-    pub goal: &'t CapacityGoal,
+    pub goal: CapacityGoal,
     /// Trials so far.
     pub number: u64,
 }
 
 /// What is tried: one strategy in one round.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
     /// The arm's position in the plan.
     pub arm: usize,
@@ -91,42 +90,12 @@ pub struct Subject {
     pub round: u64,
 }
 
-impl<T: Target, G: Target + 'static> Trials<'_, '_, T, G> {
-    /// Does a search. `report` is called after each trial.
-    ///
-    /// # Errors
-    /// When a trial cannot go on.
-    pub async fn search(
-        &mut self,
-        subject: Subject,
-        mut search: Search,
-        report: &dyn Fn(&TrialRecord),
-    ) -> Result<SearchRecord, RunError> {
-        let mut trials = Vec::new();
-        while let Some(rate) = search.next() {
-            let judged = self.judge(subject, rate, TRIAL_SECONDS).await?;
-            search.record(judged.as_ref().is_some_and(|judged| judged.passed));
-            judged.iter().for_each(report);
-            trials.extend(judged);
-        }
-        Ok(SearchRecord { round: subject.round, strategy: subject.arm, trials })
-    }
-
-    /// Tries a rate for a long time.
+impl<T: Target, G: Target + 'static> Trials<'_, T, G> {
+    /// Tries a rate, for some seconds or as long as the objective needs.
     ///
     /// # Errors
     /// When the trial cannot go on.
-    pub async fn confirm(
-        &mut self,
-        subject: Subject,
-        rate: f64,
-        seconds: f64,
-    ) -> Result<Option<ConfirmationRecord>, RunError> {
-        let trial = self.judge(subject, rate, seconds).await?;
-        Ok(trial.map(|trial| ConfirmationRecord { strategy: subject.arm, seconds, trial }))
-    }
-
-    async fn judge(&mut self, subject: Subject, rate: f64, seconds: f64) -> Result<Option<TrialRecord>, RunError> {
+    pub async fn try_rate(&mut self, subject: Subject, rate: f64, seconds: f64) -> Result<TrialRecord, RunError> {
         let calls = self.goal.calls(rate, seconds);
         let trial = Trial {
             arm: subject.arm,
@@ -140,8 +109,10 @@ impl<T: Target, G: Target + 'static> Trials<'_, '_, T, G> {
         self.experiment.settings.load = LoadModel::Open { rate, arrivals: self.goal.arrivals };
         self.number += 1;
         let tried = self.experiment.trial(trial).await?;
+        let strategy = || self.experiment.plan.arms[subject.arm].name.clone();
+        let tried = tried.ok_or_else(|| RunError::NoCalls { strategy: strategy(), seconds })?;
         let timeout = self.experiment.settings.timeout();
-        Ok(tried.map(|tried| judge(rate, &tried, &self.goal.objective, self.goal.operation, timeout)))
+        Ok(judge(rate, &tried, &self.goal.objective, self.goal.operation, timeout))
     }
 
     /// Lets the next trial have the data of its round.

@@ -15,7 +15,14 @@ use crate::results::{Part, Preset, RunSettings};
 #[derive(Debug, Clone, Args)]
 pub struct GrowArguments {
     /// Scenario file, or name of a built-in scenario (see `docshape list`)
-    pub scenario: String,
+    #[arg(required_unless_present = "resume")]
+    pub scenario: Option<String>,
+    /// Resume the growth in DIR after its last complete stage [default: a new one]
+    ///
+    /// Documents grow again up to there, which is not recorded.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "operation", "sample", "until", "per_day",
+                                                          "clients", "timeout", "seed", "out"])]
+    pub resume: Option<PathBuf>,
     /// Operation of the mix that lets documents grow [default: that of the scenario's `growth`]
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub operation: Option<String>,

@@ -1,51 +1,68 @@
 //! `docshape grow`: documents grow by calls of one operation, and at stages every operation is measured by itself.
 
 mod argument;
+mod growing;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tokio::time::Instant;
-
-use crate::engine::{Experiment, FatalError, Life, LifeEnd, RunError};
+use crate::campaign::{EarlyEnd, carry_out};
+use crate::engine::{Life, LifeEnd, Lives};
 use crate::plan::Plan;
-use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, Report, bytes};
-use crate::results::verification::Verification;
-use crate::results::{self, GROWTH_FORMAT, GrowthEnd, GrowthRecord, RunRecord, RunSettings, StageRecord, Status};
+use crate::report::Report;
+use crate::results::{self, GROWTH_FORMAT, GrowthRecord, Status, StudyKind};
 use crate::scenario::nearest;
-use crate::server::namespace::Namespace;
-use crate::server::turns::EndedServer;
+use crate::server::client::MongoTarget;
 
 use super::argument::SubjectArguments;
-use super::exit::{CliError, Exit, write_error};
+use super::exit::{CliError, Exit};
 use super::output;
-use super::report::{terminal, written};
-use super::run::job::{JobServers, ServerJob, is_compared, on_servers};
-use super::run::rounds::status_after;
-use super::run::{Invocation, record};
-use super::scenario::{Ready, prepare};
-use super::session::{Session, on_main_thread};
+use super::report::conclude_study;
+use super::run::Invocation;
+use super::run::job::{JobServers, PointSetup, ServerJob};
+use super::run::resume::{self, end};
+use super::scenario::prepare;
+use super::server::ServerChoice;
 use super::value::{assignment, growth_end};
-use super::verify::verify_before_run;
 pub use argument::GrowArguments;
+use growing::Growing;
 
 /// Lets documents grow, writes a folder with the record and a report, prints the report.
 ///
 /// # Errors
 /// When the scenario, an operation or the server cannot be used, or the growth ends early.
 pub fn grow(arguments: &GrowArguments) -> Result<Exit, CliError> {
+    if let Some(folder) = &arguments.resume {
+        return resume(arguments, folder);
+    }
     let mut subject = arguments.subject.clone();
-    let defined = defined(arguments, &mut subject)?;
-    let ready = prepare(&arguments.scenario, &subject.choice(arguments.seed, false))?;
-    let life = life(arguments, &defined, &ready.plan)?;
+    let scenario = arguments.scenario.as_deref().unwrap_or_default();
+    let defined = defined(arguments, scenario, &mut subject)?;
+    let chosen = subject.choice(arguments.seed, false);
+    let ready = prepare(scenario, &chosen)?;
+    let life = life(&defined, &ready.plan)?;
     let choice = arguments.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.out.as_deref(), &format!("{}/growth", ready.plan.name));
     let _locked = results::create_folder(&folder)?;
-    let settings = arguments.settings(&subject);
-    let question = defined.question.clone();
-    let growth = Growth { arguments: arguments.clone(), subject, settings, ready, life, question, folder, invocation };
-    let quit = choice.quit_error(&format!("complete stages are in {}", growth.folder.display()));
-    on_main_thread(quit, async |stop| on_servers(growth, choice, stop).await)
+    let point = PointSetup::new(ready, chosen, arguments.settings(&subject), folder);
+    Growth { arguments, life, question: defined.question, before: None, invocation }.on_servers(point, choice)
+}
+
+/// Continues the growth in a folder, or prints its report when it is complete.
+fn resume(arguments: &GrowArguments, folder: &Path) -> Result<Exit, CliError> {
+    let (kind, _lock) = resume::open(folder, "grow")?;
+    let before = results::load_as::<GrowthRecord>(folder)?;
+    if before.run.status == Status::Complete {
+        resume::complete(kind, folder);
+        conclude_study(Report::of_growth(&before), folder)?;
+        return Ok(exit(&before));
+    }
+    let choice = resume::server(&arguments.server, &before.run)?;
+    let until = growth_end(&before.until).map_err(CliError::usage)?;
+    let life = Life { operation: before.operation, sampled: before.sampled.clone(), until };
+    let point = PointSetup::resumed(before.run.clone(), folder.to_owned())?;
+    let question = before.question.clone();
+    Growth { arguments, life, question, before: Some(before), invocation: Invocation::now() }.on_servers(point, choice)
 }
 
 /// What grows and what is measured besides.
@@ -57,7 +74,7 @@ struct Defined {
 }
 
 /// What the command line says, and what it does not say from the scenario's `growth`.
-fn defined(arguments: &GrowArguments, subject: &mut SubjectArguments) -> Result<Defined, CliError> {
+fn defined(arguments: &GrowArguments, scenario: &str, subject: &mut SubjectArguments) -> Result<Defined, CliError> {
     let given = Defined {
         question: None,
         operation: arguments.operation.clone(),
@@ -65,7 +82,7 @@ fn defined(arguments: &GrowArguments, subject: &mut SubjectArguments) -> Result<
         until: arguments.until.unwrap_or(LifeEnd::Refused),
     };
     let choice = crate::compile::Choice { mix: None, ..subject.choice(arguments.seed, false) };
-    let growth = prepare(&arguments.scenario, &choice)?.scenario.growth;
+    let growth = prepare(scenario, &choice)?.scenario.growth;
     let Some(growth) =
         growth.filter(|growth| given.operation.as_ref().is_none_or(|name| *name == growth.operation.value))
     else {
@@ -89,7 +106,7 @@ fn defined(arguments: &GrowArguments, subject: &mut SubjectArguments) -> Result<
     })
 }
 
-fn life(arguments: &GrowArguments, defined: &Defined, plan: &Plan) -> Result<Life, CliError> {
+fn life(defined: &Defined, plan: &Plan) -> Result<Life, CliError> {
     let mix = plan.operations.iter().enumerate().filter(|(place, _)| plan.mix.weights[*place] > 0.0);
     let called: Vec<(usize, &str)> = mix.map(|(place, operation)| (place, &*operation.name)).collect();
     let names: Vec<&str> = called.iter().map(|(_, name)| *name).collect();
@@ -115,131 +132,71 @@ fn life(arguments: &GrowArguments, defined: &Defined, plan: &Plan) -> Result<Lif
     } else {
         defined.sampled.iter().map(|name| place(name)).collect::<Result<Vec<_>, _>>()?
     };
-    Ok(Life { operation, sampled, until: defined.until, longest: arguments.time_limit })
+    Ok(Life { operation, sampled, until: defined.until })
 }
 
 /// Growth that is ready to be measured.
-struct Growth {
-    arguments: GrowArguments,
-    subject: SubjectArguments,
-    settings: RunSettings,
-    ready: Ready,
+struct Growth<'g> {
+    arguments: &'g GrowArguments,
     life: Life,
     question: Option<String>,
-    folder: PathBuf,
+    /// What an earlier process has finished.
+    before: Option<GrowthRecord>,
     invocation: Invocation,
 }
 
-impl ServerJob for Growth {
-    fn plan(&self) -> &Plan {
-        &self.ready.plan
+impl Growth<'_> {
+    fn on_servers(self, point: PointSetup, choice: ServerChoice) -> Result<Exit, CliError> {
+        let GrowArguments { server, no_verify, .. } = self.arguments;
+        let folder = point.folder.clone();
+        let job = ServerJob::new(vec![point], &self.invocation, &server.databases, !no_verify);
+        let measure = async |points: Vec<PointSetup>, servers: JobServers<'_>| self.measure(points, &servers).await;
+        job.run(choice, ("stages", &folder), measure)
     }
 
-    fn settings(&mut self) -> &mut RunSettings {
-        &mut self.settings
-    }
-
-    fn namespace(&self) -> Namespace {
-        self.arguments.server.databases.namespace(&self.ready.plan.name, &self.invocation.id)
-    }
-
-    fn is_verified(&self) -> bool {
-        !self.arguments.no_verify && is_compared(&self.ready.plan)
-    }
-
-    async fn skip_unsupported(&mut self, session: &Session, namespace: &Namespace) -> Result<(), CliError> {
-        let choice = self.subject.choice(self.settings.seed, false);
-        self.ready.skip_unsupported(session, choice, namespace).await
-    }
-
-    async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Verification, CliError> {
-        verify_before_run(session, &self.ready.plan, &self.settings, namespace, &self.arguments.scenario, output::line)
-            .await
-    }
-
-    async fn measure(self, measured: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
-        let Growth { arguments, settings, ready, life, question, folder, invocation, .. } = self;
-        let JobServers { servers, server, verification, warnings, stop } = measured;
-        let run = RunRecord { verification, warnings, ..record::begin(settings, &ready, server, &invocation) };
-        let mut growth = GrowthRecord {
-            format: GROWTH_FORMAT,
-            operation: life.operation,
-            sampled: life.sampled.clone(),
-            until: life.until.to_string(),
-            question,
-            per_day: arguments.per_day,
-            run,
-            is_reached: false,
-            stages: Vec::new(),
-            ends: Vec::new(),
+    async fn measure(self, points: Vec<PointSetup>, servers: &JobServers<'_>) -> Result<Exit, CliError> {
+        let Growth { arguments, life, question, before, invocation } = self;
+        let Some(point) = points.into_iter().next() else { return Ok(Exit::Success) };
+        let finished = before.as_ref().map_or(0, |before| before.stages.len());
+        let run = servers.begin(&point, &invocation, &format!("stage {finished}"))?;
+        let experiment = servers.experiment(&point, &run, &());
+        let mut record = match before {
+            Some(before) => GrowthRecord { run, ..before },
+            None => GrowthRecord {
+                format: GROWTH_FORMAT,
+                operation: life.operation,
+                sampled: life.sampled.clone(),
+                until: life.until.to_string(),
+                question,
+                per_day: arguments.per_day,
+                run,
+                is_reached: false,
+                stages: Vec::new(),
+                ends: Vec::new(),
+            },
         };
-        save(&growth, &folder)?;
-        let experiment = Experiment {
-            plan: ready.plan,
-            settings: growth.run.settings.clone(),
-            namespace,
-            keep: false,
-            servers,
-            observer: &(),
-            stop,
-            started: Instant::now(),
-        };
-        let arms: Vec<String> = experiment.plan.arms.iter().map(|arm| arm.name.clone()).collect();
-        let mut written = Ok(());
-        let mut passed = |stage: StageRecord, ends: &[GrowthEnd]| {
-            output::message(&format!("{}\n", progress(&stage, &arms)));
-            growth.stages.push(stage);
-            growth.ends = ends.to_vec();
-            written = std::mem::replace(&mut written, Ok(())).and_then(|()| save(&growth, &folder));
-        };
-        let lost = async {
-            let EndedServer { server, reason } = servers.ended().await;
-            RunError::from(FatalError::ServerLost(format!("strategy {}: {reason}", arms[server])))
-        };
-        let result = tokio::select! {
-            result = experiment.life(&life, &mut passed) => result,
-            lost = lost => Err(lost),
-        };
-        written?;
-        let (status, error) = match result {
-            Ok((ends, is_reached)) => {
-                (growth.ends, growth.is_reached) = (ends, is_reached);
-                (Status::Complete, None)
+        // Loading may take long.
+        results::save_document(&record, &point.folder)?;
+        let grow = async |lives: Lives<'_, '_, MongoTarget, MongoTarget>| {
+            let mut growing = Growing::new(lives, &mut record, &point.folder, arguments.time_limit);
+            match carry_out(&mut growing, servers.servers.ended(), &output::line).await {
+                Err(EarlyEnd::Engine(error)) => Err(error),
+                ended => Ok(ended),
             }
-            Err(error) => (status_after(&error), Some(error)),
         };
-        growth.run.status = status;
-        save(&growth, &folder)?;
-        conclude(&growth, &folder)?;
-        match error {
-            None if growth.ends.iter().all(|end| end.audits.iter().all(|audit| audit.anomalies() == 0)) => {
-                Ok(Exit::Success)
-            }
-            None => Ok(Exit::Invalid),
-            Some(error) => Err(CliError::from(error).with(&format!("complete stages are in {}", folder.display()))),
-        }
+        let result = experiment.lives(&life, grow).await.unwrap_or_else(|error| Err(error.into()));
+        let stages = record.stages.len();
+        end(result, (StudyKind::Growth, &point.folder), (stages, "stage"), |status| {
+            record.run.status = status;
+            results::save_document(&record, &point.folder)?;
+            conclude_study(Report::of_growth(&record), &point.folder)?;
+            Ok(exit(&record))
+        })
     }
 }
 
-/// A stage in a line: the calls, and the largest document of every strategy.
-fn progress(stage: &StageRecord, arms: &[String]) -> String {
-    let largest = arms.iter().zip(&stage.cells).map(|(arm, cell)| match cell {
-        Some(cell) => format!("{arm} {}", bytes(cell.after.iter().map(|sizes| sizes.max).max().unwrap_or(0) as f64)),
-        None => format!("{arm} has ended"),
-    });
-    format!("after {} calls, the largest document: {}", stage.calls, largest.collect::<Vec<_>>().join(", "))
-}
-
-fn save(record: &GrowthRecord, folder: &Path) -> Result<(), CliError> {
-    Ok(results::save_document(record, folder)?)
-}
-
-/// Writes and prints the report.
-fn conclude(record: &GrowthRecord, folder: &Path) -> Result<(), CliError> {
-    let report = Report::of_growth(record).in_folder(&folder.display().to_string());
-    for (name, text) in [(MARKDOWN_FILE, written(&Markdown, &report)), (HTML_FILE, written(&Html, &report))] {
-        let path = folder.join(name);
-        results::write_whole(&path, &text).map_err(|error| write_error(&path, &error))?;
-    }
-    output::print(&terminal(&report))
+/// How the command ends after growth that is complete.
+fn exit(record: &GrowthRecord) -> Exit {
+    let mut audits = record.ends.iter().flat_map(|end| &end.audits);
+    if audits.all(|audit| audit.anomalies() == 0) { Exit::Success } else { Exit::Invalid }
 }

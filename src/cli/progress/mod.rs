@@ -95,11 +95,12 @@ impl Progress {
         self.write([what.to_owned()]);
     }
 
-    /// Shows what is known of every strategy at the end of a round.
-    pub fn end_round(&self) {
-        if self.write_line.is_some() {
-            self.write(end_of_round(&locked(&self.state), self.started.elapsed()));
+    /// Stops drawing.
+    pub fn end(&self) {
+        if self.drawing.is_completed() {
+            output::keep_below(None);
         }
+        self.bar.finish_and_clear();
     }
 
     /// Draws every quarter of a second, and lets messages appear above what is drawn.
@@ -129,16 +130,16 @@ impl Observer for Progress {
         if self.write_line.is_some() {
             let mut written = locked(&self.lines);
             self.write(written.lines(event, &state));
+            if matches!(event, Event::Round(_)) {
+                self.write(end_of_round(&state, self.started.elapsed()));
+            }
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.drawing.is_completed() {
-            output::keep_below(None);
-        }
-        self.bar.finish_and_clear();
+        self.end();
     }
 }
 
@@ -251,7 +252,6 @@ mod tests {
             progress.event(&slice("linked", done));
         }
         progress.event(&Event::Round(0));
-        progress.end_round();
         let lines = lines.lock().unwrap();
         assert!(lines.iter().all(|line| line.starts_with("[    0.0 s] ") && line.ends_with('\n')), "{lines:?}");
         let texts: Vec<&str> = lines.iter().map(|line| line[12..].trim_end()).collect();

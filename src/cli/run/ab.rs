@@ -5,27 +5,24 @@
 
 use std::path::{Path, PathBuf};
 
-use tokio::time::Instant;
-
+use crate::campaign::{EarlyEnd, Interleaving, Point, Rounds, carry_out};
 use crate::cli::argument::ConnectionString;
 use crate::cli::compare::compare_in_turns;
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
 use crate::cli::progress::Progress;
-use crate::cli::reservation::databases;
-use crate::cli::scenario::{Ready, prepare};
-use crate::cli::session::{Session, on_main_thread};
-use crate::cli::verify::verify_before_run;
-use crate::engine::{Event, Experiment, LoadThreads, Observer, Servers, StopFlag};
+use crate::cli::scenario::prepare;
+use crate::cli::server::ServerChoice;
+use crate::cli::session::on_main_thread;
+use crate::engine::StopFlag;
 use crate::report::NamedRun;
-use crate::results::{self, RunRecord, RunSettings};
+use crate::results;
 use crate::server::client::MongoTarget;
-use crate::server::namespace::Namespace;
 use crate::stats::MINIMUM_ROUNDS;
 
-use super::latency_log::LogWriter;
-use super::rounds::{EarlyEnd, Rounds};
-use super::{Invocation, RunArguments, check_threads, record, threshold};
+use super::conclude::{conclude, give_up};
+use super::job::{JobServers, PointSetup, ServerJob, on_servers};
+use super::{Invocation, RunArguments, check_threads, threshold};
 
 /// The names of the servers.
 const NAMES: [&str; 2] = ["A", "B"];
@@ -44,7 +41,8 @@ pub fn run(arguments: &RunArguments, uris: [ConnectionString; 2]) -> Result<Exit
         )));
     }
     let scenario = arguments.scenario.as_deref().unwrap_or_default();
-    let ready = prepare(scenario, &arguments.subject.choice(settings.seed, true))?;
+    let chosen = arguments.subject.choice(settings.seed, true);
+    let ready = prepare(scenario, &chosen)?;
     threshold::check(&arguments.measurement.threshold, &ready.plan)?;
     let invocations = [Invocation::now(), Invocation::now()];
     let folder = invocations[0].folder(arguments.measurement.out.as_deref(), &ready.plan.name);
@@ -53,109 +51,82 @@ pub fn run(arguments: &RunArguments, uris: [ConnectionString; 2]) -> Result<Exit
     let _parts = folders.iter().map(|folder| results::create_folder(folder)).collect::<Result<Vec<_>, _>>()?;
     let [a, b] = uris.map(|uri| arguments.server.user_server(uri, "--ab"));
     let quit = a.quit_error(&format!("complete rounds are in {}", folder.display()));
-    let namespaces =
-        invocations.each_ref().map(|invocation| arguments.server.databases.namespace(&ready.plan.name, &invocation.id));
-    let pair = Pair { arguments, settings, ready, invocations, namespaces: namespaces.clone(), folders };
-    on_main_thread(quit, async |stop| {
-        let with_both = async |a: Session| {
-            let with_b = async |b: Session| {
-                let names = namespaces.each_ref().map(|namespace| databases(namespace, &pair.ready.plan));
-                let sessions = [a, b];
-                let on_b = async || pair.measure(&sessions, stop.clone()).await;
-                let on_a = async || sessions[1].with_databases(&namespaces[1], &names[1], on_b).await;
-                sessions[0].with_databases(&namespaces[0], &names[0], on_a).await
-            };
-            Session::with(&b, &stop, with_b).await
-        };
-        Session::with(&a, &stop, with_both).await
-    })
+    let point = PointSetup::new(ready, chosen, settings, folders[0].clone());
+    let pair = Pair { arguments, invocations, folders };
+    on_main_thread(quit, async |stop| pair.on_both(point, a, b, stop).await)
 }
 
-/// Two runs that are ready to be measured.
+/// Two runs that take turns.
 struct Pair<'p> {
     arguments: &'p RunArguments,
-    settings: RunSettings,
-    ready: Ready,
     invocations: [Invocation; 2],
-    namespaces: [Namespace; 2],
     folders: [PathBuf; 2],
 }
 
-/// One of the two while it is measured.
-struct Turn<'t> {
-    experiment: Experiment<'t, MongoTarget, MongoTarget>,
-    rounds: Rounds<'t>,
-    observer: &'t (Progress, LogWriter),
-    record: RunRecord,
-}
-
 impl Pair<'_> {
-    async fn measure(mut self, sessions: &[Session; 2], stop: StopFlag) -> Result<Exit, CliError> {
-        for (session, namespace) in sessions.iter().zip(&self.namespaces) {
-            let choice = self.arguments.subject.choice(self.settings.seed, true);
-            let skipped = std::mem::take(&mut self.ready.skipped);
-            self.ready.skip_unsupported(session, choice, namespace).await?;
-            self.ready.skipped.extend(skipped);
-        }
-        let mut records = Vec::new();
-        for (place, session) in sessions.iter().enumerate() {
-            records.push(self.begin(place, session).await?);
-        }
-        let (clients, threads) = (self.settings.most_clients() as u64, self.settings.threads as u64);
-        let (mut load_threads, mut observers): (Vec<LoadThreads<MongoTarget>>, Vec<(Progress, LogWriter)>) =
-            Default::default();
-        for ((session, record), (name, folder)) in sessions.iter().zip(&records).zip(NAMES.iter().zip(&self.folders)) {
-            load_threads.push(session.load_threads(clients, threads).await?);
-            observers.push((Progress::named(name), LogWriter::open(folder, record, record::started(record))?));
-        }
-        let mut turns = Vec::new();
-        for (place, record) in records.into_iter().enumerate() {
-            let target = &sessions[place].target;
-            let experiment = Experiment {
-                plan: self.ready.plan.clone(),
-                settings: record.settings.clone(),
-                namespace: self.namespaces[place].clone(),
-                keep: self.arguments.keep,
-                servers: Servers::Shared { target, load_threads: &load_threads[place] },
-                observer: &observers[place],
-                stop: stop.clone(),
-                started: Instant::now(),
+    /// Prepares server A, then B with the strategies that A knows, and measures both.
+    async fn on_both(
+        &self,
+        point: PointSetup,
+        a: ServerChoice,
+        b: ServerChoice,
+        stop: StopFlag,
+    ) -> Result<Exit, CliError> {
+        let on_a = async |points: Vec<PointSetup>, servers_a: JobServers<'_>| {
+            let Some(mut a) = points.into_iter().next() else { return Ok(Exit::Success) };
+            let of_b = PointSetup::new(a.ready.clone(), a.choice.clone(), a.settings.clone(), self.folders[1].clone());
+            let on_b = async |points: Vec<PointSetup>, servers_b: JobServers<'_>| {
+                let Some(b) = points.into_iter().next() else { return Ok(Exit::Success) };
+                // What B does not know is not measured on A either.
+                a.ready = b.ready.clone();
+                self.measure([a, b], [servers_a, servers_b]).await
             };
-            let arms: Vec<String> = experiment.plan.arms.iter().map(|arm| arm.name.clone()).collect();
-            observers[place].event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
-            let rounds = Rounds::new(&self.folders[place], None, 0);
-            turns.push(Turn { experiment, rounds, observer: &observers[place], record });
-        }
-        let result = in_turns(&mut turns).await;
-        self.conclude(turns, result)
-    }
-
-    /// Verifies the strategies on a server, and begins its record.
-    async fn begin(&self, place: usize, session: &Session) -> Result<RunRecord, CliError> {
-        let Pair { arguments, settings, ready, invocations, namespaces, .. } = self;
-        let compared = ready.plan.arms.iter().filter(|arm| !arm.is_repeat).count();
-        let verification = if arguments.no_verify || compared < 2 {
-            None
-        } else {
-            output::message(&format!("server {}:\n", NAMES[place]));
-            let scenario = arguments.scenario.as_deref().unwrap_or_default();
-            Some(verify_before_run(session, &ready.plan, settings, &namespaces[place], scenario, output::line).await?)
+            Box::pin(on_servers(self.job(1, of_b, &|what| announce(1, what)), b, stop.clone(), on_b)).await
         };
-        let begun = record::begin(settings.clone(), ready, session.record(), &invocations[place]);
-        let warnings = session.missing_rights().into_iter().collect();
-        Ok(RunRecord { verification, warnings, turns_with: Some(invocations[1 - place].id.clone()), ..begun })
+        on_servers(self.job(0, point, &|what| announce(0, what)), a, stop.clone(), on_a).await
     }
 
-    /// Writes the reports of both runs, and compares them.
-    fn conclude(&self, turns: Vec<Turn>, result: Result<(), (usize, EarlyEnd)>) -> Result<Exit, CliError> {
-        let (ended, mut early) = result.map_or_else(|(place, end)| (Some(place), Some(end)), |()| (None, None));
-        let (mut exits, mut first_error) = (Vec::new(), None);
-        for (place, Turn { rounds, mut record, experiment, .. }) in turns.into_iter().enumerate() {
-            drop(experiment);
-            let end = match ended {
-                None => rounds.finish(Ok(()), &mut record).map(|(exit, _)| exits.push(exit)),
-                Some(ended) if ended == place => rounds.finish(early.take().map_or(Ok(()), Err), &mut record).map(drop),
-                Some(_) => rounds.give_up(record),
+    fn job<'j>(&self, place: usize, point: PointSetup, announce: &'j dyn Fn(&str)) -> ServerJob<'j> {
+        let RunArguments { server, no_verify, .. } = self.arguments;
+        let job = ServerJob::new(vec![point], &self.invocations[place], &server.databases, !no_verify);
+        ServerJob { announce, ..job }
+    }
+
+    async fn measure(&self, setups: [PointSetup; 2], servers: [JobServers<'_>; 2]) -> Result<Exit, CliError> {
+        let mut all = Vec::new();
+        for (place, (setup, servers)) in setups.into_iter().zip(&servers).enumerate() {
+            for mut begun in servers.begin_all(vec![setup], &self.invocations[place])? {
+                begun.record.turns_with = Some(self.invocations[1 - place].id.clone());
+                all.push((begun, Progress::named(NAMES[place])));
+            }
+        }
+        let observers: Vec<_> = all.iter().map(|(begun, progress)| (progress, &begun.log)).collect();
+        let points = all.iter().zip(&observers).zip(&servers);
+        let points =
+            points.map(|(((begun, _), observer), servers)| servers.point(begun, observer, self.arguments.keep));
+        let points = points.collect();
+        let mut rounds = Rounds::new(points, Interleaving::InStep, &|_| Ok(()));
+        // Servers of the user's end without docshape's knowledge.
+        let result = carry_out(&mut rounds, std::future::pending(), &output::line).await;
+        let at = rounds.at;
+        self.conclude(rounds.points, at, result)
+    }
+
+    /// Writes the reports of both runs, and compares them. `at` is the one that ended early.
+    fn conclude(
+        &self,
+        points: Vec<Point<'_, MongoTarget, MongoTarget>>,
+        at: usize,
+        result: Result<(), EarlyEnd>,
+    ) -> Result<Exit, CliError> {
+        let is_whole = result.is_ok();
+        let (mut result, mut exits, mut first_error) = (Some(result), Vec::new(), None);
+        for (place, (mut point, folder)) in points.into_iter().zip(&self.folders).enumerate() {
+            let end = if is_whole || place == at {
+                let concluded = conclude(&mut point, result.take_if(|_| !is_whole).unwrap_or(Ok(())), folder, None);
+                concluded.map(|concluded| exits.push(concluded.exit))
+            } else {
+                give_up(&mut point).map_err(CliError::from)
             };
             let of_server = |error: CliError| error.with(&format!("this was server {}", NAMES[place]));
             first_error = first_error.or(end.err().map(of_server));
@@ -179,38 +150,6 @@ impl Pair<'_> {
     }
 }
 
-/// Runs the pilots, then the rounds. The server that is first changes from round to round.
-///
-/// Returns with an error the place of the run that ended early.
-async fn in_turns(turns: &mut [Turn<'_>]) -> Result<(), (usize, EarlyEnd)> {
-    for (place, turn) in turns.iter_mut().enumerate() {
-        turn.rounds.prepare(&mut turn.experiment, &mut turn.record).await.map_err(|end| (place, end))?;
-    }
-    // With --calls the pilots find rates only, and with --rate only calls.
-    let rate = |settings: &RunSettings| settings.planned_rate().unwrap_or(0.0);
-    let slower =
-        |one: &&RunSettings, other: &&RunSettings| rate(one).total_cmp(&rate(other)).then(one.calls.cmp(&other.calls));
-    if let Some(settings) = turns.iter().map(|turn| &turn.record.settings).min_by(slower).cloned() {
-        let slices = turns.iter().map(|turn| turn.record.settings.slices).min().unwrap_or(settings.slices);
-        let isolated = turns.iter().find_map(|turn| turn.record.settings.isolated.clone());
-        let common = RunSettings { slices, isolated, ..settings };
-        turns.iter_mut().for_each(|turn| turn.record.settings.clone_from(&common));
-    }
-    let mut plans = Vec::new();
-    for (place, turn) in turns.iter_mut().enumerate() {
-        // The settings say all that a pilot finds, so there is none.
-        let plan = turn.rounds.prepare(&mut turn.experiment, &mut turn.record).await.map_err(|end| (place, end))?;
-        plans.push(plan);
-    }
-    let rounds = turns.first().map_or(0, |turn| turn.record.settings.rounds);
-    for round in 0..rounds {
-        let mut order: Vec<usize> = (0..turns.len()).collect();
-        order.rotate_left(round as usize % turns.len());
-        for place in order {
-            let Turn { experiment, rounds, observer: (progress, log), record } = &mut turns[place];
-            rounds.round(experiment, plans[place], round, log, record).await.map_err(|end| (place, end))?;
-            progress.end_round();
-        }
-    }
-    Ok(())
+fn announce(server: usize, what: &str) {
+    output::message(&format!("server {}: {what}\n", NAMES[server]));
 }

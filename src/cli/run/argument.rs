@@ -22,7 +22,7 @@ pub struct RunArguments {
     /// Scenario file, or name of a built-in scenario (see `docshape list`)
     #[arg(required_unless_present = "resume")]
     pub scenario: Option<String>,
-    /// Resume the run in DIR after its last complete round [default: a new run]
+    /// Resume the run in DIR, or the runs for claims, after the last complete rounds [default: a new run]
     ///
     /// Settings come from its run.json, except --compare-with, --save-run, --junit and --db-prefix: repeat these if you need them.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
@@ -46,7 +46,7 @@ pub struct RunArguments {
     /// Measure what the claims of the scenario need, or those with these ids [default: an ordinary run]
     ///
     /// Claims with the same mix, clients and parameters share a run, in a folder of its own: the strategies that they name, and
-    /// only the parts that decide them. claims.json in the run folder has the verdicts. For example --claims, or --claims=C1,C2.
+    /// only the parts that decide them. The rounds of all runs are interleaved. claims.json in the run folder has the verdicts. For example --claims, or --claims=C1,C2.
     #[arg(long, value_name = "IDS", num_args = 0..=1, require_equals = true, value_delimiter = ',', value_parser = name,
           conflicts_with_all = ["resume", "ab", "strategies", "all_strategies", "mix", "only", "clients", "rate", "arrivals", "fault",
                                 "threshold", "junit", "keep", "SavedRunArguments"])]
@@ -110,8 +110,8 @@ pub struct MeasurementArguments {
     /// Time per strategy, round and part, such as 3s or 2m [default: the preset's]
     ///
     /// Applies to the common rate, which may take twice as long to have enough calls for a 99th percentile, and to
-    /// saturation, where all strategies make as many calls as the slowest one makes in this time; strategies that are more
-    /// than five times faster make more.
+    /// saturation, where all strategies make as many calls as the slowest one makes in this time, at least 8 per client;
+    /// strategies that are more than five times faster make more.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
     /// Common rate in calls per second, or `auto` [default: auto]
@@ -230,10 +230,7 @@ impl MeasurementArguments {
 
     /// Returns the common rate. A rate of `auto` is 0 until the pilot has set it.
     fn load(&self) -> LoadModel {
-        let rate = match self.rate {
-            None | Some(Rate::Auto) => 0.0,
-            Some(Rate::PerSecond(rate)) => rate,
-        };
+        let rate = self.rate.map_or(0.0, Rate::per_second);
         LoadModel::Open { rate, arrivals: self.arrivals.unwrap_or_default() }
     }
 

@@ -4,20 +4,28 @@
 //! decide them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::campaign::{Interleaving, Point, Rounds, carry_out};
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
 use crate::cli::report::terminal;
 use crate::cli::scenario::{Ready, prepare};
+use crate::cli::server::ServerChoice;
 use crate::compile::{ClaimTerm, claim_settings, claim_term};
 use crate::record::Part;
 use crate::report::{ClaimStatement, Report, claim_statements};
-use crate::results::{self, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RUN_FILE, RunRecord};
+use crate::results::{
+    self, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, ResultsError, RunRecord, Status, StudyKind,
+};
 use crate::scenario::{ClaimDefinition, ClaimSubject, Scenario, StrategyDefinition, nearest};
+use crate::server::client::MongoTarget;
 
+use super::conclude::conclude;
+use super::job::{JobServers, PointSetup, ServerJob};
 use super::record::sha256;
-use super::{Invocation, RunArguments, check_threads, new_run};
+use super::resume::{complete, end, server};
+use super::{Invocation, RunArguments, check_threads};
 
 /// Measures what the claims with these ids need, by default all; prints their verdicts and writes them to `claims.json`.
 ///
@@ -31,29 +39,153 @@ pub fn run(arguments: &RunArguments, ids: &[String]) -> Result<Exit, CliError> {
     let groups = ClaimGroup::all(&ready, &claims, arguments);
     let runs: Vec<RunArguments> = groups.iter().map(|group| group.arguments(arguments)).collect();
     runs.iter().try_for_each(|run| check_threads(&run.settings()))?;
+    let choice = arguments.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
-    let (mut record, mut exit) = (begin(&ready, arguments, &invocation), Ok(Exit::Success));
-    for (group, mut run) in groups.iter().zip(runs) {
-        output::message(&format!("{}\n", group.describe()));
-        run.measurement.out = Some(folder.join(&group.folder));
-        let ended = new_run(run, Some(group.ids()));
-        let error = ended.as_ref().err().map(|error| error.message.clone());
-        let is_interrupted = ended.as_ref().is_err_and(|error| error.exit == Exit::Interrupted);
-        if !matches!(ended, Ok(Exit::Success)) && exit.is_ok() {
-            exit = ended;
-        }
-        group.add_to(&mut record, &folder, error)?;
-        record.complete = record.runs.len() == groups.len() && record.runs.iter().all(|run| run.error.is_none());
-        record.claims.sort_by_key(|claim| claims.iter().position(|other| other.id.value == claim.id));
-        results::save_document(&record, &folder)?;
-        if is_interrupted {
-            break;
-        }
+    let mut record = begin(&ready, arguments, &invocation);
+    let mut points = Vec::new();
+    for (group, run) in groups.iter().zip(runs) {
+        output::line(&group.describe());
+        let chosen = run.subject.choice(arguments.measurement.seed, true);
+        let point = PointSetup::new(prepare(scenario, &chosen)?, chosen, run.settings(), folder.join(&group.folder));
+        points.push(PointSetup { claims: Some(group.ids()), ..point });
+        record.runs.push(group.record());
     }
-    output::print(&terminal(&Report::of_claims(&record).in_folder(&folder.display().to_string())))?;
-    exit
+    let order = claims.iter().map(|claim| claim.id.value.clone()).collect();
+    Claims { arguments, record, folder, invocation, order, failed: None }.on_servers(points, choice)
+}
+
+/// Goes on with the runs in a folder.
+///
+/// # Errors
+/// When this build cannot continue them, and as those of [`run`].
+pub fn resume(arguments: &RunArguments, folder: &Path) -> Result<Exit, CliError> {
+    let mut record = results::load_as::<ClaimsRecord>(folder)?;
+    if record.complete {
+        complete(StudyKind::Claims, folder);
+        return Ok(Exit::Success);
+    }
+    let mut points = Vec::new();
+    // One that could not be measured at all has no record.
+    for run in
+        record.runs.iter_mut().filter(|run| run.error.is_none() || results::is_run_folder(&folder.join(&run.folder)))
+    {
+        run.error = None;
+        let own = folder.join(&run.folder);
+        points.push(PointSetup::resumed(results::load_part::<ClaimsRecord>(folder, &run.folder)?, own)?);
+    }
+    let Some((first, run)) = points.first().and_then(|point| Some((point, point.resumed.as_ref()?))) else {
+        return Err(CliError::usage(format!("{} names no run that can be resumed: measure again", folder.display())));
+    };
+    let order = first.ready.scenario.claims.iter().map(|claim| claim.id.value.clone()).collect();
+    let choice = server(&arguments.server, run)?;
+    let (folder, invocation) = (folder.to_owned(), Invocation::now());
+    Claims { arguments, record, folder, invocation, order, failed: None }.on_servers(points, choice)
+}
+
+/// The runs for some claims.
+struct Claims<'c> {
+    arguments: &'c RunArguments,
+    record: ClaimsRecord,
+    folder: PathBuf,
+    invocation: Invocation,
+    /// The ids of the claims in the order of the scenario.
+    order: Vec<String>,
+    /// Why the first run that failed did so.
+    failed: Option<CliError>,
+}
+
+impl Claims<'_> {
+    fn on_servers(mut self, points: Vec<PointSetup>, choice: ServerChoice) -> Result<Exit, CliError> {
+        let RunArguments { server, no_verify, .. } = self.arguments;
+        let folder = self.folder.clone();
+        let job = ServerJob::new(points, &self.invocation, &server.databases, !no_verify);
+        let job = ServerJob { are_apart: true, ..job };
+        let measure = async |points: Vec<PointSetup>, servers: JobServers<'_>| self.measure(points, &servers).await;
+        job.run(choice, ("rounds", &folder), measure)
+    }
+
+    async fn measure(&mut self, setups: Vec<PointSetup>, servers: &JobServers<'_>) -> Result<Exit, CliError> {
+        let (failed, setups): (Vec<_>, Vec<_>) = setups.into_iter().partition(|setup| setup.error.is_some());
+        for PointSetup { error, folder, .. } in failed {
+            self.fail(&folder, error.unwrap_or_else(|| CliError::failure("")));
+        }
+        let all = servers.begin_all(setups, &self.invocation)?;
+        let points = all.iter().map(|begun| servers.point(begun, &begun.log, false)).collect();
+        let (begun, folder) = (self.record.clone(), self.folder.clone());
+        let save = |points: &[Point<'_, MongoTarget, MongoTarget>]| progress(&begun, points, &folder);
+        let mut rounds = Rounds::new(points, Interleaving::Apart, &save);
+        let result = carry_out(&mut rounds, servers.servers.ended(), &output::line).await;
+        let (points, folder) = (rounds.points, self.folder.clone());
+        let rounds = points.iter().map(|point| point.saved).sum();
+        end(result, (StudyKind::Claims, &folder), (rounds, "round"), |status| self.conclude(points, &status))
+    }
+
+    /// Notes why a run failed.
+    fn fail(&mut self, folder: &Path, error: CliError) {
+        for run in self.record.runs.iter_mut().filter(|run| folder.ends_with(&run.folder)) {
+            run.error = Some(error.message.clone());
+        }
+        self.failed.get_or_insert(error);
+    }
+
+    /// Writes the reports of the runs that have ended, decides the claims of all, and prints what was found.
+    fn conclude(
+        &mut self,
+        points: Vec<Point<'_, MongoTarget, MongoTarget>>,
+        status: &Status,
+    ) -> Result<Exit, CliError> {
+        let (mut exit, mut runs) = (Exit::Success, Vec::new());
+        for mut point in points {
+            let folder = point.folder().to_owned();
+            let (is_whole, error) = (point.is_whole(), point.error.take());
+            if is_whole || error.is_some() {
+                match conclude(&mut point, error.map_or(Ok(()), Err), &folder, None) {
+                    Ok(concluded) if exit == Exit::Success => exit = concluded.exit,
+                    Ok(_) => {}
+                    Err(error) => self.fail(&folder, error),
+                }
+            } else {
+                point.end(status.clone())?;
+            }
+            runs.push((folder, point.record, is_whole));
+        }
+        self.decide(&runs);
+        results::save_document(&self.record, &self.folder)?;
+        let report = Report::of_claims(&self.record).in_folder(&self.folder.display().to_string());
+        output::print(&terminal(&report))?;
+        self.failed.take().map_or(Ok(exit), Err)
+    }
+
+    /// Decides the claims of all runs; each is their folder, their record, and whether all of it is there.
+    fn decide(&mut self, runs: &[(PathBuf, RunRecord, bool)]) {
+        self.record.complete = runs.len() == self.record.runs.len() && runs.iter().all(|(.., is_whole)| *is_whole);
+        self.record.claims.clear();
+        for run in &mut self.record.runs {
+            let Some((_, record, _)) = runs.iter().find(|(folder, ..)| folder.ends_with(&run.folder)) else { continue };
+            run.rounds = record.complete_rounds() as u64;
+            self.record.server = Some(record.server.version.clone());
+            let decided = claim_statements(record).into_iter();
+            self.record.claims.extend(decided.map(|(claim, statement)| decided_claim(claim, statement, &run.folder)));
+        }
+        let order = &self.order;
+        self.record.claims.sort_by_key(|claim| order.iter().position(|id| *id == claim.id));
+    }
+}
+
+/// Saves how many rounds are complete.
+fn progress(
+    begun: &ClaimsRecord,
+    points: &[Point<'_, MongoTarget, MongoTarget>],
+    folder: &Path,
+) -> Result<(), ResultsError> {
+    let mut record = begun.clone();
+    for point in points {
+        let runs = record.runs.iter_mut().filter(|run| point.folder().ends_with(&run.folder));
+        runs.for_each(|run| run.rounds = point.saved as u64);
+    }
+    results::save_document(&record, folder)
 }
 
 /// The record before the first run.
@@ -171,26 +303,18 @@ impl<'s> ClaimGroup<'s> {
         run
     }
 
-    /// Adds the run and what it found.
-    fn add_to(&self, record: &mut ClaimsRecord, folder: &Path, error: Option<String>) -> Result<(), CliError> {
-        let own = folder.join(&self.folder);
-        let run = if own.join(RUN_FILE).is_file() { Some(results::load(&own)?) } else { None };
-        record.runs.push(ClaimsRunRecord {
+    /// What `claims.json` says of its run before the first round.
+    fn record(&self) -> ClaimsRunRecord {
+        ClaimsRunRecord {
             folder: self.folder.clone(),
             mix: self.settings.mix.clone(),
             clients: self.settings.clients,
             set: self.settings.set.clone(),
             strategies: self.strategies.clone(),
             parts: self.parts(),
-            rounds: run.as_ref().map_or(0, RunRecord::complete_rounds) as u64,
-            error,
-        });
-        if let Some(run) = &run {
-            record.server = Some(run.server.version.clone());
-            let decided = claim_statements(run).into_iter();
-            record.claims.extend(decided.map(|(claim, statement)| decided_claim(claim, statement, &self.folder)));
+            rounds: 0,
+            error: None,
         }
-        Ok(())
     }
 }
 

@@ -3,31 +3,24 @@
 mod ab;
 mod argument;
 mod claims;
+mod conclude;
 mod invocation;
 pub mod job;
-mod latency_log;
 mod placement;
 mod preset;
 pub mod record;
 pub mod resume;
-pub mod rounds;
 mod smoke;
 mod threshold;
-mod window;
 
 use std::path::{Path, PathBuf};
 
 use tokio::time::Instant;
 
-use crate::engine::{Event, Experiment, FatalError, Observer};
-use crate::plan::Plan;
+use crate::campaign::{Interleaving, Rounds, carry_out};
 use crate::record::{Fault, FaultKind};
-use crate::report::write::smoke::smoke as smoke_result;
-use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
-use crate::results::verification::Verification;
-use crate::results::{self, Preset, RunRecord, RunSettings};
-use crate::server::namespace::Namespace;
-use crate::server::turns::EndedServer;
+use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report, smoke};
+use crate::results::{self, Preset, RunSettings, Status, StudyKind};
 use crate::stats;
 
 use super::compare::{BaselineComparison, SavedRunArguments};
@@ -35,16 +28,12 @@ use super::exit::{CliError, Exit};
 use super::output;
 use super::progress::Progress;
 use super::report::terminal_of_run;
-use super::scenario::{Ready, prepare};
+use super::scenario::prepare;
 use super::server::ServerChoice;
-use super::session::{Session, on_main_thread};
-use super::verify::verify_before_run;
 pub use argument::{MeasurementArguments, RunArguments};
+use conclude::{Concluded, conclude, write_reports};
 pub use invocation::Invocation;
-use job::{JobServers, ServerJob, is_compared, on_servers};
-pub use latency_log::LogWriter;
-use resume::Resumed;
-use rounds::{EarlyEnd, Rounds};
+use job::{JobServers, PointSetup, ServerJob};
 use smoke::{SmokeTimes, next_run};
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
@@ -54,20 +43,20 @@ use smoke::{SmokeTimes, next_run};
 pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
     threshold::check_file(arguments.junit.as_deref())?;
     match (arguments.resume.clone(), arguments.ab.as_slice(), arguments.claims.as_deref()) {
-        (Some(folder), _, _) => resume_run(arguments, folder),
+        (Some(folder), _, _) => resume_study(arguments, folder),
         (None, [a, b], _) => ab::run(&arguments, [a.clone(), b.clone()]),
         (None, _, Some(ids)) => claims::run(&arguments, ids),
-        (None, _, None) => new_run(arguments, None),
+        (None, _, None) => new_run(arguments),
     }
 }
 
-/// Measures a new run. One for some claims has these alone, and prints no report.
-fn new_run(arguments: RunArguments, claims: Option<Vec<String>>) -> Result<Exit, CliError> {
+fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
     let settings = arguments.settings();
     arguments.measurement.check_parts()?;
     check_threads(&settings)?;
     let scenario = arguments.scenario.as_deref().unwrap_or_default();
-    let ready = prepare(scenario, &arguments.subject.choice(settings.seed, true))?;
+    let chosen = arguments.subject.choice(settings.seed, true);
+    let ready = prepare(scenario, &chosen)?;
     threshold::check(&arguments.measurement.threshold, &ready.plan)?;
     let comparison = BaselineComparison::of(&arguments.saved_run, &settings, &ready.plan.name)?;
     let settings = comparison.adopt(settings);
@@ -75,21 +64,31 @@ fn new_run(arguments: RunArguments, claims: Option<Vec<String>>) -> Result<Exit,
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
-    let (progress, began) = (Progress::start(), Instant::now());
-    Run { arguments, settings, ready, folder, invocation, resumed: None, comparison, claims, progress, began }
-        .on_server(choice)
+    let point = PointSetup::new(ready, chosen, settings, folder);
+    Run { arguments, invocation, comparison, progress: Progress::start(), began: Instant::now() }
+        .on_server(point, choice)
 }
 
-fn resume_run(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError> {
-    let Some(Resumed { ready, record, lock: _lock }) = resume::open(&folder)? else {
+fn resume_study(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError> {
+    let (kind, _lock) = resume::open(&folder, "run")?;
+    if kind == StudyKind::Claims {
+        return claims::resume(&arguments, &folder);
+    }
+    let record = results::load(&folder)?;
+    if record.status == Status::Complete {
         return complete(&folder, &arguments);
-    };
+    }
+    if record.turns_with.is_some() {
+        let shown = folder.display();
+        return Err(CliError::usage(format!(
+            "the run in {shown} took turns with one on another server, and cannot be resumed alone: measure both again with --ab"
+        )));
+    }
     let choice = resume::server(&arguments.server, &record)?;
-    let comparison = BaselineComparison::of(&arguments.saved_run, &record.settings, &ready.plan.name)?;
-    let (settings, invocation) = (record.settings.clone(), Invocation::now());
-    let (resumed, progress, began) = (Some(record), Progress::start(), Instant::now());
-    Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims: None, progress, began }
-        .on_server(choice)
+    let point = PointSetup::resumed(record, folder)?;
+    let comparison = BaselineComparison::of(&arguments.saved_run, &point.settings, &point.ready.plan.name)?;
+    let (invocation, progress, began) = (Invocation::now(), Progress::start(), Instant::now());
+    Run { arguments, invocation, comparison, progress, began }.on_server(point, choice)
 }
 
 /// The report files of a complete run.
@@ -104,12 +103,12 @@ fn complete(folder: &Path, arguments: &RunArguments) -> Result<Exit, CliError> {
             "the run in {shown} is complete, so there is nothing to resume; compare or save it with `docshape compare {shown}`"
         )));
     }
-    output::message(&format!("the run in {shown} is complete: nothing to resume\n"));
+    resume::complete(StudyKind::Run, folder);
     let record = results::load(folder)?;
     if REPORT_FILES.iter().any(|name| !folder.join(name).is_file()) {
         let others = results::other_mixes(folder, &record);
         let report = Report::among(&record, &others).in_folder(&shown.to_string()).with_files();
-        rounds::write_reports(&record, &report, folder)?;
+        write_reports(&record, &report, folder)?;
         output::message(&format!("report files were missing and are written again: {}\n", REPORT_FILES.join(", ")));
     }
     let is_valid = record.all_parts().values().all(|part| stats::invalid_reasons(part).is_empty());
@@ -148,119 +147,49 @@ fn check_fault(fault: Option<Fault>, choice: &ServerChoice, is_confirmed: bool) 
 /// A run that is ready to be measured.
 struct Run {
     arguments: RunArguments,
-    settings: RunSettings,
-    ready: Ready,
-    folder: PathBuf,
     invocation: Invocation,
-    /// The record of the rounds before, when the run is resumed.
-    resumed: Option<RunRecord>,
     /// What it is compared with and saved as.
     comparison: BaselineComparison,
-    /// The ids of the claims that it is for; `None` for an ordinary run.
-    claims: Option<Vec<String>>,
     progress: Progress,
     began: Instant,
 }
 
 impl Run {
-    fn on_server(self, choice: ServerChoice) -> Result<Exit, CliError> {
+    fn on_server(self, point: PointSetup, choice: ServerChoice) -> Result<Exit, CliError> {
         if self.arguments.keep && matches!(choice, ServerChoice::Embedded(_)) {
             return Err(CliError::usage(
                 "--keep requires --uri, because the embedded server of a run is removed with its databases; start one that \
                  stays with `docshape server start`",
             ));
         }
-        let settings = self.resumed.as_ref().map_or(&self.settings, |record| &record.settings);
-        check_fault(settings.fault, &choice, self.arguments.server.yes)?;
-        let quit = choice.quit_error(&format!("complete rounds are in {}", self.folder.display()));
-        on_main_thread(quit, async |stop| on_servers(self, choice, stop).await)
-    }
-}
-
-impl ServerJob for Run {
-    fn plan(&self) -> &Plan {
-        &self.ready.plan
+        check_fault(point.settings.fault, &choice, self.arguments.server.yes)?;
+        let folder = point.folder.clone();
+        let RunArguments { server, no_verify, .. } = &self.arguments;
+        let job = ServerJob::new(vec![point], &self.invocation, &server.databases, !no_verify);
+        let job = ServerJob { announce: &|what| self.progress.prepare(what), ..job };
+        let measure = async |points: Vec<PointSetup>, measured: JobServers<'_>| self.measure(points, &measured).await;
+        job.run(choice, ("rounds", &folder), measure)
     }
 
-    fn settings(&mut self) -> &mut RunSettings {
-        self.resumed.as_mut().map_or(&mut self.settings, |record| &mut record.settings)
-    }
-
-    fn namespace(&self) -> Namespace {
-        let id = self.resumed.as_ref().map_or(&self.invocation.id, |record| &record.id);
-        self.arguments.server.databases.namespace(&self.ready.plan.name, id)
-    }
-
-    fn announce(&self, what: &str) {
-        self.progress.prepare(what);
-    }
-
-    fn is_verified(&self) -> bool {
-        self.resumed.is_none() && !self.arguments.no_verify && is_compared(&self.ready.plan)
-    }
-
-    /// Those of a resumed run have run already.
-    async fn skip_unsupported(&mut self, session: &Session, namespace: &Namespace) -> Result<(), CliError> {
-        if self.resumed.is_some() {
-            return Ok(());
-        }
-        let choice = self.arguments.subject.choice(self.settings.seed, true);
-        self.ready.skip_unsupported(session, choice, namespace).await
-    }
-
-    async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Verification, CliError> {
-        let scenario = self.arguments.scenario.as_deref().unwrap_or_default();
-        let announce = |what: &str| self.progress.prepare(what);
-        verify_before_run(session, &self.ready.plan, &self.settings, namespace, scenario, announce).await
-    }
-
-    async fn measure(self, measured: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
-        let Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims, progress, began } = self;
-        let JobServers { servers, server, verification, warnings, stop } = measured;
-        let mut head = RunRecord { verification, warnings, ..record::begin(settings, &ready, server, &invocation) };
-        if let Some(ids) = &claims {
-            head.claims.retain(|claim| ids.contains(&claim.id));
-        }
-        let is_resumed = resumed.is_some();
-        let mut record = resumed.map_or_else(|| Ok(head.clone()), |record| resume::continue_record(record, &head))?;
-        comparison.check(&mut record)?;
-        let now = if is_resumed { invocation.started } else { record::started(&record) };
-        let observer = (progress, LogWriter::open(&folder, &record, now)?);
-        let arms: Vec<String> = ready.plan.arms.iter().map(|arm| arm.name.clone()).collect();
-        observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
-        let mut experiment = Experiment {
-            plan: ready.plan,
-            settings: record.settings.clone(),
-            namespace,
-            keep: arguments.keep,
-            servers,
-            observer: &observer,
-            stop,
-            started: Instant::now(),
-        };
-        let rounds = Rounds::new(&folder, arguments.junit.as_deref(), record.complete_rounds());
-        // docshape is the parent of embedded servers, and need not wait until calls fail.
-        let lost = async {
-            let EndedServer { server, reason } = servers.ended().await;
-            EarlyEnd::Engine(FatalError::ServerLost(format!("strategy {}: {reason}", arms[server])).into())
-        };
-        let result = tokio::select! {
-            result = rounds.run(&mut experiment, &observer, &mut record) => result,
-            lost = lost => Err(lost),
-        };
-        drop(experiment);
-        drop(observer);
-        let (exit, report) = rounds.finish(result, &mut record)?;
-        if claims.is_some() {
-            return Ok(exit);
-        }
-        let is_smoke = record.settings.preset == Preset::Smoke && !is_resumed && !arguments.full;
+    async fn measure(&self, points: Vec<PointSetup>, measured: &JobServers<'_>) -> Result<Exit, CliError> {
+        let Run { arguments, invocation, comparison, progress, began } = self;
+        let Some(mut begun) = measured.begin_all(points, invocation)?.pop() else { return Ok(Exit::Success) };
+        comparison.check(&mut begun.record)?;
+        let observer = (progress, &begun.log);
+        let point = measured.point(&begun, &observer, arguments.keep);
+        let mut rounds = Rounds::new(vec![point], Interleaving::InStep, &|_| Ok(()));
+        let result = carry_out(&mut rounds, measured.servers.ended(), &output::line).await;
+        progress.end();
+        let (Some(point), setup) = (rounds.points.first_mut(), &begun.setup) else { return Ok(Exit::Success) };
+        let Concluded { exit, report } = conclude(point, result, &setup.folder, arguments.junit.as_deref())?;
+        let (record, took) = (&point.record, point.took);
+        let is_smoke = record.settings.preset == Preset::Smoke && setup.resumed.is_none() && !arguments.full;
         output::print(&if is_smoke {
-            let took = SmokeTimes { whole: began.elapsed(), rounds: rounds.took() };
-            smoke_result(&record, &report, &next_run(&arguments, &record, took))
+            let took = SmokeTimes { whole: began.elapsed(), rounds: took };
+            smoke(record, &report, &next_run(arguments, record, took))
         } else {
             terminal_of_run(&report, arguments.full)
         })?;
-        comparison.conclude(&folder, exit)
+        comparison.conclude(&setup.folder, exit)
     }
 }

@@ -1,7 +1,6 @@
 //! The record of a run before its first call.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -101,13 +100,6 @@ fn than(claim: &scenario::ClaimDefinition, term: ClaimTerm) -> Than {
 fn identical(plan: &Plan) -> Vec<IdenticalProgramRecord> {
     let programs = plan.identical_programs().into_iter();
     programs.map(|same| IdenticalProgramRecord { strategy: same.arm, operation: same.operation }).collect()
-}
-
-/// Returns when a run started, since the Unix epoch; the epoch itself when its record has no valid time.
-pub fn started(record: &RunRecord) -> Duration {
-    let parsed = bson::DateTime::parse_rfc3339_str(&record.started);
-    let millis = parsed.map(bson::DateTime::timestamp_millis).unwrap_or(0);
-    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }
 
 /// Returns the SHA-256 of a scenario's text, hexadecimal.

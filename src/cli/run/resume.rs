@@ -1,72 +1,83 @@
-//! `docshape run --resume`: a run continues after its last complete round.
+//! `--resume`: a study goes on after its last finished step.
 
 use std::path::Path;
 
+use crate::campaign::{EarlyEnd, check_version, status};
 use crate::cli::argument::ServerArguments;
-use crate::cli::exit::CliError;
+use crate::cli::exit::{CliError, Exit};
 use crate::cli::scenario::{Ready, prepare_source};
 use crate::cli::server::ServerChoice;
 use crate::compile::Choice;
-use crate::results::{self, Environment, FORMAT_VERSION, FolderLock, RUN_FILE, RunRecord, ServerSharing, Status};
+use crate::report::counted;
+use crate::results::{FolderLock, ResultsError, RunRecord, Status, StudyKind};
 use crate::scenario::Source;
 
-/// A run to continue.
-pub struct Resumed {
-    /// Its scenario.
-    pub ready: Ready,
-    /// Its record so far.
-    pub record: RunRecord,
-    /// Keeps other processes out of its folder.
-    pub lock: FolderLock,
-}
-
-/// Reads the run in a folder; `None` when it is complete.
+/// Locks the folder of a study that a command can resume. Returns which study is in it.
 ///
 /// # Errors
-/// When this build cannot continue it.
-pub fn open(folder: &Path) -> Result<Option<Resumed>, CliError> {
+/// When there is none, or none that this command resumes, or another process measures it.
+pub fn open(folder: &Path, command: &str) -> Result<(StudyKind, FolderLock), CliError> {
+    let shown = folder.display();
     if !folder.is_dir() {
-        let folder = folder.display();
-        return Err(CliError::usage(format!("--resume {folder}: no such folder; name a run folder")));
-    }
-    if !folder.join(RUN_FILE).exists() {
-        let shown = folder.display();
         return Err(CliError::usage(format!(
-            "nothing to resume in {shown}: it has no {RUN_FILE}, which a run writes before its first round; run again with --out \
-             {shown}"
+            "--resume {shown}: no such folder; name the folder of a run or another study"
         )));
     }
-    if results::load(folder)?.status == Status::Complete {
-        return Ok(None);
+    match StudyKind::of(folder) {
+        Ok(kind) if kind.command() == command => Ok((kind, FolderLock::take(folder)?)),
+        Ok(kind) => Err(CliError::usage(format!(
+            "{shown} contains {kind}: resume it with `docshape {} --resume {shown}`",
+            kind.command()
+        ))),
+        Err(error @ ResultsError::NoStudy { .. }) => Err(CliError::usage(format!(
+            "nothing to resume in {shown}: {error}, one of which is written before the first step; run again with --out {shown}"
+        ))),
+        Err(error) => Err(error.into()),
     }
-    let lock = FolderLock::take(folder)?;
-    // The process that had the lock may have written it meanwhile.
-    let record = results::load(folder)?;
-    check_version(&folder.join(RUN_FILE).display().to_string(), &record)?;
-    if record.turns_with.is_some() {
-        let shown = folder.display();
-        return Err(CliError::usage(format!(
-            "the run in {shown} took turns with one on another server, and cannot be resumed alone: measure both again with --ab"
-        )));
-    }
-    let source = Source::new(record.scenario.name.as_str(), record.scenario.text.as_str());
-    let ready = prepare_source(source, &choice(&record))?;
-    Ok(Some(Resumed { ready, record, lock }))
 }
 
-/// Rejects a record of another build.
+/// Adds to the error that ended a study early how many of its steps are finished, and how to go on.
+pub fn with_finished(error: CliError, kind: StudyKind, folder: &Path, (finished, step): (usize, &str)) -> CliError {
+    let (shown, command) = (folder.display(), kind.command());
+    let are = if finished == 1 { "is" } else { "are" };
+    error.with(&match finished {
+        0 => format!("no {step} is complete"),
+        _ => format!(
+            "{} {are} in {shown}: go on with `docshape {command} --resume {shown}`",
+            counted(finished as u64, &format!("complete {step}"))
+        ),
+    })
+}
+
+/// Ends a study: `conclude` writes its status and its reports, also when it has ended early, unless nothing can be written.
 ///
 /// # Errors
-/// When this build cannot continue it.
-pub fn check_version(file: &str, record: &RunRecord) -> Result<(), CliError> {
-    let (this, theirs) = (env!("CARGO_PKG_VERSION"), &record.version);
-    if record.version == this && record.format == FORMAT_VERSION {
-        return Ok(());
-    }
-    Err(CliError::usage(format!(
-        "{file} cannot be resumed: it was started by docshape {theirs}, and rounds of docshape {this} may differ; use docshape \
-         {theirs}, or start a new run"
-    )))
+/// What ended it early, with what is finished, else that of `conclude`.
+pub fn end(
+    result: Result<(), EarlyEnd>,
+    (kind, folder): (StudyKind, &Path),
+    finished: (usize, &str),
+    conclude: impl FnOnce(Status) -> Result<Exit, CliError>,
+) -> Result<Exit, CliError> {
+    let exit = match &result {
+        Err(EarlyEnd::Write(_)) => Ok(Exit::Failure),
+        result => conclude(status(result)),
+    };
+    result.map_err(|early| with_finished(early.into(), kind, folder, finished)).and(exit)
+}
+
+/// Says that a study needs no resuming.
+pub fn complete(kind: StudyKind, folder: &Path) {
+    super::super::output::line(&format!("{} contains {kind} that is complete: nothing to resume", folder.display()));
+}
+
+/// The scenario of a record in a folder.
+///
+/// # Errors
+/// When this build cannot continue the record.
+pub fn ready(record: &RunRecord, folder: &Path) -> Result<Ready, CliError> {
+    check_version(&folder.display().to_string(), record)?;
+    prepare_source(Source::new(record.scenario.name.as_str(), record.scenario.text.as_str()), &choice(record))
 }
 
 /// What the record's run chose of its scenario.
@@ -102,62 +113,4 @@ pub fn server(given: &ServerArguments, record: &RunRecord) -> Result<ServerChoic
     let mut embedded = given.embedded.clone();
     embedded.cache_gb = embedded.cache_gb.or(record.settings.cache_gb);
     embedded.options().map(ServerChoice::Embedded)
-}
-
-/// Continues the record of a run; `head` is the record that a new run would start with now.
-///
-/// # Errors
-/// When the rounds to come would not be like those before.
-pub fn continue_record(mut record: RunRecord, head: &RunRecord) -> Result<RunRecord, CliError> {
-    let (theirs, ours) = (&record.server.version, &head.server.version);
-    if theirs != ours {
-        return Err(CliError::usage(format!(
-            "the run to resume was measured on MongoDB {theirs}, but this server is MongoDB {ours}: use a server of version \
-             {theirs}, or start a new run"
-        )));
-    }
-    let names = |record: &RunRecord| -> Vec<String> { record.strategies.iter().map(|s| s.name.clone()).collect() };
-    let same = names(&record) == names(head)
-        && (&record.operations, &record.mix, &record.parameters) == (&head.operations, &head.mix, &head.parameters);
-    if !same {
-        return Err(CliError::usage(
-            "the run to resume has other strategies, operations, weights or parameters than its scenario: its run.json was \
-             changed, or another build of docshape wrote it; start a new run",
-        ));
-    }
-    let finished = record.complete_rounds();
-    let mut notes = vec![format!("The run was resumed after round {finished}, on {}.", head.started)];
-    if record.git != head.git {
-        let commit = |record: &RunRecord| record.git.clone().unwrap_or_else(|| "(unknown)".into());
-        notes.push(format!(
-            "Rounds up to {finished} were measured by docshape built from commit {}, those after by {}.",
-            commit(&record),
-            commit(head)
-        ));
-    }
-    let machine = |of: &Environment| (of.platform.clone(), of.kernel.clone(), of.cpu.clone(), of.cores, of.memory);
-    if machine(&record.environment) != machine(&head.environment) {
-        notes.push(format!("Rounds after {finished} were measured from another machine than those before."));
-    }
-    if record.server.cache_bytes != head.server.cache_bytes {
-        notes.push(format!("Rounds after {finished} were measured with another size of the server's cache."));
-    }
-    if record.server.servers != head.server.servers {
-        let ways = match head.server.servers {
-            ServerSharing::Shared => "all strategies on one server, those before on one each",
-            ServerSharing::PerStrategy => "a server per strategy, those before on one for all",
-        };
-        notes.push(format!("Rounds after {finished} were measured with {ways}."));
-    }
-    record.warnings.extend(notes);
-    for warning in &head.warnings {
-        if !record.warnings.contains(warning) {
-            record.warnings.push(warning.clone());
-        }
-    }
-    record.status = Status::Unfinished;
-    if record.id.is_empty() {
-        record.id.clone_from(&head.id);
-    }
-    Ok(record)
 }

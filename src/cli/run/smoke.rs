@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use crate::campaign::{PILOT_SECONDS, calls_at_rate, stretch};
 use crate::record::Part;
 use crate::report::NextRun;
 use crate::results::{CellRecord, Preset, RunRecord, RunSettings};
 
 use super::RunArguments;
-use super::window::{PILOT_SECONDS, calls_at_rate, stretch};
 
 /// The preset after a smoke run: the default.
 const NEXT: Preset = Preset::Quick;

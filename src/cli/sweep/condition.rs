@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::cli::run::RunArguments;
 use crate::cli::value::{rate, round_trip_time, share, whole, write_concern};
-use crate::results::{ConditionRecord, Part};
+use crate::compile::Choice;
+use crate::results::{CLIENTS_AT_RATE, ConditionRecord, LoadModel, Part, RunSettings};
 use crate::scenario::SHARE;
 
 /// The most values of a condition.
@@ -68,25 +68,34 @@ impl ConditionSubject {
         }
     }
 
-    /// Gives a run this value of the condition. That of a cache acts on servers, not on a run's arguments.
+    /// Gives a point this value of the condition. That of a cache acts on servers.
     ///
     /// # Errors
     /// When the condition cannot have this value.
-    pub fn apply(&self, value: &str, run: &mut RunArguments) -> Result<(), String> {
+    pub fn apply(&self, value: &str, choice: &mut Choice, settings: &mut RunSettings) -> Result<(), String> {
         match self {
             // The last value of a parameter counts.
-            ConditionSubject::Parameter(name) => run.subject.set.push((name.clone(), value.to_owned())),
+            ConditionSubject::Parameter(name) => choice.set.push((name.clone(), value.to_owned())),
             ConditionSubject::Share(operation) => {
-                run.subject.share.retain(|(other, _)| other != operation);
-                run.subject.share.push(share(&format!("{operation}={value}"))?);
+                choice.shares.retain(|(other, _)| other != operation);
+                choice.shares.push(share(&format!("{operation}={value}"))?);
             }
-            ConditionSubject::Clients => run.measurement.clients = Some(whole::<1, 10_000>(value)?),
-            ConditionSubject::Rate => run.measurement.rate = Some(rate(value)?),
-            ConditionSubject::Rtt => run.measurement.rtt = round_trip_time(value)?,
+            ConditionSubject::Clients => {
+                settings.clients = whole::<1, 10_000>(value)? as usize;
+                settings.clients_at_rate = CLIENTS_AT_RATE.max(settings.clients);
+            }
+            ConditionSubject::Rate => {
+                if let LoadModel::Open { rate: common, .. } = &mut settings.load {
+                    *common = rate(value)?.per_second();
+                }
+            }
+            ConditionSubject::Rtt => settings.rtt = round_trip_time(value)?.as_secs_f64(),
             ConditionSubject::Cache => drop(cache_ratio(value)?),
-            ConditionSubject::Mix => run.subject.mix = Some(value.to_owned()),
-            ConditionSubject::WriteConcern => run.subject.write_concern = Some(write_concern(value)?),
+            ConditionSubject::Mix => choice.mix = Some(value.to_owned()),
+            ConditionSubject::WriteConcern => choice.write_concern = Some(write_concern(value)?),
         }
+        settings.set.clone_from(&choice.set);
+        settings.shares.clone_from(&choice.shares);
         Ok(())
     }
 }

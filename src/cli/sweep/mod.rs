@@ -14,26 +14,21 @@ use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use crate::compile::Choice;
-use crate::plan::Plan;
 use crate::report::bytes;
-use crate::results::verification::Verification;
-use crate::results::{self, RunRecord, RunSettings, SWEEP_FORMAT, SweepRecord, condition_number};
+use crate::results::{self, PointRecord, RefineRecord, RunSettings, SWEEP_FORMAT, SweepRecord, condition_number};
 use crate::scenario::nearest;
-use crate::server::namespace::Namespace;
 
+use super::catalogue;
 use super::data_size::loaded_bytes;
 use super::exit::{CliError, Exit};
-use super::output;
-use super::run::job::{JobServers, ServerJob, is_compared, on_servers};
+use super::run::job::{JobServers, PointSetup, ServerJob};
 use super::run::{Invocation, RunArguments};
 use super::scenario::prepare;
 use super::server::ServerChoice;
-use super::session::{Session, on_main_thread};
 use super::value::assignment;
-use super::verify::verify_before_run;
 pub use argument::SweepArguments;
 use condition::{Condition, condition};
-use points::{Point, grid};
+use points::{PointBase, grid, point_record};
 
 /// The longest sweep, in seconds.
 const LONGEST: f64 = 86_400.0;
@@ -63,9 +58,12 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
         )));
     }
     check_refined(arguments, vary)?;
-    let values = grid(vary).into_iter().enumerate();
-    let points = values.map(|(place, values)| Point::prepare(&run, vary, values, place + 1));
-    let points = points.collect::<Result<Vec<_>, _>>()?;
+    let (values, settings) = (grid(vary), run.settings());
+    let source = catalogue::open(run.scenario.as_deref().unwrap_or_default())?;
+    // Points are a series, which shows noise by itself: the baseline has no repeat.
+    let base = PointBase { source, choice: run.subject.choice(settings.seed, false), settings };
+    let points = values.iter().enumerate().map(|(place, values)| base.point(vary, values, place + 1));
+    let mut points = points.collect::<Result<Vec<_>, _>>()?;
     let (Some(first), choice) = (points.first(), arguments.server.choice()?) else {
         return Err(CliError::usage("the sweep has no points"));
     };
@@ -76,10 +74,8 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
         ));
     }
     check_length(&points)?;
-    check_caches(&points, &choice)?;
     let invocation = Invocation::now();
     let folder = invocation.folder(run.measurement.out.as_deref(), &format!("{}/sweeps", first.ready.plan.name));
-    let _locked = results::create_folder(&folder)?;
     let record = SweepRecord {
         format: SWEEP_FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
@@ -89,12 +85,14 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
         started: invocation.started_text(),
         complete: false,
         vary: vary.iter().map(Into::into).collect(),
-        points: points.iter().map(Point::record).collect(),
+        points: values.iter().zip(&points).map(|(values, point)| point_record(values, &point.folder)).collect(),
+        refine: arguments.refine.map(|values| RefineRecord { values, settings: base.settings.clone() }),
         conclusion: None,
     };
-    let settings = first.settings.clone();
-    let refine = arguments.refine.unwrap_or(0);
-    Sweep { run, settings, points, record, refine, folder, invocation }.on_server(choice)
+    check_caches(&points, &record, &choice)?;
+    let _locked = results::create_folder(&folder)?;
+    points.iter_mut().for_each(|point| point.folder = folder.join(&point.folder));
+    Sweep { arguments, base, record, folder, invocation }.on_server(points, choice)
 }
 
 /// The conditions on the command line, else those of a sweep of the scenario, which also has a question and gives the run what
@@ -140,8 +138,8 @@ fn check_refined(arguments: &SweepArguments, vary: &[Condition]) -> Result<(), C
 }
 
 /// Rejects a sweep that would take longer than a day, whatever the server does.
-fn check_length(points: &[Point]) -> Result<(), CliError> {
-    let seconds = |point: &Point| {
+fn check_length(points: &[PointSetup]) -> Result<(), CliError> {
+    let seconds = |point: &PointSetup| {
         let RunSettings { rounds, parts, preset, duration, .. } = &point.settings;
         let window = duration.unwrap_or(preset.length().seconds);
         *rounds as f64 * parts.len() as f64 * window * point.ready.plan.arms.len() as f64
@@ -160,19 +158,18 @@ fn check_length(points: &[Point]) -> Result<(), CliError> {
 }
 
 /// Rejects caches that docshape cannot set, or that no server can work with.
-fn check_caches(points: &[Point], choice: &ServerChoice) -> Result<(), CliError> {
-    for point in points {
-        let Some(ratio) = point.cache else { continue };
+fn check_caches(points: &[PointSetup], record: &SweepRecord, choice: &ServerChoice) -> Result<(), CliError> {
+    for (point, PointRecord { values, .. }) in points.iter().zip(&record.points) {
+        let Some(cache) = point.cache else { continue };
         if matches!(choice, ServerChoice::Uri(_)) {
             return Err(CliError::usage("--vary cache needs embedded servers: omit --uri and MONGODB_URI"));
         }
-        let (data, cache) = (loaded_bytes(&point.ready.plan), cache_bytes(point, ratio));
         if cache < SMALLEST_CACHE {
             return Err(CliError::usage(format!(
-                "--vary cache={ratio}: {} loads about {}, so that the cache would have {}, and a server needs {}; load more data \
-                 with --set",
+                "at {}, {} loads about {}, so that the cache would have {}, and a server needs {}; load more data with --set",
+                described(record, values),
                 point.ready.plan.arms[0].name,
-                bytes(data),
+                bytes(loaded_bytes(&point.ready.plan)),
                 bytes(cache),
                 bytes(SMALLEST_CACHE)
             )));
@@ -181,104 +178,50 @@ fn check_caches(points: &[Point], choice: &ServerChoice) -> Result<(), CliError>
     Ok(())
 }
 
+/// The conditions with some values, as on the command line.
+fn described(record: &SweepRecord, values: &[String]) -> String {
+    let pairs = record.vary.iter().zip(values).map(|(condition, value)| format!("--vary {}={value}", condition.name));
+    pairs.collect::<Vec<_>>().join(" ")
+}
+
 /// The order of two values of a condition with numbers.
 fn by_number(one: &str, other: &str) -> Ordering {
     condition_number(one).partial_cmp(&condition_number(other)).unwrap_or(Ordering::Equal)
 }
 
-/// The bytes of the cache of a point: the data of the baseline divided by the ratio.
-fn cache_bytes(point: &Point, ratio: f64) -> f64 {
-    loaded_bytes(&point.ready.plan) / ratio
-}
-
 /// A sweep that is ready to be measured.
-struct Sweep {
-    run: RunArguments,
-    /// Common to all points: where they are measured.
-    settings: RunSettings,
-    points: Vec<Point>,
+struct Sweep<'s> {
+    arguments: &'s SweepArguments,
+    base: PointBase,
     record: SweepRecord,
-    /// Values to add where the order changes.
-    refine: u64,
     folder: PathBuf,
     invocation: Invocation,
 }
 
-impl Sweep {
-    /// Adds a point for each of some values of the only condition, to those measured so far.
-    fn add(&mut self, values: Vec<String>, measured: Vec<RunRecord>) -> Result<(), CliError> {
-        for (point, run) in self.points.iter_mut().zip(measured) {
-            point.resumed = Some(run);
-        }
-        let [varied] = self.record.vary.as_mut_slice() else { return Ok(()) };
+impl Sweep<'_> {
+    /// Adds a point for each of some values of the only condition.
+    fn add(&mut self, values: &[String]) -> Result<Vec<PointSetup>, CliError> {
+        let [varied] = self.record.vary.as_mut_slice() else { return Ok(Vec::new()) };
         varied.values.extend(values.iter().cloned());
         varied.values.sort_by(|one, other| by_number(one, other));
         let vary = [Condition::new(&varied.name, varied.values.clone()).map_err(CliError::usage)?];
-        let mut run = self.run.clone();
-        // Without those that the server cannot run.
-        run.subject.all_strategies = false;
-        run.subject.strategies = self.plan().arms.iter().map(|arm| arm.name.clone()).collect();
+        let mut points = Vec::new();
         for value in values {
-            let point = Point::prepare(&run, &vary, vec![value], self.points.len() + 1)?;
-            self.record.points.push(point.record());
-            self.points.push(point);
+            let values = std::slice::from_ref(value);
+            let point = self.base.point(&vary, values, self.record.points.len() + 1)?;
+            self.record.points.push(point_record(values, &point.folder));
+            points.push(PointSetup { folder: self.folder.join(&point.folder), ..point });
         }
-        self.points.sort_by(|one, other| by_number(&one.values[0], &other.values[0]));
         self.record.points.sort_by(|one, other| by_number(&one.values[0], &other.values[0]));
-        Ok(())
+        Ok(points)
     }
 
-    fn on_server(self, choice: ServerChoice) -> Result<Exit, CliError> {
-        let quit = choice.quit_error(&format!("complete rounds are in {}", self.folder.display()));
-        on_main_thread(quit, async |stop| on_servers(self, choice, stop).await)
-    }
-}
-
-impl ServerJob for Sweep {
-    fn plan(&self) -> &Plan {
-        &self.points[0].ready.plan
-    }
-
-    fn settings(&mut self) -> &mut RunSettings {
-        &mut self.settings
-    }
-
-    fn namespace(&self) -> Namespace {
-        self.run.server.databases.namespace(&self.points[0].ready.plan.name, &self.invocation.id)
-    }
-
-    fn is_verified(&self) -> bool {
-        let is_resumed = self.points.iter().any(|point| point.resumed.is_some());
-        !is_resumed && !self.run.no_verify && is_compared(self.plan())
-    }
-
-    async fn skip_unsupported(&mut self, session: &Session, namespace: &Namespace) -> Result<(), CliError> {
-        for point in &mut self.points {
-            let choice = point.choice.clone();
-            point.ready.skip_unsupported(session, choice, namespace).await?;
-            // All points have the same strategies.
-            if point.ready.skipped.is_empty() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Verifies the strategies under the conditions of the first point.
-    async fn verify(&self, session: &Session, namespace: &Namespace) -> Result<Verification, CliError> {
-        let scenario = self.run.scenario.as_deref().unwrap_or_default();
-        verify_before_run(
-            session,
-            &self.points[0].ready.plan,
-            &self.points[0].settings,
-            namespace,
-            scenario,
-            output::line,
-        )
-        .await
-    }
-
-    async fn measure(self, servers: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
-        measure::measure(self, servers, namespace).await
+    fn on_server(self, points: Vec<PointSetup>, choice: ServerChoice) -> Result<Exit, CliError> {
+        let SweepArguments { server, no_verify, .. } = self.arguments;
+        let folder = self.folder.clone();
+        let job = ServerJob::new(points, &self.invocation, &server.databases, !no_verify);
+        let measure =
+            async |points: Vec<PointSetup>, servers: JobServers<'_>| measure::measure(self, points, &servers).await;
+        job.run(choice, ("rounds", &folder), measure)
     }
 }

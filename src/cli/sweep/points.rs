@@ -1,74 +1,58 @@
 //! The points of a sweep.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::cli::data_size::loaded_bytes;
 use crate::cli::exit::CliError;
-use crate::cli::run::{RunArguments, check_threads};
-use crate::cli::scenario::{Ready, prepare};
+use crate::cli::run::check_threads;
+use crate::cli::run::job::PointSetup;
+use crate::cli::scenario::prepare_source;
 use crate::compile::Choice;
-use crate::results::{PointRecord, RunRecord, RunSettings};
+use crate::results::{PointRecord, RunSettings};
+use crate::scenario::Source;
 
 use super::condition::{Condition, ConditionSubject, cache_ratio};
 
-/// A point before it is measured.
-pub struct Point {
-    /// The values of the conditions.
-    pub values: Vec<String>,
-    /// Its folder in that of the sweep.
-    pub folder: String,
-    /// The scenario with its values.
-    pub ready: Ready,
-    /// What it chooses of the scenario.
+/// What all points of a sweep have in common.
+pub struct PointBase {
+    /// The scenario.
+    pub source: Source,
+    /// What is chosen of it.
     pub choice: Choice,
-    /// The settings of its run.
+    /// How it is measured.
     pub settings: RunSettings,
-    /// Data divided by the cache, when that is varied.
-    pub cache: Option<f64>,
-    /// The record of its rounds so far, when the sweep is resumed.
-    pub resumed: Option<RunRecord>,
 }
 
-impl Point {
-    /// Prepares the point of some values. `number` is its place among all points.
+impl PointBase {
+    /// Prepares the point of some values, in a folder of the sweep's. `number` is its place among all points.
     ///
     /// # Errors
     /// When a condition cannot have its value.
-    pub fn prepare(
-        run: &RunArguments,
-        vary: &[Condition],
-        values: Vec<String>,
-        number: usize,
-    ) -> Result<Point, CliError> {
-        let mut run = run.clone();
-        let mut cache = None;
-        for (condition, value) in vary.iter().zip(&values) {
+    pub fn point(&self, vary: &[Condition], values: &[String], number: usize) -> Result<PointSetup, CliError> {
+        let (mut choice, mut settings) = (self.choice.clone(), self.settings.clone());
+        for (condition, value) in vary.iter().zip(values) {
             let subject = &condition.subject;
             let refuse = |error: String| CliError::usage(format!("--vary {subject}={value}: {error}"));
-            subject.apply(value, &mut run).map_err(refuse)?;
-            if *subject == ConditionSubject::Cache {
-                cache = cache_ratio(value).ok();
-            }
+            subject.apply(value, &mut choice, &mut settings).map_err(refuse)?;
         }
-        let settings = run.settings();
         check_threads(&settings)?;
-        let scenario = run.scenario.as_deref().unwrap_or_default();
-        // Points are a series, which shows noise by itself: the baseline has no repeat.
-        let choice = run.subject.choice(settings.seed, false);
-        let ready = prepare(scenario, &choice)?;
-        let folder = format!("points/{number:03}-{}", name(vary, &values));
-        Ok(Point { values, folder, ready, choice, settings, cache, resumed: None })
+        let ready = prepare_source(self.source.clone(), &choice)?;
+        let folder = format!("points/{number:03}-{}", name(vary, values)).into();
+        Ok(with_cache(PointSetup::new(ready, choice, settings, folder), vary, values))
     }
+}
 
-    /// What `sweep.json` says of it before its first round.
-    pub fn record(&self) -> PointRecord {
-        let rounds = self.resumed.as_ref().map_or(0, RunRecord::complete_rounds) as u64;
-        PointRecord { values: self.values.clone(), folder: self.folder.clone(), rounds, error: None }
-    }
+/// A point with the cache that its values ask for.
+pub fn with_cache(point: PointSetup, vary: &[Condition], values: &[String]) -> PointSetup {
+    let of_cache = vary.iter().zip(values).find(|(condition, _)| condition.subject == ConditionSubject::Cache);
+    let ratio = of_cache.and_then(|(_, value)| cache_ratio(value).ok());
+    let cache = ratio.map(|ratio| loaded_bytes(&point.ready.plan) / ratio);
+    PointSetup { cache, ..point }
+}
 
-    /// Its folder.
-    pub fn path(&self, sweep: &Path) -> PathBuf {
-        sweep.join(&self.folder)
-    }
+/// What `sweep.json` says of a new point, whose folder is relative to it.
+pub fn point_record(values: &[String], folder: &Path) -> PointRecord {
+    PointRecord { values: values.to_vec(), folder: folder.display().to_string(), rounds: 0, error: None }
 }
 
 /// All combinations of the values of the conditions.

@@ -124,6 +124,12 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 }
 
+impl<O: Observer + ?Sized> Observer for &O {
+    fn event(&self, event: &Event<'_>) {
+        (**self).event(event);
+    }
+}
+
 /// Ignores all events.
 impl Observer for () {
     fn event(&self, _: &Event<'_>) {}

@@ -4,9 +4,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::time::Instant;
 
 use crate::generate::{Label, Seed};
 use crate::plan::Plan;
@@ -18,7 +15,7 @@ use crate::server::{Db, Target};
 use super::audit::audits;
 use super::cell::ArmRound;
 use super::error::RunError;
-use super::experiment::{Experiment, RunDatabase};
+use super::experiment::Experiment;
 use super::meters::Meters;
 use super::own_cost::OwnSlice;
 use super::provision::Purpose;
@@ -68,8 +65,6 @@ pub struct Life {
     pub sampled: Vec<usize>,
     /// When it ends.
     pub until: LifeEnd,
-    /// When it ends at the latest.
-    pub longest: Duration,
 }
 
 /// The calls of a mix by operation, without end.
@@ -101,62 +96,104 @@ struct Stage {
     measured: Vec<OwnSlice>,
 }
 
-impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
-    /// Lets the documents of all strategies grow. Each stage is passed on when it is complete. Returns what became of the
-    /// strategies, and whether they have grown enough, not only long enough.
+/// The documents of all strategies while they grow.
+pub struct Lives<'l, 'e, T, G> {
+    experiment: &'l Experiment<'e, T, G>,
+    life: &'l Life,
+    cells: Vec<ArmRound>,
+    meters: Meters,
+    calls: CallsByOperation<'l>,
+    /// What became of each strategy so far.
+    ends: Vec<GrowthEnd>,
+    /// Calls of the growing operation so far.
+    made: u64,
+    stage: u64,
+    is_reached: bool,
+}
+
+impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
+    /// Lets the documents of all strategies grow, as far as `work` goes.
     ///
     /// # Errors
     /// As [`RunError`] says. The databases are dropped in any case.
-    pub async fn life(
-        &self,
-        life: &Life,
-        passed: &mut dyn FnMut(StageRecord, &[GrowthEnd]),
-    ) -> Result<(Vec<GrowthEnd>, bool), RunError> {
-        self.on_databases(false, async |databases| self.run_life(life, databases, passed).await).await
+    pub async fn lives<'l, R>(
+        &'l self,
+        life: &'l Life,
+        work: impl AsyncFnOnce(Lives<'l, 'e, T, G>) -> Result<R, RunError>,
+    ) -> Result<R, RunError> {
+        let arms = self.plan.arms.len();
+        self.on_databases(false, async |databases| {
+            let mut cells = Vec::new();
+            for arm in 0..arms {
+                cells.push(self.provision(Purpose::Round(0), arm, databases).await?);
+            }
+            let meters = self.meters(&(0..arms).collect::<Vec<_>>()).await?;
+            let next = vec![0; self.plan.operations.len()];
+            let calls = CallsByOperation { plan: &self.plan, seed: self.plan.round_seed(0), next };
+            let ends = vec![GrowthEnd::default(); arms];
+            let lives =
+                Lives { experiment: self, life, cells, meters, calls, ends, made: 0, stage: 0, is_reached: false };
+            work(lives).await
+        })
+        .await
+    }
+}
+
+impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
+    /// The next stage, from 0.
+    pub fn stage(&self) -> u64 {
+        self.stage
     }
 
-    async fn run_life(
-        &self,
-        life: &Life,
-        databases: &mut Vec<RunDatabase>,
-        passed: &mut dyn FnMut(StageRecord, &[GrowthEnd]),
-    ) -> Result<(Vec<GrowthEnd>, bool), RunError> {
-        let (seed, arms) = (self.plan.round_seed(0), self.plan.arms.len());
-        let mut cells = Vec::new();
-        for arm in 0..arms {
-            cells.push(self.provision(Purpose::Round(0), arm, databases).await?);
-        }
-        let mut meters = self.meters(&(0..arms).collect::<Vec<_>>()).await?;
-        let mut calls = CallsByOperation { plan: &self.plan, seed, next: vec![0; self.plan.operations.len()] };
-        let (mut ends, started) = (vec![GrowthEnd::default(); arms], Instant::now());
-        let (mut made, mut is_reached) = (0, false);
-        for stage in 0_u64.. {
-            let before = stage.checked_sub(1).map_or(0, at_stage).min(life.until.most_calls());
-            let planned = Stage::new(life, &mut calls, before - made);
-            let mut records: Vec<Option<CellRecord>> = vec![None; arms];
-            for place in shuffled(arms, seed, ORDER, stage) {
-                if ends[place].refused.is_none() {
-                    let record =
-                        self.run_stage(life, &planned, &mut cells[place], &mut ends[place], &mut meters, seed).await?;
-                    records[place] = Some(record);
-                }
-            }
-            let record = StageRecord { calls: before, cells: records };
-            made = before + MEASURED[0];
-            is_reached = life.is_over(&record, &ends) || made >= life.until.most_calls();
-            passed(record, &ends);
-            if is_reached || started.elapsed() >= life.longest {
-                break;
-            }
-        }
-        for (cell, end) in cells.iter().zip(&mut ends) {
-            self.turn(cell.arm).await?;
-            let db = Db { target: &SteadyTarget(self.target(cell.arm)), name: &cell.database };
-            end.audits = audits(&db, &self.plan, cell.arm, &cell.earlier).await?;
-        }
-        Ok((ends, is_reached))
+    /// Whether they have grown enough.
+    pub fn is_reached(&self) -> bool {
+        self.is_reached
     }
 
+    /// What became of each strategy so far.
+    pub fn ends(&self) -> &[GrowthEnd] {
+        &self.ends
+    }
+
+    /// Lets all strategies grow up to the next stage, and measures them there.
+    ///
+    /// # Errors
+    /// As [`RunError`] says.
+    pub async fn grow(&mut self) -> Result<StageRecord, RunError> {
+        let (experiment, life) = (self.experiment, self.life);
+        let (seed, arms) = (self.calls.seed, self.cells.len());
+        let before = self.stage.checked_sub(1).map_or(0, at_stage).min(life.until.most_calls());
+        let planned = Stage::new(life, &mut self.calls, before - self.made);
+        let mut records: Vec<Option<CellRecord>> = vec![None; arms];
+        for place in shuffled(arms, seed, ORDER, self.stage) {
+            let (cell, end) = (&mut self.cells[place], &mut self.ends[place]);
+            if end.refused.is_none() {
+                records[place] = Some(experiment.run_stage(life, &planned, cell, end, &mut self.meters, seed).await?);
+            }
+        }
+        let record = StageRecord { calls: before, cells: records };
+        self.made = before + MEASURED[0];
+        self.stage += 1;
+        self.is_reached = life.is_over(&record, &self.ends) || self.made >= life.until.most_calls();
+        Ok(record)
+    }
+
+    /// Audits all strategies, and returns what became of them.
+    ///
+    /// # Errors
+    /// As [`RunError`] says.
+    pub async fn audit(&mut self) -> Result<Vec<GrowthEnd>, RunError> {
+        let experiment = self.experiment;
+        for (cell, end) in self.cells.iter().zip(&mut self.ends) {
+            experiment.turn(cell.arm).await?;
+            let db = Db { target: &SteadyTarget(experiment.target(cell.arm)), name: &cell.database };
+            end.audits = audits(&db, &experiment.plan, cell.arm, &cell.earlier).await?;
+        }
+        Ok(self.ends.clone())
+    }
+}
+
+impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Lets one strategy grow up to a stage and measures it there.
     async fn run_stage(
         &self,

@@ -4,8 +4,8 @@ use crate::engine::load::slice::SliceEnd;
 use crate::generate::{Label, Seed, Stream};
 use crate::results::LoadModel;
 
-/// The fewest calls per client of a slice.
-const CALLS_PER_CLIENT: u64 = 8;
+/// The fewest calls per client of a slice, and of a window.
+pub const CALLS_PER_CLIENT: u64 = 8;
 
 /// The shortest slice of open load in seconds: where calls are always in flight, they are awaited at its end, which must
 /// stay a small part of it.

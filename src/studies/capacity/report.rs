@@ -304,7 +304,16 @@ pub(crate) mod tests {
             ConfirmationRecord { strategy, seconds: 60.0, trial }
         });
         let (format, objective) = (CAPACITY_FORMAT, "add_comment.p99<20ms".to_owned());
-        Report::of_capacity(&CapacityRecord { format, objective, run, searches, confirmations: confirmations.into() })
+        Report::of_capacity(&CapacityRecord {
+            format,
+            objective,
+            run,
+            confirm: 60.0,
+            start: Some(1_000.0),
+            searches,
+            unfinished: None,
+            confirmations: confirmations.into(),
+        })
     }
 
     #[test]

@@ -5,11 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::exit::{CliError, write_error};
 use crate::engine::{Event, Observer};
-use crate::results::{HLOG_FILE, IntervalLog, RunRecord};
+use crate::results::{HLOG_FILE, IntervalLog, ResultsError, RunRecord};
 
-use super::record::started;
+use super::point::started;
 
 /// Writes the intervals that the engine reports. The first write error is kept for [`LogWriter::check`].
 pub struct LogWriter {
@@ -26,11 +25,11 @@ impl LogWriter {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn open(folder: &Path, record: &RunRecord, now: Duration) -> Result<LogWriter, CliError> {
+    pub fn open(folder: &Path, record: &RunRecord, now: Duration) -> Result<LogWriter, ResultsError> {
         let path = folder.join(HLOG_FILE);
         let started = started(record);
         let log = IntervalLog::resume(&path, started.as_secs_f64(), record.complete_rounds());
-        let log = RefCell::new(log.map_err(|error| write_error(&path, &error))?);
+        let log = RefCell::new(log.map_err(|source| ResultsError::Write { path: path.clone(), source })?);
         let offset = now.saturating_sub(started).as_secs_f64();
         Ok(LogWriter { path, log, first_error: RefCell::default(), offset })
     }
@@ -39,10 +38,10 @@ impl LogWriter {
     ///
     /// # Errors
     /// When an interval could not be written.
-    pub fn check(&self) -> Result<(), CliError> {
+    pub fn check(&self) -> Result<(), ResultsError> {
         match self.first_error.borrow_mut().take() {
             None => Ok(()),
-            Some(error) => Err(write_error(&self.path, &error)),
+            Some(source) => Err(ResultsError::Write { path: self.path.clone(), source }),
         }
     }
 }

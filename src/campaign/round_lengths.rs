@@ -1,13 +1,12 @@
-//! What the rounds of a run measure: from the settings, else from a pilot.
+//! How much the rounds of a run measure: from the settings, else from a pilot.
 
-use crate::cli::output;
-use crate::engine::{Event, Experiment, OwnCalls, PartCalls, Pilot, RoundPlan, RunError};
+use crate::engine::{CALLS_PER_CLIENT, Event, Experiment, OwnCalls, PartCalls, Pilot, RoundPlan, RunError};
 use crate::results::{LoadModel, Part, RunRecord, in_percent};
 use crate::server::Target;
 use crate::stats::DIRTY_SHARE;
 
 /// The longest pilot per strategy, in seconds.
-pub(super) const PILOT_SECONDS: f64 = 1.0;
+pub const PILOT_SECONDS: f64 = 1.0;
 
 /// How much longer a stretch is than the rarest operation needs on average: chance may draw it less often.
 const STRETCH: f64 = 1.2;
@@ -32,7 +31,7 @@ const TAIL_SHARE: f64 = 0.02;
 ///
 /// # Errors
 /// When the pilot fails.
-pub async fn plan<T: Target, G: Target + 'static>(
+pub(super) async fn plan_rounds<T: Target, G: Target + 'static>(
     experiment: &Experiment<'_, T, G>,
     record: &mut RunRecord,
 ) -> Result<RoundPlan, RunError> {
@@ -46,20 +45,21 @@ pub async fn plan<T: Target, G: Target + 'static>(
     if let (LoadModel::Open { rate: 0.0, arrivals }, Some(slowest)) = (settings.load, slowest) {
         settings.load = LoadModel::Open { rate: three_digits(slowest / 2.0), arrivals };
     }
-    if slowest.is_some() && settings.planned_seconds.is_none() {
-        settings.planned_seconds = Some(seconds);
-    }
     let rate = settings.planned_rate().unwrap_or(1.0);
     let arms = || experiment.plan.arms.iter().map(|arm| arm.name.as_str());
     // One of the two is known: without a number of calls there was a pilot.
     if let Some(pilot) = pilot.as_ref().filter(|_| settings.calls.is_none()) {
-        let all = saturation_calls(&pilot.rates, seconds);
+        let all = saturation_calls(&pilot.rates, seconds, CALLS_PER_CLIENT * settings.clients as u64);
         let most = all.iter().copied().max();
         let fewer = arms().zip(all).filter(|(_, calls)| Some(*calls) < most);
         settings.fewer_calls = fewer.map(|(name, calls)| (name.to_owned(), calls)).collect();
         settings.calls = most;
     }
     let calls = settings.calls.unwrap_or(1);
+    if let (Some(pilot), None) = (&pilot, settings.planned_seconds) {
+        let needed = arms().zip(&pilot.rates).map(|(arm, rate)| settings.calls_of(arm).unwrap_or(calls) as f64 / rate);
+        settings.planned_seconds = Some(needed.fold(seconds, f64::max));
+    }
     let least = settings.fewer_calls.values().copied().min().unwrap_or(calls);
     let at_rate = settings.rate_calls.unwrap_or(calls_at_rate(rate, seconds));
     let warmup = settings.warmup_calls.unwrap_or_else(|| preset.warmup_calls(least));
@@ -86,7 +86,6 @@ pub async fn plan<T: Target, G: Target + 'static>(
         let calls = at_saturation.iter().map(|calls| plan.calls_before_saturation() + calls);
         let dirty = calls.zip(&pilot.dirty).map(|(calls, dirty)| calls as f64 * dirty).sum();
         settings.isolated = cache_pressure(pilot.bytes, dirty, record.server.cache_bytes);
-        settings.isolated.iter().for_each(|reason| output::message(&format!("isolated: {reason}\n")));
     }
     let rate = plan.rate.map(|_| rate);
     experiment.observer.event(&Event::Planned { plan, rate, saturation: &at_saturation, pilot: &rates });
@@ -94,8 +93,9 @@ pub async fn plan<T: Target, G: Target + 'static>(
 }
 
 /// The calls of every arm at saturation, from their rates: those that the slowest makes in this time. Where an arm is much
-/// faster than the next slower one, it and the faster ones make those that it makes itself.
-fn saturation_calls(rates: &[f64], seconds: f64) -> Vec<u64> {
+/// faster than the next slower one, it and the faster ones make those that it makes itself. None makes fewer than `fewest`:
+/// of slow calls so few would end in the time that clients without a next call would be a large part of the window.
+fn saturation_calls(rates: &[f64], seconds: f64, fewest: u64) -> Vec<u64> {
     let mut order: Vec<usize> = (0..rates.len()).collect();
     order.sort_by(|a, b| rates[*a].total_cmp(&rates[*b]));
     let (mut calls, mut slowest, mut last) = (vec![0; rates.len()], 0.0, 0.0);
@@ -104,18 +104,18 @@ fn saturation_calls(rates: &[f64], seconds: f64) -> Vec<u64> {
             slowest = rates[arm];
         }
         last = rates[arm];
-        calls[arm] = (slowest * seconds).ceil() as u64;
+        calls[arm] = ((slowest * seconds).ceil() as u64).max(fewest);
     }
     calls
 }
 
 /// The calls at the common rate: enough for a 99th percentile per round, unless they took too long.
-pub(super) fn calls_at_rate(rate: f64, seconds: f64) -> u64 {
+pub fn calls_at_rate(rate: f64, seconds: f64) -> u64 {
     (rate * seconds).max(CALLS_FOR_P99.min(rate * seconds * LONGER)).ceil() as u64
 }
 
 /// The calls of the mix in which the rarest operation has about this many.
-pub(super) fn stretch(least_share: f64, own_calls: u64) -> u64 {
+pub fn stretch(least_share: f64, own_calls: u64) -> u64 {
     (own_calls as f64 / least_share * STRETCH).ceil() as u64
 }
 
@@ -155,10 +155,16 @@ mod tests {
 
     #[test]
     fn much_faster_arms_are_not_held_back() {
-        assert_eq!(saturation_calls(&[101.0, 25.3, 100.0, 500.0], 1.5), [38; 4]);
-        assert_eq!(saturation_calls(&[510.0, 20.0, 1_000.0, 30.0], 1.5), [765, 30, 765, 30]);
-        assert_eq!(saturation_calls(&[1_000.0, 1.0, 10.0], 2.0), [2_000, 2, 20]);
-        assert_eq!(saturation_calls(&[7.0], 2.0), [14]);
+        assert_eq!(saturation_calls(&[101.0, 25.3, 100.0, 500.0], 1.5, 1), [38; 4]);
+        assert_eq!(saturation_calls(&[510.0, 20.0, 1_000.0, 30.0], 1.5, 1), [765, 30, 765, 30]);
+        assert_eq!(saturation_calls(&[1_000.0, 1.0, 10.0], 2.0, 1), [2_000, 2, 20]);
+        assert_eq!(saturation_calls(&[7.0], 2.0, 1), [14]);
+    }
+
+    #[test]
+    fn every_client_has_several_calls_however_slow_they_are() {
+        assert_eq!(saturation_calls(&[0.5, 0.4], 1.5, 64), [64; 2]);
+        assert_eq!(saturation_calls(&[1_000.0, 1.0], 1.5, 64), [1_500, 64]);
     }
 
     #[test]

@@ -1,0 +1,106 @@
+//! Documents while they grow: every stage is a step.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::campaign::{EarlyEnd, Study};
+use crate::engine::Lives;
+use crate::report::bytes;
+use crate::results::{self, GrowthRecord, ResultsError, StageRecord};
+use crate::server::Target;
+
+/// The growth of the documents of all strategies.
+pub struct Growing<'g, 'l, 'e, T, G> {
+    lives: Lives<'l, 'e, T, G>,
+    record: &'g mut GrowthRecord,
+    folder: &'g Path,
+    /// After this time it ends.
+    time_limit: Duration,
+    /// When the first stage began that the record did not have.
+    since: Option<Instant>,
+    is_audited: bool,
+}
+
+/// A step of growth.
+pub enum GrowthStep {
+    /// The next stage.
+    Stage,
+    /// The audits at the end.
+    Audits,
+}
+
+impl<'g, 'l, 'e, T: Target, G: Target + 'static> Growing<'g, 'l, 'e, T, G> {
+    /// Growth that has not begun in this process. Stages that the record has are repeated, and not recorded again.
+    pub fn new(
+        lives: Lives<'l, 'e, T, G>,
+        record: &'g mut GrowthRecord,
+        folder: &'g Path,
+        time_limit: Duration,
+    ) -> Growing<'g, 'l, 'e, T, G> {
+        Growing { lives, record, folder, time_limit, since: None, is_audited: false }
+    }
+
+    /// A stage in a line: the calls, and the largest document of every strategy.
+    fn describe(&self, stage: &StageRecord) -> String {
+        let largest = self.record.run.strategies.iter().zip(&stage.cells).map(|(strategy, cell)| match cell {
+            Some(cell) => {
+                let most = cell.after.iter().map(|sizes| sizes.max).max().unwrap_or(0);
+                format!("{} {}", strategy.name, bytes(most as f64))
+            }
+            None => format!("{} has ended", strategy.name),
+        });
+        format!("after {} calls, the largest document: {}", stage.calls, largest.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl<T: Target, G: Target + 'static> Study for Growing<'_, '_, '_, T, G> {
+    type Step = GrowthStep;
+
+    fn next(&self) -> Option<GrowthStep> {
+        let is_late = self.since.is_some_and(|since| since.elapsed() >= self.time_limit);
+        if !self.lives.is_reached() && !is_late {
+            return Some(GrowthStep::Stage);
+        }
+        (!self.is_audited).then_some(GrowthStep::Audits)
+    }
+
+    async fn take(&mut self, step: GrowthStep) -> Result<Option<String>, EarlyEnd> {
+        match step {
+            GrowthStep::Stage => {
+                let is_repeated = self.lives.stage() < self.record.stages.len() as u64;
+                if !is_repeated {
+                    self.since.get_or_insert_with(Instant::now);
+                }
+                let stage = self.lives.grow().await?;
+                if is_repeated {
+                    return Ok(Some(format!("grown again to where they were after {} calls", stage.calls)));
+                }
+                let line = self.describe(&stage);
+                self.record.stages.push(stage);
+                self.record.ends = self.lives.ends().to_vec();
+                Ok(Some(line))
+            }
+            GrowthStep::Audits => {
+                self.record.ends = self.lives.audit().await?;
+                self.record.is_reached = self.lives.is_reached();
+                self.is_audited = true;
+                Ok(None)
+            }
+        }
+    }
+
+    fn save(&mut self) -> Result<(), ResultsError> {
+        results::save_document(self.record, self.folder)
+    }
+
+    /// When a strategy refuses is not known before.
+    fn left(&self) -> Option<f64> {
+        None
+    }
+
+    fn strategy_on(&self, server: usize) -> String {
+        self.record.run.strategies.get(server).map_or_else(|| "?".to_owned(), |strategy| strategy.name.clone())
+    }
+}
