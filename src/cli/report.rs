@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::report::{
-    CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Picture, Renderer, Report, Terminal, csv,
-};
+use crate::report::{CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Renderer, Report, Terminal, csv};
 use crate::results::{self, CapacityRecord, ClaimsRecord, GrowthRecord, RunRecord, StudyKind, SweepRecord};
 
 use super::argument::{ReportArguments, ReportFormat};

@@ -23,7 +23,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "cli",
         &[
             "scenario", "compile", "plan", "generate", "server", "engine", "record", "results", "stats", "report",
-            "verify", "campaign",
+            "verify", "studies", "campaign",
         ],
     ),
 ];

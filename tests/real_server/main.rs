@@ -14,6 +14,7 @@ mod failover;
 mod foreign_data;
 mod mongosh;
 mod planted;
+mod resume;
 mod rights;
 mod run;
 mod server;

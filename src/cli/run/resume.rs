@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::campaign::{EarlyEnd, check_version, status};
 use crate::cli::argument::ServerArguments;
 use crate::cli::exit::{CliError, Exit};
+use crate::cli::output;
 use crate::cli::scenario::{Ready, prepare_source};
 use crate::cli::server::ServerChoice;
 use crate::compile::Choice;
@@ -68,7 +69,7 @@ pub fn end(
 
 /// Says that a study needs no resuming.
 pub fn complete(kind: StudyKind, folder: &Path) {
-    super::super::output::line(&format!("{} contains {kind} that is complete: nothing to resume", folder.display()));
+    output::line(&format!("{} contains {kind} that is complete: nothing to resume", folder.display()));
 }
 
 /// The scenario of a record in a folder.

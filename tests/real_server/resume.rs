@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-mod harness;
+use crate::harness;
 
 const COUNTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/claims/counter.yaml");
 
