@@ -5,10 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::record::LatencyHistogram;
 
 use super::file::Document;
+use super::study::CAPACITY_FILE;
 use super::{OpenRecord, OperationRecord, RunRecord};
-
-/// The name of the file with all searches.
-pub const CAPACITY_FILE: &str = "capacity.json";
 
 /// The version of `capacity.json` that this build writes.
 pub const CAPACITY_FORMAT: u32 = 1;

@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Preset;
 use super::file::Document;
-
-/// The name of the file.
-pub const CLAIMS_FILE: &str = "claims.json";
+use super::study::CLAIMS_FILE;
 
 /// The version of `claims.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const CLAIMS_FORMAT: u32 = 1;

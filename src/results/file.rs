@@ -13,8 +13,8 @@ use crate::error::{ErrorKind, KindedError};
 
 use super::check::check;
 use super::compressed::{self, COMPRESSED_RUN_FILE};
-use super::study::{StudyKind, StudyMarks};
-use super::{FORMAT_VERSION, RUN_FILE, RunRecord};
+use super::study::{RUN_FILE, StudyKind};
+use super::{FORMAT_VERSION, RunRecord};
 
 /// Results that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -305,8 +305,8 @@ fn explained(error: ResultsError, place: &Path, file: &str) -> ResultsError {
         ResultsError::OtherFormat { path, .. }
         | ResultsError::Damaged { path, .. }
         | ResultsError::Foreign { path, .. } => {
-            let marks = text_of(path).ok().and_then(|text| serde_json::from_slice::<StudyMarks>(&text).ok());
-            match marks.and_then(|marks| marks.kind()).filter(|found| *found != expected) {
+            let found = text_of(path).ok().and_then(|text| StudyKind::of_document(&text));
+            match found.filter(|found| *found != expected) {
                 Some(found) => ResultsError::OtherStudy { path: path.clone(), expected, found },
                 None => error,
             }

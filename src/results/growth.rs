@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::file::Document;
+use super::study::GROWTH_FILE;
 use super::{AuditRecord, CellRecord, RunRecord};
-
-/// The name of the file.
-pub const GROWTH_FILE: &str = "growth.json";
 
 /// The version of `growth.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const GROWTH_FORMAT: u32 = 1;

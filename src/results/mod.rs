@@ -37,15 +37,14 @@ use serde::{Deserialize, Serialize};
 pub use crate::record::{Fault, FaultKind, Part, Relation};
 pub use audit::AuditRecord;
 pub use capacity::{
-    BatchRecord, CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, RateRecord, SearchRecord,
-    TrialRecord,
+    BatchRecord, CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, RateRecord, SearchRecord, TrialRecord,
 };
 pub use cell::{
     CellRecord, CollectionSizes, DeferredCost, GrowthSample, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
 };
 pub use claim::{ClaimRecord, Than};
-pub use claims_file::{CLAIMS_FILE, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
+pub use claims_file::{CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
 pub use compressed::COMPRESSED_RUN_FILE;
 pub use conclusion::{ConclusionRecord, FindingRecord};
 pub use environment::Environment;
@@ -55,7 +54,7 @@ pub use file::{
 };
 pub use folder::{FolderError, NewFolder, create as create_folder, stamp};
 pub use folder_lock::FolderLock;
-pub use growth::{GROWTH_FILE, GROWTH_FORMAT, GrowthEnd, GrowthRecord, StageRecord};
+pub use growth::{GROWTH_FORMAT, GrowthEnd, GrowthRecord, StageRecord};
 pub use hlog::IntervalLog;
 pub use other_mixes::other_mixes;
 pub use preset::{Preset, PresetLength};
@@ -66,18 +65,15 @@ pub use published::{
 };
 pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
-pub use study::StudyKind;
+pub use study::{CAPACITY_FILE, CLAIMS_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE, StudyKind};
 pub use sweep::{
-    ConditionRecord, PointRecord, RefineRecord, SWEEP_FILE, SWEEP_FORMAT, SweepRecord, condition_number,
-    condition_unit, condition_unit_size,
+    ConditionRecord, PointRecord, RefineRecord, SWEEP_FORMAT, SweepRecord, condition_number, condition_unit,
+    condition_unit_size,
 };
 use verification::Verification;
 
 /// The version of `run.json` that this build writes.
 pub const FORMAT_VERSION: u32 = 3;
-
-/// The name of the file with all results.
-pub const RUN_FILE: &str = "run.json";
 
 /// The name of the interval log.
 pub const HLOG_FILE: &str = "latency.hlog";

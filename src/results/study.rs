@@ -1,13 +1,27 @@
 //! The kinds of studies, each with a file of its own in a folder of its own.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::file::{ResultsError, is_run_folder};
-use super::{CAPACITY_FILE, CLAIMS_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE};
+
+/// The file of a run.
+pub const RUN_FILE: &str = "run.json";
+
+/// The file of runs for claims, and the name of the folder for published ones.
+pub const CLAIMS_FILE: &str = "claims.json";
+
+/// The file of a sweep.
+pub const SWEEP_FILE: &str = "sweep.json";
+
+/// The file of growth.
+pub const GROWTH_FILE: &str = "growth.json";
+
+/// The file of a search for capacity.
+pub const CAPACITY_FILE: &str = "capacity.json";
 
 /// A kind of study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,39 +38,61 @@ pub enum StudyKind {
     Capacity,
 }
 
+struct Traits {
+    kind: StudyKind,
+    file: &'static str,
+    /// The command that measures and resumes it.
+    command: &'static str,
+    /// What it is, in messages.
+    words: &'static str,
+    /// A key that no document of another kind has.
+    key: &'static str,
+}
+
+/// Every kind, in the order of [`StudyKind`].
+#[rustfmt::skip]
+const KINDS: [Traits; 5] = [
+    Traits { kind: StudyKind::Run, file: RUN_FILE, command: "run", words: "a run", key: "parts" },
+    Traits { kind: StudyKind::Claims, file: CLAIMS_FILE, command: "run", words: "runs for claims", key: "runs" },
+    Traits { kind: StudyKind::Sweep, file: SWEEP_FILE, command: "sweep", words: "a sweep", key: "vary" },
+    Traits { kind: StudyKind::Growth, file: GROWTH_FILE, command: "grow", words: "the growth of documents", key: "stages" },
+    Traits { kind: StudyKind::Capacity, file: CAPACITY_FILE, command: "capacity", words: "a search for capacity", key: "searches" },
+];
+
 impl StudyKind {
-    const ALL: [StudyKind; 5] =
-        [StudyKind::Run, StudyKind::Claims, StudyKind::Sweep, StudyKind::Growth, StudyKind::Capacity];
+    fn all() -> impl Iterator<Item = StudyKind> {
+        KINDS.iter().map(|traits| traits.kind)
+    }
+
+    fn traits(self) -> &'static Traits {
+        &KINDS[self as usize]
+    }
 
     /// The name of its file.
     pub fn file(self) -> &'static str {
-        match self {
-            StudyKind::Run => RUN_FILE,
-            StudyKind::Claims => CLAIMS_FILE,
-            StudyKind::Sweep => SWEEP_FILE,
-            StudyKind::Growth => GROWTH_FILE,
-            StudyKind::Capacity => CAPACITY_FILE,
-        }
+        self.traits().file
     }
 
     /// The command that measures and resumes it.
     pub fn command(self) -> &'static str {
-        match self {
-            StudyKind::Run | StudyKind::Claims => "run",
-            StudyKind::Sweep => "sweep",
-            StudyKind::Growth => "grow",
-            StudyKind::Capacity => "capacity",
-        }
+        self.traits().command
     }
 
     /// The names of all files.
     pub(super) fn files() -> String {
-        StudyKind::ALL.map(StudyKind::file).join(", ")
+        KINDS.map(|traits| traits.file).join(", ")
     }
 
-    /// The kind with a file of this name.
+    /// Returns the kind with a file of this name.
     pub(super) fn of_file(name: &str) -> Option<StudyKind> {
-        StudyKind::ALL.into_iter().find(|kind| kind.file() == name)
+        StudyKind::all().find(|kind| kind.file() == name)
+    }
+
+    /// Returns the kind of a JSON document, if its keys are those of one.
+    pub(super) fn of_document(text: &[u8]) -> Option<StudyKind> {
+        let keys: BTreeMap<String, IgnoredAny> = serde_json::from_slice(text).ok()?;
+        let mut found = KINDS.iter().filter(|traits| keys.contains_key(traits.key));
+        found.next().map(|traits| traits.kind).filter(|_| found.next().is_none())
     }
 
     /// Returns what is in a folder, or in a file, by its name; a file with another name is a run.
@@ -72,7 +108,7 @@ impl StudyKind {
             StudyKind::Run => is_run_folder(path),
             other => path.join(other.file()).is_file(),
         };
-        let mut found = StudyKind::ALL.into_iter().filter(is_there);
+        let mut found = StudyKind::all().filter(is_there);
         match (found.next(), found.next()) {
             (Some(kind), None) => Ok(kind),
             (Some(one), Some(other)) => Err(ResultsError::TwoStudies { path: path.to_owned(), both: [one, other] }),
@@ -83,31 +119,6 @@ impl StudyKind {
 
 impl fmt::Display for StudyKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            StudyKind::Run => "a run",
-            StudyKind::Claims => "runs for claims",
-            StudyKind::Sweep => "a sweep",
-            StudyKind::Growth => "the growth of documents",
-            StudyKind::Capacity => "a search for capacity",
-        })
-    }
-}
-
-/// The keys that only one kind of study has.
-#[derive(Deserialize)]
-pub(super) struct StudyMarks {
-    parts: Option<IgnoredAny>,
-    runs: Option<IgnoredAny>,
-    vary: Option<IgnoredAny>,
-    stages: Option<IgnoredAny>,
-    searches: Option<IgnoredAny>,
-}
-
-impl StudyMarks {
-    /// The kind of a document with these keys, if it is clear.
-    pub(super) fn kind(&self) -> Option<StudyKind> {
-        let marks = [&self.parts, &self.runs, &self.vary, &self.stages, &self.searches];
-        let mut found = StudyKind::ALL.into_iter().zip(marks).filter(|(_, mark)| mark.is_some());
-        found.next().map(|(kind, _)| kind).filter(|_| found.next().is_none())
+        formatter.write_str(self.traits().words)
     }
 }

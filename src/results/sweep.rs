@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::file::Document;
+use super::study::SWEEP_FILE;
 use super::{ConclusionRecord, RunSettings};
-
-/// The name of the file.
-pub const SWEEP_FILE: &str = "sweep.json";
 
 /// The version of `sweep.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const SWEEP_FORMAT: u32 = 1;
