@@ -45,7 +45,7 @@ use job::{JobServers, ServerJob, is_compared, on_servers};
 pub use latency_log::LogWriter;
 use resume::Resumed;
 use rounds::{EarlyEnd, Rounds};
-use smoke::{SmokeTimes, next_run};
+use smoke::next_command;
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
 ///
@@ -75,8 +75,8 @@ fn new_run(arguments: RunArguments, claims: Option<Vec<String>>) -> Result<Exit,
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
-    let (progress, began) = (Progress::start(), Instant::now());
-    Run { arguments, settings, ready, folder, invocation, resumed: None, comparison, claims, progress, began }
+    let progress = Progress::start();
+    Run { arguments, settings, ready, folder, invocation, resumed: None, comparison, claims, progress }
         .on_server(choice)
 }
 
@@ -87,8 +87,8 @@ fn resume_run(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError
     let choice = resume::server(&arguments.server, &record)?;
     let comparison = BaselineComparison::of(&arguments.saved_run, &record.settings, &ready.plan.name)?;
     let (settings, invocation) = (record.settings.clone(), Invocation::now());
-    let (resumed, progress, began) = (Some(record), Progress::start(), Instant::now());
-    Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims: None, progress, began }
+    let (resumed, progress) = (Some(record), Progress::start());
+    Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims: None, progress }
         .on_server(choice)
 }
 
@@ -159,7 +159,6 @@ struct Run {
     /// The ids of the claims that it is for; `None` for an ordinary run.
     claims: Option<Vec<String>>,
     progress: Progress,
-    began: Instant,
 }
 
 impl Run {
@@ -215,7 +214,7 @@ impl ServerJob for Run {
     }
 
     async fn measure(self, measured: JobServers<'_>, namespace: Namespace) -> Result<Exit, CliError> {
-        let Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims, progress, began } = self;
+        let Run { arguments, settings, ready, folder, invocation, resumed, comparison, claims, progress } = self;
         let JobServers { servers, server, verification, warnings, stop } = measured;
         let mut head = RunRecord { verification, warnings, ..record::begin(settings, &ready, server, &invocation) };
         if let Some(ids) = &claims {
@@ -256,8 +255,7 @@ impl ServerJob for Run {
         }
         let is_smoke = record.settings.preset == Preset::Smoke && !is_resumed && !arguments.full;
         output::print(&if is_smoke {
-            let took = SmokeTimes { whole: began.elapsed(), rounds: rounds.took() };
-            smoke_result(&record, &report, &next_run(&arguments, &record, took))
+            smoke_result(&record, &report, &next_command(&arguments))
         } else {
             terminal_of_run(&report, arguments.full)
         })?;

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::progress::Progress;
@@ -21,8 +20,6 @@ pub struct Rounds<'r> {
     junit: Option<&'r Path>,
     /// Rounds that are on disk.
     saved: Cell<usize>,
-    /// How long the rounds took.
-    took: Cell<Duration>,
 }
 
 /// What ended rounds or searches early.
@@ -36,7 +33,7 @@ pub enum EarlyEnd {
 impl<'r> Rounds<'r> {
     /// Starts after the rounds that an earlier part of the run has completed.
     pub fn new(folder: &'r Path, junit: Option<&'r Path>, complete: usize) -> Rounds<'r> {
-        Rounds { folder, junit, saved: Cell::new(complete), took: Cell::default() }
+        Rounds { folder, junit, saved: Cell::new(complete) }
     }
 
     /// Runs the pilot and all rounds; the record is saved before the first and after each.
@@ -78,11 +75,6 @@ impl<'r> Rounds<'r> {
         Ok(plan)
     }
 
-    /// How long the rounds took that are complete.
-    pub fn took(&self) -> Duration {
-        self.took.get()
-    }
-
     /// Runs and saves one round.
     ///
     /// # Errors
@@ -95,10 +87,8 @@ impl<'r> Rounds<'r> {
         log: &LogWriter,
         record: &mut RunRecord,
     ) -> Result<(), EarlyEnd> {
-        let started = Instant::now();
         let MeasuredRound { parts, warnings, events } =
             experiment.round(round, plan).await.map_err(EarlyEnd::Engine)?;
-        self.took.set(self.took.get() + started.elapsed());
         record.add_round(parts);
         record.warnings.extend(warnings);
         record.events.extend(events);

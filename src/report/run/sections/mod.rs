@@ -38,7 +38,7 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
     let saturation = || parts.get(Part::Saturation);
     let shapes =
         Section { source: Some(record.scenario.text.clone()), ..Section::new("shapes", "Shapes and commands") };
-    let shapes = shapes.lead("The documents and commands of every strategy, as the scenario defines them; `docshape show` prints them with sample values.");
+    let shapes = shapes.lead("The scenario defines the documents and commands of every strategy; `docshape show` prints them with sample values.");
     let [measured_claims, claims_by_design] = claims::sections(&claims::claims(record, parts));
     let sections = [
         thresholds::section(&details.thresholds),
