@@ -123,7 +123,6 @@ fn run(text: &str) -> RunRecord {
             sizes.name = own();
             sizes.indexes = BTreeMap::from([(own(), 4_096)]);
         }
-        cell.growth.iter_mut().for_each(|sample| (sample.label, sample.collection) = (own(), own()));
         let operation = &mut cell.operations[0];
         let outcome = operation.outcomes[0].clone();
         operation.outcomes.push(OutcomeRecord { outcome: CallOutcome::Rejected(text.into()), ..outcome });

@@ -74,8 +74,6 @@ pub struct CellRecord {
     pub before: Vec<CollectionSizes>,
     /// Sizes after them.
     pub after: Vec<CollectionSizes>,
-    /// Sizes of followed documents between the slices.
-    pub growth: Vec<GrowthSample>,
     /// What its audits counted after the last slice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<AuditRecord>,
@@ -247,17 +245,4 @@ pub struct CollectionSizes {
     pub indexes: BTreeMap<String, u64>,
     /// Whether a flush came before, without which file sizes lag behind.
     pub checkpointed: bool,
-}
-
-/// The size of one followed document at one moment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GrowthSample {
-    /// Measured calls of the arm so far in this round.
-    pub calls: u64,
-    /// The collection.
-    pub collection: String,
-    /// Which document: entity and number, 0 being the most popular.
-    pub label: String,
-    /// Its size in bytes.
-    pub bytes: u64,
 }

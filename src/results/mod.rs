@@ -40,7 +40,7 @@ pub use capacity::{
     TrialRecord,
 };
 pub use cell::{
-    CellRecord, CollectionSizes, DeferredCost, GrowthSample, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
+    CellRecord, CollectionSizes, DeferredCost, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
 };
 pub use claim::{ClaimRecord, Than};

@@ -74,7 +74,7 @@ pub use ranking::Ranking;
 pub use series::{RoundSeries, SeriesKey, quantile_values, value};
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{
-    Change, CollectionGrowth, FollowedGrowth, QuarterTimes, collection_growth, followed_growth, quarter_times,
+    Change, CollectionGrowth, collection_growth,
 };
 pub use student::t_quantile;
 pub use threshold::{Measurement, Threshold, ThresholdCheck};
@@ -100,7 +100,7 @@ mod tests {
                 let _ = (times.quantile(0.5), times.max(), times.min(), times.bins(&[1, 1_000, u64::MAX]));
                 let totals = outcome_totals(all());
                 let _ = (totals.failed_share(), totals.rejected(), totals.round_trips_per_call());
-                let _ = (collection_growth(run, strategy), followed_growth(run, strategy, &[0.0, 0.5, 1.0]));
+                let _ = collection_growth(run, strategy);
                 let _ = (carry_over(run), warm_up(run, strategy), is_growing(run, strategy));
                 let _ = (
                     calls_per_second(run, strategy),

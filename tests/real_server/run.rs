@@ -321,7 +321,7 @@ fn a_smoke_run_has_consistent_results_and_reports_again() {
     // On a busy machine the round is a single slice, which is no series over time.
     let saturation = &record.parts[&Part::Saturation][0];
     let has_series = saturation.cells[0].slices.len() > 1;
-    let charts = ["cost.svg", "decision.svg", "forest.svg", "growth.svg", "percentiles.svg", "sizes.svg"];
+    let charts = ["cost.svg", "decision.svg", "forest.svg", "percentiles.svg", "sizes.svg"];
     assert_eq!(drawn, [&charts[..], if has_series { &["throughput.svg"] } else { &[] }].concat());
     assert_eq!((&record.status, record.complete_rounds()), (&Status::Complete, 1));
     let strategies: Vec<&str> = record.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
@@ -379,16 +379,6 @@ fn assert_sizes_grow_where_documents_grow(round: &RoundRecord) {
         let (before, after) = sizes(arm, children);
         assert!(after.documents > before.documents && after.size > before.size, "{before:?} {after:?}");
     }
-    let range = |arm: usize| {
-        let cell = &round.cells[arm];
-        let followed: Vec<u64> =
-            cell.growth.iter().filter(|sample| sample.label == "post 0").map(|sample| sample.bytes).collect();
-        // On a busy machine there is a single slice: a sample before it, one after it.
-        assert!(followed.len() >= 2 && followed.is_sorted(), "{followed:?}");
-        followed[followed.len() - 1] - followed[0]
-    };
-    assert!(range(0) > 0, "the most popular post grows when its comments are inside");
-    assert_eq!((range(1), range(2)), (0, 0));
 }
 
 #[test]

@@ -20,7 +20,7 @@ use super::inspect;
 use super::meters::Meters;
 use super::provision::Purpose;
 use super::round_plan::{MeasuredRound, RoundPlan};
-use super::schedule::{Window, end_of_part, is_sampled, shuffled};
+use super::schedule::{Window, end_of_part, shuffled};
 use super::slice_spec::{ARRIVALS, SliceSpec, WARM_UP_ARRIVALS};
 
 /// The pieces of a warm-up.
@@ -226,7 +226,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             Some(_) => 1,
             None => cells.iter().map(|cell| slices(cell.arm)).min().unwrap_or(1),
         };
-        let is_last = round.plan.parts().last() == Some(part);
         let mut orders = Vec::new();
         for slice in 0..slices {
             let mut order = Vec::new();
@@ -238,9 +237,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                     continue;
                 }
                 order.push(cell.arm);
-                if is_last && slice == 0 {
-                    self.sample_growth(cell).await?;
-                }
                 let open = self.open_load(cell, load, round.seed, ARRIVALS, window.end(slices - 1, slices));
                 self.phase(cell.round, cell.arm, RunPhase::Measure(part));
                 let clients = self.clients_of(part);
@@ -261,10 +257,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 if blocks.is_some() {
                     self.flush_and_charge(cell).await?;
                     meters.of(self.servers.position(cell.arm)).invalidate();
-                }
-                if is_last && is_sampled(slice, slices) {
-                    meters.of(self.servers.position(cell.arm)).invalidate();
-                    self.sample_growth(cell).await?;
                 }
             }
             orders.push(order);
@@ -344,13 +336,5 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let db = Db { target: &SteadyTarget(self.target(cell.arm)), name: &cell.database };
         let sizes = inspect::sizes(&db, &self.plan.arms[cell.arm], checkpointed).await;
         sizes.map_err(self.inspect_error(cell.arm))
-    }
-
-    async fn sample_growth(&self, cell: &mut ArmRound) -> Result<(), RunError> {
-        self.turn(cell.arm).await?;
-        let db = Db { target: &SteadyTarget(self.target(cell.arm)), name: &cell.database };
-        let samples = inspect::growth(&db, &self.plan, &self.plan.arms[cell.arm], cell.record.calls).await;
-        cell.record.growth.extend(samples.map_err(self.inspect_error(cell.arm))?);
-        Ok(())
     }
 }

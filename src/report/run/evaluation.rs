@@ -5,15 +5,12 @@ use crate::report::document::format::plain;
 use crate::results::{LoadModel, RunRecord};
 use crate::stats::{
     self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution,
-    FollowedGrowth, InFlight, MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, QuarterTimes, Ranking,
+    InFlight, MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking,
     RoundTimes, SharedCache, Spread, Times, Verdict, ask, outcome_totals,
 };
 
 use super::cost::{self, Costs};
 use super::{validity, verdict_text};
-
-/// The parts of a window between which the size of followed documents is read for charts.
-pub const FOLLOWED_STEPS: u32 = 16;
 
 /// The shares (0 to 1) of the calls for which reports have quantiles.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -73,10 +70,6 @@ pub struct StrategyResults {
     pub audits: Vec<Anomalies>,
     /// How its collections grew.
     pub collections: Vec<CollectionGrowth>,
-    /// The size of followed documents before the calls and after each of `FOLLOWED_STEPS` equal parts.
-    pub followed: Vec<FollowedGrowth>,
-    /// The time of a call at the beginning and at the end of the windows.
-    pub quarters: Option<QuarterTimes>,
     /// Calls per second of each slice, over the rounds.
     pub slice_rates: Vec<Option<Spread>>,
     /// Calls per second of each round.
@@ -222,11 +215,6 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
     let entry = &record.strategies[strategy];
     let mut collections = stats::collection_growth(record, strategy);
     collections.iter_mut().for_each(|growth| growth.collection = plain(&growth.collection));
-    let steps: Vec<f64> = (0..=FOLLOWED_STEPS).map(|step| f64::from(step) / f64::from(FOLLOWED_STEPS)).collect();
-    let mut followed = stats::followed_growth(record, strategy, &steps);
-    for growth in &mut followed {
-        (growth.collection, growth.label) = (plain(&growth.collection), plain(&growth.label));
-    }
     let open = stats::open_load(record, strategy);
     StrategyResults {
         name: plain(&entry.name),
@@ -243,8 +231,6 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
         totals: outcome_totals(stats::cells(record, strategy).flat_map(|cell| &cell.operations)),
         audits: stats::anomalies(record, strategy),
         collections,
-        followed,
-        quarters: stats::quarter_times(record, strategy),
         slice_rates: stats::slice_rates(record, strategy),
         round_rates: stats::round_rates(record, strategy),
         round_times: stats::round_times(record, strategy),

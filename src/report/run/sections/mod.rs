@@ -5,7 +5,6 @@ pub(crate) mod claims;
 mod cost;
 mod differences;
 pub(crate) mod events;
-mod growth;
 mod heat_map;
 mod latency;
 pub(crate) mod method;
@@ -55,7 +54,6 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
         saturation().and_then(mix::saturation),
         saturation().and_then(throughput::section),
         rounds(sizes::section(last)),
-        rounds(growth::section(last)),
         rounds(saturation().or(parts.get(Part::Rate)).and_then(cost::of_mix)),
         own().and_then(|run| rounds(cost::of_operations(run))),
         rounds(cost::inconsistency(main)),
