@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::record::{Fault, FaultKind, Part, Relation};
+pub use crate::record::{FaultKind, Part, Relation};
 pub use audit::AuditRecord;
 pub use capacity::{
     BatchRecord, CAPACITY_FILE, CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, RateRecord, SearchRecord,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Part, Preset};
+use super::{Part, Preset};
 
 /// The noise floor unless a run sets its own: differences below 2 % are hardly ever worth a change of schema.
 pub const NOISE: f64 = 0.02;
@@ -90,9 +90,6 @@ pub struct RunSettings {
     /// The largest share (0 to 1) of failed calls with which a run is valid.
     #[serde(default = "error_budget")]
     pub error_budget: f64,
-    /// A fault that is injected once in every window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Fault>,
     /// Limits on numbers of the run, as written on the command line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
@@ -196,7 +193,6 @@ impl RunSettings {
             cache_gb: Some(1.0),
             noise: NOISE,
             error_budget: ERROR_BUDGET,
-            fault: None,
             thresholds: Vec::new(),
         }
     }
@@ -280,7 +276,6 @@ impl RunSettings {
             Setting::new("error-budget", "error budget")
                 .shows(Some(percent(self.error_budget)))
                 .takes(unusual(self.error_budget, ERROR_BUDGET)),
-            Setting::new("fault", "fault").takes(self.fault),
             Setting::new("threshold", "thresholds").takes(self.thresholds.iter()),
             Setting::new("write-concern", "write concern")
                 .shows(Some(&self.write_concern))

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::record::FaultKind;
+
 use super::SkippedStrategy;
 use super::audit::AuditRecord;
 
@@ -21,6 +23,9 @@ pub struct Verification {
     pub calls: u64,
     /// Clients in the concurrent phases.
     pub clients: usize,
+    /// What happened to the primary in the middle of the unordered calls of every strategy; `None` for nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultKind>,
     /// The strategy that the others are compared with.
     pub baseline: String,
     /// What the sequential calls of each operation returned, in the baseline.
@@ -105,6 +110,20 @@ pub struct StrategyFindings {
     /// The pairs of writing calls that were made at the same time.
     #[serde(default)]
     pub pairs: u64,
+    /// What its clients saw of the fault; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultRecord>,
+}
+
+/// What clients saw of a fault. Unknown outcomes and retries are those of the phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultRecord {
+    /// Calls of the phase that had ended when it was due.
+    pub after_calls: u64,
+    /// Calls that it made fail without any effect.
+    pub failed: u64,
+    /// Milliseconds from the fault to the first answer to a call that was sent after it; `None` without one.
+    pub recovered_ms: Option<u64>,
 }
 
 /// The phases, in order.
@@ -218,6 +237,13 @@ impl Verification {
 }
 
 impl StrategyFindings {
+    /// Whether nothing was found in a phase; `None` if it was not made.
+    pub fn is_clean_in(&self, phase: VerifyPhase) -> Option<bool> {
+        let found = self.phases.iter().find(|found| found.phase == phase)?;
+        let has_live_failure = phase == VerifyPhase::Unordered && self.live.iter().any(LiveRecord::fails);
+        Some(found.is_clean() && !has_live_failure)
+    }
+
     /// Whether nothing was found.
     pub fn is_clean(&self) -> bool {
         // Some anomalies heal: only a snapshot sees them.

@@ -75,6 +75,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             command: String::new(),
             calls: 200,
             clients: 1,
+            fault: None,
             baseline: "embedded".into(),
             coverage: Vec::new(),
             notes: Vec::new(),

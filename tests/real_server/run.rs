@@ -842,7 +842,7 @@ fn invalid_sweeps_are_refused_before_anything_is_made() {
     fails(&["--vary", "cache=1,4"], &["so that the cache would have", "load more data"]);
     fails(&["--vary", "cache=1,4", "--uri", "mongodb://127.0.0.1:1"], &["needs embedded servers"]);
     fails(&["--vary", "padding=1,2", "--rounds", "1000", "--duration", "5h"], &["days", "leave out values"]);
-    fails(&["--vary", "padding=1,2", "--fault", "kill@1s"], &["docshape run"]);
+    fails(&["--vary", "padding=1,2", "--threshold", "a.b.p99<1s"], &["docshape run"]);
     finish(place.docshape(&["sweep", "--resume", "/nonexistent"])).error(2, &["no sweep.json"]);
     place.assert_nothing_left();
 }

@@ -73,11 +73,6 @@ pub async fn on_servers<J: ServerJob>(mut job: J, choice: ServerChoice, stop: St
     warning.iter().for_each(|warning| output::message(&format!("{warning}\n")));
     let mut warnings: Vec<String> = warning.into_iter().collect();
     let (namespace, settings) = (job.namespace(), job.settings().clone());
-    if let (Placement::Shared(ServerChoice::Embedded(_)), Some(fault)) = (&placement, settings.fault) {
-        return Err(CliError::usage(format!(
-            "--fault {fault} needs a server per strategy: try fewer --strategies or a smaller --cache-gb"
-        )));
-    }
     let (clients, threads) = (settings.most_clients() as u64, settings.threads as u64);
     match placement {
         Placement::Shared(choice) => {

@@ -21,7 +21,6 @@ use tokio::time::Instant;
 
 use crate::engine::{Event, Experiment, FatalError, Observer};
 use crate::plan::Plan;
-use crate::record::{Fault, FaultKind};
 use crate::report::write::smoke::smoke as smoke_result;
 use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
 use crate::results::verification::Verification;
@@ -131,20 +130,6 @@ pub fn check_threads(settings: &RunSettings) -> Result<(), CliError> {
     )))
 }
 
-/// Rejects a fault that cannot be caused on this server, or not without the user's consent.
-fn check_fault(fault: Option<Fault>, choice: &ServerChoice, is_confirmed: bool) -> Result<(), CliError> {
-    match (fault, choice) {
-        (None, _) | (_, ServerChoice::Embedded(_)) => Ok(()),
-        (Some(Fault { kind: FaultKind::StepDown, .. }), ServerChoice::Uri(_)) if is_confirmed => Ok(()),
-        (Some(fault @ Fault { kind: FaultKind::StepDown, .. }), ServerChoice::Uri(_)) => Err(CliError::usage(format!(
-            "--fault {fault} makes the primary of your replica set step down for everybody who uses it: confirm with --yes"
-        ))),
-        (Some(fault), ServerChoice::Uri(_)) => Err(CliError::usage(format!(
-            "--fault {fault} needs embedded servers, whose processes are docshape's own: omit --uri and MONGODB_URI, or use stepdown"
-        ))),
-    }
-}
-
 /// A run that is ready to be measured.
 struct Run {
     arguments: RunArguments,
@@ -169,8 +154,6 @@ impl Run {
                  stays with `docshape server start`",
             ));
         }
-        let settings = self.resumed.as_ref().map_or(&self.settings, |record| &record.settings);
-        check_fault(settings.fault, &choice, self.arguments.server.yes)?;
         let quit = choice.quit_error(&format!("complete rounds are in {}", self.folder.display()));
         on_main_thread(quit, async |stop| on_servers(self, choice, stop).await)
     }

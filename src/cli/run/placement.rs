@@ -19,8 +19,7 @@ impl Placement {
     pub fn of(choice: ServerChoice, arms: usize, settings: &mut RunSettings) -> (Placement, Option<String>) {
         let ServerChoice::Embedded(options) = choice else { return (Placement::Shared(choice), None) };
         // The flushes of a round write checkpoints; others would fall into its windows.
-        let is_disturbed = settings.fault.is_some();
-        let options = EmbeddedOptions { checkpoints: Checkpoints::OnlyByFsync, is_disturbed, ..options };
+        let options = EmbeddedOptions { checkpoints: Checkpoints::OnlyByFsync, ..options };
         if settings.shared_mongod.is_some() {
             return (Placement::Shared(ServerChoice::Embedded(options)), None);
         }

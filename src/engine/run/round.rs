@@ -221,11 +221,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let blocks = self.blocks(window);
         let most = blocks.unwrap_or(u64::MAX).min(self.settings.slices);
         let slices = |arm| self.window_of(arm, part, window).slices(most, self.clients_of(part), load);
-        // A fault hits a strategy in a window of its own, not between slices of the others.
-        let slices = match self.fault_of(part) {
-            Some(_) => 1,
-            None => cells.iter().map(|cell| slices(cell.arm)).min().unwrap_or(1),
-        };
+        let slices = cells.iter().map(|cell| slices(cell.arm)).min().unwrap_or(1);
         let mut orders = Vec::new();
         for slice in 0..slices {
             let mut order = Vec::new();
@@ -249,7 +245,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                     listed: None,
                     open,
                     logged: Some(part),
-                    fault: self.fault_of(part),
                 };
                 self.measure_slice(cell, spec, meters).await?;
                 let share = cell.record.calls as f64 / window.calls.max(1) as f64;
@@ -260,12 +255,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 }
             }
             orders.push(order);
-        }
-        if let Some(fault) = self.settings.fault.filter(|_| part == Part::Rate) {
-            round.warnings.extend(cells.iter().filter(|cell| cell.events.is_empty()).map(|cell| {
-                let (round, name) = (round.index + 1, &self.plan.arms[cell.arm].name);
-                format!("round {round}: the window of {name} ended before {fault}; use a longer --duration")
-            }));
         }
         for cell in cells.iter_mut().filter(|cell| cell.is_dropped) {
             cell.is_dropped = false;
