@@ -88,10 +88,8 @@ pub struct RunRecord {
     /// The version of docshape.
     pub version: String,
     /// Tells this run's databases from those of others; empty in records of builds that did not keep it.
-    #[serde(default)]
     pub id: String,
     /// The commit that docshape was built from; `None` when built outside its repository.
-    #[serde(default)]
     pub git: Option<String>,
     /// The id of the run that took turns with this one, on another server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,7 +136,6 @@ pub struct RunRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identical: Vec<IdenticalProgramRecord>,
     /// The plans of the read steps.
-    #[serde(default)]
     pub query_plans: Vec<QueryPlanRecord>,
     /// What happened to its servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -210,19 +207,16 @@ pub struct ServerRecord {
     /// Storage engine, cache, host and parameters, as far as they could be read: name and value.
     pub facts: Vec<(String, String)>,
     /// The configured cache in bytes, where the server reports it.
-    #[serde(default)]
     pub cache_bytes: Option<u64>,
     /// Whether the strategies of a run shared it.
-    #[serde(default)]
     pub servers: ServerSharing,
 }
 
 /// How many servers the strategies of a run had.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerSharing {
     /// One for all of them.
-    #[default]
     Shared,
     /// One for each, alike; all but the one that was measured were stopped.
     PerStrategy,
@@ -238,10 +232,8 @@ pub struct StrategyRecord {
     /// A negative control, left out of verdicts.
     pub is_unsafe: bool,
     /// The repeat of the baseline strategy, named `<baseline> (repeat)`: how far it is from the baseline is noise.
-    #[serde(default)]
     pub is_repeat: bool,
     /// Its collections, as they were created.
-    #[serde(default)]
     pub collections: Vec<CollectionRecord>,
 }
 

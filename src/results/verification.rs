@@ -17,7 +17,6 @@ pub struct Verification {
     /// The seed of data and calls.
     pub seed: u64,
     /// The command line that repeats it, without strategies, seed and call.
-    #[serde(default)]
     pub command: String,
     /// Calls per phase and strategy.
     pub calls: u64,
@@ -29,7 +28,6 @@ pub struct Verification {
     /// The strategy that the others are compared with.
     pub baseline: String,
     /// What the sequential calls of each operation returned, in the baseline.
-    #[serde(default)]
     pub coverage: Vec<OperationCoverage>,
     /// What was seen that fails nothing, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -97,7 +95,6 @@ pub struct StrategyFindings {
     /// Its name.
     pub name: String,
     /// The strategy at the end of its line of `like`, or itself: strategies of one family share steps.
-    #[serde(default)]
     pub family: String,
     /// An unsafe strategy: something must be found.
     pub is_unsafe: bool,
@@ -108,7 +105,6 @@ pub struct StrategyFindings {
     /// What live audits found during the unordered phase.
     pub live: Vec<LiveRecord>,
     /// The pairs of writing calls that were made at the same time.
-    #[serde(default)]
     pub pairs: u64,
     /// What its clients saw of the fault; `None` without one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,7 +176,6 @@ pub struct LiveRecord {
     /// Read as an application would.
     pub plain: AnomalyCounts,
     /// Whether the strategy may have these anomalies while calls run.
-    #[serde(default)]
     pub tolerated: bool,
     /// The first row that a snapshot found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
