@@ -76,7 +76,7 @@ pub use sizes::{
 };
 pub use student::t_quantile;
 pub use threshold::{Measurement, Threshold, ThresholdCheck};
-pub use throughput::{calls_per_second, cell_rate};
+pub use throughput::cell_rate;
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
 pub(crate) use view::{CALLS_BEYOND, distinct, selected};
@@ -101,7 +101,6 @@ mod tests {
                 let _ = collection_growth(run, strategy);
                 let _ = (carry_over(run), warm_up(run, strategy), is_growing(run, strategy));
                 let _ = (
-                    calls_per_second(run, strategy),
                     overloaded(run, strategy),
                     invalid_reasons(run),
                     environment_warnings(run),

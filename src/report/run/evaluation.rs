@@ -10,7 +10,7 @@ use crate::stats::{
 };
 
 use super::cost::{self, Costs};
-use super::{validity, verdict_text};
+use super::verdict_text;
 
 /// The shares (0 to 1) of the calls for which reports have quantiles.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -28,8 +28,6 @@ pub struct Evaluation {
     pub is_open: bool,
     /// The load, in a few words.
     pub load: String,
-    /// Why the run is invalid, in sentences.
-    pub invalid: Vec<String>,
     /// Why there is no verdict.
     pub no_verdict: Option<String>,
     /// The strategies, the baseline first.
@@ -138,8 +136,7 @@ impl Evaluation {
         let asked = || families.iter().flat_map(|family| &family.questions);
         let of_means = described.iter().chain(asked().filter(|one| one.metric == Metric::MEAN));
         let rows = of_means.map(|comparison| row(record, comparison)).collect();
-        let invalid = validity::invalid(record);
-        let no_verdict = verdict_text::no_verdict(record, &strategies, !invalid.is_empty());
+        let no_verdict = verdict_text::no_verdict(record, &strategies);
         let has_verdicts = no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
         Evaluation {
             mix: plain(&record.mix.name),
@@ -147,7 +144,6 @@ impl Evaluation {
             calls: calls_per_cell(record),
             load: verdict_text::load(&record.settings),
             is_open: record.settings.load != LoadModel::Closed,
-            invalid,
             no_verdict,
             strategies,
             rows,

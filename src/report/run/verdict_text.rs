@@ -4,6 +4,7 @@ use crate::report::document::format::{bytes, count, counted, listed, percent, pl
 use crate::results::{LoadModel, Preset, RunRecord, RunSettings, SkippedStrategy, Status, in_percent};
 use crate::stats::{
     ArmComparison, ComparisonFamily, DIRTY_SHARE, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Role, SIGNIFICANCE,
+    invalid_reasons,
 };
 
 use super::evaluation::StrategyResults;
@@ -149,11 +150,11 @@ pub(crate) fn sensitivity<'f>(families: impl Iterator<Item = &'f ComparisonFamil
 }
 
 /// Why a run has no verdict at all.
-pub(crate) fn no_verdict(record: &RunRecord, strategies: &[StrategyResults], is_invalid: bool) -> Option<String> {
+pub(crate) fn no_verdict(record: &RunRecord, strategies: &[StrategyResults]) -> Option<String> {
     if record.rounds.is_empty() {
         return Some("No verdict: no round is complete.".into());
     }
-    if is_invalid {
+    if !invalid_reasons(record).is_empty() {
         return Some("No verdict: the run is invalid.".into());
     }
     if record.settings.preset == Preset::Smoke {
