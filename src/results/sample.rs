@@ -6,9 +6,8 @@ use std::time::Duration;
 use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 
 use super::{
-    CellRecord, CollectionSizes, Environment, FORMAT_VERSION, MixRecord, OperationRecord, OutcomeRecord,
-    Part, Preset, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, Status,
-    StrategyRecord,
+    CellRecord, CollectionSizes, Environment, FORMAT_VERSION, MixRecord, OperationRecord, OutcomeRecord, Part, Preset,
+    RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, Status, StrategyRecord,
 };
 
 /// One strategy, one operation, one round with these service times.

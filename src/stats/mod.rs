@@ -71,9 +71,7 @@ pub use prediction::{FailedPrediction, Prediction, mix_ratio, mix_time};
 pub use ranking::Ranking;
 pub use series::{RoundSeries, SeriesKey, quantile_values, value};
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
-pub use sizes::{
-    Change, CollectionGrowth, collection_growth,
-};
+pub use sizes::{Change, CollectionGrowth, collection_growth};
 pub use student::t_quantile;
 pub use threshold::{Measurement, Threshold, ThresholdCheck};
 pub use throughput::cell_rate;
@@ -100,11 +98,7 @@ mod tests {
                 let _ = (totals.failed_share(), totals.rejected(), totals.round_trips_per_call());
                 let _ = collection_growth(run, strategy);
                 let _ = (carry_over(run), warm_up(run, strategy), is_growing(run, strategy));
-                let _ = (
-                    overloaded(run, strategy),
-                    invalid_reasons(run),
-                    environment_warnings(run),
-                );
+                let _ = (overloaded(run, strategy), invalid_reasons(run), environment_warnings(run));
                 let limits = Limits::of(&run.settings);
                 let arm = |strategy| ArmTimes::of(run, strategy, None);
                 let question = Question { quantity: Quantity::Time, arms: vec![arm(0), arm(strategy)] };

@@ -268,8 +268,13 @@ impl<T: Target> Verifier<'_, T> {
         counts: &call::PhaseCounts,
         findings: &mut PhaseFindings,
     ) -> Result<(), RunError> {
-        let records =
-            audits(&Db { target: &SteadyTarget(self.target), name: &place.database }, self.plan, place.arm, &counts.calls).await;
+        let records = audits(
+            &Db { target: &SteadyTarget(self.target), name: &place.database },
+            self.plan,
+            place.arm,
+            &counts.calls,
+        )
+        .await;
         findings.audits = readable(records, findings)?.unwrap_or_default();
         Ok(())
     }

@@ -30,7 +30,8 @@ async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Veri
     let namespace = harness::namespace(&plan.name, id);
     let settings = VerifySettings { namespace, command, calls, clients: 16, timeout: Duration::from_secs(10) };
     let target = bench.client(settings.connections()).await;
-    let verifier = Verifier { plan, settings, target: &target, progress: &|_, _| {}, fault: None, stop: StopFlag::default() };
+    let verifier =
+        Verifier { plan, settings, target: &target, progress: &|_, _| {}, fault: None, stop: StopFlag::default() };
     verifier.run().await.unwrap()
 }
 
@@ -403,7 +404,10 @@ async fn a_kill_between_two_writes_is_found() {
     let killed = disturbed(COUNTED, &["together", "apart"], FaultKind::Kill).await;
     let text = report(&killed);
     assert!(killed.strategies[0].is_clean() && !killed.strategies[1].is_clean(), "{text}");
-    assert!(text.contains("did not hold through the kill in apart") && text.contains("audit miscounted fails"), "{text}");
+    assert!(
+        text.contains("did not hold through the kill in apart") && text.contains("audit miscounted fails"),
+        "{text}"
+    );
 }
 
 fn catalogue() -> Vec<PathBuf> {

@@ -186,7 +186,8 @@ async fn check(
         timeout: arguments.timeout,
     };
     let target = session.client(settings.connections()).await?;
-    let verifier = Verifier { plan: &plan, settings, target: &target, progress: &progress, fault, stop: session.stop.clone() };
+    let verifier =
+        Verifier { plan: &plan, settings, target: &target, progress: &progress, fault, stop: session.stop.clone() };
     let verification = Verification { skipped: ready.skipped, ..verifier.run().await? };
     if arguments.all && verification.passes() {
         output::print(&passing_line(scenario, &verification, started.elapsed()))?;

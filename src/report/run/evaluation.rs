@@ -4,9 +4,9 @@ use crate::record::Metric;
 use crate::report::document::format::plain;
 use crate::results::{LoadModel, RunRecord};
 use crate::stats::{
-    self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution,
-    InFlight, MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking,
-    RoundTimes, SharedCache, Spread, Times, Verdict, ask, outcome_totals,
+    self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution, InFlight,
+    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking, RoundTimes, SharedCache, Spread, Times, Verdict,
+    ask, outcome_totals,
 };
 
 use super::cost::{self, Costs};

@@ -3,8 +3,8 @@
 use crate::report::document::format::{bytes, count, counted, listed, percent, plain, three};
 use crate::results::{LoadModel, Preset, RunRecord, RunSettings, SkippedStrategy, Status, in_percent};
 use crate::stats::{
-    ArmComparison, ComparisonFamily, DIRTY_SHARE, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Role, SIGNIFICANCE,
-    invalid_reasons,
+    ArmComparison, ComparisonFamily, DIRTY_SHARE, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Role,
+    SIGNIFICANCE, invalid_reasons,
 };
 
 use super::evaluation::StrategyResults;

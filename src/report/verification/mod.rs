@@ -225,7 +225,7 @@ fn unordered(strategy: &StrategyFindings, of: fn(&PhaseFindings) -> u64) -> u64 
 fn fault(verification: &Verification) -> Option<Section> {
     let kind = verification.fault?;
     let measures = [
-        FaultMeasure::new("after_calls", "after calls", "Unordered calls that had ended when it was due.", |one| {
+        FaultMeasure::new("after_calls", "at call", "Unordered calls that had ended when it was due.", |one| {
             Cell::count(one.1.after_calls)
         }),
         FaultMeasure::new("failed_calls", "failed", "Calls that it made fail without any effect.", |one| {
@@ -239,7 +239,7 @@ fn fault(verification: &Verification) -> Option<Section> {
         }),
         FaultMeasure::new(
             "recovered_ns",
-            "first answer",
+            "recovery",
             "From the fault to the first answer to a call that was sent after it; `null` without one.",
             |one| Cell::number(one.1.recovered_ms.map(|millis| millis as f64 * 1e6), time),
         ),
@@ -252,12 +252,12 @@ fn fault(verification: &Verification) -> Option<Section> {
     ];
     let disturbed = verification.strategies.iter().filter_map(|one| Some((one, one.fault.as_ref()?)));
     let rows = disturbed.map(|one| (Row::new(plain(&one.0.name)), one));
-    let title = format!("What clients saw of {}", kind.label());
-    Section::new("fault", title.clone())
+    let title = "What clients saw of the fault";
+    Section::new("fault", title)
         .lead(format!("In the middle of the unordered calls of every strategy the primary {}.", kind.deed()))
         .table(Table::new("fault", title, Column::strategy(), &measures, rows))
         .note(
-            "failed: without any effect. unknown: the call may have taken effect or not; audits accept both. first answer: from the \
+            "failed: without any effect. unknown: the call may have taken effect or not; audits accept both. recovery: from the \
              fault to the first answer to a call that was sent after it.",
         )
         .with_rows()
@@ -439,7 +439,10 @@ pub(super) mod tests {
         let warnings = vec![warning.to_owned()];
         let received = ReceivedBytes::new("read", vec![("linked".into(), 500), ("off_by_one".into(), 5_000)]);
         let received = received.into_iter().collect();
-        Report::of_verification(&Verification { coverage, notes, received, warnings, ..verification(all) })
+        all[0].fault = Some(FaultRecord { after_calls: 150, failed: 4, recovered_ms: Some(1_250) });
+        all[3].fault = Some(FaultRecord { after_calls: 150, failed: 0, recovered_ms: None });
+        let fault = Some(FaultKind::Kill);
+        Report::of_verification(&Verification { fault, coverage, notes, received, warnings, ..verification(all) })
     }
 
     /// A verification with this text in every place.
@@ -543,6 +546,20 @@ pub(super) mod tests {
         let safe = |name| strategy(name, false);
         assert_eq!(of(vec![safe("a"), safe("b")]), "All 2 strategies return the same results.");
         assert!(of(vec![safe("a")]).starts_with("No mistake was found in the only strategy"));
+        let disturbed = |mut one: StrategyFindings, unordered: &[&str]| {
+            one.fault = Some(FaultRecord { after_calls: 150, failed: 0, recovered_ms: None });
+            let problem = |title: &&str| Problem { title: (*title).into(), lines: Vec::new(), call: None, count: 1 };
+            unordered.iter().map(problem).for_each(|problem| one.phases[2].add(problem));
+            one
+        };
+        let of_kill = |strategies| {
+            let killed = Verification { fault: Some(FaultKind::Kill), ..verification(strategies) };
+            Report::of_verification(&killed).headline.sentences.join(" ")
+        };
+        let held = of_kill(vec![disturbed(safe("a"), &[]), disturbed(safe("b"), &[])]);
+        assert!(held.ends_with("Answers and states held through the kill in 2 strategies."), "{held}");
+        let lost = of_kill(vec![disturbed(safe("a"), &[]), disturbed(safe("b"), &["records are lost"])]);
+        assert!(lost.ends_with("Answers or states did not hold through the kill in b."), "{lost}");
         assert_eq!(of(vec![strategy("a", true)]), "There is no safe strategy. 0 of 1 negative controls caught.");
     }
 }
