@@ -80,7 +80,6 @@ fn cell(arm: usize, state: &mut u64) -> CellRecord {
         before: Vec::new(),
         after: Vec::new(),
         audits: Vec::new(),
-        growth: Vec::new(),
     }
 }
 

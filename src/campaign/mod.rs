@@ -23,7 +23,6 @@ pub use early_end::{EarlyEnd, status};
 pub use latency_log::LogWriter;
 pub use point::{Point, started};
 pub use resume::{UnlikeError, check_version, continue_record};
-pub use round_lengths::{PILOT_SECONDS, calls_at_rate, stretch};
 pub use rounds::{Interleaving, RoundStep, Rounds};
 
 /// A study: steps, and what is finished of them.

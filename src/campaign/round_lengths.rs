@@ -6,7 +6,7 @@ use crate::server::Target;
 use crate::stats::DIRTY_SHARE;
 
 /// The longest pilot per strategy, in seconds.
-pub const PILOT_SECONDS: f64 = 1.0;
+const PILOT_SECONDS: f64 = 1.0;
 
 /// How much longer a stretch is than the rarest operation needs on average: chance may draw it less often.
 const STRETCH: f64 = 1.2;
@@ -110,12 +110,12 @@ fn saturation_calls(rates: &[f64], seconds: f64, fewest: u64) -> Vec<u64> {
 }
 
 /// The calls at the common rate: enough for a 99th percentile per round, unless they took too long.
-pub fn calls_at_rate(rate: f64, seconds: f64) -> u64 {
+fn calls_at_rate(rate: f64, seconds: f64) -> u64 {
     (rate * seconds).max(CALLS_FOR_P99.min(rate * seconds * LONGER)).ceil() as u64
 }
 
 /// The calls of the mix in which the rarest operation has about this many.
-pub fn stretch(least_share: f64, own_calls: u64) -> u64 {
+fn stretch(least_share: f64, own_calls: u64) -> u64 {
     (own_calls as f64 / least_share * STRETCH).ceil() as u64
 }
 

@@ -92,8 +92,8 @@ fn refusal(record: &RunRecord) -> Option<String> {
     if !missing.is_empty() {
         return Some(format!("it has no part {}; run it without --only", missing.join(" and no part ")));
     }
-    if is_changed || settings.fault.is_some() {
-        let what = "was measured with --set, --share, --rtt or --fault, which the name of its folder does not say";
+    if is_changed {
+        let what = "was measured with --set, --share or --rtt, which the name of its folder does not say";
         return Some(format!("it {what}; run it without, or define a mix with these parameters"));
     }
     None

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::engine::LifeEnd;
-use crate::record::{Fault, FaultKind};
+use crate::record::FaultKind;
 use crate::server::database_names::LONGEST_PREFIX;
 
 /// A connection string. It may contain a password, so it has no `Display`, and its `Debug` is empty.
@@ -200,12 +200,10 @@ pub(super) fn growth_end(text: &str) -> Result<LifeEnd, String> {
     }
 }
 
-/// A fault and its moment, such as `kill@5s`.
-pub(super) fn fault(text: &str) -> Result<Fault, String> {
-    const EXPECTED: &str = "expected stepdown, kill or stop, then @ and a time, such as kill@5s";
-    let (name, after) = text.split_once('@').ok_or(EXPECTED)?;
-    let kind = FaultKind::ALL.into_iter().find(|kind| kind.name() == name.trim()).ok_or(EXPECTED)?;
-    Ok(Fault { kind, after: duration(after)?.as_secs_f64() })
+/// A fault, such as `kill`.
+pub(super) fn fault(text: &str) -> Result<FaultKind, String> {
+    let named = FaultKind::ALL.into_iter().find(|kind| kind.name() == text.trim());
+    named.ok_or_else(|| format!("expected {}", FaultKind::ALL.map(FaultKind::name).join(", ")))
 }
 
 /// A duration as [`duration`] reads it, or `0`.

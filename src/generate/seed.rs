@@ -57,11 +57,6 @@ impl Label {
         }
         Label(mix(hash))
     }
-
-    /// The number itself.
-    pub const fn value(self) -> u64 {
-        self.0
-    }
 }
 
 impl Stream {
@@ -123,7 +118,7 @@ mod tests {
 
     #[test]
     fn streams_never_change_between_versions() {
-        assert_eq!(Label::new("mix").value(), 2_139_485_671_492_807_504);
+        assert_eq!(Label::new("mix").0, 2_139_485_671_492_807_504);
         assert_eq!(Seed::new(1).derive(Label::new("round"), 0).value(), 1_564_071_488_890_774_156);
         let mut stream = Stream::new(Seed::new(42), Label::new("comment.name#1"), 712);
         assert_eq!(stream.bits(), 3_773_026_134_735_110_279);

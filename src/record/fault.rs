@@ -1,6 +1,4 @@
-//! Faults that a run injects.
-
-use std::fmt;
+//! Faults that docshape causes.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,15 +14,6 @@ pub enum FaultKind {
     Stop,
 }
 
-/// A fault, once in every measured window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Fault {
-    /// What is done.
-    pub kind: FaultKind,
-    /// When: seconds since the start of the window.
-    pub after: f64,
-}
-
 impl FaultKind {
     /// All kinds.
     pub const ALL: [FaultKind; 3] = [FaultKind::StepDown, FaultKind::Kill, FaultKind::Stop];
@@ -38,6 +27,15 @@ impl FaultKind {
         }
     }
 
+    /// What was done, for a sentence about the primary.
+    pub fn deed(self) -> &'static str {
+        match self {
+            FaultKind::StepDown => "stepped down",
+            FaultKind::Kill => "was killed (SIGKILL) and started again on the same data",
+            FaultKind::Stop => "was stopped (SIGSTOP) for 5 s",
+        }
+    }
+
     /// The name for people, with its article.
     pub fn label(self) -> &'static str {
         match self {
@@ -45,11 +43,5 @@ impl FaultKind {
             FaultKind::Kill => "the kill",
             FaultKind::Stop => "the stop",
         }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}@{}s", self.kind.name(), self.after)
     }
 }

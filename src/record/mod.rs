@@ -15,7 +15,7 @@ use std::time::Duration;
 use interval::Spares;
 
 pub use counter::{COUNTERS, Claimable, Counter, MEMBER_REQUESTS, OPLOG_BYTES, ROUND_TRIPS, Shown, Unit};
-pub use fault::{Fault, FaultKind};
+pub use fault::FaultKind;
 pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
 pub use metric::{Metric, MetricUse, Relation, SizeMetric, TimeMetric};

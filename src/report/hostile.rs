@@ -24,7 +24,7 @@ use super::document::format::{plain, steers};
 use super::write::csv::csv as metrics;
 use super::write::html::markup;
 use super::write::smoke::smoke;
-use super::{CSV_COLUMNS, Html, Json, Junit, Markdown, NamedRun, NextRun, Renderer, Report, Terminal, verification};
+use super::{CSV_COLUMNS, Html, Json, Junit, Markdown, NamedRun, Renderer, Report, Terminal, verification};
 
 /// Texts that are markup in one form or another, or steer a terminal.
 pub(crate) const HOSTILE: [&str; 38] = [
@@ -123,7 +123,6 @@ fn run(text: &str) -> RunRecord {
             sizes.name = own();
             sizes.indexes = BTreeMap::from([(own(), 4_096)]);
         }
-        cell.growth.iter_mut().for_each(|sample| (sample.label, sample.collection) = (own(), own()));
         let operation = &mut cell.operations[0];
         let outcome = operation.outcomes[0].clone();
         operation.outcomes.push(OutcomeRecord { outcome: CallOutcome::Rejected(text.into()), ..outcome });
@@ -266,7 +265,7 @@ fn nothing_steers_a_terminal_and_every_form_is_well_formed() {
             let root = markup::read(&picture.text);
             root.walk(&mut |element| assert!(!["script", "img", "b", "a"].contains(&element.name.as_str())));
         }
-        let next = NextRun { words: vec![text.to_owned(), text.to_owned()], time: None };
+        let next = [text.to_owned(), text.to_owned()];
         let lines =
             smoke(&sample::whole(&record), &report, &next).replace("\u{1b}[1m\u{1b}[31m", "").replace("\u{1b}[0m", "");
         assert_still(&lines, "smoke");

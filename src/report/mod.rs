@@ -37,7 +37,7 @@ pub use write::html::{HTML_FILE, Html};
 pub use write::json::{JSON_FORMAT, Json};
 pub use write::junit::Junit;
 pub use write::markdown::{MARKDOWN_FILE, Markdown};
-pub use write::smoke::{NextRun, smoke};
+pub use write::smoke::smoke;
 pub use write::terminal::Terminal;
 
 /// Writes a report in one form.

@@ -52,10 +52,8 @@ pub struct CellRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferred: Option<DeferredCost>,
     /// The measured slices, in the order in which they ran.
-    #[serde(default)]
     pub slices: Vec<SliceRecord>,
     /// The pieces of the warm-up, in order.
-    #[serde(default)]
     pub warm_up: Vec<SliceRecord>,
     /// The measurements of open load; `None` with closed load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,17 +63,13 @@ pub struct CellRecord {
     pub check_out: Option<TimesRecord>,
     /// How much the server's counters grew over the measured slices, docshape's own commands subtracted; without those
     /// that the server does not report.
-    #[serde(default)]
     pub counters: BTreeMap<String, f64>,
     /// The machine while the cell was measured.
-    #[serde(default)]
     pub machine: MachineRecord,
     /// Sizes before the measured calls.
     pub before: Vec<CollectionSizes>,
     /// Sizes after them.
     pub after: Vec<CollectionSizes>,
-    /// Sizes of followed documents between the slices.
-    pub growth: Vec<GrowthSample>,
     /// What its audits counted after the last slice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<AuditRecord>,
@@ -96,7 +90,6 @@ pub struct OperationRecord {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,
     /// The server's message for the first failure of each reason.
-    #[serde(default)]
     pub messages: BTreeMap<String, String>,
     /// Retried attempts, by cause.
     pub retries: BTreeMap<String, u64>,
@@ -185,10 +178,8 @@ pub struct SliceRecord {
     /// Seconds that it took.
     pub seconds: f64,
     /// Calls that had ended when the first client found none left; 0 with open load.
-    #[serde(default)]
     pub saturated_calls: u64,
     /// Seconds until then.
-    #[serde(default)]
     pub saturated_seconds: f64,
 }
 
@@ -247,17 +238,4 @@ pub struct CollectionSizes {
     pub indexes: BTreeMap<String, u64>,
     /// Whether a flush came before, without which file sizes lag behind.
     pub checkpointed: bool,
-}
-
-/// The size of one followed document at one moment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GrowthSample {
-    /// Measured calls of the arm so far in this round.
-    pub calls: u64,
-    /// The collection.
-    pub collection: String,
-    /// Which document: entity and number, 0 being the most popular.
-    pub label: String,
-    /// Its size in bytes.
-    pub bytes: u64,
 }

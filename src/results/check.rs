@@ -83,10 +83,6 @@ fn check_event(record: &RunRecord, event: &EventRecord) -> Result<(), String> {
     check_not_negative("the seconds of an event", event.seconds)?;
     match &event.kind {
         EventKind::PrimaryChanged { without, .. } => check_not_negative("the seconds without a primary", *without),
-        EventKind::Fault { recovered, longest_gap, .. } => {
-            check_not_negative("the seconds of a gap", *longest_gap)?;
-            recovered.map_or(Ok(()), |seconds| check_not_negative("the seconds of a recovery", seconds))
-        }
     }
 }
 

@@ -21,16 +21,12 @@ pub struct Environment {
     /// Memory in bytes.
     pub memory: Option<u64>,
     /// Whether the kernel hands out large pages by itself: `always`, `madvise` or `never`.
-    #[serde(default)]
     pub transparent_huge_pages: Option<String>,
     /// Files and connections that this process may have open.
-    #[serde(default)]
     pub open_files: Option<String>,
     /// The driver and its version.
-    #[serde(default)]
     pub driver: Option<String>,
     /// Connections for calls, over all load threads.
-    #[serde(default)]
     pub connections: Option<u64>,
 }
 

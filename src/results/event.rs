@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{FaultKind, Part};
+use crate::record::Part;
 
 /// Something that happened to a server while a strategy was on turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,15 +32,6 @@ pub enum EventKind {
         to: String,
         /// Seconds in which docshape knew no primary.
         without: f64,
-    },
-    /// A fault that docshape injected.
-    Fault {
-        /// What was done.
-        kind: FaultKind,
-        /// Seconds from the fault to the first answer to a call that was sent after it; `None` when there was none in the window.
-        recovered: Option<f64>,
-        /// The longest time without any answer that ended after the fault, in seconds.
-        longest_gap: f64,
     },
 }
 

@@ -194,7 +194,7 @@ fn checksum(members: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a file has no checksum, as those of earlier builds, or the right one.
+/// Whether a file has the right checksum, or none: its user has removed it after a change.
 fn is_as_written(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(CHECKSUM) else { return true };
     let members = rest.split_at_checked(64).and_then(|(sum, rest)| Some((sum, rest.strip_prefix(b"\",")?)));

@@ -34,13 +34,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::record::{Fault, FaultKind, Part, Relation};
+pub use crate::record::{FaultKind, Part, Relation};
 pub use audit::AuditRecord;
 pub use capacity::{
     BatchRecord, CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, RateRecord, SearchRecord, TrialRecord,
 };
 pub use cell::{
-    CellRecord, CollectionSizes, DeferredCost, GrowthSample, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
+    CellRecord, CollectionSizes, DeferredCost, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
 };
 pub use claim::{ClaimRecord, Than};
@@ -86,10 +86,8 @@ pub struct RunRecord {
     /// The version of docshape.
     pub version: String,
     /// Tells this run's databases from those of others; empty in records of builds that did not keep it.
-    #[serde(default)]
     pub id: String,
     /// The commit that docshape was built from; `None` when built outside its repository.
-    #[serde(default)]
     pub git: Option<String>,
     /// The id of the run that took turns with this one, on another server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,7 +134,6 @@ pub struct RunRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identical: Vec<IdenticalProgramRecord>,
     /// The plans of the read steps.
-    #[serde(default)]
     pub query_plans: Vec<QueryPlanRecord>,
     /// What happened to its servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -208,19 +205,16 @@ pub struct ServerRecord {
     /// Storage engine, cache, host and parameters, as far as they could be read: name and value.
     pub facts: Vec<(String, String)>,
     /// The configured cache in bytes, where the server reports it.
-    #[serde(default)]
     pub cache_bytes: Option<u64>,
     /// Whether the strategies of a run shared it.
-    #[serde(default)]
     pub servers: ServerSharing,
 }
 
 /// How many servers the strategies of a run had.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerSharing {
     /// One for all of them.
-    #[default]
     Shared,
     /// One for each, alike; all but the one that was measured were stopped.
     PerStrategy,
@@ -236,10 +230,8 @@ pub struct StrategyRecord {
     /// A negative control, left out of verdicts.
     pub is_unsafe: bool,
     /// The repeat of the baseline strategy, named `<baseline> (repeat)`: how far it is from the baseline is noise.
-    #[serde(default)]
     pub is_repeat: bool,
     /// Its collections, as they were created.
-    #[serde(default)]
     pub collections: Vec<CollectionRecord>,
 }
 

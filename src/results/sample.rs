@@ -6,9 +6,8 @@ use std::time::Duration;
 use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 
 use super::{
-    CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, MixRecord, OperationRecord, OutcomeRecord,
-    Part, Preset, RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, Status,
-    StrategyRecord,
+    CellRecord, CollectionSizes, Environment, FORMAT_VERSION, MixRecord, OperationRecord, OutcomeRecord, Part, Preset,
+    RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, Status, StrategyRecord,
 };
 
 /// One strategy, one operation, one round with these service times.
@@ -114,6 +113,5 @@ fn cell(times: &[u64]) -> CellRecord {
         counters: BTreeMap::new(),
         machine: Default::default(),
         audits: Vec::new(),
-        growth: vec![GrowthSample { calls: 10, collection: "posts".into(), label: "post 0".into(), bytes: 17 }],
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Part, Preset};
+use super::{Part, Preset};
 
 /// The noise floor unless a run sets its own: differences below 2 % are hardly ever worth a change of schema.
 pub const NOISE: f64 = 0.02;
@@ -30,12 +30,10 @@ pub struct RunSettings {
     /// The common rate of a run; in the record of one part, its load.
     pub load: LoadModel,
     /// Why all strategies shared an embedded server; `None` when each had its own, and on a server of the user's.
-    #[serde(default)]
     pub shared_mongod: Option<String>,
     /// Calls in flight at saturation.
     pub clients: usize,
     /// The most calls in flight at the common rate.
-    #[serde(default = "clients_at_rate")]
     pub clients_at_rate: usize,
     /// Load threads.
     pub threads: usize,
@@ -44,10 +42,8 @@ pub struct RunSettings {
     /// Slices that each window is cut into.
     pub slices: u64,
     /// Why arms ran whole windows, one after the other; `None` when they took turns slice by slice.
-    #[serde(default)]
     pub isolated: Option<String>,
     /// Whether all rounds have the same data.
-    #[serde(default)]
     pub same_data: bool,
     /// Measured calls per arm and round at saturation; `None` until the pilot has set them.
     pub calls: Option<u64>,
@@ -55,10 +51,8 @@ pub struct RunSettings {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fewer_calls: BTreeMap<String, u64>,
     /// Measured calls per arm and round at the common rate; `None` until the pilot has set them.
-    #[serde(default)]
     pub rate_calls: Option<u64>,
     /// Calls of the mix per arm and round of which own costs measure some; `None` until they are planned.
-    #[serde(default)]
     pub own_calls: Option<u64>,
     /// Warm-up calls per arm and round; `None` until the pilot has set them.
     pub warmup_calls: Option<u64>,
@@ -71,10 +65,8 @@ pub struct RunSettings {
     /// `level` of every read.
     pub read_concern: String,
     /// Seconds that a window should take: an arm that takes three times as long is cut off.
-    #[serde(default)]
     pub planned_seconds: Option<f64>,
     /// The parameters that were set on the command line, as written there.
-    #[serde(default)]
     pub set: Vec<(String, String)>,
     /// Operations and the shares of the mix's calls (0 to 1) that the command line gave them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -85,33 +77,16 @@ pub struct RunSettings {
     /// Cache of the embedded server in GB; `None` with a server of the user's.
     pub cache_gb: Option<f64>,
     /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference.
-    #[serde(default = "noise")]
     pub noise: f64,
     /// The largest share (0 to 1) of failed calls with which a run is valid.
-    #[serde(default = "error_budget")]
     pub error_budget: f64,
-    /// A fault that is injected once in every window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Fault>,
     /// Limits on numbers of the run, as written on the command line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
 }
 
-fn clients_at_rate() -> usize {
-    CLIENTS_AT_RATE
-}
-
 fn is_zero(seconds: &f64) -> bool {
     *seconds == 0.0
-}
-
-fn noise() -> f64 {
-    NOISE
-}
-
-fn error_budget() -> f64 {
-    ERROR_BUDGET
 }
 
 /// When calls begin.
@@ -196,7 +171,6 @@ impl RunSettings {
             cache_gb: Some(1.0),
             noise: NOISE,
             error_budget: ERROR_BUDGET,
-            fault: None,
             thresholds: Vec::new(),
         }
     }
@@ -280,7 +254,6 @@ impl RunSettings {
             Setting::new("error-budget", "error budget")
                 .shows(Some(percent(self.error_budget)))
                 .takes(unusual(self.error_budget, ERROR_BUDGET)),
-            Setting::new("fault", "fault").takes(self.fault),
             Setting::new("threshold", "thresholds").takes(self.thresholds.iter()),
             Setting::new("write-concern", "write concern")
                 .shows(Some(&self.write_concern))

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::record::FaultKind;
+
 use super::SkippedStrategy;
 use super::audit::AuditRecord;
 
@@ -15,16 +17,17 @@ pub struct Verification {
     /// The seed of data and calls.
     pub seed: u64,
     /// The command line that repeats it, without strategies, seed and call.
-    #[serde(default)]
     pub command: String,
     /// Calls per phase and strategy.
     pub calls: u64,
     /// Clients in the concurrent phases.
     pub clients: usize,
+    /// What happened to the primary in the middle of the unordered calls of every strategy; `None` for nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultKind>,
     /// The strategy that the others are compared with.
     pub baseline: String,
     /// What the sequential calls of each operation returned, in the baseline.
-    #[serde(default)]
     pub coverage: Vec<OperationCoverage>,
     /// What was seen that fails nothing, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -92,7 +95,6 @@ pub struct StrategyFindings {
     /// Its name.
     pub name: String,
     /// The strategy at the end of its line of `like`, or itself: strategies of one family share steps.
-    #[serde(default)]
     pub family: String,
     /// An unsafe strategy: something must be found.
     pub is_unsafe: bool,
@@ -103,8 +105,21 @@ pub struct StrategyFindings {
     /// What live audits found during the unordered phase.
     pub live: Vec<LiveRecord>,
     /// The pairs of writing calls that were made at the same time.
-    #[serde(default)]
     pub pairs: u64,
+    /// What its clients saw of the fault; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultRecord>,
+}
+
+/// What clients saw of a fault. Unknown outcomes and retries are those of the phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultRecord {
+    /// Calls of the phase that had ended when it was due.
+    pub after_calls: u64,
+    /// Calls that it made fail without any effect.
+    pub failed: u64,
+    /// Milliseconds from the fault to the first answer to a call that was sent after it; `None` without one.
+    pub recovered_ms: Option<u64>,
 }
 
 /// The phases, in order.
@@ -161,7 +176,6 @@ pub struct LiveRecord {
     /// Read as an application would.
     pub plain: AnomalyCounts,
     /// Whether the strategy may have these anomalies while calls run.
-    #[serde(default)]
     pub tolerated: bool,
     /// The first row that a snapshot found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,6 +232,13 @@ impl Verification {
 }
 
 impl StrategyFindings {
+    /// Whether nothing was found in a phase; `None` if it was not made.
+    pub fn is_clean_in(&self, phase: VerifyPhase) -> Option<bool> {
+        let found = self.phases.iter().find(|found| found.phase == phase)?;
+        let has_live_failure = phase == VerifyPhase::Unordered && self.live.iter().any(LiveRecord::fails);
+        Some(found.is_clean() && !has_live_failure)
+    }
+
     /// Whether nothing was found.
     pub fn is_clean(&self) -> bool {
         // Some anomalies heal: only a snapshot sees them.

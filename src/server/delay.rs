@@ -6,11 +6,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use bson::RawDocumentBuf;
 use tokio::sync::oneshot;
 
-use super::primary::PrimaryChange;
-use super::{Failure, Reply, ReplyKind, Target, Transaction};
+use super::wrapper::{Sending, TargetWrapper};
+use super::{Failure, Reply, Target, Transaction};
 
 /// A target whose replies arrive later. A delay of zero costs nothing.
 ///
@@ -34,39 +33,23 @@ impl<T: Target> DelayedTarget<'_, T> {
     }
 }
 
-impl<T: Target> Target for DelayedTarget<'_, T> {
-    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
-        self.delayed(self.target.run(database, command, kind)).await
+impl<T: Target> TargetWrapper for DelayedTarget<'_, T> {
+    type Inner = T;
+
+    fn inner(&self) -> &T {
+        self.target
     }
 
-    fn patience(&self) -> Duration {
-        self.target.patience()
+    // Nothing is sent at the begin of a transaction: its first command starts it.
+    async fn pass(&self, sending: Sending<'_>) -> Result<Reply, Failure> {
+        self.delayed(sending.send(self.target)).await
     }
 
-    fn take_primary_changes(&self) -> Vec<PrimaryChange> {
-        self.target.take_primary_changes()
-    }
-
-    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
-        // Nothing is sent: the first command of a transaction starts it.
-        self.target.begin(w).await
-    }
-
-    async fn run_in(
-        &self,
-        transaction: &mut Transaction,
-        database: &str,
-        command: RawDocumentBuf,
-        kind: ReplyKind,
-    ) -> Result<Reply, Failure> {
-        self.delayed(self.target.run_in(transaction, database, command, kind)).await
-    }
-
-    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+    async fn pass_commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
         self.delayed(self.target.commit(transaction)).await
     }
 
-    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+    async fn pass_abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
         self.delayed(self.target.abort(transaction)).await
     }
 }

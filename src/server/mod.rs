@@ -29,6 +29,7 @@ mod transaction;
 pub mod turns;
 mod unknown_outcome;
 mod uri_error;
+pub mod wrapper;
 mod write_counts;
 
 use std::future::Future;

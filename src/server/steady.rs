@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use bson::RawDocumentBuf;
 use tokio::time::{Instant, sleep};
 
-use super::primary::PrimaryChange;
-use super::{Failure, Reply, ReplyKind, Target};
+use super::wrapper::{Sending, TargetWrapper};
+use super::{Failure, Reply, Target};
 
 /// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -16,8 +15,19 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct SteadyTarget<'t, T>(pub &'t T);
 
-impl<T: Target> Target for SteadyTarget<'_, T> {
-    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+impl<T: Target> TargetWrapper for SteadyTarget<'_, T> {
+    type Inner = T;
+
+    fn inner(&self) -> &T {
+        self.0
+    }
+
+    async fn pass(&self, sending: Sending<'_>) -> Result<Reply, Failure> {
+        if sending.transaction.is_some() {
+            // An interruption ends the transaction.
+            return sending.send(self.0).await;
+        }
+        let Sending { database, command, kind, .. } = sending;
         let deadline = Instant::now() + self.0.patience();
         loop {
             match self.0.run(database, command.clone(), kind).await {
@@ -25,13 +35,5 @@ impl<T: Target> Target for SteadyTarget<'_, T> {
                 ended => return ended,
             }
         }
-    }
-
-    fn patience(&self) -> Duration {
-        self.0.patience()
-    }
-
-    fn take_primary_changes(&self) -> Vec<PrimaryChange> {
-        self.0.take_primary_changes()
     }
 }

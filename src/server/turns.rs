@@ -5,8 +5,6 @@ use std::fmt::Debug;
 
 use futures_util::future::{FutureExt, LocalBoxFuture, pending, select_all};
 
-use crate::record::FaultKind;
-
 use super::embedded::{EmbeddedError, EmbeddedMongod};
 
 /// A server that has ended.
@@ -28,18 +26,6 @@ pub trait Turns: Debug {
 
     /// The server that works; the first before any turn.
     fn on_turn(&self) -> usize;
-
-    /// Does to a server's process what a fault of this kind does; a step-down needs no process.
-    ///
-    /// # Errors
-    /// When the server has ended by itself.
-    fn break_down(&self, server: usize, kind: FaultKind) -> LocalBoxFuture<'_, Result<(), EndedServer>>;
-
-    /// Undoes it: a killed server is started again, and a stopped one continues.
-    ///
-    /// # Errors
-    /// When the server has ended by itself, or cannot be started.
-    fn mend(&self, server: usize, kind: FaultKind) -> Result<(), EndedServer>;
 
     /// Waits until a server ends by itself, for ever if none does.
     fn ended(&self) -> LocalBoxFuture<'_, EndedServer>;
@@ -92,27 +78,6 @@ impl Turns for EmbeddedServers {
 
     fn on_turn(&self) -> usize {
         self.on_turn.get().unwrap_or(0)
-    }
-
-    fn break_down(&self, server: usize, kind: FaultKind) -> LocalBoxFuture<'_, Result<(), EndedServer>> {
-        async move {
-            match kind {
-                FaultKind::StepDown => Ok(()),
-                FaultKind::Kill => self.servers[server].kill(),
-                FaultKind::Stop => self.servers[server].suspend().await,
-            }
-            .map_err(ended(server))
-        }
-        .boxed_local()
-    }
-
-    fn mend(&self, server: usize, kind: FaultKind) -> Result<(), EndedServer> {
-        match kind {
-            FaultKind::StepDown => Ok(()),
-            FaultKind::Kill => self.servers[server].start_again(),
-            FaultKind::Stop => self.servers[server].resume(),
-        }
-        .map_err(ended(server))
     }
 
     fn ended(&self) -> LocalBoxFuture<'_, EndedServer> {

@@ -97,11 +97,6 @@ impl<'r> MixEstimate<'r> {
         Some(self.mean(one)? / self.mean(other)?)
     }
 
-    /// Whether the estimate predicts a measured ratio of two strategies, and which of them is faster.
-    pub fn predicts(&self, one: usize, other: usize, measured: f64) -> bool {
-        self.agrees(one, other, measured, 0.0)
-    }
-
     /// Whether the estimate is near a measured ratio of two strategies, whichever of them is faster.
     pub fn is_near(&self, one: usize, other: usize, measured: f64) -> bool {
         self.ratio(one, other).is_some_and(|estimated| (estimated / measured).ln().abs() <= AGREEMENT.ln_1p())
@@ -202,10 +197,10 @@ mod tests {
         let own = &run.all_parts()[&Part::Own];
         let estimate = MixEstimate::new(own);
         let ratio = estimate.mean(1).unwrap() / estimate.mean(0).unwrap();
-        assert!(estimate.predicts(1, 0, ratio * 1.19) && !estimate.predicts(1, 0, ratio * 1.21));
-        assert!(!estimate.predicts(1, 0, f64::NAN) && !estimate.is_near(1, 0, f64::NAN));
+        assert!(estimate.agrees(1, 0, ratio * 1.19, 0.0) && !estimate.agrees(1, 0, ratio * 1.21, 0.0));
+        assert!(!estimate.agrees(1, 0, f64::NAN, 0.0) && !estimate.is_near(1, 0, f64::NAN));
         assert!(estimate.is_near(0, 0, 0.99) && !estimate.is_near(0, 0, 1.21));
-        assert!(estimate.predicts(0, 0, 1.1) && !estimate.predicts(0, 0, 0.99), "the order must agree, too");
+        assert!(estimate.agrees(0, 0, 1.1, 0.0) && !estimate.agrees(0, 0, 0.99, 0.0), "the order must agree, too");
         assert!(
             estimate.agrees(0, 0, 0.99, 0.02) && !estimate.agrees(0, 0, 0.8, 0.02),
             "within noise there is no order"

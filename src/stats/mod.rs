@@ -19,7 +19,6 @@ mod context;
 mod cost;
 pub(crate) mod estimate;
 mod family;
-mod faults;
 pub(crate) mod flip;
 mod in_flight;
 mod interference;
@@ -61,7 +60,6 @@ pub use context::{OutOfContext, out_of_context};
 pub use cost::{Cost, Deferred, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use family::Family;
-pub use faults::{FaultTotals, fault_totals};
 pub use flip::{AGREEMENT, MixEstimate, ShareFlip, network_flip};
 pub use in_flight::{InFlight, in_flight, too_few_in_flight};
 pub use interference::{Interference, interference};
@@ -73,12 +71,10 @@ pub use prediction::{FailedPrediction, Prediction, mix_ratio, mix_time};
 pub use ranking::Ranking;
 pub use series::{RoundSeries, SeriesKey, quantile_values, value};
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
-pub use sizes::{
-    Change, CollectionGrowth, FollowedGrowth, QuarterTimes, collection_growth, followed_growth, quarter_times,
-};
+pub use sizes::{Change, CollectionGrowth, collection_growth};
 pub use student::t_quantile;
 pub use threshold::{Measurement, Threshold, ThresholdCheck};
-pub use throughput::{calls_per_second, cell_rate};
+pub use throughput::cell_rate;
 pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
 pub(crate) use view::{CALLS_BEYOND, distinct, selected};
@@ -101,14 +97,9 @@ mod tests {
                 let _ = (times.quantile(0.5), times.max(), times.min(), times.bins(&[1, 1_000, u64::MAX]));
                 let totals = outcome_totals(all());
                 let _ = (totals.failed_share(), totals.rejected(), totals.round_trips_per_call());
-                let _ = (collection_growth(run, strategy), followed_growth(run, strategy, &[0.0, 0.5, 1.0]));
+                let _ = collection_growth(run, strategy);
                 let _ = (carry_over(run), warm_up(run, strategy), is_growing(run, strategy));
-                let _ = (
-                    calls_per_second(run, strategy),
-                    overloaded(run, strategy),
-                    invalid_reasons(run),
-                    environment_warnings(run),
-                );
+                let _ = (overloaded(run, strategy), invalid_reasons(run), environment_warnings(run));
                 let limits = Limits::of(&run.settings);
                 let arm = |strategy| ArmTimes::of(run, strategy, None);
                 let question = Question { quantity: Quantity::Time, arms: vec![arm(0), arm(strategy)] };

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
 use crate::results::verification::Verification;
 use crate::results::{
-    Arrivals, CellRecord, CollectionSizes, Environment, FORMAT_VERSION, GrowthSample, LoadModel, MixRecord, OpenRecord,
+    Arrivals, CellRecord, CollectionSizes, Environment, FORMAT_VERSION, LoadModel, MixRecord, OpenRecord,
     OperationRecord, OutcomeRecord, Part, Preset, RUN_FILE, RoundRecord, RunRecord, RunSettings, ScenarioRecord,
     ServerRecord, ServerSharing, Status, StrategyRecord, TimesRecord, load,
 };
@@ -75,6 +75,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             command: String::new(),
             calls: 200,
             clients: 1,
+            fault: None,
             baseline: "embedded".into(),
             coverage: Vec::new(),
             notes: Vec::new(),
@@ -115,12 +116,6 @@ fn round(index: u64) -> RoundRecord {
 
 fn cell(strategy: usize, round: u64) -> CellRecord {
     let grown = if strategy == 0 { 2.0 } else { 1.0 };
-    let samples = (0..=4).map(|quarter| GrowthSample {
-        calls: quarter * 229,
-        collection: "posts".into(),
-        label: "post 0".into(),
-        bytes: if strategy == 0 { 20_000 + quarter * 9_000 } else { 612 },
-    });
     CellRecord {
         loaded: 20_200,
         load_seconds: 0.4,
@@ -139,7 +134,6 @@ fn cell(strategy: usize, round: u64) -> CellRecord {
         counters: counters(strategy, round),
         machine: Default::default(),
         audits: Vec::new(),
-        growth: samples.collect(),
     }
 }
 

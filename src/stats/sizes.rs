@@ -1,9 +1,7 @@
-//! Sizes of collections and of followed documents, over rounds.
+//! Sizes of collections, over rounds.
 
-use crate::results::{CellRecord, CollectionSizes, GrowthSample, RunRecord, SliceRecord};
+use crate::results::{CollectionSizes, RunRecord};
 
-use super::estimate::{Estimate, log_ratios};
-use super::geometric_mean;
 use super::view::{cells, distinct};
 
 /// A value before and after the measured calls.
@@ -73,70 +71,6 @@ fn average<I>(items: impl Iterator<Item = I>, of: impl Fn(I) -> f64) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The growth of one followed document.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FollowedGrowth {
-    /// The collection.
-    pub collection: String,
-    /// Which document.
-    pub label: String,
-    /// Its size in bytes at each of the asked shares of the calls, averaged over the rounds.
-    pub bytes: Vec<f64>,
-}
-
-/// The sizes of a strategy's followed documents after these shares (0 to 1) of the calls.
-pub fn followed_growth(record: &RunRecord, strategy: usize, shares: &[f64]) -> Vec<FollowedGrowth> {
-    let samples = cells(record, strategy).flat_map(|cell| &cell.growth);
-    let documents = distinct(samples.map(|sample| (&sample.collection, &sample.label)));
-    let grown = documents.into_iter().map(|(collection, label)| {
-        let at = |share: &f64| {
-            let near = cells(record, strategy).filter_map(|cell| nearest(cell, collection, label, *share));
-            average(near, |sample| sample.bytes as f64)
-        };
-        let bytes = shares.iter().map(at).collect();
-        FollowedGrowth { collection: collection.clone(), label: label.clone(), bytes }
-    });
-    grown.collect()
-}
-
-/// The sample that is closest to a share of the cell's calls.
-fn nearest<'c>(cell: &'c CellRecord, collection: &str, label: &str, share: f64) -> Option<&'c GrowthSample> {
-    let wanted = cell.calls as f64 * share;
-    let distance = |sample: &GrowthSample| (sample.calls as f64 - wanted).abs();
-    let samples = cell.growth.iter().filter(|sample| sample.collection == collection && sample.label == label);
-    samples.min_by(|a, b| distance(a).total_cmp(&distance(b)))
-}
-
-/// The time of a call while documents are small, and while they are large: in the first and in the last quarter of the slices,
-/// with all clients busy.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QuarterTimes {
-    /// In the first quarter, in nanoseconds: the geometric mean over rounds.
-    pub first: f64,
-    /// In the last quarter.
-    pub last: f64,
-    /// The last divided by the first, over rounds.
-    pub change: Estimate,
-}
-
-/// The times of a strategy at the beginning and at the end of its windows; `None` with open load, or fewer than four slices.
-pub fn quarter_times(record: &RunRecord, strategy: usize) -> Option<QuarterTimes> {
-    let clients = record.settings.clients as f64;
-    let time = |slices: &[SliceRecord]| {
-        let calls: u64 = slices.iter().map(|slice| slice.saturated_calls).sum();
-        let seconds: f64 = slices.iter().map(|slice| slice.saturated_seconds).sum();
-        (calls > 0).then(|| clients * seconds / calls as f64 * 1e9)
-    };
-    let quarters = |cell: &CellRecord| {
-        let length = cell.slices.len() / 4;
-        let last = cell.slices.get(cell.slices.len() - length..)?;
-        if length > 0 { time(&cell.slices[..length]).zip(time(last)) } else { None }
-    };
-    let (first, last): (Vec<_>, Vec<_>) = cells(record, strategy).map(|cell| quarters(cell).unzip()).unzip();
-    let change = Estimate::of(&log_ratios(&last, &first))?;
-    Some(QuarterTimes { first: geometric_mean(&first)?, last: geometric_mean(&last)?, change })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sample;
@@ -163,13 +97,5 @@ mod tests {
             (growth[1].collection.as_str(), growth[1].documents),
             ("comments", Change { before: 0.0, after: 20_600.0 })
         );
-    }
-
-    #[test]
-    fn followed_documents_are_read_at_shares_of_the_calls() {
-        let grown = followed_growth(&sample::run(3), 0, &[0.0, 0.5, 1.0]);
-        assert_eq!((grown.len(), grown[0].label.as_str()), (1, "post 0"));
-        assert_eq!(grown[0].bytes, [20_000.0, 38_000.0, 56_000.0]);
-        assert!(followed_growth(&sample::run(0), 0, &[0.0]).is_empty());
     }
 }

@@ -1,35 +1,22 @@
 //! Calls per second.
 
-use crate::results::{CellRecord, RunRecord, RunSettings};
+use crate::results::{CellRecord, RunSettings};
 
 use super::Distribution;
-use super::view::cells;
-
-/// Calls per second over all rounds, of all outcomes, see [`cell_rate`]; `None` when no time was measured.
-pub fn calls_per_second(record: &RunRecord, strategy: usize) -> Option<f64> {
-    rate(cells(record, strategy).map(|cell| counted(cell, &record.settings)))
-}
 
 /// Calls per second of a cell, of all outcomes; `None` when no time was measured.
 ///
 /// With closed load this is the rate while every client had a call: when a slice ends, the other clients wait for those that
 /// have the longest calls.
 pub fn cell_rate(cell: &CellRecord, settings: &RunSettings) -> Option<f64> {
-    rate([counted(cell, settings)].into_iter())
+    let Counted { calls, seconds } = counted(cell, settings);
+    (seconds > 0.0).then(|| calls / seconds)
 }
 
 /// Calls and the seconds that they took.
-#[derive(Default)]
 struct Counted {
     calls: f64,
     seconds: f64,
-}
-
-fn rate(parts: impl Iterator<Item = Counted>) -> Option<f64> {
-    let add =
-        |sum: Counted, part: Counted| Counted { calls: sum.calls + part.calls, seconds: sum.seconds + part.seconds };
-    let Counted { calls, seconds } = parts.fold(Counted { calls: 0.0, seconds: 0.0 }, add);
-    (seconds > 0.0).then(|| calls / seconds)
 }
 
 /// The calls of the saturated parts of a cell's slices, or of the whole cell where there are none.
@@ -66,8 +53,10 @@ mod tests {
     #[test]
     fn all_calls_count() {
         let run = sample::run(4);
-        assert!((calls_per_second(&run, 0).unwrap() - 915.0 / 0.2).abs() < 1e-6);
-        assert_eq!(calls_per_second(&sample::run(0), 0), None);
+        let mut cell = run.rounds[3].cells[0].clone();
+        assert!((cell_rate(&cell, &run.settings).unwrap() - 915.0 / 0.2).abs() < 1e-6);
+        cell.seconds = 0.0;
+        assert_eq!(cell_rate(&cell, &run.settings), None);
     }
 
     #[test]
@@ -86,7 +75,7 @@ mod tests {
         (cell.calls, cell.seconds, cell.slices) = (1_000, 0.24, vec![slice; 2]);
         // Eight clients end 3/8 of a call too few per slice.
         let wanted = (980.0 + 8.0 * 2.0 * 0.375) / 0.2;
-        assert!((calls_per_second(&run, 0).unwrap() / wanted - 1.0).abs() < 1e-3);
+        assert!((cell_rate(cell, &run.settings).unwrap() / wanted - 1.0).abs() < 1e-3);
         let cell = &mut run.rounds[0].cells[0];
         cell.slices.iter_mut().for_each(|slice| slice.saturated_calls = 100);
         assert!((cell_rate(cell, &run.settings).unwrap() - 1_000.0 / 0.24).abs() < 1e-6, "at least the whole slices");

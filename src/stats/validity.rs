@@ -111,15 +111,13 @@ fn faults(record: &RunRecord, strategy: usize) -> Vec<InvalidReason> {
     let rounds = record.rounds.iter().filter(|round| record.events.iter().all(|event| event.round != round.index));
     let quiet = rounds.filter_map(|round| round.cells.get(strategy));
     let created = quiet.map(|cell| cell.connections_created).fold(0, u64::saturating_add);
-    // In a run with faults, failed calls and wrong data are what it wants to find out.
-    let is_disturbed = record.settings.fault.is_some();
     let totals = outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations));
     let (share, calls) = (totals.failed_share(), totals.saturated);
     let count = anomalies(record, strategy).iter().map(|audit| audit.total).sum();
     let faults = [
         (created > 0).then_some(InvalidReason::Connections { strategy, created }),
-        (share > record.settings.error_budget && !is_disturbed).then_some(InvalidReason::Errors { strategy, share }),
-        (count > 0 && !is_disturbed).then_some(InvalidReason::Anomalies { strategy, count }),
+        (share > record.settings.error_budget).then_some(InvalidReason::Errors { strategy, share }),
+        (count > 0).then_some(InvalidReason::Anomalies { strategy, count }),
         (calls > 0).then_some(InvalidReason::Saturated { strategy, calls }),
         pacer_lag(record, strategy),
     ];

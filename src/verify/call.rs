@@ -97,6 +97,8 @@ pub struct FinishedCall {
     pub result: CallResult,
     /// Retried attempts.
     pub retries: u64,
+    /// Whether it failed because the server changed its state, or the connection broke.
+    pub is_interrupted: bool,
 }
 
 /// Whether a result has no content: null, 0, an empty list, or only such parts.

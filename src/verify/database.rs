@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use crate::engine::{FatalError, Interpreter, RunError, StepError, fatal, is_alive, read_state};
 use crate::plan::{EvalError, Frame};
+use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Target};
 
 use super::Verifier;
@@ -39,6 +40,7 @@ impl<T: Target> Verifier<'_, T> {
         let mut interpreter = Interpreter::new(target, &place.database);
         let result = tokio::time::timeout(timeout, interpreter.run(&arm.operations[operation], &mut frame)).await;
         let retries = interpreter.trace.retries.len() as u64;
+        let is_interrupted = matches!(&result, Ok(Err(StepError::Failed { failure, .. })) if failure.is_interruption());
         let result = match result {
             Ok(Ok(value)) => {
                 let shape = plan.operations[operation].returns.as_ref();
@@ -57,16 +59,25 @@ impl<T: Target> Verifier<'_, T> {
             Err(_) => CallResult::Unknown(format!("no reply within {} s", timeout.as_secs_f64())),
         };
         match result {
-            CallResult::Unknown(message) if !is_alive(self.target).await => {
+            CallResult::Unknown(message) if !self.is_alive().await => {
                 Err(RunError::Fatal(FatalError::ServerLost(message)))
             }
-            result => Ok(FinishedCall { operation, result, retries }),
+            result => Ok(FinishedCall { operation, result, retries, is_interrupted }),
+        }
+    }
+
+    /// Whether the server answers, in time for a fault to end.
+    async fn is_alive(&self) -> bool {
+        match self.fault {
+            Some(_) => is_alive(&SteadyTarget(self.target)).await,
+            None => is_alive(self.target).await,
         }
     }
 
     /// Reads the rows of a strategy.
     pub(super) async fn state(&self, place: &ArmDatabase) -> Result<FinalState, RunError> {
-        let state = read_state(&Db { target: self.target, name: &place.database }, self.plan, place.arm).await;
+        let db = Db { target: &SteadyTarget(self.target), name: &place.database };
+        let state = read_state(&db, self.plan, place.arm).await;
         Ok(state.map_err(|error| fatal(&self.plan.arms[place.arm].name, "state", &error))?)
     }
 

@@ -44,8 +44,8 @@ impl<T: Target> Verifier<'_, T> {
             for ((audit, snapshot), record) in audits.iter().zip(&mut live) {
                 for (program, is_snapshot) in [(*snapshot, true), (&audit.program, false)] {
                     let rows = match audit_rows(&db, self.plan, place.arm, audit, program).await {
-                        // Writers may keep a snapshot from being read, and an unsafe strategy its data.
-                        Err(error) if !error.is_server_lost() => continue,
+                        // Writers may keep a snapshot from being read, an unsafe strategy its data, and a fault the server.
+                        Err(error) if self.fault.is_some() || !error.is_server_lost() => continue,
                         rows => rows?,
                     };
                     let counts = if is_snapshot { &mut record.snapshot } else { &mut record.plain };

@@ -8,7 +8,8 @@ use std::cell::Cell;
 use bson::RawDocumentBuf;
 use tokio::sync::Barrier;
 
-use crate::server::{Failure, Reply, ReplyKind, Target, Transaction};
+use crate::server::wrapper::{Sending, TargetWrapper};
+use crate::server::{Failure, Reply, Target};
 
 /// The commands that write. Others that may are not waited for.
 const WRITES: [&str; 4] = ["insert", "update", "delete", "findAndModify"];
@@ -42,32 +43,15 @@ impl<'m, T: Target> Meeting<'m, T> {
     }
 }
 
-impl<T: Target> Target for Meeting<'_, T> {
-    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
-        self.meet_before(&command).await;
-        self.target.run(database, command, kind).await
+impl<T: Target> TargetWrapper for Meeting<'_, T> {
+    type Inner = T;
+
+    fn inner(&self) -> &T {
+        self.target
     }
 
-    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
-        self.target.begin(w).await
-    }
-
-    async fn run_in(
-        &self,
-        transaction: &mut Transaction,
-        database: &str,
-        command: RawDocumentBuf,
-        kind: ReplyKind,
-    ) -> Result<Reply, Failure> {
-        self.meet_before(&command).await;
-        self.target.run_in(transaction, database, command, kind).await
-    }
-
-    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        self.target.commit(transaction).await
-    }
-
-    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        self.target.abort(transaction).await
+    async fn pass(&self, sending: Sending<'_>) -> Result<Reply, Failure> {
+        self.meet_before(&sending.command).await;
+        sending.send(self.target).await
     }
 }

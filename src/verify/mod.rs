@@ -5,11 +5,15 @@
 //! states must be those of the sequential phase, then all reads are repeated while nothing writes. *Unordered*: concurrent
 //! calls in any order, judged by the records that must be stored and by audits, some of which also run meanwhile. *Pairs*: two
 //! writing calls at a time on the same records, which must lead to the results of one of their orders.
+//!
+//! On request a [`Fault`] happens to the server in the middle of every strategy's unordered calls. Calls that fail for it are what
+//! the verification wants to see; what they leave is judged as without it.
 
 mod call;
 mod call_order;
 mod database;
 mod difference;
+mod fault;
 mod live_audits;
 mod meeting;
 mod ordered_phase;
@@ -34,12 +38,15 @@ use crate::engine::{FatalError, Loader, RunError, StopFlag, arm_database, audits
 use crate::plan::{Plan, Value, written};
 use crate::results::verification::{PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase};
 use crate::server::namespace::Namespace;
+use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Target};
 
 use call::{ArmDatabase, CallResult};
+pub use fault::Fault;
 use records::ExpectedRecords;
 pub use show_call::SingleCall;
 use state::FinalState;
+use unordered_phase::UnorderedFindings;
 
 /// Strategies whose concurrent phases run at the same time.
 pub const PARALLEL_STRATEGIES: usize = 4;
@@ -76,6 +83,8 @@ pub struct Verifier<'v, T> {
     pub target: &'v T,
     /// Called when a phase starts, with its strategy (`None`: all of them).
     pub progress: &'v dyn Fn(VerifyPhase, Option<&str>),
+    /// What happens to the server in the middle of the unordered calls; `None` for nothing.
+    pub fault: Option<Fault<'v>>,
     /// Set when the user wants to stop.
     pub stop: StopFlag,
 }
@@ -124,8 +133,9 @@ impl<T: Target> Verifier<'_, T> {
         let Some(baseline) = self.sequential(findings, databases).await? else { return Ok(()) };
         let strategies = findings.strategies.iter_mut().enumerate();
         let strategies = strategies.map(|(arm, own)| self.concurrent(arm, &baseline, databases, own));
-        // Most of the time is spent waiting for the journal.
-        stream::iter(strategies).buffer_unordered(PARALLEL_STRATEGIES).try_collect::<()>().await
+        // Most of the time is spent waiting for the journal. A fault hits one strategy at a time.
+        let parallel = if self.fault.is_some() { 1 } else { PARALLEL_STRATEGIES };
+        stream::iter(strategies).buffer_unordered(parallel).try_collect::<()>().await
     }
 
     /// Runs the concurrent phases of one strategy.
@@ -140,9 +150,9 @@ impl<T: Target> Verifier<'_, T> {
             own.phases.push(self.ordered(arm, baseline, databases).await?);
             self.drop_concurrent(arm).await?;
         }
-        let (phase, live) = self.unordered(arm, baseline, databases).await?;
+        let UnorderedFindings { phase, live, fault } = self.unordered(arm, baseline, databases).await?;
         own.phases.push(phase);
-        own.live = live;
+        (own.live, own.fault) = (live, fault);
         if self.plan.arms[arm].tolerates_pairs {
             return Ok(());
         }
@@ -189,6 +199,7 @@ impl<T: Target> Verifier<'_, T> {
             phases: Vec::new(),
             live: Vec::new(),
             pairs: 0,
+            fault: None,
         });
         Verification {
             scenario: plan.name.clone(),
@@ -197,6 +208,7 @@ impl<T: Target> Verifier<'_, T> {
             command: self.settings.command.clone(),
             calls,
             clients: self.settings.clients,
+            fault: self.fault.map(|fault| fault.kind),
             baseline: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
             coverage: Vec::new(),
             notes: Vec::new(),
@@ -256,8 +268,13 @@ impl<T: Target> Verifier<'_, T> {
         counts: &call::PhaseCounts,
         findings: &mut PhaseFindings,
     ) -> Result<(), RunError> {
-        let records =
-            audits(&Db { target: self.target, name: &place.database }, self.plan, place.arm, &counts.calls).await;
+        let records = audits(
+            &Db { target: &SteadyTarget(self.target), name: &place.database },
+            self.plan,
+            place.arm,
+            &counts.calls,
+        )
+        .await;
         findings.audits = readable(records, findings)?.unwrap_or_default();
         Ok(())
     }

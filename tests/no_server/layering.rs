@@ -15,7 +15,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("results", &["record"]),
     ("engine", &["plan", "generate", "server", "record", "results"]),
     ("stats", &["results", "record", "generate"]),
-    ("verify", &["engine", "plan", "server", "results"]),
+    ("verify", &["engine", "plan", "server", "results", "record"]),
     ("campaign", &["engine", "plan", "generate", "server", "record", "results", "stats", "verify"]),
     ("studies", &["report", "stats", "results", "record", "generate"]),
     ("report", &["stats", "results", "record"]),

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
 use docshape::engine::{Experiment, LoadThreads, RoundPlan, RunError, Servers, StopFlag, StrategyServer};
-use docshape::record::FaultKind;
 use docshape::server::turns::{EndedServer, Turns};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use futures_util::future::{FutureExt, LocalBoxFuture};
@@ -65,14 +64,6 @@ impl Turns for Table {
 
     fn on_turn(&self) -> usize {
         self.on_turn.get()
-    }
-
-    fn break_down(&self, _: usize, _: FaultKind) -> LocalBoxFuture<'_, Result<(), EndedServer>> {
-        async { Ok(()) }.boxed_local()
-    }
-
-    fn mend(&self, _: usize, _: FaultKind) -> Result<(), EndedServer> {
-        Ok(())
     }
 
     fn ended(&self) -> LocalBoxFuture<'_, EndedServer> {

@@ -81,8 +81,14 @@ async fn every_example_is_verified() {
             timeout: Duration::from_secs(10),
         };
         let target = bench.client(settings.connections()).await;
-        let verifier =
-            Verifier { plan: &plan, settings, target: &target, progress: &|_, _| {}, stop: StopFlag::default() };
+        let verifier = Verifier {
+            plan: &plan,
+            settings,
+            target: &target,
+            progress: &|_, _| {},
+            fault: None,
+            stop: StopFlag::default(),
+        };
         let verification = verifier.run().await.unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut report = String::new();
         Terminal { width: 100, colour: false, full: true }

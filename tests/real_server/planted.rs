@@ -115,7 +115,14 @@ async fn sequential(bench: &Bench, mistake: &Mistake, text: &str, number: usize)
         timeout: Duration::from_secs(30),
     };
     let target = bench.client(settings.connections()).await;
-    let verifier = Verifier { plan: &plan, settings, target: &target, progress: &|_, _| {}, stop: StopFlag::default() };
+    let verifier = Verifier {
+        plan: &plan,
+        settings,
+        target: &target,
+        progress: &|_, _| {},
+        fault: None,
+        stop: StopFlag::default(),
+    };
     match verifier.run_sequential().await {
         Ok(verification) => {
             let mut text = String::new();

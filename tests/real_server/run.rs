@@ -321,7 +321,7 @@ fn a_smoke_run_has_consistent_results_and_reports_again() {
     // On a busy machine the round is a single slice, which is no series over time.
     let saturation = &record.parts[&Part::Saturation][0];
     let has_series = saturation.cells[0].slices.len() > 1;
-    let charts = ["cost.svg", "decision.svg", "forest.svg", "growth.svg", "percentiles.svg", "sizes.svg"];
+    let charts = ["cost.svg", "decision.svg", "forest.svg", "percentiles.svg", "sizes.svg"];
     assert_eq!(drawn, [&charts[..], if has_series { &["throughput.svg"] } else { &[] }].concat());
     assert_eq!((&record.status, record.complete_rounds()), (&Status::Complete, 1));
     let strategies: Vec<&str> = record.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
@@ -379,16 +379,6 @@ fn assert_sizes_grow_where_documents_grow(round: &RoundRecord) {
         let (before, after) = sizes(arm, children);
         assert!(after.documents > before.documents && after.size > before.size, "{before:?} {after:?}");
     }
-    let range = |arm: usize| {
-        let cell = &round.cells[arm];
-        let followed: Vec<u64> =
-            cell.growth.iter().filter(|sample| sample.label == "post 0").map(|sample| sample.bytes).collect();
-        // On a busy machine there is a single slice: a sample before it, one after it.
-        assert!(followed.len() >= 2 && followed.is_sorted(), "{followed:?}");
-        followed[followed.len() - 1] - followed[0]
-    };
-    assert!(range(0) > 0, "the most popular post grows when its comments are inside");
-    assert_eq!((range(1), range(2)), (0, 0));
 }
 
 #[test]
@@ -535,8 +525,9 @@ fn rate_auto_is_half_of_the_slowest_strategy() {
     assert!(lines[0].starts_with("blog-comments runs: 8 operations, 3 strategies, "), "{}", lines[0]);
     assert!(lines[0].ends_with(" calls, no failure."), "{}", lines[0]);
     assert!(lines[1].starts_with("All strategies returned the same results (200 calls"), "{}", lines[1]);
-    let next = "Next: docshape run blog-comments --set posts=30 --set comments_per_post=10 --arrivals uniform --clients 16   (about ";
-    assert!(lines[2].starts_with(next), "{}", lines[2]);
+    let next =
+        "Next: docshape run blog-comments --set posts=30 --set comments_per_post=10 --arrivals uniform --clients 16";
+    assert_eq!(lines[2], next);
     let record = place.record();
     let LoadModel::Open { rate, arrivals: Arrivals::Uniform } = record.settings.load else {
         panic!("{:?}", record.settings.load)
@@ -852,7 +843,7 @@ fn invalid_sweeps_are_refused_before_anything_is_made() {
     fails(&["--vary", "cache=1,4"], &["so that the cache would have", "load more data"]);
     fails(&["--vary", "cache=1,4", "--uri", "mongodb://127.0.0.1:1"], &["needs embedded servers"]);
     fails(&["--vary", "padding=1,2", "--rounds", "1000", "--duration", "5h"], &["days", "leave out values"]);
-    fails(&["--vary", "padding=1,2", "--fault", "kill@1s"], &["docshape run"]);
+    fails(&["--vary", "padding=1,2", "--threshold", "a.b.p99<1s"], &["docshape run"]);
     finish(place.docshape(&["sweep", "--resume", "/nonexistent"])).error(2, &["no such folder"]);
     place.assert_nothing_left();
 }

@@ -10,11 +10,14 @@ use std::time::Duration;
 use docshape::compile::Choice;
 use docshape::engine::{RoundPlan, StopFlag};
 use docshape::plan::Plan;
+use docshape::record::FaultKind;
 use docshape::report::{Renderer, Report, Terminal};
 use docshape::results::verification::{StrategyFindings, Verification, VerifyPhase};
 use docshape::scenario::{Diagnostics, Source, read};
+use docshape::server::client::MongoTarget;
+use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions};
 use docshape::server::{ReplyKind, Target};
-use docshape::verify::{Verifier, VerifySettings};
+use docshape::verify::{Fault, Verifier, VerifySettings};
 use futures_util::stream::{self, StreamExt};
 use harness::{Bench, bench, choice, plan};
 
@@ -27,7 +30,8 @@ async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Veri
     let namespace = harness::namespace(&plan.name, id);
     let settings = VerifySettings { namespace, command, calls, clients: 16, timeout: Duration::from_secs(10) };
     let target = bench.client(settings.connections()).await;
-    let verifier = Verifier { plan, settings, target: &target, progress: &|_, _| {}, stop: StopFlag::default() };
+    let verifier =
+        Verifier { plan, settings, target: &target, progress: &|_, _| {}, fault: None, stop: StopFlag::default() };
     verifier.run().await.unwrap()
 }
 
@@ -312,6 +316,100 @@ async fn sixteen_writers_leave_full_pages_without_gap_or_twin() {
 }
 
 /// The catalogue's files.
+/// Verifies strategies on a server of its own, to which a fault happens.
+async fn disturbed(text: &str, strategies: &[&str], kind: FaultKind) -> Verification {
+    let temp = tempfile::tempdir().unwrap();
+    let options = EmbeddedOptions { is_disturbed: true, ..harness::options(temp.path()) };
+    let server = EmbeddedMongod::start(&options).await.unwrap();
+    let strategies = strategies.iter().map(|name| (*name).to_owned()).collect();
+    let plan = &plan(text, &Choice { strategies, ..Choice::default() });
+    let (namespace, command) = (harness::namespace(&plan.name, "f"), "docshape verify it".to_owned());
+    let settings = VerifySettings { namespace, command, calls: 400, clients: 16, timeout: Duration::from_secs(10) };
+    let (uri, patience) = (server.patient_uri(), Duration::from_secs(30));
+    let target = &MongoTarget::connect_patiently(&uri, settings.connections(), patience).await.unwrap();
+    let fault = Some(Fault { kind, server: Some(&server) });
+    let verifier = Verifier { plan, settings, target, progress: &|_, _| {}, fault, stop: StopFlag::default() };
+    verifier.run().await.unwrap()
+}
+
+#[tokio::test]
+async fn answers_and_states_hold_through_faults_of_the_primary() {
+    for kind in FaultKind::ALL {
+        let verification = disturbed(SHELVES, &["linked", "embedded"], kind).await;
+        let text = report(&verification);
+        assert!(verification.passes(), "{text}");
+        let held = format!("Answers and states held through {} in 2 strategies.", kind.label());
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&held), "{text}");
+        for strategy in &verification.strategies {
+            let seen = strategy.fault.unwrap();
+            assert_eq!(seen.after_calls, 200);
+            assert!(seen.recovered_ms.is_some(), "{text}");
+            let unknown = strategy.phases.iter().map(|phase| phase.unknown).sum::<u64>();
+            match kind {
+                FaultKind::StepDown => {}
+                FaultKind::Kill => assert!(unknown > 0, "{text}"),
+                // The calls wait, and are answered before their timeout.
+                FaultKind::Stop => assert_eq!((unknown, seen.failed), (0, 0), "{text}"),
+            }
+        }
+    }
+}
+
+/// A count and the books that it counts: in one write, and in two.
+const COUNTED: &str = "
+format: 1
+name: counted
+title: Counted books
+about: Every book is counted on its shelf.
+entities:
+  shelf: { count: 40, fields: { _id: index } }
+operations:
+  add: { arguments: { shelf: uniform(shelf), book: uuid() }, serial: shelf }
+mixes: { default: { add: 1 } }
+strategies:
+  together:
+    collections:
+      shelves: { each: shelf, document: { _id: <shelf._id>, count: 0, books: [] } }
+    operations:
+      add:
+        - { updateOne: shelves, filter: { _id: <shelf> }, update: { $inc: { count: 1 }, $push: { books: <book> } } }
+        - return: ok()
+    state: { shelf: { find: shelves, projection: { _id: 1 } } }
+  apart:
+    collections:
+      shelves: { each: shelf, document: { _id: <shelf._id>, count: 0 } }
+      books: { indexes: [{ shelf: 1 }] }
+    operations:
+      add:
+        - { updateOne: shelves, filter: { _id: <shelf> }, update: { $inc: { count: 1 } } }
+        - { insertOne: books, document: { _id: <book>, shelf: <shelf> } }
+        - return: ok()
+    state: { shelf: { find: shelves, projection: { _id: 1 } } }
+audits:
+  miscounted:
+    about: Shelves whose count is not that of their books.
+    together: { find: shelves, filter: { $expr: { $ne: [$count, { $size: $books }] } } }
+    apart:
+      aggregate: shelves
+      pipeline:
+        - { $lookup: { from: books, localField: _id, foreignField: shelf, as: books } }
+        - { $match: { $expr: { $ne: [$count, { $size: $books }] } } }
+";
+
+#[tokio::test]
+async fn a_kill_between_two_writes_is_found() {
+    let bench = bench(1).await;
+    let plain = verified_text(&bench, COUNTED, &["together", "apart"], 1).await;
+    assert!(plain.passes(), "without a fault there is nothing to find: {}", report(&plain));
+    let killed = disturbed(COUNTED, &["together", "apart"], FaultKind::Kill).await;
+    let text = report(&killed);
+    assert!(killed.strategies[0].is_clean() && !killed.strategies[1].is_clean(), "{text}");
+    assert!(
+        text.contains("did not hold through the kill in apart") && text.contains("audit miscounted fails"),
+        "{text}"
+    );
+}
+
 fn catalogue() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -148,7 +148,7 @@ impl Written {
     fn lines(&mut self, event: &Event<'_>, state: &State) -> Vec<String> {
         match event {
             Event::Started { rounds, arms } => vec![format!("{} of {}", counted(*rounds, "round"), arms.join(", "))],
-            Event::Planned { plan, rate, .. } => vec![planned(plan, *rate), state.times()],
+            Event::Planned { plan, rate, .. } => vec![planned(plan, *rate)],
             Event::Phase { .. } | Event::Slice { .. } => {
                 let Some(phase) = state.phase else { return Vec::new() };
                 if self.round != state.round {
@@ -172,13 +172,11 @@ fn end_of_round(state: &State, elapsed: Duration) -> Vec<String> {
     let done = format!("{}: done{left}", state.round_name(state.round, None));
     let names = state.strategies.iter().map(|strategy| strategy.name.chars().count()).max().unwrap_or(0);
     let row = |texts: StrategyTexts| {
-        let parts =
-            [(texts.rate, "", "/s"), (texts.p50, "p50 ", ""), (texts.p99, "p99 ", ""), (texts.failed, "", " failed")];
-        let parts = parts.into_iter().filter(|(text, ..)| !text.is_empty());
-        let parts: Vec<String> = parts.map(|(text, before, after)| format!("{before}{text}{after}")).collect();
+        let parts = [(texts.rate, "/s"), (texts.failed, " failed")].into_iter().filter(|(text, _)| !text.is_empty());
+        let parts: Vec<String> = parts.map(|(text, after)| text + after).collect();
         format!("  {:names$}  {}", texts.name, parts.join(", ")).trim_end().to_owned()
     };
-    let texts = state.strategies.iter().map(|strategy| strategy.texts(state.rated(), state.timed()));
+    let texts = state.strategies.iter().map(|strategy| strategy.texts(state.rated()));
     std::iter::once(done).chain(texts.map(row)).collect()
 }
 

@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use crate::engine::{Event, RoundPlan, RunPhase};
 use crate::record::Part;
-use crate::report::{count, three};
+use crate::report::count;
 
 use super::strategy::{StrategyProgress, Tally};
 use super::work::{Rates, Work};
-
-/// The parts whose times are shown, the first that is measured.
-const SHOWN: [Part; 3] = [Part::Rate, Part::Saturation, Part::Own];
 
 /// The events of a run so far.
 #[derive(Debug, Default)]
@@ -24,8 +21,8 @@ pub(super) struct State {
     pub(super) phase: Option<RunPhase>,
     pub(super) arm: String,
     pub(super) detail: String,
-    /// What every round measures, and the common rate.
-    pub(super) plan: Option<(RoundPlan, Option<f64>)>,
+    /// What every round measures.
+    pub(super) plan: Option<RoundPlan>,
     work: Work,
     /// Rounds that were completed here, and the first of them, from 0: a run may be resumed.
     finished: u64,
@@ -69,14 +66,10 @@ impl State {
                 self.strategies.iter_mut().for_each(StrategyProgress::end_round);
             }
             Event::Planned { plan, rate, saturation, pilot } => {
-                self.plan = Some((*plan, *rate));
+                self.plan = Some(*plan);
                 self.work = Work::new(plan, Rates { pilot, common: *rate, saturation }, &self.load);
             }
-            Event::Interval { arm, part, interval, .. } => {
-                if let Some(place) = self.place(arm) {
-                    self.strategies[place].interval(*part, &interval.histogram);
-                }
-            }
+            Event::Interval { .. } => {}
         }
     }
 
@@ -111,31 +104,11 @@ impl State {
         self.strategies.iter().position(|strategy| strategy.name == name)
     }
 
-    /// The part whose times are shown.
-    fn shown(&self) -> Option<Part> {
-        let (plan, _) = self.plan.as_ref()?;
-        SHOWN.into_iter().find(|part| is_measured(plan, *part))
-    }
-
-    /// The part whose calls per second are shown.
+    /// The part whose calls per second are shown. Operations by themselves have no common number.
     pub(super) fn rated(&self) -> Option<Part> {
-        let (plan, _) = self.plan.as_ref()?;
-        if plan.saturation.is_some() { Some(Part::Saturation) } else { self.shown().filter(|part| *part != Part::Own) }
-    }
-
-    /// The part whose percentiles are shown. Operations by themselves have no common ones.
-    pub(super) fn timed(&self) -> Option<Part> {
-        self.shown().filter(|part| *part != Part::Own)
-    }
-
-    /// Which times are shown.
-    pub(super) fn times(&self) -> String {
-        let rate = self.plan.as_ref().and_then(|(_, rate)| *rate);
-        match (self.shown(), rate) {
-            (Some(Part::Rate), Some(rate)) => format!("response times at {} calls/s", three(rate)),
-            (Some(Part::Own), _) => "own times of the operations, weighted as in the mix".to_owned(),
-            _ => "service times at saturation".to_owned(),
-        }
+        let plan = self.plan.as_ref()?;
+        let at_rate = plan.rate.map(|_| Part::Rate);
+        plan.saturation.map(|_| Part::Saturation).or(at_rate)
     }
 
     /// What is done now, and how far it is.
@@ -175,14 +148,6 @@ impl State {
         self.plan.as_ref()?;
         let in_rounds = elapsed.saturating_sub(self.started.unwrap_or(elapsed));
         self.work.left(self.rounds.saturating_sub(self.first), self.finished, in_rounds)
-    }
-}
-
-fn is_measured(plan: &RoundPlan, part: Part) -> bool {
-    match part {
-        Part::Own => plan.own.is_some(),
-        Part::Rate => plan.rate.is_some(),
-        Part::Saturation => plan.saturation.is_some(),
     }
 }
 
@@ -238,12 +203,12 @@ mod tests {
     }
 
     #[test]
-    fn times_at_the_common_rate_are_shown_first() {
+    fn calls_per_second_are_those_at_saturation_where_measured() {
         let mut state = piloted();
-        assert_eq!((state.shown(), state.rated()), (Some(Part::Saturation), Some(Part::Saturation)));
+        assert_eq!(state.rated(), Some(Part::Saturation));
         let rate = Some(PartCalls { calls: 10, seconds: None });
-        let plan = RoundPlan { rate, ..RoundPlan::saturation(400, 100) };
-        state.take(&Event::Planned { plan, rate: Some(1_430.0), saturation: &[400; 2], pilot: &[] }, SECOND);
-        assert_eq!((state.shown(), state.times().as_str()), (Some(Part::Rate), "response times at 1,430 calls/s"));
+        let plan = RoundPlan { rate, saturation: None, ..RoundPlan::saturation(400, 100) };
+        state.take(&Event::Planned { plan, rate: Some(1_430.0), saturation: &[0; 2], pilot: &[] }, SECOND);
+        assert_eq!(state.rated(), Some(Part::Rate));
     }
 }

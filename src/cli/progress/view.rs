@@ -10,8 +10,8 @@ use super::strategy::StrategyTexts;
 
 /// The most lines, so that what is above stays in sight.
 const LINES: usize = 12;
-/// Lines besides those of strategies: what is done now, the bar, the headings, and what the times are.
-const OTHERS: usize = 4;
+/// Lines besides those of strategies: what is done now, the bar, and the headings.
+const OTHERS: usize = 3;
 
 /// The widest bar, and the longest name of a strategy that is shown whole.
 const BAR: usize = 30;
@@ -35,13 +35,11 @@ struct ProgressColumn {
     rank: usize,
 }
 
-static COLUMNS: [ProgressColumn; 6] = [
-    ProgressColumn { heading: "", text: |of| &of.name, is_left: true, style: Style::new(), rank: 6 },
+static COLUMNS: [ProgressColumn; 4] = [
+    ProgressColumn { heading: "", text: |of| &of.name, is_left: true, style: Style::new(), rank: 4 },
     ProgressColumn { heading: "calls", text: |of| &of.calls, is_left: false, style: Style::new(), rank: 1 },
-    ProgressColumn { heading: "calls/s", text: |of| &of.rate, is_left: false, style: Style::new(), rank: 3 },
-    ProgressColumn { heading: "p50", text: |of| &of.p50, is_left: false, style: Style::new(), rank: 2 },
-    ProgressColumn { heading: "p99", text: |of| &of.p99, is_left: false, style: Style::new(), rank: 4 },
-    ProgressColumn { heading: "failed", text: |of| &of.failed, is_left: false, style: RED, rank: 5 },
+    ProgressColumn { heading: "calls/s", text: |of| &of.rate, is_left: false, style: Style::new(), rank: 2 },
+    ProgressColumn { heading: "failed", text: |of| &of.failed, is_left: false, style: RED, rank: 3 },
 ];
 
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -55,9 +53,7 @@ impl Screen {
         // The last line of a terminal is for the cursor.
         let room = LINES.min(self.rows.saturating_sub(1)).saturating_sub(OTHERS);
         if state.plan.is_some() && room > 0 {
-            let table = self.table(state, room);
-            let note = (!table.is_empty()).then(|| self.line(&format!("  {}", state.times()), FAINT));
-            lines.extend(table.into_iter().chain(note));
+            lines.extend(self.table(state, room));
         }
         lines.join("\n")
     }
@@ -72,7 +68,7 @@ impl Screen {
     fn table(self, state: &State, room: usize) -> Vec<String> {
         let (chosen, more) = chosen(state, room);
         let cut = |texts: StrategyTexts| StrategyTexts { name: texts.name.chars().take(NAME).collect(), ..texts };
-        let all = chosen.into_iter().map(|place| cut(state.strategies[place].texts(state.rated(), state.timed())));
+        let all = chosen.into_iter().map(|place| cut(state.strategies[place].texts(state.rated())));
         let all: Vec<StrategyTexts> = all.collect();
         let columns = self.columns_of(&all);
         if all.iter().all(|texts| texts.calls.is_empty()) {
@@ -189,12 +185,12 @@ mod tests {
         let lines = WIDE.lines(&state, SECOND * 16);
         assert_eq!(lines.lines().count(), LINES, "{lines}");
         assert!(
-            lines.contains("strategy_0 ") && lines.contains("strategy_6 ") && lines.contains("and 13 more"),
+            lines.contains("strategy_0 ") && lines.contains("strategy_7 ") && lines.contains("and 12 more"),
             "{lines}"
         );
-        assert!(!lines.contains("strategy_7 "), "{lines}");
+        assert!(!lines.contains("strategy_8 "), "{lines}");
         let low = Screen { rows: 9, ..WIDE }.lines(&state, SECOND * 16);
-        assert_eq!((low.lines().count(), low.contains("and 17 more")), (8, true), "{low}");
+        assert_eq!((low.lines().count(), low.contains("and 16 more")), (8, true), "{low}");
     }
 
     #[test]

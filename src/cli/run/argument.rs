@@ -8,13 +8,10 @@ use clap::{Args, ValueEnum};
 use crate::cli::argument::{ServerArguments, SubjectArguments};
 use crate::cli::compare::SavedRunArguments;
 use crate::cli::exit::CliError;
-use crate::cli::value::{ConnectionString, Rate, duration, fault, name, percent, rate, round_trip_time, seed, whole};
+use crate::cli::value::{ConnectionString, Rate, duration, name, percent, rate, round_trip_time, seed, whole};
 use crate::compile::DEFAULT_SEED;
-use crate::results::{Arrivals, CLIENTS_AT_RATE, Fault, LoadModel, Part, Preset, RunSettings};
+use crate::results::{Arrivals, CLIENTS_AT_RATE, LoadModel, Part, Preset, RunSettings};
 use crate::stats::Threshold;
-
-/// How long, in seconds, a window goes on after its fault unless --duration says so.
-const AFTER_FAULT: f64 = 10.0;
 
 /// `run`.
 #[derive(Debug, Clone, Args)]
@@ -41,14 +38,14 @@ pub struct RunArguments {
     /// Both are replica sets or sharded clusters. They take turns round by round, with the same data and calls. Each has a run in
     /// the run folder, in `a` and `b`.
     #[arg(long, value_names = ["URI_A", "URI_B"], num_args = 2,
-          conflicts_with_all = ["resume", "uri", "fault", "mongod", "cache_gb", "shared_mongod", "junit", "SavedRunArguments"])]
+          conflicts_with_all = ["resume", "uri", "mongod", "cache_gb", "shared_mongod", "junit", "SavedRunArguments"])]
     pub ab: Vec<ConnectionString>,
     /// Measure what the claims of the scenario need, or those with these ids [default: an ordinary run]
     ///
     /// Claims with the same mix, clients and parameters share a run, in a folder of its own: the strategies that they name, and
     /// only the parts that decide them. The rounds of all runs are interleaved. claims.json in the run folder has the verdicts. For example --claims, or --claims=C1,C2.
     #[arg(long, value_name = "IDS", num_args = 0..=1, require_equals = true, value_delimiter = ',', value_parser = name,
-          conflicts_with_all = ["resume", "ab", "strategies", "all_strategies", "mix", "only", "clients", "rate", "arrivals", "fault",
+          conflicts_with_all = ["resume", "ab", "strategies", "all_strategies", "mix", "only", "clients", "rate", "arrivals",
                                 "threshold", "junit", "keep", "SavedRunArguments"])]
     pub claims: Option<Vec<String>>,
     /// Write the run's validity and thresholds to FILE as JUnit XML [default: no file]
@@ -147,14 +144,6 @@ pub struct MeasurementArguments {
     /// Percentage of calls that may fail before the run is invalid, 0 to 100
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent::<100>, allow_hyphen_values = true)]
     pub error_budget: f64,
-    /// Cause a fault in every window: stepdown, kill or stop, such as kill@5s [default: none]
-    ///
-    /// FAULT happens the given time after the start of every window at the common rate, which is then the only part that is
-    /// measured, in one slice: stepdown makes the primary step down, kill ends its process (SIGKILL) and starts it again, stop
-    /// stops it (SIGSTOP) for 5 s. Kill and stop are for embedded servers; stepdown of a server of yours requires --yes. There is
-    /// no verdict about times; the report says how long each strategy took to recover, and whether its data are right.
-    #[arg(long, value_name = "FAULT", value_parser = fault, conflicts_with = "shared_mongod")]
-    pub fault: Option<Fault>,
     /// Exit with 1 unless STRATEGY.OPERATION.METRIC<VALUE; may be repeated [default: none]
     ///
     /// For example 'embedded.read_post.p99<5ms'. METRIC is a time (p50, p90, p99, p999 or p99.9, mean, max; VALUE in us, ms
@@ -174,8 +163,6 @@ impl RunArguments {
     pub fn settings(&self) -> RunSettings {
         let given = &self.measurement;
         let usual = RunSettings::of(given.preset);
-        let with_fault = given.fault.filter(|_| given.calls.is_none()).map(|fault| fault.after + AFTER_FAULT);
-        let seconds = given.duration.map(|duration| duration.as_secs_f64()).or(with_fault);
         RunSettings {
             seed: given.seed,
             load: given.load(),
@@ -190,7 +177,7 @@ impl RunArguments {
             same_data: given.same_data,
             calls: given.calls,
             rate_calls: given.calls,
-            duration: seconds,
+            duration: given.duration.map(|duration| duration.as_secs_f64()),
             timeout: given.timeout.as_secs_f64(),
             set: self.subject.set.clone(),
             shares: self.subject.share.clone(),
@@ -198,7 +185,6 @@ impl RunArguments {
             cache_gb: Some(self.server.embedded.cache_gb()),
             noise: given.noise,
             error_budget: given.error_budget,
-            fault: given.fault,
             thresholds: given.threshold.iter().map(ToString::to_string).collect(),
             ..usual
         }
@@ -209,11 +195,8 @@ impl MeasurementArguments {
     /// Rejects options of a part that is not measured.
     ///
     /// # Errors
-    /// When the common rate is set and left out, or a fault is asked for in another part.
+    /// When the common rate is set and left out.
     pub fn check_parts(&self) -> Result<(), CliError> {
-        if self.fault.is_some() && !self.only.is_empty() && self.only != [Part::Rate] {
-            return Err(CliError::usage("--fault measures the common rate alone: omit --only"));
-        }
         let given = [("rate", self.rate.is_some()), ("arrivals", self.arrivals.is_some())];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((name, _)) if !self.parts().contains(&Part::Rate) => {
@@ -236,9 +219,6 @@ impl MeasurementArguments {
 
     /// Returns the parts to measure, in their order.
     fn parts(&self) -> Vec<Part> {
-        if self.fault.is_some() {
-            return vec![Part::Rate];
-        }
         Part::ALL.into_iter().filter(|part| self.only.is_empty() || self.only.contains(part)).collect()
     }
 }
@@ -303,7 +283,6 @@ mod tests {
             "share" => "a=5%",
             "duration" | "timeout" | "rtt" => "3s",
             "threshold" => "a.b.p99<5ms",
-            "fault" => "kill@5s",
             _ => "5",
         })
     }

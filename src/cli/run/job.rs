@@ -256,11 +256,6 @@ impl<'j> ServerJob<'j> {
         let Some(first) = self.points.first() else { return Err(CliError::usage("there is nothing to measure")) };
         let mut settings = first.settings.clone();
         let (placement, warning) = Placement::of(choice, arms, &mut settings);
-        if let (Placement::Shared(ServerChoice::Embedded(_)), Some(fault)) = (&placement, settings.fault) {
-            return Err(CliError::usage(format!(
-                "--fault {fault} needs a server per strategy: try fewer --strategies or a smaller --cache-gb"
-            )));
-        }
         for point in &mut self.points {
             point.settings.cache_gb = settings.cache_gb;
             point.settings.shared_mongod.clone_from(&settings.shared_mongod);

@@ -15,11 +15,9 @@ mod threshold;
 
 use std::path::{Path, PathBuf};
 
-use tokio::time::Instant;
-
 use crate::campaign::{Interleaving, Rounds, carry_out};
-use crate::record::{Fault, FaultKind};
-use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report, smoke};
+use crate::report::write::smoke::smoke as smoke_result;
+use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
 use crate::results::{self, Preset, RunSettings, Status, StudyKind};
 use crate::stats;
 
@@ -34,7 +32,7 @@ pub use argument::{MeasurementArguments, RunArguments};
 use conclude::{Concluded, conclude, write_reports};
 pub use invocation::Invocation;
 use job::{JobServers, PointSetup, ServerJob};
-use smoke::{SmokeTimes, next_run};
+use smoke::next_command;
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
 ///
@@ -65,8 +63,7 @@ fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
     let point = PointSetup::new(ready, chosen, settings, folder);
-    Run { arguments, invocation, comparison, progress: Progress::start(), began: Instant::now() }
-        .on_server(point, choice)
+    Run { arguments, invocation, comparison, progress: Progress::start() }.on_server(point, choice)
 }
 
 fn resume_study(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError> {
@@ -87,8 +84,8 @@ fn resume_study(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliErr
     let choice = resume::server(&arguments.server, &record)?;
     let point = PointSetup::resumed(record, folder)?;
     let comparison = BaselineComparison::of(&arguments.saved_run, &point.settings, &point.ready.plan.name)?;
-    let (invocation, progress, began) = (Invocation::now(), Progress::start(), Instant::now());
-    Run { arguments, invocation, comparison, progress, began }.on_server(point, choice)
+    let (invocation, progress) = (Invocation::now(), Progress::start());
+    Run { arguments, invocation, comparison, progress }.on_server(point, choice)
 }
 
 /// The report files of a complete run.
@@ -130,20 +127,6 @@ pub fn check_threads(settings: &RunSettings) -> Result<(), CliError> {
     )))
 }
 
-/// Rejects a fault that cannot be caused on this server, or not without the user's consent.
-fn check_fault(fault: Option<Fault>, choice: &ServerChoice, is_confirmed: bool) -> Result<(), CliError> {
-    match (fault, choice) {
-        (None, _) | (_, ServerChoice::Embedded(_)) => Ok(()),
-        (Some(Fault { kind: FaultKind::StepDown, .. }), ServerChoice::Uri(_)) if is_confirmed => Ok(()),
-        (Some(fault @ Fault { kind: FaultKind::StepDown, .. }), ServerChoice::Uri(_)) => Err(CliError::usage(format!(
-            "--fault {fault} makes the primary of your replica set step down for everybody who uses it: confirm with --yes"
-        ))),
-        (Some(fault), ServerChoice::Uri(_)) => Err(CliError::usage(format!(
-            "--fault {fault} needs embedded servers, whose processes are docshape's own: omit --uri and MONGODB_URI, or use stepdown"
-        ))),
-    }
-}
-
 /// A run that is ready to be measured.
 struct Run {
     arguments: RunArguments,
@@ -151,7 +134,6 @@ struct Run {
     /// What it is compared with and saved as.
     comparison: BaselineComparison,
     progress: Progress,
-    began: Instant,
 }
 
 impl Run {
@@ -162,7 +144,6 @@ impl Run {
                  stays with `docshape server start`",
             ));
         }
-        check_fault(point.settings.fault, &choice, self.arguments.server.yes)?;
         let folder = point.folder.clone();
         let RunArguments { server, no_verify, .. } = &self.arguments;
         let job = ServerJob::new(vec![point], &self.invocation, &server.databases, !no_verify);
@@ -172,7 +153,7 @@ impl Run {
     }
 
     async fn measure(&self, points: Vec<PointSetup>, measured: &JobServers<'_>) -> Result<Exit, CliError> {
-        let Run { arguments, invocation, comparison, progress, began } = self;
+        let Run { arguments, invocation, comparison, progress } = self;
         let Some(mut begun) = measured.begin_all(points, invocation)?.pop() else { return Ok(Exit::Success) };
         comparison.check(&mut begun.record)?;
         let observer = (progress, &begun.log);
@@ -182,11 +163,10 @@ impl Run {
         progress.end();
         let (Some(point), setup) = (rounds.points.first_mut(), &begun.setup) else { return Ok(Exit::Success) };
         let Concluded { exit, report } = conclude(point, result, &setup.folder, arguments.junit.as_deref())?;
-        let (record, took) = (&point.record, point.took);
+        let record = &point.record;
         let is_smoke = record.settings.preset == Preset::Smoke && setup.resumed.is_none() && !arguments.full;
         output::print(&if is_smoke {
-            let took = SmokeTimes { whole: began.elapsed(), rounds: took };
-            smoke(record, &report, &next_run(arguments, record, took))
+            smoke_result(record, &report, &next_command(arguments))
         } else {
             terminal_of_run(&report, arguments.full)
         })?;

@@ -18,7 +18,6 @@ impl Placement {
     /// Places a run of `arms` strategies, writes into its settings what was decided, and returns what the user should know.
     pub fn of(choice: ServerChoice, arms: usize, settings: &mut RunSettings) -> (Placement, Option<String>) {
         let ServerChoice::Embedded(options) = choice else { return (Placement::Shared(choice), None) };
-        let options = EmbeddedOptions { is_disturbed: settings.fault.is_some(), ..options };
         if settings.shared_mongod.is_some() {
             return (Placement::Shared(ServerChoice::Embedded(options)), None);
         }

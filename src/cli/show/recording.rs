@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use bson::{Document, RawDocument, RawDocumentBuf, rawdoc};
 
+use crate::server::wrapper::{Sending, TargetWrapper};
 use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target, Transaction};
 
 use super::statement::statement;
@@ -53,14 +54,22 @@ impl<'t, T: Target> RecordingTarget<'t, T> {
     }
 }
 
-impl<T: Target> Target for RecordingTarget<'_, T> {
-    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
-        let reply = self.target.run(database, command.clone(), kind).await;
-        self.keep_command("db", &command, kind, gist(database, &command, &reply));
+impl<T: Target> TargetWrapper for RecordingTarget<'_, T> {
+    type Inner = T;
+
+    fn inner(&self) -> &T {
+        self.target
+    }
+
+    async fn pass(&self, sending: Sending<'_>) -> Result<Reply, Failure> {
+        let handle = if sending.transaction.is_some() { "tx" } else { "db" };
+        let (database, command, kind) = (sending.database, sending.command.clone(), sending.kind);
+        let reply = sending.send(self.target).await;
+        self.keep_command(handle, &command, kind, gist(database, &command, &reply));
         reply
     }
 
-    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
+    async fn pass_begin(&self, w: &str) -> Result<Transaction, Failure> {
         let written = w.parse::<u32>().map_or_else(|_| format!("'{w}'"), |members| members.to_string());
         let begin = format!(
             "var session = db.getMongo().startSession()\n\
@@ -71,26 +80,14 @@ impl<T: Target> Target for RecordingTarget<'_, T> {
         self.target.begin(w).await
     }
 
-    async fn run_in(
-        &self,
-        transaction: &mut Transaction,
-        database: &str,
-        command: RawDocumentBuf,
-        kind: ReplyKind,
-    ) -> Result<Reply, Failure> {
-        let reply = self.target.run_in(transaction, database, command.clone(), kind).await;
-        self.keep_command("tx", &command, kind, gist(database, &command, &reply));
-        reply
-    }
-
-    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+    async fn pass_commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
         let done = self.target.commit(transaction).await;
         let gist = done.as_ref().err().map_or_else(String::new, |failure| format!("error: {failure}"));
         self.keep("session.commitTransaction()", gist);
         done
     }
 
-    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
+    async fn pass_abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
         self.keep("session.abortTransaction()", String::new());
         self.target.abort(transaction).await
     }

@@ -59,8 +59,8 @@ impl SweepArguments {
     /// When an option belongs to a single run.
     pub fn run(&self) -> Result<RunArguments, CliError> {
         let mut measurement = self.measurement.clone();
-        if measurement.fault.is_some() || !measurement.threshold.is_empty() {
-            return Err(CliError::usage("--fault and --threshold are for a single run: use them with `docshape run`"));
+        if !measurement.threshold.is_empty() {
+            return Err(CliError::usage("--threshold is for a single run: use it with `docshape run`"));
         }
         measurement.rounds = measurement.rounds.or(Some(ROUNDS).filter(|_| !measurement.is_smoke()));
         Ok(RunArguments {

@@ -5,8 +5,9 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::argument::ServerArguments;
-use crate::cli::value::{assignment, duration, name, seed, whole};
+use crate::cli::value::{assignment, duration, fault, name, seed, whole};
 use crate::compile::{Choice, DEFAULT_SEED};
+use crate::record::FaultKind;
 
 /// `verify`.
 #[derive(Debug, Clone, Args)]
@@ -40,6 +41,13 @@ pub struct VerifyArguments {
     /// Timeout per call
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
+    /// Cause a fault in the middle of the unordered calls of every strategy: stepdown, kill or stop [default: none]
+    ///
+    /// stepdown makes the primary step down, kill ends its process (SIGKILL) and starts it again on the same data, stop stops it
+    /// (SIGSTOP) for 5 s. Kill and stop are for embedded servers; stepdown of a server of yours requires --yes. What clients see of
+    /// it is counted, and audits and states are judged as without it: calls with an unknown outcome may have taken effect or not.
+    #[arg(long, value_name = "FAULT", value_parser = fault, conflicts_with = "call")]
+    pub fault: Option<FaultKind>,
     /// Seed of the generated data and of the sequence of calls
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,

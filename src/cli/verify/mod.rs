@@ -6,20 +6,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::plan::Plan;
+use crate::record::FaultKind;
 use crate::report::{Report, counted};
 use crate::results::RunSettings;
 use crate::results::verification::{Verification, VerifyPhase};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
-use crate::server::embedded::Checkpoints;
+use crate::server::embedded::{Checkpoints, EmbeddedOptions};
 use crate::server::namespace::Namespace;
-use crate::verify::{Verifier, VerifySettings};
+use crate::server::turns::EmbeddedServers;
+use crate::verify::{Fault, Verifier, VerifySettings};
 
 use super::exit::{CliError, Exit};
 use super::report::terminal;
 use super::reservation::databases;
 use super::run::Invocation;
 use super::scenario::{Ready, already_printed, prepare_source, print_diagnostics};
-use super::session::Session;
+use super::server::ServerChoice;
+use super::session::{Session, on_main_thread};
 use super::{catalogue, output};
 pub use argument::VerifyArguments;
 
@@ -56,20 +59,67 @@ fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliE
         .map(|time| ready(arguments, &source, &scenario, arguments.seed.wrapping_add(time)))
         .collect::<Result<_, _>>()?;
     let choice = arguments.server.choice()?.with_checkpoints(Checkpoints::EveryFewSeconds);
+    check_fault(arguments.fault, &choice)?;
     let namespace = arguments.server.databases.namespace(&scenario.name.value, &Invocation::now().id);
-    let mut names = all.first().map(|ready| databases(&namespace, &ready.plan)).unwrap_or_default();
-    if arguments.call.is_none() {
-        let arms = all.first().into_iter().flat_map(|ready| ready.plan.arms.iter());
-        names.extend(arms.flat_map(|arm| [namespace.names.concurrent(&arm.name), namespace.names.in_order(&arm.name)]));
-    }
     let quit = choice.quit_error("");
-    Session::run(choice, quit, async |session| {
+    let work = Work { arguments, name, all, namespace };
+    match (arguments.fault, choice) {
+        (Some(kind), ServerChoice::Embedded(options)) => on_main_thread(quit, async |stop| {
+            let options = EmbeddedOptions { is_disturbed: true, ..options };
+            let disturbed = async |sessions: Vec<Session>, servers: &EmbeddedServers| {
+                let fault = Fault { kind, server: servers.servers().first() };
+                work.on(&sessions[0], Some(fault)).await
+            };
+            Session::with_each(&options, 1, &stop, disturbed).await
+        }),
+        (kind, choice) => Session::run(choice, quit, async |session| {
+            work.on(&session, kind.map(|kind| Fault { kind, server: None })).await
+        }),
+    }
+}
+
+/// Rejects a fault that cannot be caused on this server, or not without the user's consent.
+fn check_fault(fault: Option<FaultKind>, choice: &ServerChoice) -> Result<(), CliError> {
+    match (fault, choice) {
+        (None, _) | (_, ServerChoice::Embedded(_)) => Ok(()),
+        (Some(FaultKind::StepDown), ServerChoice::Uri(server)) if server.is_confirmed => Ok(()),
+        (Some(FaultKind::StepDown), ServerChoice::Uri(_)) => Err(CliError::usage(
+            "--fault stepdown makes the primary of your replica set step down for everybody who uses it: confirm with --yes",
+        )),
+        (Some(kind), ServerChoice::Uri(_)) => Err(CliError::usage(format!(
+            "--fault {} needs embedded servers, whose processes are docshape's own: omit --uri and MONGODB_URI, or use stepdown",
+            kind.name()
+        ))),
+    }
+}
+
+/// The verifications of one scenario.
+struct Work<'w> {
+    arguments: &'w VerifyArguments,
+    /// As the user named the scenario.
+    name: &'w str,
+    /// One per seed.
+    all: Vec<Ready>,
+    namespace: Namespace,
+}
+
+impl Work<'_> {
+    /// Makes them one after the other, up to the first that fails.
+    async fn on(self, session: &Session, fault: Option<Fault<'_>>) -> Result<Exit, CliError> {
+        let Work { arguments, name, all, namespace } = self;
+        let mut names = all.first().map(|ready| databases(&namespace, &ready.plan)).unwrap_or_default();
+        if arguments.call.is_none() {
+            let arms = all.first().into_iter().flat_map(|ready| ready.plan.arms.iter());
+            names.extend(
+                arms.flat_map(|arm| [namespace.names.concurrent(&arm.name), namespace.names.in_order(&arm.name)]),
+            );
+        }
         let check_all = async || {
             let mut exit = Exit::Success;
             for ready in all {
                 exit = match arguments.call {
-                    None => check(arguments, &session, &namespace, name, ready).await?,
-                    Some(call) => show(arguments, &session, &namespace, (ready, call)).await?,
+                    None => check(arguments, session, &namespace, name, (ready, fault)).await?,
+                    Some(call) => show(arguments, session, &namespace, (ready, call)).await?,
                 };
                 if exit != Exit::Success {
                     break;
@@ -78,7 +128,7 @@ fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliE
             Ok(exit)
         };
         session.with_databases(&namespace, &names, check_all).await
-    })
+    }
 }
 
 /// The scenario with the strategies that are to be checked, the reference first.
@@ -116,7 +166,7 @@ async fn check(
     session: &Session,
     namespace: &Namespace,
     scenario: &str,
-    mut ready: Ready,
+    (mut ready, fault): (Ready, Option<Fault<'_>>),
 ) -> Result<Exit, CliError> {
     let started = Instant::now();
     let names = ready.plan.arms.iter().map(|arm| arm.name.clone()).collect();
@@ -136,7 +186,8 @@ async fn check(
         timeout: arguments.timeout,
     };
     let target = session.client(settings.connections()).await?;
-    let verifier = Verifier { plan: &plan, settings, target: &target, progress: &progress, stop: session.stop.clone() };
+    let verifier =
+        Verifier { plan: &plan, settings, target: &target, progress: &progress, fault, stop: session.stop.clone() };
     let verification = Verification { skipped: ready.skipped, ..verifier.run().await? };
     if arguments.all && verification.passes() {
         output::print(&passing_line(scenario, &verification, started.elapsed()))?;
@@ -189,6 +240,7 @@ pub async fn verify_before_run(
         },
         target: &target,
         progress: &|_, _| {},
+        fault: None,
         stop: session.stop.clone(),
     };
     announce("checking that the strategies return the same results");
@@ -235,6 +287,7 @@ async fn show(
         },
         target: &target,
         progress: &|_, _| {},
+        fault: None,
         stop: session.stop.clone(),
     };
     let shown = verifier.run_single_call(call).await?;

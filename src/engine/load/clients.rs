@@ -216,9 +216,6 @@ impl<T: Target> Clients<T> {
             () = limit => None,
         };
         let done = Instant::now();
-        if let (Some(recovery), Some(Ok(_))) = (&self.slice.recovery, &result) {
-            recovery.answer(sent, done);
-        }
         let trace = interpreter.trace;
         let is_unknown = |error| trace.is_outcome_unknown(error);
         let call = Call {

@@ -5,6 +5,5 @@ pub(crate) mod clients;
 pub(crate) mod load_threads;
 pub(crate) mod pacer;
 pub(crate) mod queue;
-pub(crate) mod recovery;
 pub(crate) mod slice;
 pub(crate) mod stop;

@@ -14,7 +14,6 @@ use crate::record::{IntervalHistogram, Recorder};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
 use super::queue::DueQueue;
-use super::recovery::RecoveryWatch;
 use super::stop::StopFlag;
 
 /// The length of the intervals of the latency log.
@@ -121,8 +120,6 @@ pub struct Slice {
     pub interval: Instant,
     /// The length of an interval.
     pub every: Duration,
-    /// Watches the answers when a fault happens in it.
-    pub recovery: Option<Arc<RecoveryWatch>>,
 }
 
 impl Slice {
@@ -140,7 +137,6 @@ impl Slice {
             stop: StopFlag::default(),
             interval: Instant::now(),
             every: INTERVAL,
-            recovery: None,
         }
     }
 }

@@ -38,7 +38,7 @@ pub enum RunError {
         failure: Failure,
     },
     /// The server does not step down.
-    #[error("the server did not step down: {0}; use a user with the role clusterManager, or another fault")]
+    #[error("the server did not step down: {0}; use a user with the role clusterManager, or an embedded server")]
     Fault(#[source] Failure),
     /// The scenario has a mistake or the server was lost.
     #[error(transparent)]

@@ -85,9 +85,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
 
     /// The changes of the primary of an arm's server since the last time.
     pub(super) fn changes(&self, arm: usize) -> Vec<PrimaryChange> {
-        let changes = self.target(arm).take_primary_changes();
-        // A client of a disturbed server of docshape's own notices the fault, which is an event already, when it is used again.
-        if self.settings.fault.is_some() && !self.servers.are_shared() { Vec::new() } else { changes }
+        self.target(arm).take_primary_changes()
     }
 
     /// Adds the changes of the primary since the last time to the events of an arm; `part` is what was measured meanwhile.

@@ -1,16 +1,13 @@
-//! Sizes of collections and documents, read between the measured slices.
+//! Sizes of collections and their documents, read before and after the measured calls.
 
 use std::collections::BTreeMap;
 
-use bson::{RawDocumentBuf, rawdoc};
+use bson::rawdoc;
 
 use crate::engine::step::reply::documents;
-use crate::plan::{Arm, LoopOver, Plan, Value, Writer};
-use crate::results::{CollectionSizes, GrowthSample};
-use crate::server::{Db, Failure, FailureKind, Reply, ReplyKind, Target};
-
-/// The number of the most popular records whose growth is followed.
-const TRACKED: u64 = 3;
+use crate::plan::{Arm, Value};
+use crate::results::CollectionSizes;
+use crate::server::{Db, Failure, Reply, ReplyKind, Target};
 
 /// Reads the sizes of all collections of an arm; those of one `for` together.
 pub(super) async fn sizes<T: Target>(
@@ -116,51 +113,4 @@ fn number(value: Option<Value>) -> u64 {
 
 fn rows(reply: Reply) -> impl Iterator<Item = Value> {
     documents(reply).items().into_iter().flatten().collect::<Vec<_>>().into_iter()
-}
-
-/// Reads the sizes of the documents of the most popular records, in collections with a document per record of an entity
-/// without a parent.
-pub(super) async fn growth<T: Target>(
-    db: &Db<'_, T>,
-    plan: &Plan,
-    arm: &Arm,
-    calls: u64,
-) -> Result<Vec<GrowthSample>, Failure> {
-    let mut samples = Vec::new();
-    for collection in &arm.collections {
-        let Some([only]) = collection.loops.as_deref() else { continue };
-        let LoopOver::Entity(entity) = only.over else { continue };
-        if plan.data.entities[entity].parent.is_some() {
-            continue;
-        }
-        for ordinal in 0..TRACKED.min(plan.data.len(entity)) {
-            let command = size_command(&collection.name, &plan.data.reference(entity, ordinal))?;
-            let reply = db.run(command, ReplyKind::Cursor).await?;
-            let bytes = rows(reply).next().and_then(|row| row.plain_field("size"));
-            samples.push(GrowthSample {
-                calls,
-                collection: collection.name.clone(),
-                label: format!("{} {ordinal}", plan.data.entities[entity].name),
-                bytes: number(bytes),
-            });
-        }
-    }
-    Ok(samples)
-}
-
-fn size_command(collection: &str, id: &Value) -> Result<RawDocumentBuf, Failure> {
-    let (mut filter, open) = Writer::new();
-    filter.value("_id", id).map_err(|error| Failure {
-        kind: FailureKind::Driver,
-        message: error.to_string(),
-        labels: Vec::new(),
-    })?;
-    let filter = filter.finish(open);
-    Ok(rawdoc! {
-        "find": collection,
-        "filter": filter,
-        "projection": { "_id": 0, "size": { "$bsonSize": "$$ROOT" } },
-        "limit": 1,
-        "singleBatch": true,
-    })
 }

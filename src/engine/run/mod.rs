@@ -7,7 +7,6 @@ pub(crate) mod documents;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod experiment;
-mod fault;
 mod inspect;
 pub(crate) mod life;
 pub(crate) mod loader;

@@ -132,6 +132,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     pub(super) fn listed(&self, seed: Seed, calls: &Arc<[u64]>, clients: usize) -> SliceSpec {
         let (end, listed) = (SliceEnd::AtCall(calls.len() as u64), Some(Arc::clone(calls)));
-        SliceSpec { seed, every: INTERVAL, clients, end, listed, open: None, logged: None, fault: None }
+        SliceSpec { seed, every: INTERVAL, clients, end, listed, open: None, logged: None }
     }
 }

@@ -20,7 +20,7 @@ use super::inspect;
 use super::meters::Meters;
 use super::provision::Purpose;
 use super::round_plan::{MeasuredRound, RoundPlan};
-use super::schedule::{Window, end_of_part, is_sampled, shuffled};
+use super::schedule::{Window, end_of_part, shuffled};
 use super::slice_spec::{ARRIVALS, SliceSpec, WARM_UP_ARRIVALS};
 
 /// The pieces of a warm-up.
@@ -221,12 +221,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let blocks = self.blocks(window);
         let most = blocks.unwrap_or(u64::MAX).min(self.settings.slices);
         let slices = |arm| self.window_of(arm, part, window).slices(most, self.clients_of(part), load);
-        // A fault hits a strategy in a window of its own, not between slices of the others.
-        let slices = match self.fault_of(part) {
-            Some(_) => 1,
-            None => cells.iter().map(|cell| slices(cell.arm)).min().unwrap_or(1),
-        };
-        let is_last = round.plan.parts().last() == Some(part);
+        let slices = cells.iter().map(|cell| slices(cell.arm)).min().unwrap_or(1);
         let mut orders = Vec::new();
         for slice in 0..slices {
             let mut order = Vec::new();
@@ -238,9 +233,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                     continue;
                 }
                 order.push(cell.arm);
-                if is_last && slice == 0 {
-                    self.sample_growth(cell).await?;
-                }
                 let open = self.open_load(cell, load, round.seed, ARRIVALS, window.end(slices - 1, slices));
                 self.phase(cell.round, cell.arm, RunPhase::Measure(part));
                 let clients = self.clients_of(part);
@@ -253,7 +245,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                     listed: None,
                     open,
                     logged: Some(part),
-                    fault: self.fault_of(part),
                 };
                 self.measure_slice(cell, spec, meters).await?;
                 let share = cell.record.calls as f64 / window.calls.max(1) as f64;
@@ -262,18 +253,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                     self.flush_and_charge(cell).await?;
                     meters.of(self.servers.position(cell.arm)).invalidate();
                 }
-                if is_last && is_sampled(slice, slices) {
-                    meters.of(self.servers.position(cell.arm)).invalidate();
-                    self.sample_growth(cell).await?;
-                }
             }
             orders.push(order);
-        }
-        if let Some(fault) = self.settings.fault.filter(|_| part == Part::Rate) {
-            round.warnings.extend(cells.iter().filter(|cell| cell.events.is_empty()).map(|cell| {
-                let (round, name) = (round.index + 1, &self.plan.arms[cell.arm].name);
-                format!("round {round}: the window of {name} ended before {fault}; use a longer --duration")
-            }));
         }
         for cell in cells.iter_mut().filter(|cell| cell.is_dropped) {
             cell.is_dropped = false;
@@ -344,13 +325,5 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let db = Db { target: &SteadyTarget(self.target(cell.arm)), name: &cell.database };
         let sizes = inspect::sizes(&db, &self.plan.arms[cell.arm], checkpointed).await;
         sizes.map_err(self.inspect_error(cell.arm))
-    }
-
-    async fn sample_growth(&self, cell: &mut ArmRound) -> Result<(), RunError> {
-        self.turn(cell.arm).await?;
-        let db = Db { target: &SteadyTarget(self.target(cell.arm)), name: &cell.database };
-        let samples = inspect::growth(&db, &self.plan, &self.plan.arms[cell.arm], cell.record.calls).await;
-        cell.record.growth.extend(samples.map_err(self.inspect_error(cell.arm))?);
-        Ok(())
     }
 }

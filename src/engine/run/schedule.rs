@@ -11,9 +11,6 @@ pub const CALLS_PER_CLIENT: u64 = 8;
 /// stay a small part of it.
 const OPEN_SECONDS: f64 = 0.5;
 
-/// How often the followed documents are sampled in a window.
-const SAMPLES: u64 = 16;
-
 /// A window may take this many times its planned length before the arm's remaining slices are dropped.
 const PATIENCE: f64 = 3.0;
 
@@ -57,11 +54,6 @@ pub(super) fn end_of_part(calls: u64, part: u64, parts: u64) -> u64 {
     (u128::from(calls) * u128::from(part + 1) / u128::from(parts)) as u64
 }
 
-/// Whether followed documents are sampled after this slice: after at most [`SAMPLES`] slices, including the last one.
-pub(super) fn is_sampled(slice: u64, slices: u64) -> bool {
-    (slice + 1) * SAMPLES / slices > slice * SAMPLES / slices
-}
-
 /// The arms in an order drawn from the seed (Fisher-Yates).
 pub fn shuffled(arms: usize, seed: Seed, label: Label, slice: u64) -> Vec<usize> {
     let mut stream = Stream::new(seed, label, slice);
@@ -96,15 +88,6 @@ mod tests {
         let open = |rate| LoadModel::Open { rate, arrivals: Arrivals::Poisson };
         let slices = |most, rate| WINDOW.slices(most, 64, open(rate));
         assert_eq!([slices(64, 100.0), slices(64, 1_000.0), slices(64, 5_000.0), slices(3, 100.0)], [20, 2, 1, 3]);
-    }
-
-    #[test]
-    fn last_slice_is_sampled_and_at_most_16() {
-        for slices in [1, 3, 16, 17, 64, 1_000] {
-            let sampled = (0..slices).filter(|slice| is_sampled(*slice, slices)).count() as u64;
-            assert_eq!(sampled, slices.min(SAMPLES), "{slices}");
-            assert!(is_sampled(slices - 1, slices), "{slices}");
-        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The servers of a run: one for all strategies, or one for each.
 
 use crate::engine::load::load_threads::LoadThreads;
-use crate::record::FaultKind;
 use crate::server::turns::{EndedServer, Turns};
 
 /// A strategy's own server, and the threads that load it.
@@ -71,28 +70,6 @@ impl<'e, T, G> Servers<'e, T, G> {
         match self {
             Servers::Shared { .. } => Ok(()),
             Servers::PerStrategy { turns, .. } => turns.turn(arm).await,
-        }
-    }
-
-    /// Does to the process of an arm's server what a fault does. Nothing can be done to a shared one.
-    ///
-    /// # Errors
-    /// When it has ended by itself.
-    pub(super) async fn break_down(self, arm: usize, kind: FaultKind) -> Result<(), EndedServer> {
-        match self {
-            Servers::Shared { .. } => Ok(()),
-            Servers::PerStrategy { turns, .. } => turns.break_down(arm, kind).await,
-        }
-    }
-
-    /// Undoes it.
-    ///
-    /// # Errors
-    /// When the server has ended by itself, or cannot be started.
-    pub(super) fn mend(self, arm: usize, kind: FaultKind) -> Result<(), EndedServer> {
-        match self {
-            Servers::Shared { .. } => Ok(()),
-            Servers::PerStrategy { turns, .. } => turns.mend(arm, kind),
         }
     }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::future::OptionFuture;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::engine::load::arrivals::{ArrivalTimes, OpenRate};
@@ -21,7 +20,6 @@ use super::cell::ArmRound;
 use super::error::RunError;
 use super::event::Event;
 use super::experiment::Experiment;
-use super::fault::SliceFault;
 use super::machine::CpuTicks;
 
 /// Labels the intended starts of measured slices.
@@ -46,15 +44,13 @@ pub(super) struct SliceSpec {
     pub(super) open: Option<Pacing>,
     /// The part under which its intervals are logged.
     pub(super) logged: Option<Part>,
-    /// A fault in it.
-    pub(super) fault: Option<SliceFault>,
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// A slice of closed load that is not logged.
     pub(super) fn unlogged(&self, seed: Seed, end: SliceEnd) -> SliceSpec {
         let clients = self.settings.clients;
-        SliceSpec { seed, every: INTERVAL, clients, end, listed: None, open: None, logged: None, fault: None }
+        SliceSpec { seed, every: INTERVAL, clients, end, listed: None, open: None, logged: None }
     }
 
     /// The load of a part.
@@ -95,7 +91,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     /// Runs one slice of a cell on all load threads.
     pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord, RunError> {
-        let SliceSpec { seed, every, clients, end, listed, open, logged, fault } = spec;
+        let SliceSpec { seed, every, clients, end, listed, open, logged } = spec;
         self.turn(cell.arm).await?;
         let (load_threads, timeout) = (self.load_threads(cell.arm), self.settings.timeout());
         let mut pacing = open;
@@ -128,20 +124,12 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 stop: self.stop.clone(),
                 interval: interval.unwrap_or_else(Instant::now),
                 every,
-                recovery: fault.as_ref().map(|fault| Arc::clone(&fault.recovery)),
             },
             recorder,
             intervals: sender.clone(),
         });
         let before = CpuTicks::read();
-        let (ended, over) = oneshot::channel();
         let jobs = jobs.collect();
-        let running = async {
-            let results = load_threads.run(jobs, &mut pacing).await;
-            drop(ended);
-            results
-        };
-        let disturbing = OptionFuture::from(fault.as_ref().map(|fault| self.disturb(cell.arm, fault, over)));
         drop(sender);
         let logging = async {
             while let Some(interval) = intervals.recv().await {
@@ -150,10 +138,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 }
             }
         };
-        let (results, (), disturbed) = tokio::join!(running, logging, disturbing);
-        if let (Some(fault), Some(at)) = (fault, disturbed.transpose()?) {
-            self.note_fault(cell, logged, fault, at);
-        }
+        let (results, ()) = tokio::join!(load_threads.run(jobs, &mut pacing), logging);
         let ticks = before.zip(CpuTicks::read());
         let results = results?;
         let seconds = results.iter().map(|result| result.seconds).fold(0.0, f64::max);

@@ -57,8 +57,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let end = SliceEnd::AtCall(warmup + calls);
         let open = self.open_load(&mut cell, load, seed, ARRIVALS, end);
         let clients = self.settings.clients;
-        let spec =
-            SliceSpec { seed, every: batch, clients, end, listed: None, open, logged: Some(Part::Rate), fault: None };
+        let spec = SliceSpec { seed, every: batch, clients, end, listed: None, open, logged: Some(Part::Rate) };
         self.run_slice(&mut cell, spec).await?;
         self.stop.check()?;
         self.close_intervals(&mut cell, Part::Rate);

@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 
-use crate::server::{Failure, Reply, ReplyKind, Target, Transaction};
+use crate::server::wrapper::{Sending, TargetWrapper};
+use crate::server::{Failure, Reply, ReplyKind, Target};
 
 use super::join::joins;
 
@@ -90,33 +91,16 @@ impl<'t, T: Target> ExplainTarget<'t, T> {
     }
 }
 
-impl<T: Target> Target for ExplainTarget<'_, T> {
-    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
-        self.explain(database, &command).await;
-        self.target.run(database, command, kind).await.inspect(|reply| self.receive(reply))
+impl<T: Target> TargetWrapper for ExplainTarget<'_, T> {
+    type Inner = T;
+
+    fn inner(&self) -> &T {
+        self.target
     }
 
-    async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
-        self.target.begin(w).await
-    }
-
-    async fn run_in(
-        &self,
-        transaction: &mut Transaction,
-        database: &str,
-        command: RawDocumentBuf,
-        kind: ReplyKind,
-    ) -> Result<Reply, Failure> {
-        self.explain(database, &command).await;
-        self.target.run_in(transaction, database, command, kind).await.inspect(|reply| self.receive(reply))
-    }
-
-    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        self.target.commit(transaction).await
-    }
-
-    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        self.target.abort(transaction).await
+    async fn pass(&self, sending: Sending<'_>) -> Result<Reply, Failure> {
+        self.explain(sending.database, &sending.command).await;
+        sending.send(self.target).await.inspect(|reply| self.receive(reply))
     }
 }
 

@@ -124,7 +124,7 @@ pub struct Section {
     pub code: Vec<Listing>,
     /// What to know to read the tables.
     pub notes: Vec<Paragraph>,
-    /// A scenario's text, which the page shows in parts.
+    /// A scenario's text, which only the page shows.
     pub source: Option<String>,
     /// The forms that show it.
     pub forms: Forms,

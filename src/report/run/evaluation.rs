@@ -4,16 +4,13 @@ use crate::record::Metric;
 use crate::report::document::format::plain;
 use crate::results::{LoadModel, RunRecord};
 use crate::stats::{
-    self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution,
-    FollowedGrowth, InFlight, MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, QuarterTimes, Ranking,
-    RoundTimes, SharedCache, Spread, Times, Verdict, ask, outcome_totals,
+    self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution, InFlight,
+    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking, RoundTimes, SharedCache, Spread, Times, Verdict,
+    ask, outcome_totals,
 };
 
 use super::cost::{self, Costs};
-use super::{validity, verdict_text};
-
-/// The parts of a window between which the size of followed documents is read for charts.
-pub const FOLLOWED_STEPS: u32 = 16;
+use super::verdict_text;
 
 /// The shares (0 to 1) of the calls for which reports have quantiles.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -31,8 +28,6 @@ pub struct Evaluation {
     pub is_open: bool,
     /// The load, in a few words.
     pub load: String,
-    /// Why the run is invalid, in sentences.
-    pub invalid: Vec<String>,
     /// Why there is no verdict.
     pub no_verdict: Option<String>,
     /// The strategies, the baseline first.
@@ -73,10 +68,6 @@ pub struct StrategyResults {
     pub audits: Vec<Anomalies>,
     /// How its collections grew.
     pub collections: Vec<CollectionGrowth>,
-    /// The size of followed documents before the calls and after each of `FOLLOWED_STEPS` equal parts.
-    pub followed: Vec<FollowedGrowth>,
-    /// The time of a call at the beginning and at the end of the windows.
-    pub quarters: Option<QuarterTimes>,
     /// Calls per second of each slice, over the rounds.
     pub slice_rates: Vec<Option<Spread>>,
     /// Calls per second of each round.
@@ -145,8 +136,7 @@ impl Evaluation {
         let asked = || families.iter().flat_map(|family| &family.questions);
         let of_means = described.iter().chain(asked().filter(|one| one.metric == Metric::MEAN));
         let rows = of_means.map(|comparison| row(record, comparison)).collect();
-        let invalid = validity::invalid(record);
-        let no_verdict = verdict_text::no_verdict(record, &strategies, !invalid.is_empty());
+        let no_verdict = verdict_text::no_verdict(record, &strategies);
         let has_verdicts = no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
         Evaluation {
             mix: plain(&record.mix.name),
@@ -154,7 +144,6 @@ impl Evaluation {
             calls: calls_per_cell(record),
             load: verdict_text::load(&record.settings),
             is_open: record.settings.load != LoadModel::Closed,
-            invalid,
             no_verdict,
             strategies,
             rows,
@@ -222,11 +211,6 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
     let entry = &record.strategies[strategy];
     let mut collections = stats::collection_growth(record, strategy);
     collections.iter_mut().for_each(|growth| growth.collection = plain(&growth.collection));
-    let steps: Vec<f64> = (0..=FOLLOWED_STEPS).map(|step| f64::from(step) / f64::from(FOLLOWED_STEPS)).collect();
-    let mut followed = stats::followed_growth(record, strategy, &steps);
-    for growth in &mut followed {
-        (growth.collection, growth.label) = (plain(&growth.collection), plain(&growth.label));
-    }
     let open = stats::open_load(record, strategy);
     StrategyResults {
         name: plain(&entry.name),
@@ -243,8 +227,6 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
         totals: outcome_totals(stats::cells(record, strategy).flat_map(|cell| &cell.operations)),
         audits: stats::anomalies(record, strategy),
         collections,
-        followed,
-        quarters: stats::quarter_times(record, strategy),
         slice_rates: stats::slice_rates(record, strategy),
         round_rates: stats::round_rates(record, strategy),
         round_times: stats::round_times(record, strategy),

@@ -102,8 +102,8 @@ fn without_counters(record: &RunRecord) -> Option<String> {
         (0..record.strategies.len()).filter(is_without).map(|strategy| name(record, strategy)).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "Server counters and CPU time of {} are without the rounds in which the server failed over or had a fault while it \
-             was measured: counters of two processes cannot be subtracted. See the events.",
+            "Server counters and CPU time of {} are without the rounds in which the server failed over while it was \
+             measured: counters of two processes cannot be subtracted. See the events.",
             listed(&names)
         )
     })

@@ -1,9 +1,10 @@
 //! Why there is no verdict, and what a verdict requires, in sentences.
 
-use crate::report::document::format::{bytes, count, counted, listed, percent, plain, three, time};
+use crate::report::document::format::{bytes, count, counted, listed, percent, plain, three};
 use crate::results::{LoadModel, Preset, RunRecord, RunSettings, SkippedStrategy, Status, in_percent};
 use crate::stats::{
-    ArmComparison, ComparisonFamily, DIRTY_SHARE, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Role, SIGNIFICANCE,
+    ArmComparison, ComparisonFamily, DIRTY_SHARE, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Role,
+    SIGNIFICANCE, invalid_reasons,
 };
 
 use super::evaluation::StrategyResults;
@@ -149,16 +150,12 @@ pub(crate) fn sensitivity<'f>(families: impl Iterator<Item = &'f ComparisonFamil
 }
 
 /// Why a run has no verdict at all.
-pub(crate) fn no_verdict(record: &RunRecord, strategies: &[StrategyResults], is_invalid: bool) -> Option<String> {
+pub(crate) fn no_verdict(record: &RunRecord, strategies: &[StrategyResults]) -> Option<String> {
     if record.rounds.is_empty() {
         return Some("No verdict: no round is complete.".into());
     }
-    if is_invalid {
+    if !invalid_reasons(record).is_empty() {
         return Some("No verdict: the run is invalid.".into());
-    }
-    if let Some(fault) = record.settings.fault {
-        let (what, when) = (fault.kind.label(), time(fault.after * 1e9));
-        return Some(format!("No verdict: {what} {when} after the start of every window is in all times."));
     }
     if record.settings.preset == Preset::Smoke {
         let rounds = counted(record.rounds.len() as u64, "round");

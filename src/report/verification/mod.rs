@@ -2,14 +2,15 @@
 
 mod finding;
 
+use crate::record::FaultKind;
 use crate::results::verification::{
-    AnomalyCounts, LiveRecord, OperationCoverage, PhaseFindings, Problem, ReceivedBytes, StrategyFindings,
+    AnomalyCounts, FaultRecord, LiveRecord, OperationCoverage, PhaseFindings, Problem, ReceivedBytes, StrategyFindings,
     Verification, VerifyPhase,
 };
 
 use super::Report;
 use super::document::cell::{Cell, Tone};
-use super::document::format::{bytes, count, counted, listed, percent, plain};
+use super::document::format::{bytes, count, counted, listed, percent, plain, time};
 use super::document::section::{Headline, Section};
 use super::document::table::{Column, Measure, Row, Table};
 use super::run::verdict_text::skipped_lines;
@@ -17,6 +18,7 @@ use super::run::verdict_text::skipped_lines;
 use finding::findings;
 
 type PhaseMeasure<'v> = Measure<&'v StrategyFindings>;
+type FaultMeasure<'v> = Measure<(&'v StrategyFindings, &'v FaultRecord)>;
 type LiveMeasure<'v> = Measure<&'v LiveRecord>;
 type Coverage<'v> = Measure<&'v OperationCoverage>;
 
@@ -24,6 +26,7 @@ impl Report {
     /// Computes the report of a verification.
     pub fn of_verification(verification: &Verification) -> Report {
         let rest = [
+            fault(verification),
             findings(verification),
             live(verification),
             coverage(verification),
@@ -108,7 +111,21 @@ fn conclusion(verification: &Verification) -> Vec<String> {
     let caught = controls.iter().filter(|strategy| !strategy.is_clean()).count();
     let caught = (!controls.is_empty() && is_concurrent(verification))
         .then(|| format!("{caught} of {} negative controls caught.", controls.len()));
-    [outvoted(verification), Some(found), too_large, caught].into_iter().flatten().collect()
+    let held = verification.fault.and_then(|kind| held(kind, &safe));
+    [outvoted(verification), Some(found), held, too_large, caught].into_iter().flatten().collect()
+}
+
+/// Whether answers and states of the safe strategies held through the fault; `None` without any.
+fn held(kind: FaultKind, safe: &[&StrategyFindings]) -> Option<String> {
+    let is_wrong = |one: &&&StrategyFindings| one.is_clean_in(VerifyPhase::Unordered) == Some(false);
+    let wrong: Vec<String> = safe.iter().filter(is_wrong).map(|one| plain(&one.name)).collect();
+    let made = safe.iter().filter(|one| one.fault.is_some()).count() as u64;
+    match (made, wrong.as_slice()) {
+        (0, _) => None,
+        (1, []) => Some(format!("Answers and states held through {} in 1 strategy.", kind.label())),
+        (made, []) => Some(format!("Answers and states held through {} in {} strategies.", kind.label(), count(made))),
+        (_, wrong) => Some(format!("Answers or states did not hold through {} in {}.", kind.label(), listed(wrong))),
+    }
 }
 
 /// Says that all other safe strategies agree on another result than the baseline's; `None` when they do not.
@@ -190,18 +207,60 @@ fn strategies(verification: &Verification) -> Section {
 }
 
 fn phase(strategy: &StrategyFindings, phase: VerifyPhase) -> Cell {
-    match strategy.phases.iter().find(|found| found.phase == phase) {
+    match strategy.is_clean_in(phase) {
         None if strategy.rejected_at.is_some() => Cell::text("too large").tone(Tone::Faint),
         None => Cell::text("-").tone(Tone::Faint).with_value(None::<&str>),
-        Some(found) if found.is_clean() && !has_live_failure(strategy, phase) => Cell::text("ok"),
-        Some(_) if strategy.is_unsafe => Cell::text("fails"),
-        Some(_) => Cell::text("FAILS").tone(Tone::Bad).with_value("fails"),
+        Some(true) => Cell::text("ok"),
+        Some(false) if strategy.is_unsafe => Cell::text("fails"),
+        Some(false) => Cell::text("FAILS").tone(Tone::Bad).with_value("fails"),
     }
 }
 
-/// Whether snapshots of this phase found anomalies that fail the strategy.
-fn has_live_failure(strategy: &StrategyFindings, phase: VerifyPhase) -> bool {
-    phase == VerifyPhase::Unordered && strategy.live.iter().any(LiveRecord::fails)
+/// A count of the unordered phase.
+fn unordered(strategy: &StrategyFindings, of: fn(&PhaseFindings) -> u64) -> u64 {
+    strategy.phases.iter().filter(|found| found.phase == VerifyPhase::Unordered).map(of).sum()
+}
+
+/// What clients saw of the fault, and whether answers and states held; `None` without a fault.
+fn fault(verification: &Verification) -> Option<Section> {
+    let kind = verification.fault?;
+    let measures = [
+        FaultMeasure::new("after_calls", "at call", "Unordered calls that had ended when it was due.", |one| {
+            Cell::count(one.1.after_calls)
+        }),
+        FaultMeasure::new("failed_calls", "failed", "Calls that it made fail without any effect.", |one| {
+            Cell::count(one.1.failed)
+        }),
+        FaultMeasure::new("unknown_calls", "unknown", "Calls that may or may not have taken effect.", |one| {
+            Cell::count(unordered(one.0, |found| found.unknown))
+        }),
+        FaultMeasure::new("retried", "retries", "Attempts that were repeated.", |one| {
+            Cell::count(unordered(one.0, |found| found.retries))
+        }),
+        FaultMeasure::new(
+            "recovered_ns",
+            "recovery",
+            "From the fault to the first answer to a call that was sent after it; `null` without one.",
+            |one| Cell::number(one.1.recovered_ms.map(|millis| millis as f64 * 1e6), time),
+        ),
+        FaultMeasure::text("held", "answers and states", "`held` or `wrong`, as audits and records say.", |one| {
+            match one.0.is_clean_in(VerifyPhase::Unordered) {
+                Some(true) => Cell::text("held"),
+                Some(false) | None => Cell::text("WRONG").tone(Tone::Bad).with_value("wrong"),
+            }
+        }),
+    ];
+    let disturbed = verification.strategies.iter().filter_map(|one| Some((one, one.fault.as_ref()?)));
+    let rows = disturbed.map(|one| (Row::new(plain(&one.0.name)), one));
+    let title = "What clients saw of the fault";
+    Section::new("fault", title)
+        .lead(format!("In the middle of the unordered calls of every strategy the primary {}.", kind.deed()))
+        .table(Table::new("fault", title, Column::strategy(), &measures, rows))
+        .note(
+            "failed: without any effect. unknown: the call may have taken effect or not; audits accept both. recovery: from the \
+             fault to the first answer to a call that was sent after it.",
+        )
+        .with_rows()
 }
 
 fn control(strategy: &&StrategyFindings) -> Cell {
@@ -323,6 +382,7 @@ pub(super) mod tests {
             phases: phases.map(PhaseFindings::new).into(),
             live: Vec::new(),
             pairs: 40,
+            fault: None,
         }
     }
 
@@ -334,6 +394,7 @@ pub(super) mod tests {
             command: "docshape verify shelves --mix verify".into(),
             calls: 300,
             clients: 16,
+            fault: None,
             baseline: "linked".into(),
             coverage: Vec::new(),
             notes: Vec::new(),
@@ -378,7 +439,10 @@ pub(super) mod tests {
         let warnings = vec![warning.to_owned()];
         let received = ReceivedBytes::new("read", vec![("linked".into(), 500), ("off_by_one".into(), 5_000)]);
         let received = received.into_iter().collect();
-        Report::of_verification(&Verification { coverage, notes, received, warnings, ..verification(all) })
+        all[0].fault = Some(FaultRecord { after_calls: 150, failed: 4, recovered_ms: Some(1_250) });
+        all[3].fault = Some(FaultRecord { after_calls: 150, failed: 0, recovered_ms: None });
+        let fault = Some(FaultKind::Kill);
+        Report::of_verification(&Verification { fault, coverage, notes, received, warnings, ..verification(all) })
     }
 
     /// A verification with this text in every place.
@@ -482,6 +546,20 @@ pub(super) mod tests {
         let safe = |name| strategy(name, false);
         assert_eq!(of(vec![safe("a"), safe("b")]), "All 2 strategies return the same results.");
         assert!(of(vec![safe("a")]).starts_with("No mistake was found in the only strategy"));
+        let disturbed = |mut one: StrategyFindings, unordered: &[&str]| {
+            one.fault = Some(FaultRecord { after_calls: 150, failed: 0, recovered_ms: None });
+            let problem = |title: &&str| Problem { title: (*title).into(), lines: Vec::new(), call: None, count: 1 };
+            unordered.iter().map(problem).for_each(|problem| one.phases[2].add(problem));
+            one
+        };
+        let of_kill = |strategies| {
+            let killed = Verification { fault: Some(FaultKind::Kill), ..verification(strategies) };
+            Report::of_verification(&killed).headline.sentences.join(" ")
+        };
+        let held = of_kill(vec![disturbed(safe("a"), &[]), disturbed(safe("b"), &[])]);
+        assert!(held.ends_with("Answers and states held through the kill in 2 strategies."), "{held}");
+        let lost = of_kill(vec![disturbed(safe("a"), &[]), disturbed(safe("b"), &["records are lost"])]);
+        assert!(lost.ends_with("Answers or states did not hold through the kill in b."), "{lost}");
         assert_eq!(of(vec![strategy("a", true)]), "There is no safe strategy. 0 of 1 negative controls caught.");
     }
 }

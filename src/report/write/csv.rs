@@ -232,16 +232,11 @@ impl Table<'_> {
         values.into_iter().for_each(|(which, value)| self.row(place, (&format!("{name}_{which}"), "", "ns", value)));
     }
 
-    /// What changes over the calls of a round: sizes, sizes of single documents, throughput of slices.
+    /// What changes over the calls of a round: sizes, throughput of slices.
     fn over_calls(&mut self, place: Place<'_>, cell: &CellRecord) {
         for (calls, sizes) in [(0, &cell.before), (cell.calls, &cell.after)] {
             let place = Place { after_calls: Some(calls), ..place };
             sizes.iter().for_each(|collection| self.sizes(place, collection));
-        }
-        for sample in &cell.growth {
-            let place = Place { after_calls: Some(sample.calls), ..place };
-            let item = format!("{}/{}", sample.collection, sample.label);
-            self.row(place, ("followed_document", &item, "bytes", sample.bytes as f64));
         }
         for (metric, slices) in [("warm_up_throughput", &cell.warm_up), ("slice_throughput", &cell.slices)] {
             let mut calls = 0_u64;
@@ -358,7 +353,6 @@ mod tests {
             (20_000.0, 20_000.0 + 600.0)
         );
         assert_eq!(size("index_size", "comments/_id_", "915"), 412_000.0);
-        assert_eq!(size("followed_document", "posts/post 0", "458"), 612.0);
         let own = [("part", "own"), at[0], at[1], ("operation", "read_post")];
         assert_eq!(value(&run, &[own.as_slice(), &[("metric", "round_trips")]].concat()), 40.0);
         assert_eq!(value(&run, &[own.as_slice(), &[("item", "bytes_out")]].concat()), 36_400.0);

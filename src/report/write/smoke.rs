@@ -1,7 +1,6 @@
 //! The result of a smoke run in three lines: that everything runs, that strategies agree, and what to type next.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 
@@ -17,17 +16,8 @@ const NAMED: usize = 3;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// The run after a smoke run.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct NextRun {
-    /// The words of its command.
-    pub words: Vec<String>,
-    /// How long it is expected to take, if that is known.
-    pub time: Option<Duration>,
-}
-
-/// The three lines, and before them one for everything that is wrong.
-pub fn smoke(record: &RunRecord, report: &Report, next: &NextRun) -> String {
+/// The three lines, and before them one for everything that is wrong. `next` has the words of the command to type next.
+pub fn smoke(record: &RunRecord, report: &Report, next: &[String]) -> String {
     let problems = problems(record, report).into_iter().map(|problem| format!("{BAD}{problem}{BAD:#}"));
     let lines = problems.chain([runs(record), agree(record), what_next(next)]);
     lines.map(|line| line + "\n").collect()
@@ -116,20 +106,9 @@ fn verified(verification: &Verification, record: &RunRecord) -> String {
     format!("All strategies{others} returned the same results ({}{uncovered}).", counted(verification.calls, "call"))
 }
 
-fn what_next(next: &NextRun) -> String {
-    let words: Vec<String> = next.words.iter().map(|word| method::quoted(&plain(word))).collect();
-    let time = next.time.map_or_else(String::new, |time| format!("   (about {})", rough(time)));
-    format!("Next: {}{time}", words.join(" "))
-}
-
-/// A time as a forecast may be read: tens of seconds, minutes or half hours.
-fn rough(time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    match seconds {
-        ..95.0 => format!("{} seconds", ((seconds / 10.0).round() * 10.0).max(10.0)),
-        ..5_400.0 => format!("{:.0} minutes", (seconds / 60.0).max(2.0)),
-        _ => format!("{} hours", (seconds / 1_800.0).round() / 2.0),
-    }
+fn what_next(next: &[String]) -> String {
+    let words: Vec<String> = next.iter().map(|word| method::quoted(&plain(word))).collect();
+    format!("Next: {}", words.join(" "))
 }
 
 #[cfg(test)]
@@ -140,8 +119,7 @@ mod tests {
 
     fn text(record: &RunRecord) -> String {
         let words = ["docshape", "run", "./my scenario.yaml"].map(str::to_owned).to_vec();
-        let next = NextRun { words, time: Some(Duration::from_secs(170)) };
-        anstream::adapter::strip_str(&smoke(record, &Report::new(record), &next)).to_string()
+        anstream::adapter::strip_str(&smoke(record, &Report::new(record), &words)).to_string()
     }
 
     /// Without the failures and the warning of the sample.
@@ -161,7 +139,7 @@ mod tests {
         let expected = format!(
             "blog-comments runs: 3 operations, 3 strategies, {} calls, no failure.\n\
              All strategies returned the same results (200 calls).\n\
-             Next: docshape run './my scenario.yaml'   (about 3 minutes)\n",
+             Next: docshape run './my scenario.yaml'\n",
             count(calls)
         );
         assert_eq!(text(&run), expected);
@@ -181,21 +159,5 @@ mod tests {
         assert!(text.contains("Failed: linked add_comment: 11000 (DuplicateKey) (4 calls)."), "{text}");
         assert!(text.contains(" calls, 4 failed."), "{text}");
         assert!(!text.contains('\u{1b}'), "{text:?}");
-    }
-
-    #[test]
-    fn forecasts_are_rough() {
-        let times = [3, 44, 94, 95, 170, 5_399, 5_400, 9_100].map(|seconds| rough(Duration::from_secs(seconds)));
-        let expected = [
-            "10 seconds",
-            "40 seconds",
-            "90 seconds",
-            "2 minutes",
-            "3 minutes",
-            "90 minutes",
-            "1.5 hours",
-            "2.5 hours",
-        ];
-        assert_eq!(times, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Lines over an axis: the frame that percentiles, throughput and growth share.
+//! Lines over an axis: the frame that percentiles and throughput share.
 
 use super::Chart;
 use super::scale::Scale;

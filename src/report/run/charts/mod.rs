@@ -3,7 +3,6 @@
 pub(crate) mod budget;
 pub(crate) mod cost;
 pub(crate) mod forest;
-pub(crate) mod growth;
 pub(crate) mod mix_times;
 pub(crate) mod percentiles;
 pub(crate) mod sizes;
@@ -52,11 +51,6 @@ pub(crate) fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
 /// Throughput and latency over time.
 pub(crate) fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     gallery(Layout::Two, throughput::throughput(run, series))
-}
-
-/// The size of followed documents.
-pub(crate) fn growth(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Two, growth::growth(run, series))
 }
 
 /// The size of collections.

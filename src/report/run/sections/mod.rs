@@ -5,7 +5,6 @@ pub(crate) mod claims;
 mod cost;
 mod differences;
 pub(crate) mod events;
-mod growth;
 mod heat_map;
 mod latency;
 pub(crate) mod method;
@@ -38,7 +37,7 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
     let saturation = || parts.get(Part::Saturation);
     let shapes =
         Section { source: Some(record.scenario.text.clone()), ..Section::new("shapes", "Shapes and commands") };
-    let shapes = shapes.lead("The documents and commands of every strategy, as the scenario defines them; `docshape show` prints them with sample values.");
+    let shapes = shapes.lead("The scenario defines the documents and commands of every strategy; `docshape show` prints them with sample values.");
     let [measured_claims, claims_by_design] = claims::sections(&claims::claims(record, parts));
     let sections = [
         thresholds::section(&details.thresholds),
@@ -55,7 +54,6 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
         saturation().and_then(mix::saturation),
         saturation().and_then(throughput::section),
         rounds(sizes::section(last)),
-        rounds(growth::section(last)),
         rounds(saturation().or(parts.get(Part::Rate)).and_then(cost::of_mix)),
         own().and_then(|run| rounds(cost::of_operations(run))),
         rounds(cost::inconsistency(main)),

@@ -13,7 +13,7 @@ use crate::report::run::{charts, decision, validity};
 use crate::results::{Part, RunRecord};
 use crate::stats::{InconclusiveReason, MINIMUM_ROUNDS, Ranking, Verdict};
 
-use super::{events, heat_map};
+use super::heat_map;
 
 /// The headline of a run.
 pub(crate) fn headline(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Headline {
@@ -34,7 +34,7 @@ pub(crate) fn headline(record: &RunRecord, parts: &PartEvaluations, others: &[Ru
         invalid: invalid.clone(),
         incomplete: verdict_text::incomplete(record),
         decision: Some(decision::decision(record, parts, others)),
-        sentences: sentences(record, parts),
+        sentences: sentences(parts),
         tone: Tone::Strong,
         overview: heat_map::table(parts).filter(|_| invalid.is_empty()),
         charts: charts(parts).filter(|_| invalid.is_empty()),
@@ -57,11 +57,10 @@ fn measured(parts: &PartEvaluations) -> String {
     }
 }
 
-/// Why there is no verdict, and what happened to the servers; with a verdict, why strategies cannot be compared in the mix.
-fn sentences(record: &RunRecord, parts: &PartEvaluations) -> Vec<String> {
-    let main = parts.main();
-    match &main.no_verdict {
-        Some(sentence) => [vec![sentence.clone()], events::sentences(record, main)].concat(),
+/// Why there is no verdict; with a verdict, why strategies cannot be compared in the mix.
+fn sentences(parts: &PartEvaluations) -> Vec<String> {
+    match &parts.main().no_verdict {
+        Some(sentence) => vec![sentence.clone()],
         None => inconclusive(parts),
     }
 }

@@ -1,8 +1,8 @@
 //! The report as one HTML file that needs nothing else: no network, no other file.
 //!
 //! `report.html` is the template; askama fills it and escapes every text. What it takes as it is are [`Chart`]s, whose writer
-//! escapes, and the style and script below, which hold no text of a run. [`yaml`] colours the scenario. A content security
-//! policy admits exactly this style and this script, by their hashes.
+//! escapes, and the style and script below, which hold no text of a run. A content security policy admits exactly this style
+//! and this script, by their hashes.
 
 #[cfg(test)]
 pub(crate) mod markup;
@@ -10,7 +10,6 @@ pub(crate) mod markup;
 mod recomputed;
 #[cfg(test)]
 mod tests;
-mod yaml;
 
 use std::fmt;
 
@@ -21,13 +20,11 @@ use sha2::{Digest, Sha256};
 
 use crate::report::document::cell::{Cell, Link, Tone};
 use crate::report::document::chart::{Chart, Gallery, Glyph, Layout, STYLE, Series};
-use crate::report::document::format::{counted, unmarked};
+use crate::report::document::format::{counted, unmarked, visible};
 use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Block, Column, Forms, Grid, Kind, Line, Table};
 use crate::report::run::charts;
 use crate::report::{Renderer, Report};
-
-use yaml::Parts;
 
 const FORM: Forms = Forms::HTML;
 
@@ -132,7 +129,8 @@ struct Part<'r> {
     section: &'r Section,
     galleries: Vec<Gallery>,
     tables: Vec<Shown<'r>>,
-    source: Parts,
+    /// The scenario's text.
+    source: Option<String>,
 }
 
 /// A table as the page shows it.
@@ -148,12 +146,11 @@ impl<'r> Page<'r> {
         let script = Trusted(SCRIPTS.concat());
         let policy = policy(&style, &script);
         let shown = |table: &'r Table| Some(Shown { table, grid: table.grid(FORM)?, series });
-        let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
         let part = |section: &'r Section| Part {
             section,
             galleries: section.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
             tables: section.tables.iter().filter_map(shown).collect(),
-            source: section.source.as_ref().map_or_else(Parts::default, |text| yaml::parts(text, &names)),
+            source: section.source.as_deref().map(visible_lines),
         };
         let parts = report.sections.iter().filter(|section| section.forms.contains(FORM)).map(part);
         let warnings = report.sections.iter().find(|section| section.id == "warnings");
@@ -215,9 +212,8 @@ fn winner(headline: &Headline, series: &[Series]) -> Option<usize> {
 impl Part<'_> {
     fn is_shown(&self) -> bool {
         let has_content = !self.tables.is_empty() || !self.galleries.is_empty() || !self.section.items.is_empty();
-        let has_source = !self.source.sides.is_empty() || !self.source.rest.is_empty();
         let has_note = self.section.notes(FORM).next().is_some();
-        has_content || has_source || has_note || !self.section.code.is_empty()
+        has_content || self.source.is_some() || has_note || !self.section.code.is_empty()
     }
 
     /// Whether its tables need headings: those that are not folded, where there are several.
@@ -270,6 +266,11 @@ impl Shown<'_> {
         };
         self.grid.columns().zip(&line.cells).map(cell).collect()
     }
+}
+
+/// A text of several lines without characters that do something else than being seen.
+fn visible_lines(text: &str) -> String {
+    text.lines().map(|line| visible(&line.replace('\t', "    ")) + "\n").collect()
 }
 
 pub(crate) fn tone(tone: Tone) -> &'static str {

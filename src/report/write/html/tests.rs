@@ -63,7 +63,6 @@ fn sections_and_charts_are_there_once() {
         "saturation",
         "throughput",
         "sizes",
-        "growth",
         "mix-cost",
         "own-cost",
         "inconsistency",
@@ -87,14 +86,13 @@ fn sections_and_charts_are_there_once() {
         "throughput-slices",
         "throughput-rounds",
         "latency-rounds-p50",
-        "growth-0",
         "sizes-3",
     ] {
         assert!(!attribute(&root, "svg", "id", chart).get("aria-label").is_empty());
     }
     let files: Vec<&str> =
         crate::report::tests::report(&whole(8)).pictures().iter().map(|picture| picture.file).collect();
-    assert_eq!(files, ["forest.svg", "percentiles.svg", "throughput.svg", "sizes.svg", "growth.svg", "cost.svg"]);
+    assert_eq!(files, ["forest.svg", "percentiles.svg", "throughput.svg", "sizes.svg", "cost.svg"]);
 }
 
 #[test]
@@ -202,7 +200,6 @@ fn foreign_text_stays_text() {
     for cell in run.rounds.iter_mut().flat_map(|round| &mut round.cells) {
         cell.audits[0].audit = hostile();
         cell.before[0].name = hostile();
-        cell.growth.iter_mut().for_each(|sample| (sample.label, sample.collection) = (hostile(), hostile()));
         let operation = &mut cell.operations[0];
         let outcome = operation.outcomes[0].clone();
         operation.outcomes.push(OutcomeRecord { outcome: CallOutcome::Rejected(HOSTILE.into()), ..outcome });
