@@ -4,7 +4,7 @@
 # usage: scripts/fuzz.sh [MINUTES [TARGET...]]   MINUTES per target: 30; targets: all, one after the other
 #
 # What it finds along the way stays in target/fuzz; a finding ends the script with the input's file. Put that file into
-# tests/fuzz/corpus/TARGET, where tests/corpus.rs reads it for ever after.
+# tests/fuzz/corpus/TARGET, where tests/no_server/corpus.rs reads it for ever after.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
