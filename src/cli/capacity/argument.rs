@@ -17,7 +17,9 @@ pub struct CapacityArguments {
     /// Scenario file, or name of a built-in scenario (see `docshape list`)
     #[arg(required_unless_present = "resume")]
     pub scenario: Option<String>,
-    /// Limit on all calls or on one operation, such as 'p99<20ms', 'mean<5ms' or 'add.p999<50ms'
+    /// Limit on calls, such as 'p99<20ms' or 'add.p999<50ms' [default: with --resume, that of the search]
+    ///
+    /// It is for all calls or for one operation, and limits a quantile or the mean.
     #[arg(long, value_name = "OBJECTIVE", required_unless_present = "resume")]
     pub objective: Option<Objective>,
     /// Resume the search in DIR after its last trial [default: a new search]
