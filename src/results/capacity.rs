@@ -2,11 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::LatencyHistogram;
-
+use super::RunRecord;
 use super::file::Document;
 use super::study::CAPACITY_FILE;
-use super::{OpenRecord, OperationRecord, RunRecord};
 
 /// The version of `capacity.json` that this build writes.
 pub const CAPACITY_FORMAT: u32 = 1;
@@ -75,26 +73,6 @@ pub struct TrialRecord {
     pub overloaded: bool,
     /// Whether the objective was kept.
     pub passed: bool,
-}
-
-/// All that was measured at one rate. Not kept on disk.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RateRecord {
-    /// What fell due, and what became of it.
-    pub open: OpenRecord,
-    /// An entry per operation, in the run's order.
-    pub operations: Vec<OperationRecord>,
-    /// The successful calls in batches of equal length, without the empty ones.
-    pub batches: Vec<BatchRecord>,
-}
-
-/// The successful calls that ended in one batch.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BatchRecord {
-    /// When it began, in seconds.
-    pub start: f64,
-    /// Response times by the operation's position in the plan.
-    pub times: Vec<(usize, LatencyHistogram)>,
 }
 
 impl TrialRecord {

@@ -26,6 +26,7 @@ mod query_plan;
 mod sample;
 pub mod saved_run;
 mod settings;
+mod stage;
 mod study;
 mod sweep;
 pub mod verification;
@@ -36,9 +37,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::record::{FaultKind, Part, Relation};
 pub use audit::AuditRecord;
-pub use capacity::{
-    BatchRecord, CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, RateRecord, SearchRecord, TrialRecord,
-};
+pub use capacity::{CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord};
 pub use cell::{
     CellRecord, CollectionSizes, DeferredCost, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
@@ -54,7 +53,7 @@ pub use file::{
 };
 pub use folder::{FolderError, NewFolder, create as create_folder, stamp};
 pub use folder_lock::FolderLock;
-pub use growth::{GROWTH_FORMAT, GrowthEnd, GrowthRecord, StageRecord};
+pub use growth::{GROWTH_FORMAT, GrowthRecord};
 pub use hlog::IntervalLog;
 pub use other_mixes::other_mixes;
 pub use preset::{Preset, PresetLength};
@@ -65,6 +64,7 @@ pub use published::{
 };
 pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
+pub use stage::{GrowthEnd, StageRecord};
 pub use study::{CAPACITY_FILE, CLAIMS_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE, StudyKind};
 pub use sweep::{
     ConditionRecord, PointRecord, RefineRecord, SWEEP_FORMAT, SweepRecord, condition_number, condition_unit,

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use crate::record::{
     CallOutcome, LatencyHistogram, LoadMeasures, OperationMeasures, Paced, Part, Recorder, StoredHistogram,
 };
-use crate::results::{CellRecord, OpenRecord, OperationRecord, OutcomeRecord, RateRecord, TimesRecord};
+use crate::results::{CellRecord, OpenRecord, OperationRecord, OutcomeRecord, TimesRecord};
 use crate::server::meter::Meter;
 
 use super::cell::ArmRound;
+use super::trial::RateRecord;
 
 /// What the recorders of all load threads contain.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::engine::load::slice::{Interval, SliceEnd};
 use crate::record::{LatencyHistogram, Part};
-use crate::results::{BatchRecord, RateRecord};
+use crate::results::{OpenRecord, OperationRecord};
 use crate::server::Target;
 
 use super::error::RunError;
@@ -30,6 +30,26 @@ pub struct Trial {
     pub warmup: u64,
     /// The length of a batch of calls. Batches follow each other without a pause, so that a backlog can grow.
     pub batch: Duration,
+}
+
+/// All that was measured at one rate. Not kept on disk.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RateRecord {
+    /// What fell due, and what became of it.
+    pub open: OpenRecord,
+    /// An entry per operation, in the run's order.
+    pub operations: Vec<OperationRecord>,
+    /// The successful calls in batches of equal length, without the empty ones.
+    pub batches: Vec<BatchRecord>,
+}
+
+/// The successful calls that ended in one batch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchRecord {
+    /// When it began, in seconds.
+    pub start: f64,
+    /// Response times by the operation's position in the plan.
+    pub times: Vec<(usize, LatencyHistogram)>,
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {

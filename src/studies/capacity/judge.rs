@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::engine::{BatchRecord, RateRecord};
 use crate::record::TimeMetric;
-use crate::results::{BatchRecord, ERROR_BUDGET, RateRecord, TrialRecord};
+use crate::results::{ERROR_BUDGET, TrialRecord};
 use crate::stats::latency::{answered, headline_mean};
 use crate::stats::open_load::achieved_share;
 use crate::stats::validity::ACHIEVED;
