@@ -10,6 +10,7 @@
 
 pub mod campaign;
 pub mod cli;
+pub mod command_line;
 pub mod compile;
 pub mod engine;
 pub mod error;

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use docshape::cli::{Arguments, execute, misplaced_uri, report_error};
+use docshape::cli::{misplaced_uri, report_error};
+use docshape::command_line::{Arguments, execute};
 
 fn main() -> ExitCode {
     if let Some(error) = misplaced_uri(std::env::args_os()) {

@@ -247,7 +247,7 @@ pub struct ExecMongodArguments {
 mod tests {
     use clap::CommandFactory;
 
-    use super::super::Arguments;
+    use crate::command_line::Arguments;
 
     #[test]
     fn the_definitions_are_valid() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::report::{CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Renderer, Report, Terminal, csv};
-use crate::results::{self, CapacityRecord, ClaimsRecord, GrowthRecord, RunRecord, StudyKind, SweepRecord};
+use crate::results::{self, RunRecord, StudyKind};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
@@ -14,18 +14,7 @@ use super::output;
 ///
 /// # Errors
 /// When the run cannot be read or the report cannot be written.
-pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
-    let report = match StudyKind::of(&arguments.run)? {
-        StudyKind::Run => return report_run(arguments),
-        StudyKind::Claims => Report::of_claims(&results::load_as::<ClaimsRecord>(&arguments.run)?),
-        StudyKind::Sweep => sweep_report(&arguments.run)?,
-        StudyKind::Growth => Report::of_growth(&results::load_as::<GrowthRecord>(&arguments.run)?),
-        StudyKind::Capacity => Report::of_capacity(&results::load_as::<CapacityRecord>(&arguments.run)?),
-    };
-    print_without_run(arguments, report)
-}
-
-fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
+pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let record = results::load(&arguments.run)?;
     let others = results::other_mixes(&arguments.run, &record);
     let mut report = Report::among(&record, &others).in_folder(&arguments.run.display().to_string());
@@ -39,26 +28,6 @@ fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     }
     output::print(&render(&record, &report, arguments.format, arguments.full))?;
     Ok(Exit::Success)
-}
-
-/// The report of the sweep in a folder.
-///
-/// # Errors
-/// When it, or the run of a point, cannot be read.
-fn sweep_report(path: &Path) -> Result<Report, CliError> {
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-    let record = results::load_as::<SweepRecord>(folder)?;
-    let runs = runs_of_points(&record, folder)?;
-    Ok(Report::of_sweep(&record, &runs))
-}
-
-/// The runs of the points of a sweep.
-///
-/// # Errors
-/// When one of them cannot be read.
-pub fn runs_of_points(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>, CliError> {
-    let runs = record.points.iter().map(|point| results::load_part::<SweepRecord>(folder, &point.folder));
-    Ok(runs.collect::<Result<_, _>>()?)
 }
 
 /// Writes the page and the Markdown report of a study into its folder, and prints the report.
@@ -75,7 +44,10 @@ pub fn conclude_study(report: Report, folder: &Path) -> Result<(), CliError> {
 }
 
 /// Prints a report that is not about a single run.
-fn print_without_run(arguments: &ReportArguments, report: Report) -> Result<Exit, CliError> {
+///
+/// # Errors
+/// When the form is that of a run alone, or it cannot be printed.
+pub fn print_without_run(arguments: &ReportArguments, report: Report) -> Result<Exit, CliError> {
     let subject = StudyKind::of(&arguments.run)?;
     let report = report.in_folder(&arguments.run.display().to_string());
     if arguments.out.is_some() {

@@ -36,7 +36,7 @@ impl FromStr for ConnectionString {
 }
 
 /// A name, which is not empty.
-pub(super) fn name(text: &str) -> Result<String, String> {
+pub(crate) fn name(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("empty name".to_owned()),
         name => Ok(name.to_owned()),
@@ -44,7 +44,7 @@ pub(super) fn name(text: &str) -> Result<String, String> {
 }
 
 /// A prefix of database names.
-pub(super) fn database_prefix(text: &str) -> Result<String, String> {
+pub(crate) fn database_prefix(text: &str) -> Result<String, String> {
     let is_plain = text.chars().all(|symbol| symbol.is_ascii_alphanumeric() || "_-".contains(symbol));
     if is_plain && (1..=LONGEST_PREFIX).contains(&text.len()) {
         return Ok(text.to_owned());
@@ -53,7 +53,7 @@ pub(super) fn database_prefix(text: &str) -> Result<String, String> {
 }
 
 /// `name=value`.
-pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
+pub(crate) fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
         _ => Err("expected name=value, such as posts=1000".to_owned()),
@@ -61,14 +61,14 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
 }
 
 /// `operation=percentage`, as a share from 0 to 1.
-pub(super) fn share(text: &str) -> Result<(String, f64), String> {
+pub(crate) fn share(text: &str) -> Result<(String, f64), String> {
     let (name, value) =
         assignment(text).map_err(|_| "expected operation=percentage, such as read_post=25%".to_owned())?;
     Ok((name, percent::<100>(&value)?))
 }
 
 /// A round-trip time from 0 to 10 s.
-pub(super) fn round_trip_time(text: &str) -> Result<Duration, String> {
+pub(crate) fn round_trip_time(text: &str) -> Result<Duration, String> {
     const EXPECTED: &str = "expected a time from 0 to 10s: a number followed by us, ms or s, such as 500us or 0.5ms";
     let text = text.trim();
     let digits = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
@@ -85,13 +85,13 @@ pub(super) fn round_trip_time(text: &str) -> Result<Duration, String> {
 }
 
 /// A whole number from `MIN` to `MAX`.
-pub(super) fn whole<const MIN: u64, const MAX: u64>(text: &str) -> Result<u64, String> {
+pub(crate) fn whole<const MIN: u64, const MAX: u64>(text: &str) -> Result<u64, String> {
     let number = text.trim().parse().ok().filter(|number| (MIN..=MAX).contains(number));
     number.ok_or_else(|| format!("expected a whole number from {MIN} to {MAX}"))
 }
 
 /// A percentage from 0 to `MAX`, as a share: 0.02 for `2`.
-pub(super) fn percent<const MAX: u8>(text: &str) -> Result<f64, String> {
+pub(crate) fn percent<const MAX: u8>(text: &str) -> Result<f64, String> {
     let plain = text.trim().trim_end_matches('%').trim_end();
     let number = plain.replace(',', ".").parse::<f64>().ok().filter(|percent| !percent.is_nan());
     let nearest = number.map(|percent| percent.clamp(0.0, f64::from(MAX)));
@@ -103,17 +103,17 @@ pub(super) fn percent<const MAX: u8>(text: &str) -> Result<f64, String> {
 }
 
 /// Any seed.
-pub(super) fn seed(text: &str) -> Result<u64, String> {
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole::<0, { u64::MAX }>(text)
 }
 
 /// A port.
-pub(super) fn port(text: &str) -> Result<u16, String> {
+pub(crate) fn port(text: &str) -> Result<u16, String> {
     whole::<1, { u16::MAX as u64 }>(text).map(|port| port as u16)
 }
 
 /// A size in GB that `mongod` accepts.
-pub(super) fn cache_size(text: &str) -> Result<f64, String> {
+pub(crate) fn cache_size(text: &str) -> Result<f64, String> {
     let gb = text.trim().parse().ok().filter(|gb| (0.25..=10_000.0).contains(gb));
     gb.ok_or_else(|| "expected a number of GB from 0.25 to 10000".to_owned())
 }
@@ -138,7 +138,7 @@ impl Rate {
 }
 
 /// Calls per second, or `auto`.
-pub(super) fn rate(text: &str) -> Result<Rate, String> {
+pub(crate) fn rate(text: &str) -> Result<Rate, String> {
     match text.trim() {
         "auto" => Ok(Rate::Auto),
         number => match number.parse() {
@@ -149,7 +149,7 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
 }
 
 /// The write concern of all writes: `majority`, or a number of members that must acknowledge.
-pub(super) fn write_concern(text: &str) -> Result<String, String> {
+pub(crate) fn write_concern(text: &str) -> Result<String, String> {
     match (text.trim(), text.trim().parse()) {
         ("majority", _) => Ok("majority".to_owned()),
         (_, Ok(members @ 1..=50_u64)) => Ok(members.to_string()),
@@ -161,7 +161,7 @@ pub(super) fn write_concern(text: &str) -> Result<String, String> {
 }
 
 /// A length of time from a millisecond to a day: a number and its unit.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     const EXPECTED: &str =
         "expected a time from 1ms to 24h: a number followed by ms, s, m or h, such as 500ms, 3s or 2m";
     let text = text.trim();
@@ -180,7 +180,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// When documents have grown enough: `refused`, a size such as `4MB`, or a number of calls.
-pub(super) fn growth_end(text: &str) -> Result<LifeEnd, String> {
+pub(crate) fn growth_end(text: &str) -> Result<LifeEnd, String> {
     const EXPECTED: &str =
         "expected refused, a size of the largest document such as 500KB or 4MB, or a number of calls";
     const MOST: u64 = 100_000_000;
@@ -201,13 +201,13 @@ pub(super) fn growth_end(text: &str) -> Result<LifeEnd, String> {
 }
 
 /// A fault, such as `kill`.
-pub(super) fn fault(text: &str) -> Result<FaultKind, String> {
+pub(crate) fn fault(text: &str) -> Result<FaultKind, String> {
     let named = FaultKind::ALL.into_iter().find(|kind| kind.name() == text.trim());
     named.ok_or_else(|| format!("expected {}", FaultKind::ALL.map(FaultKind::name).join(", ")))
 }
 
 /// A duration as [`duration`] reads it, or `0`.
-pub(super) fn duration_or_none(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration_or_none(text: &str) -> Result<Duration, String> {
     if matches!(text.trim(), "0" | "0s") { Ok(Duration::ZERO) } else { duration(text) }
 }
 

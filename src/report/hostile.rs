@@ -10,11 +10,13 @@ use serde_json::{Value, json};
 
 use crate::record::CallOutcome;
 use crate::results::{
-    AuditRecord, CAPACITY_FORMAT, CapacityRecord, ClaimRecord, ConfirmationRecord, OutcomeRecord, RUN_FILE, Relation,
-    RunRecord, SearchRecord, SliceRecord, Status, Than, TrialRecord, load, save,
+    AuditRecord, ClaimRecord, OutcomeRecord, RUN_FILE, Relation, RunRecord, SliceRecord, Status, Than, load, save,
 };
 use crate::stats::run_comparison::{RunSides, compare_runs};
 use crate::stats::sample;
+use crate::studies::capacity::record::{
+    CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord,
+};
 use crate::studies::growth::report as growth;
 use crate::studies::published::rules;
 use crate::studies::sweep::report as sweep;

@@ -3,7 +3,6 @@
 //! `run.json` has everything that is needed to report again and to run again. It is written whole after every round.
 
 mod audit;
-mod capacity;
 mod cell;
 mod check;
 mod claim;
@@ -15,7 +14,6 @@ mod event;
 mod file;
 mod folder;
 mod folder_lock;
-mod growth;
 mod hlog;
 mod other_mixes;
 mod part;
@@ -28,7 +26,6 @@ pub mod saved_run;
 mod settings;
 mod stage;
 mod study;
-mod sweep;
 pub mod verification;
 
 use std::collections::BTreeMap;
@@ -37,7 +34,6 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::record::{FaultKind, Part, Relation};
 pub use audit::AuditRecord;
-pub use capacity::{CAPACITY_FORMAT, CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord};
 pub use cell::{
     CellRecord, CollectionSizes, DeferredCost, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
@@ -53,7 +49,6 @@ pub use file::{
 };
 pub use folder::{FolderError, NewFolder, create as create_folder, stamp};
 pub use folder_lock::FolderLock;
-pub use growth::{GROWTH_FORMAT, GrowthRecord};
 pub use hlog::IntervalLog;
 pub use other_mixes::other_mixes;
 pub use preset::{Preset, PresetLength};
@@ -66,10 +61,6 @@ pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 pub use stage::{GrowthEnd, StageRecord};
 pub use study::{CAPACITY_FILE, CLAIMS_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE, StudyKind};
-pub use sweep::{
-    ConditionRecord, PointRecord, RefineRecord, SWEEP_FORMAT, SweepRecord, condition_number, condition_unit,
-    condition_unit_size,
-};
 use verification::Verification;
 
 /// The version of `run.json` that this build writes.

@@ -12,8 +12,7 @@ use super::family::Family;
 use super::series::{RoundSeries, SeriesKey};
 use super::shared_cache::SharedCache;
 use super::student::t_quantile;
-use super::view::Role;
-use super::view::{cells, operations, role};
+use super::view::{Role, cells, operations, role};
 use super::{outcome_totals, overloaded};
 
 /// With fewer rounds no difference is reported: the smallest p that R rounds can have is 2^(1-R), 0.03 at 6.

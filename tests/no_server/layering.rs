@@ -17,15 +17,22 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("stats", &["results", "record", "generate"]),
     ("verify", &["engine", "plan", "server", "results", "record"]),
     ("campaign", &["engine", "plan", "generate", "server", "record", "results", "stats", "verify"]),
-    ("studies", &["report", "stats", "results", "record", "generate"]),
     ("report", &["stats", "results", "record"]),
     (
         "cli",
         &[
             "scenario", "compile", "plan", "generate", "server", "engine", "record", "results", "stats", "report",
-            "verify", "studies", "campaign",
+            "verify", "campaign",
         ],
     ),
+    (
+        "studies",
+        &[
+            "scenario", "compile", "plan", "generate", "server", "engine", "record", "results", "stats", "report",
+            "verify", "campaign", "cli",
+        ],
+    ),
+    ("command_line", &["cli", "studies", "report", "results", "server"]),
 ];
 
 /// The same inside folders whose subfolders are a pipeline of their own.
@@ -46,9 +53,9 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("std::env::", &["cli", "server", "results"]),
     ("process::exit", &["cli"]),
     ("println!", &[]),
-    ("Instant::now", &["engine", "verify", "campaign", "cli", "server"]),
+    ("Instant::now", &["engine", "verify", "campaign", "cli", "server", "studies"]),
     ("SystemTime::now", &["cli", "server"]),
-    ("clap::", &["cli"]),
+    ("clap::", &["cli", "studies", "command_line"]),
 ];
 
 fn files(folder: &Path) -> Vec<PathBuf> {

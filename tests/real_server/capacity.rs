@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bson::RawDocumentBuf;
-use docshape::cli::capacity::search::{CapacityGoal, Subject, TRIAL_SECONDS, Trials};
 use docshape::compile::Choice;
 use docshape::engine::{Experiment, LoadThreads, Servers, StopFlag};
-use docshape::results::{Arrivals, LoadModel, RunSettings, SearchRecord};
+use docshape::results::{Arrivals, LoadModel, RunSettings};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
+use docshape::studies::capacity::command::search::{CapacityGoal, Subject, TRIAL_SECONDS, Trials};
 use docshape::studies::capacity::estimate::{Capacities, SearchEnd, search_end};
+use docshape::studies::capacity::record::SearchRecord;
 use docshape::studies::capacity::search::Search;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -158,7 +159,7 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
         printed.contains("Up to how many calls per second does each strategy meet read_page.p90<200ms? Mix default."),
         "{printed}"
     );
-    let record = docshape::results::load_as::<docshape::results::CapacityRecord>(&out).unwrap();
+    let record = docshape::results::load_as::<docshape::studies::capacity::record::CapacityRecord>(&out).unwrap();
     let [search] = record.searches.as_slice() else { panic!("one search: {record:?}") };
     let rate = capacity(search);
     let [confirmation] = record.confirmations.as_slice() else { panic!("one confirmation: {record:?}") };

@@ -16,6 +16,8 @@ use docshape::results::{self, Arrivals, CellRecord, ClaimsRecord, LoadModel, Par
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions};
 use docshape::server::{ReplyKind, Target};
+use docshape::studies::growth::record::GrowthRecord;
+use docshape::studies::sweep::record::SweepRecord;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -680,12 +682,12 @@ fn sweeps_measure_every_point_in_turns_and_are_resumed() {
     let ended = running.finish();
     assert_eq!(ended.code(), Some(130), "{}", ended.stderr);
     assert!(ended.stderr.contains("sweep --resume"), "{}", ended.stderr);
-    let record = results::load_as::<results::SweepRecord>(&folder).unwrap();
+    let record = results::load_as::<SweepRecord>(&folder).unwrap();
     let done: Vec<u64> = record.points.iter().map(|point| point.rounds).collect();
     assert!(!record.complete && done.iter().all(|rounds| (1..3).contains(rounds)), "{done:?}");
 
     let resumed = finish(place.docshape(&["sweep", "--resume", run])).ok();
-    let record = results::load_as::<results::SweepRecord>(&folder).unwrap();
+    let record = results::load_as::<SweepRecord>(&folder).unwrap();
     assert!(record.complete && record.points.iter().all(|point| point.rounds == 3), "{record:?}");
     for point in &record.points {
         let run = results::load(&folder.join(&point.folder)).unwrap();
@@ -709,7 +711,7 @@ fn growth_ends_when_a_document_is_full_and_nothing_is_lost() {
     let large = ["--set", "comment_bytes=200000", "--sample", "latest", "--per-day", "10"];
     let chosen = ["--strategies", "embedded,linked", "--no-verify", "--out", run];
     let ended = finish(place.docshape(&[&["grow", "blog-comments"][..], &large, &chosen].concat())).ok();
-    let record = results::load_as::<results::GrowthRecord>(&folder).unwrap();
+    let record = results::load_as::<GrowthRecord>(&folder).unwrap();
     assert!(record.is_reached, "{record:?}");
     let [embedded, linked] = record.ends.as_slice() else { panic!("{record:?}") };
     // Ten comments were loaded, and 83 of them fill a document.
@@ -739,7 +741,7 @@ fn growth_ends_at_a_size_or_is_interrupted() {
     let run = folder.to_str().unwrap();
     let grow = ["grow", "blog-comments", "--strategies", "embedded", "--sample", "latest", "--out", run];
     finish(place.docshape(&[&grow[..], &["--until", "200KB"]].concat())).ok();
-    assert_eq!(results::load_as::<results::GrowthRecord>(&folder).unwrap().stages.len(), 2, "105 KB, then 314 KB");
+    assert_eq!(results::load_as::<GrowthRecord>(&folder).unwrap().stages.len(), 2, "105 KB, then 314 KB");
 
     let folder = place.path("interrupted");
     let grow = ["grow", "blog-comments", "--strategies", "embedded", "--out", folder.to_str().unwrap()];
@@ -748,7 +750,7 @@ fn growth_ends_at_a_size_or_is_interrupted() {
     running.signal(Signal::SIGINT);
     let ended = running.finish();
     assert_eq!(ended.code(), Some(130), "{}", ended.stderr);
-    assert!(results::load_as::<results::GrowthRecord>(&folder).unwrap().stages.len() > 1);
+    assert!(results::load_as::<GrowthRecord>(&folder).unwrap().stages.len() > 1);
     assert!(ended.stdout.contains("later stages are missing"), "{}", ended.stdout);
     place.assert_nothing_left();
 }
@@ -778,7 +780,7 @@ fn a_sweep_over_two_conditions_has_a_grid_and_a_delay() {
     let ended = finish(place.docshape(&[&vary[..], &more].concat())).ok();
     // read_first sends more commands, each of which waits for the network.
     assert!(ended.stdout.contains("increment is"), "{}", ended.stdout);
-    let record = results::load_as::<results::SweepRecord>(&folder).unwrap();
+    let record = results::load_as::<SweepRecord>(&folder).unwrap();
     assert_eq!(record.points.len(), 4);
     for point in &record.points {
         let own = results::load(&folder.join(&point.folder)).unwrap().part(Part::Own).unwrap();
@@ -815,7 +817,7 @@ fn a_sweep_adds_values_where_the_order_flips() {
     let ended = finish(command).ok();
     assert!(ended.stderr.contains("--refine adds 10ms"), "{}", ended.stderr);
     assert!(ended.stdout.contains("read, 10ms"), "{}", ended.stdout);
-    let record = results::load_as::<results::SweepRecord>(&place.run()).unwrap();
+    let record = results::load_as::<SweepRecord>(&place.run()).unwrap();
     assert_eq!(record.vary[0].values, ["0", "10ms", "20ms"]);
     assert!(record.complete && record.points.iter().all(|point| point.rounds == 3), "{record:?}");
     for point in &record.points {

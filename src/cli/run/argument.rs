@@ -257,7 +257,7 @@ mod tests {
     use clap::{Command, CommandFactory, Parser};
 
     use super::*;
-    use crate::cli::{Arguments, CliCommand};
+    use crate::command_line::{Arguments, CliCommand};
 
     fn parse(line: &[&str]) -> Result<RunArguments, clap::Error> {
         match Arguments::try_parse_from([&["docshape", "run"], line].concat())?.command {

@@ -377,7 +377,7 @@ mod tests {
 
     use super::*;
     use crate::cli::scenario::prepare_source;
-    use crate::cli::{Arguments, CliCommand};
+    use crate::command_line::{Arguments, CliCommand};
     use crate::compile::Choice;
     use crate::scenario::Source;
 

@@ -45,7 +45,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::cli::{Arguments, CliCommand};
+    use crate::command_line::{Arguments, CliCommand};
 
     fn arguments(line: &[&str]) -> RunArguments {
         match Arguments::try_parse_from([&["docshape", "run"], line].concat()).unwrap().command {

@@ -1,9 +1,9 @@
 //! Capacities and their ratios over rounds.
 
-use crate::results::{SearchRecord, TrialRecord};
 use crate::stats::estimate::{ConfidenceInterval, Estimate};
 use crate::stats::student::t_quantile;
 
+use super::record::{SearchRecord, TrialRecord};
 use super::transition::locations;
 
 /// Rounds without which no interval is given.

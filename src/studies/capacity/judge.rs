@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use crate::engine::{BatchRecord, RateRecord};
 use crate::record::TimeMetric;
-use crate::results::{ERROR_BUDGET, TrialRecord};
+use crate::results::ERROR_BUDGET;
 use crate::stats::latency::{answered, headline_mean};
 use crate::stats::open_load::achieved_share;
 use crate::stats::validity::ACHIEVED;
 use crate::stats::{Distribution, outcome_totals, selected};
 
 use super::objective::Objective;
+use super::record::TrialRecord;
 
 /// A slope is significant from this many standard errors.
 const SLOPE_ERRORS: f64 = 2.0;

@@ -5,10 +5,10 @@ use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{counted, interval, listed, plain, three, time};
 use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::results::{CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord};
 use crate::stats::ConfidenceInterval;
 
 use super::estimate::{Capacities, CapacityEstimate, MINIMUM_ROUNDS, SearchEnd, search_end};
+use super::record::{CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord};
 
 type TrialMeasure<'c> = Measure<(u64, &'c TrialRecord)>;
 
@@ -263,10 +263,10 @@ fn trials(record: &CapacityRecord) -> Section {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::super::record::CAPACITY_FORMAT;
     use super::*;
     use crate::report::tests::in_every_form;
     use crate::report::write::json::tests::record;
-    use crate::results::CAPACITY_FORMAT;
     use crate::stats::sample;
 
     /// Four searches of two strategies; one of them found no rate.

@@ -1,9 +1,9 @@
 //! How often the intervals cover the true capacities and their ratio.
 
 use crate::generate::{Label, Seed, Stream};
-use crate::results::{SearchRecord, TrialRecord};
 
 use super::estimate::{Capacities, CapacityEstimate};
+use super::record::{SearchRecord, TrialRecord};
 use super::search::Search;
 
 const TRUE: [f64; 2] = [1_000.0, 1_700.0];

@@ -4,7 +4,7 @@
 //! data differ between rounds. All searches share the width. Both are the maximum of the likelihood with weak priors, as
 //! the likelihood has none where one rate divides the results of a search.
 
-use crate::results::TrialRecord;
+use super::record::TrialRecord;
 
 /// The prior of the width is ln-normal with this median and a standard deviation of ln of 1.
 const WIDTH: f64 = 0.03;

@@ -1,7 +1,9 @@
 //! Times of an operation while documents grow.
 
-use crate::results::{CellRecord, GrowthRecord, StageRecord};
+use crate::results::{CellRecord, StageRecord};
 use crate::stats::latency::answered;
+
+use super::record::GrowthRecord;
 
 /// Standard normal quantile of a 95 % interval.
 const Z: f64 = 1.96;

@@ -1,5 +1,7 @@
 //! `docshape grow`: documents from their first write until the server refuses one.
 
+pub mod command;
 pub mod curve;
+pub mod record;
 pub mod report;
 pub mod stages;

@@ -6,9 +6,10 @@ use crate::report::document::chart::{Charts, Series};
 use crate::report::document::format::{bytes, count, counted, plain, three, time};
 use crate::report::document::section::{Finding, Headline, Section};
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::results::{CellRecord, GrowthEnd, GrowthRecord};
+use crate::results::{CellRecord, GrowthEnd};
 
 use super::curve::{GrowthCurve, StagePoint, calls_after, largest_document};
+use super::record::GrowthRecord;
 use super::stages::{StageChart, StageLine};
 
 /// An exponent up to which a time is called flat.
@@ -398,9 +399,10 @@ impl StageCost {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::super::record::GROWTH_FORMAT;
     use super::*;
     use crate::report::tests::in_every_form;
-    use crate::results::{GROWTH_FORMAT, RunRecord, StageRecord};
+    use crate::results::{RunRecord, StageRecord};
     use crate::stats::sample;
 
     /// Three stages, of which the first strategy refuses the last one.

@@ -10,7 +10,9 @@ use crate::report::run::claims::{ClaimStatement, claim_statements};
 use crate::report::run::conditions::conditions;
 use crate::report::run::sections::claims::{self, BY_DESIGN, CountedClaim};
 use crate::report::{MARKDOWN_FILE, Report};
-use crate::results::{ClaimsRecord, DecidedClaimRecord, FindingRecord, GrowthRecord, RunRecord, SweepRecord};
+use crate::results::{ClaimsRecord, DecidedClaimRecord, FindingRecord, RunRecord};
+use crate::studies::growth::record::GrowthRecord;
+use crate::studies::sweep::record::SweepRecord;
 use crate::studies::sweep::report::NO_DIFFERENCE;
 
 /// Operations of a growth whose doubling is said; all are in its report.
@@ -140,7 +142,9 @@ fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
             Cell::text(plain(one.question.as_deref().unwrap_or(&one.title)))
         }),
         Measure::text("varied", "varied", "The conditions and their values.", |one| {
-            let condition = |one: &crate::results::ConditionRecord| format!("{} = {}", one.name, one.values.join(", "));
+            let condition = |one: &crate::studies::sweep::record::ConditionRecord| {
+                format!("{} = {}", one.name, one.values.join(", "))
+            };
             Cell::text(plain(&one.vary.iter().map(condition).collect::<Vec<_>>().join("; ")))
         }),
         Measure::text("answer", "answer", "Where the order flips, and which strategy is faster in the mix.", |one| {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::Metric;
-use crate::results::{Part, RunRecord, SweepRecord, condition_number};
+use crate::results::{Part, RunRecord};
 use crate::stats::estimate::log_ratios;
 use crate::stats::flip::equal_at;
 use crate::stats::series::{RoundSeries, SeriesKey};
@@ -12,6 +12,7 @@ use crate::stats::{
 };
 
 use super::crossover::{Curve, CurveSample};
+use super::record::{SweepRecord, condition_number};
 
 /// What is compared over the points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

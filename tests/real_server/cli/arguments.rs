@@ -1,7 +1,8 @@
 //! Help, and rejected arguments.
 
 use clap::CommandFactory;
-use docshape::cli::{Arguments, EXIT_CODES};
+use docshape::cli::EXIT_CODES;
+use docshape::command_line::Arguments;
 
 use super::{docshape, fails, run};
 

@@ -8,12 +8,10 @@ use crate::report::document::chart::Series;
 use crate::report::document::format::{counted, interval, listed, plain, three};
 use crate::report::document::section::{Finding, Headline};
 use crate::report::run::conditions::conditions;
-use crate::results::{
-    ConclusionRecord, ConditionRecord, FindingRecord, RunRecord, SweepRecord, condition_number, condition_unit,
-    condition_unit_size,
-};
+use crate::results::{ConclusionRecord, FindingRecord, RunRecord};
 
 use super::crossover::{CurveOrder, Flip};
+use super::record::{ConditionRecord, SweepRecord, condition_number, condition_unit, condition_unit_size};
 use super::swept::{Swept, SweptPair, SweptQuantity};
 
 /// What a sweep says where no point shows an order.
@@ -215,9 +213,9 @@ impl SweepResults<'_> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::super::record::{PointRecord, SWEEP_FORMAT};
     use super::*;
     use crate::report::tests::in_every_form;
-    use crate::results::{PointRecord, SWEEP_FORMAT};
     use crate::stats::sample;
 
     /// A sweep over two added latencies and two lengths, with this text in every place.

@@ -5,9 +5,9 @@ use crate::report::document::chart::Charts;
 use crate::report::document::format::{NOTHING, interval, listed, plain, three};
 use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
-use crate::results::condition_number;
 use crate::studies::sweep::chart::{self, RatioChart, RatioLine, WinnerCell, WinnerMap};
 use crate::studies::sweep::crossover::{Curve, CurveOrder, CurvePoint, Flip};
+use crate::studies::sweep::record::condition_number;
 use crate::studies::sweep::swept::{NetworkPrediction, SweptPair, SweptQuantity};
 
 use super::SweepResults;

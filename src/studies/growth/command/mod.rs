@@ -1,30 +1,39 @@
 //! `docshape grow`: documents grow by calls of one operation, and at stages every operation is measured by itself.
 
-mod argument;
+pub mod argument;
 mod growing;
 
 use std::path::Path;
 
 use crate::campaign::{EarlyEnd, carry_out};
+use crate::cli::argument::SubjectArguments;
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::output;
+use crate::cli::report::conclude_study;
+use crate::cli::run::Invocation;
+use crate::cli::run::job::{JobServers, PointSetup, ServerJob};
+use crate::cli::run::resume::{self, end};
+use crate::cli::scenario::prepare;
+use crate::cli::server::ServerChoice;
+use crate::cli::value::{assignment, growth_end};
 use crate::engine::{Life, LifeEnd, Lives};
 use crate::plan::Plan;
 use crate::report::Report;
-use crate::results::{self, GROWTH_FORMAT, GrowthRecord, Status, StudyKind};
+use crate::results::{self, Status, StudyKind};
 use crate::scenario::nearest;
 use crate::server::client::MongoTarget;
 
-use super::argument::SubjectArguments;
-use super::exit::{CliError, Exit};
-use super::output;
-use super::report::conclude_study;
-use super::run::Invocation;
-use super::run::job::{JobServers, PointSetup, ServerJob};
-use super::run::resume::{self, end};
-use super::scenario::prepare;
-use super::server::ServerChoice;
-use super::value::{assignment, growth_end};
+use super::record::{GROWTH_FORMAT, GrowthRecord};
 pub use argument::GrowArguments;
 use growing::Growing;
+
+/// The report of the growth in a folder.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn report(folder: &Path) -> Result<Report, CliError> {
+    Ok(Report::of_growth(&results::load_as::<GrowthRecord>(folder)?))
+}
 
 /// Lets documents grow, writes a folder with the record and a report, prints the report.
 ///

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RunRecord;
-use super::file::Document;
-use super::stage::{GrowthEnd, StageRecord};
-use super::study::GROWTH_FILE;
+use crate::results::Document;
+use crate::results::GROWTH_FILE;
+use crate::results::RunRecord;
+use crate::results::{GrowthEnd, StageRecord};
 
 /// The version of `growth.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const GROWTH_FORMAT: u32 = 1;

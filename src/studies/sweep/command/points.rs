@@ -8,8 +8,9 @@ use crate::cli::run::check_threads;
 use crate::cli::run::job::PointSetup;
 use crate::cli::scenario::prepare_source;
 use crate::compile::Choice;
-use crate::results::{PointRecord, RunSettings};
+use crate::results::RunSettings;
 use crate::scenario::Source;
+use crate::studies::sweep::record::PointRecord;
 
 use super::condition::{Condition, ConditionSubject, cache_ratio};
 

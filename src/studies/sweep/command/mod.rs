@@ -3,7 +3,7 @@
 //! Every point is a run of its own with a folder of its own. All points use the same servers, and their rounds are interleaved:
 //! round by round, each point in turn. What the machine does meanwhile meets all of them.
 
-mod argument;
+pub mod argument;
 mod condition;
 mod measure;
 mod points;
@@ -11,21 +11,22 @@ mod refine;
 mod resume;
 
 use std::cmp::Ordering;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::cli::catalogue;
+use crate::cli::data_size::loaded_bytes;
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::run::job::{JobServers, PointSetup, ServerJob};
+use crate::cli::run::{Invocation, RunArguments};
+use crate::cli::scenario::prepare;
+use crate::cli::server::ServerChoice;
+use crate::cli::value::assignment;
 use crate::compile::Choice;
-use crate::report::bytes;
-use crate::results::{self, PointRecord, RefineRecord, RunSettings, SWEEP_FORMAT, SweepRecord, condition_number};
+use crate::report::{Report, bytes};
+use crate::results::{self, RunRecord, RunSettings};
 use crate::scenario::nearest;
 
-use super::catalogue;
-use super::data_size::loaded_bytes;
-use super::exit::{CliError, Exit};
-use super::run::job::{JobServers, PointSetup, ServerJob};
-use super::run::{Invocation, RunArguments};
-use super::scenario::prepare;
-use super::server::ServerChoice;
-use super::value::assignment;
+use super::record::{PointRecord, RefineRecord, SWEEP_FORMAT, SweepRecord, condition_number};
 pub use argument::SweepArguments;
 use condition::{Condition, condition};
 use points::{PointBase, grid, point_record};
@@ -35,6 +36,23 @@ const LONGEST: f64 = 86_400.0;
 
 /// The smallest cache with which a server can work, in bytes.
 const SMALLEST_CACHE: f64 = 64e6;
+
+/// The report of the sweep in a folder.
+///
+/// # Errors
+/// When it, or the run of a point, cannot be read.
+pub fn report(path: &Path) -> Result<Report, CliError> {
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let record = results::load_as::<SweepRecord>(folder)?;
+    let runs = runs_of_points(&record, folder)?;
+    Ok(Report::of_sweep(&record, &runs))
+}
+
+/// The runs of the points of a sweep.
+fn runs_of_points(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>, CliError> {
+    let runs = record.points.iter().map(|point| results::load_part::<SweepRecord>(folder, &point.folder));
+    Ok(runs.collect::<Result<_, _>>()?)
+}
 
 /// Measures a sweep, writes a folder with a run for each point, prints where the order of the strategies flips.
 ///

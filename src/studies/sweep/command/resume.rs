@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use crate::cli::exit::{CliError, Exit};
-use crate::cli::report::runs_of_points;
 use crate::cli::run::job::PointSetup;
 use crate::cli::run::{Invocation, resume};
-use crate::results::{self, StudyKind, SweepRecord};
+use crate::results::{self, StudyKind};
 use crate::scenario::Source;
+use crate::studies::sweep::record::SweepRecord;
 
 use super::argument::SweepArguments;
 use super::condition::Condition;
 use super::measure::conclude;
 use super::points::{PointBase, with_cache};
+use super::runs_of_points;
 use super::{Sweep, check_caches};
 
 /// Continues the sweep in a folder, or prints its report when it is complete.

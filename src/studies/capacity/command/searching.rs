@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::campaign::{EarlyEnd, Study};
-use crate::results::{self, CapacityRecord, ConfirmationRecord, ResultsError, SearchRecord, TrialRecord};
+use crate::results::{self, ResultsError};
 use crate::server::Target;
 use crate::studies::capacity::estimate::{Capacities, SearchEnd, search_end};
+use crate::studies::capacity::record::{CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord};
 use crate::studies::capacity::search::Search;
 
 use super::search::{Subject, TRIAL_SECONDS, Trials};

@@ -1,7 +1,10 @@
 //! `--refine`: more values of a condition where the order of two strategies changes.
 
-use crate::results::{ConditionRecord, RunRecord, SweepRecord, condition_number, condition_unit, condition_unit_size};
+use crate::results::RunRecord;
 use crate::studies::sweep::crossover::Curve;
+use crate::studies::sweep::record::{
+    ConditionRecord, SweepRecord, condition_number, condition_unit, condition_unit_size,
+};
 use crate::studies::sweep::swept::Swept;
 
 /// Neighbouring values of a condition, and how much another value between them would say.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RunRecord;
-use super::file::Document;
-use super::study::CAPACITY_FILE;
+use crate::results::CAPACITY_FILE;
+use crate::results::Document;
+use crate::results::RunRecord;
 
 /// The version of `capacity.json` that this build writes.
 pub const CAPACITY_FORMAT: u32 = 1;

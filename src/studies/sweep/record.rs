@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::file::Document;
-use super::study::SWEEP_FILE;
-use super::{ConclusionRecord, RunSettings};
+use crate::results::Document;
+use crate::results::SWEEP_FILE;
+use crate::results::{ConclusionRecord, RunSettings};
 
 /// The version of `sweep.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const SWEEP_FORMAT: u32 = 1;

@@ -8,8 +8,9 @@ use tokio::time::Instant;
 use crate::campaign::{EarlyEnd, Study};
 use crate::engine::Lives;
 use crate::report::bytes;
-use crate::results::{self, GrowthRecord, ResultsError, StageRecord};
+use crate::results::{self, ResultsError, StageRecord};
 use crate::server::Target;
+use crate::studies::growth::record::GrowthRecord;
 
 /// The growth of the documents of all strategies.
 pub struct Growing<'g, 'l, 'e, T, G> {

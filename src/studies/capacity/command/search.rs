@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use crate::engine::{Experiment, FatalError, RunError, Trial};
 use crate::record::TimeMetric;
-use crate::results::{Arrivals, LoadModel, TrialRecord};
+use crate::results::{Arrivals, LoadModel};
 use crate::server::Target;
 use crate::studies::capacity::judge::judge;
 use crate::studies::capacity::objective::{Objective, calls_needed};
+use crate::studies::capacity::record::TrialRecord;
 
 /// Batches of a trial: enough for the slope of its response times.
 const BATCHES: f64 = 12.0;

@@ -3,22 +3,24 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::cli::argument::{SummaryArguments, SummaryFormat};
+use crate::cli::catalogue::SCENARIOS;
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::output;
+use crate::cli::report::written;
 use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, NamedRun, Report, plain};
 use crate::results::{
-    self, CLAIMS_FILE, ClaimsRecord, GROWTH_FILE, GrowthRecord, PUBLISHED_FILE, PublishedRecord, RunRecord, SWEEP_FILE,
-    Status, SweepRecord,
+    self, CLAIMS_FILE, ClaimsRecord, GROWTH_FILE, PUBLISHED_FILE, PublishedRecord, RunRecord, SWEEP_FILE, Status,
 };
 use crate::scenario::GROUPS;
-use crate::studies::published::matrix::html::MatrixHtml;
-use crate::studies::published::matrix::{CatalogueOrder, Matrix, PlacedResult};
-use crate::studies::published::rules::PublishedResults;
-use crate::studies::published::summary_file::published;
+use crate::studies::growth::record::GrowthRecord;
+use crate::studies::sweep::record::SweepRecord;
 
-use super::argument::{SummaryArguments, SummaryFormat};
-use super::catalogue::SCENARIOS;
-use super::exit::{CliError, Exit};
-use super::report::written;
-use super::{output, publish};
+use super::matrix::html::MatrixHtml;
+use super::matrix::{CatalogueOrder, Matrix, PlacedResult};
+use super::publish;
+use super::rules::PublishedResults;
+use super::summary_file::published;
 
 /// A folder with claims of several scenarios, each in a file of its own.
 const CLAIMS_FOLDER: &str = "claims";

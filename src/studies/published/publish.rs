@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tempfile::TempDir;
 
+use crate::cli::exit::{CliError, Exit, write_error};
+use crate::cli::output;
+use crate::cli::report::written;
 use crate::report::{MARKDOWN_FILE, Markdown, Report, plain};
 use crate::results::{
     self, PUBLISHED_FILE, Part, Preset, PublishedMix, PublishedRecord, PublishedScenario, RunRecord, Status, saved_run,
 };
 use crate::scenario::{self, Diagnostics, MixDefinition, Scalar, Source, Tree, Weight};
 use crate::stats::MINIMUM_ROUNDS;
-use crate::studies::published::summary_file::published;
 
-use super::exit::{CliError, Exit, write_error};
-use super::output;
-use super::report::written;
+use super::summary_file::published;
 
 /// The longest part of a path that comes from a name.
 const LONGEST_PART: usize = 80;

@@ -5,16 +5,18 @@ use std::path::Path;
 use crate::campaign::{EarlyEnd, Interleaving, Point, Rounds, carry_out, status};
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
-use crate::cli::report::{conclude_study, runs_of_points};
+use crate::cli::report::conclude_study;
 use crate::cli::run::job::{JobServers, PointSetup};
 use crate::cli::run::resume::end;
 use crate::report::Report;
-use crate::results::{self, RunRecord, StudyKind, SweepRecord};
+use crate::results::{self, RunRecord, StudyKind};
 use crate::server::client::MongoTarget;
+use crate::studies::sweep::record::SweepRecord;
 use crate::studies::sweep::report::sweep_conclusion;
 
 use super::Sweep;
 use super::refine::refined;
+use super::runs_of_points;
 
 /// Measures all points, then those that `--refine` adds, and writes and prints the report.
 ///

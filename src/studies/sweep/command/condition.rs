@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::cli::value::{rate, round_trip_time, share, whole, write_concern};
 use crate::compile::Choice;
-use crate::results::{CLIENTS_AT_RATE, ConditionRecord, LoadModel, Part, RunSettings};
+use crate::results::{CLIENTS_AT_RATE, LoadModel, Part, RunSettings};
 use crate::scenario::SHARE;
+use crate::studies::sweep::record::ConditionRecord;
 
 /// The most values of a condition.
 const MOST_VALUES: usize = 50;

@@ -3,8 +3,10 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::exit::{CliError, Exit};
-use super::{Arguments, output};
+use crate::cli::exit::{CliError, Exit};
+use crate::cli::output;
+
+use super::Arguments;
 
 /// Prints the completions for a shell.
 ///

@@ -1,32 +1,41 @@
 //! `docshape capacity`.
 
-mod argument;
+pub mod argument;
 pub mod search;
 mod searching;
 
 use std::path::Path;
 
 use crate::campaign::carry_out;
+use crate::cli::exit::{CliError, Exit, write_error};
+use crate::cli::output;
+use crate::cli::report::{terminal, written};
+use crate::cli::run::job::{JobServers, PointSetup, ServerJob};
+use crate::cli::run::resume::{self, end};
+use crate::cli::run::{Invocation, check_threads};
+use crate::cli::scenario::prepare;
+use crate::cli::server::ServerChoice;
 use crate::plan::Plan;
 use crate::report::{Markdown, Report};
-use crate::results::{self, Arrivals, CAPACITY_FORMAT, CapacityRecord, LoadModel, Status, StudyKind};
+use crate::results::{self, Arrivals, LoadModel, Status, StudyKind};
 use crate::server::embedded::Checkpoints;
-use crate::studies::capacity::objective::Objective;
 
-use super::exit::{CliError, Exit, write_error};
-use super::output;
-use super::report::{terminal, written};
-use super::run::job::{JobServers, PointSetup, ServerJob};
-use super::run::resume::{self, end};
-use super::run::{Invocation, check_threads};
-use super::scenario::prepare;
-use super::server::ServerChoice;
+use super::objective::Objective;
+use super::record::{CAPACITY_FORMAT, CapacityRecord};
 pub use argument::CapacityArguments;
 use search::{CapacityGoal, Trials};
 use searching::Searching;
 
 /// The name of the Markdown report in the folder of a search.
 const REPORT_FILE: &str = "capacity.md";
+
+/// The report of the search in a folder.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn report(folder: &Path) -> Result<Report, CliError> {
+    Ok(Report::of_capacity(&results::load_as::<CapacityRecord>(folder)?))
+}
 
 /// Finds the rate up to which each strategy meets an objective.
 ///

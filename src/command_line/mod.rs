@@ -1,0 +1,127 @@
+//! The command line: its subcommands, and what each does. The only place that knows all studies.
+
+mod generated;
+mod report;
+
+use clap::{Parser, Subcommand};
+
+use crate::cli::argument::{
+    CheckArguments, ExecMongodArguments, ReportArguments, ServerCommand, ShowArguments, SummaryArguments,
+};
+use crate::cli::clean::CleanArguments;
+use crate::cli::compare::CompareArguments;
+use crate::cli::list::ListArguments;
+use crate::cli::rights::RightsArguments;
+use crate::cli::run::RunArguments;
+use crate::cli::selftest::SelftestArguments;
+use crate::cli::verify::VerifyArguments;
+use crate::cli::{self, CliError, Exit};
+use crate::studies;
+use crate::studies::capacity::command::argument::CapacityArguments;
+use crate::studies::growth::command::argument::GrowArguments;
+use crate::studies::published::publish::PublishArguments;
+use crate::studies::sweep::command::argument::SweepArguments;
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "docshape",
+    version,
+    about = "Compares document shapes for a MongoDB application by measuring them",
+    after_help = crate::cli::EXIT_CODES,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct Arguments {
+    /// The subcommand.
+    #[command(subcommand)]
+    pub command: CliCommand,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum CliCommand {
+    /// Measure the strategies of a scenario, write a run folder, print the verdict
+    #[command(after_help = crate::cli::EXIT_CODES)]
+    Run(Box<RunArguments>),
+    /// Measure a scenario under several conditions, and find where the order of its strategies flips
+    #[command(after_help = crate::cli::EXIT_CODES)]
+    Sweep(Box<SweepArguments>),
+    /// Let documents grow until a strategy refuses, and measure every operation at stages
+    #[command(after_help = crate::cli::EXIT_CODES)]
+    Grow(Box<GrowArguments>),
+    /// Find the highest call rate at which each strategy meets a latency objective
+    #[command(after_help = crate::cli::EXIT_CODES)]
+    Capacity(CapacityArguments),
+    /// Check that all strategies return the same results and end in the same state
+    #[command(after_help = crate::cli::EXIT_CODES)]
+    Verify(VerifyArguments),
+    /// Check scenario files and print all problems with line and column
+    Check(CheckArguments),
+    /// Print the documents, indexes and commands of each strategy as mongosh statements
+    Show(ShowArguments),
+    /// List the built-in scenarios
+    List(ListArguments),
+    /// Compare two runs of a scenario; exit with 1 if the later run is slower
+    #[command(after_help = crate::cli::EXIT_CODES)]
+    Compare(CompareArguments),
+    /// Render the report of a run again
+    Report(ReportArguments),
+    /// Print one page over published results: which strategy is best in which mix of which scenario
+    Summary(SummaryArguments),
+    /// Write a complete run as a folder of the published results
+    #[command(after_help = crate::cli::EXIT_CODES)]
+    Publish(PublishArguments),
+    /// Check that this machine and the server are fit for measurements
+    #[command(after_help = crate::cli::EXIT_CODES)]
+    Selftest(SelftestArguments),
+    /// Print the smallest role that suffices on a server with access control, as mongosh statements
+    Rights(RightsArguments),
+    /// Remove the databases that ended runs have left on a server
+    #[command(after_help = crate::cli::EXIT_CODES)]
+    Clean(CleanArguments),
+    /// Start the embedded server without running a benchmark
+    #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]
+    Server(ServerCommand),
+    /// Print completions for a shell
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page
+    #[command(hide = true)]
+    Man,
+    /// Become a mongod that ends with its parent (internal)
+    #[command(hide = true)]
+    ExecMongod(ExecMongodArguments),
+}
+
+/// Runs the command. Must be called on the main thread, with which the embedded server ends.
+///
+/// # Errors
+/// The error to print, with its exit code.
+pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
+    match arguments.command {
+        CliCommand::Run(arguments) => cli::run::run(*arguments),
+        CliCommand::Sweep(arguments) => studies::sweep::command::sweep(&arguments),
+        CliCommand::Grow(arguments) => studies::growth::command::grow(&arguments),
+        CliCommand::Capacity(arguments) => studies::capacity::command::capacity(&arguments),
+        CliCommand::Selftest(arguments) => cli::selftest::selftest(&arguments),
+        CliCommand::Verify(arguments) => cli::verify::verify(&arguments),
+        CliCommand::Check(arguments) => cli::check::check(&arguments),
+        CliCommand::Show(arguments) => cli::show::show(&arguments),
+        CliCommand::List(arguments) => cli::list::list(&arguments),
+        CliCommand::Compare(arguments) => cli::compare::compare(&arguments),
+        CliCommand::Report(arguments) => report::report(&arguments),
+        CliCommand::Summary(arguments) => studies::published::summary::summary(&arguments),
+        CliCommand::Publish(arguments) => studies::published::publish::publish(&arguments),
+        CliCommand::Clean(arguments) => cli::clean::clean(&arguments),
+        CliCommand::Rights(arguments) => cli::rights::rights(&arguments),
+        CliCommand::Server(ServerCommand::Start(arguments)) => cli::server::start(&arguments),
+        CliCommand::Server(ServerCommand::Install(arguments)) => cli::install::install(&arguments),
+        CliCommand::Completions { shell } => generated::completions(shell),
+        CliCommand::Man => generated::man(),
+        CliCommand::ExecMongod(arguments) => cli::become_mongod(&arguments),
+    }
+}
