@@ -7,10 +7,9 @@ use crate::cli::report::runs_of_points;
 use crate::cli::run::job::PointSetup;
 use crate::cli::run::{Invocation, resume};
 use crate::results::{self, StudyKind, SweepRecord};
-use crate::scenario::Source;
+use crate::scenario::{Condition, Source};
 
 use super::argument::SweepArguments;
-use super::condition::Condition;
 use super::measure::conclude;
 use super::points::{PointBase, with_cache};
 use super::{Sweep, check_caches};
