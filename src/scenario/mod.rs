@@ -10,6 +10,8 @@ mod condition;
 mod diagnostic;
 mod entity;
 mod growth;
+#[cfg(test)]
+mod key_tables;
 mod keys;
 mod node;
 mod operation;
