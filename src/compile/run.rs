@@ -26,8 +26,8 @@ pub fn check_runs(scenario: &Scenario, names: &Names, diagnostics: &mut Diagnost
     let operations: Vec<&str> = names.operations.iter().map(String::as_str).collect();
     let broken = names.broken.iter().map(String::as_str);
     let parameters: Vec<&str> = names.parameters.iter().map(|(name, _)| &**name).chain(broken).collect();
-    let known = Known { names, mixes, strategies, operations, parameters };
-    let mut checker = RunChecker { known: &known, place: String::new(), diagnostics };
+    let place = String::new();
+    let mut checker = RunChecker { names, mixes, strategies, operations, parameters, place, diagnostics };
     for claim in &scenario.claims {
         checker.place = format!(" in claim `{}`", claim.id.value);
         checker.check_run(&claim.run);
@@ -45,17 +45,12 @@ pub fn check_runs(scenario: &Scenario, names: &Names, diagnostics: &mut Diagnost
     }
 }
 
-/// The names of the scenario.
-struct Known<'s> {
-    names: &'s Names,
-    mixes: Vec<&'s str>,
-    strategies: Vec<&'s str>,
-    operations: Vec<&'s str>,
-    parameters: Vec<&'s str>,
-}
-
 struct RunChecker<'c> {
-    known: &'c Known<'c>,
+    names: &'c Names,
+    mixes: Vec<&'c str>,
+    strategies: Vec<&'c str>,
+    operations: Vec<&'c str>,
+    parameters: Vec<&'c str>,
     /// The end of messages.
     place: String,
     diagnostics: &'c mut Diagnostics,
@@ -65,11 +60,11 @@ impl RunChecker<'_> {
     fn check_run(&mut self, run: &RunDefinition) {
         run.mix.iter().for_each(|mix| self.check_mix(mix));
         for strategy in &run.strategies {
-            self.diagnostics.is_known("strategy", strategy, &self.place, &self.known.strategies);
+            self.diagnostics.is_known("strategy", strategy, &self.place, &self.strategies);
         }
         self.check_repeated("strategy", &run.strategies);
         for (name, value) in &run.set {
-            if self.diagnostics.is_known("parameter", name, &self.place, &self.known.parameters) {
+            if self.diagnostics.is_known("parameter", name, &self.place, &self.parameters) {
                 self.check_value(&name.value, value);
             }
         }
@@ -95,7 +90,7 @@ impl RunChecker<'_> {
             ConditionSubject::Share(operation) => self.check_operation(&Spanned::new(operation, name.span)),
             ConditionSubject::Mix => values.iter().for_each(|mix| self.check_mix(mix)),
             ConditionSubject::Parameter(parameter) => {
-                let parameters = self.known.parameters.iter().copied();
+                let parameters = self.parameters.iter().copied();
                 let known: Vec<&str> = parameters.chain(ConditionSubject::names()).collect();
                 if self.diagnostics.is_known("condition", name, &self.place, &known) {
                     values.iter().for_each(|value| self.check_value(&parameter, value));
@@ -111,18 +106,18 @@ impl RunChecker<'_> {
 
     /// The value of a parameter; one whose own value has problems is not checked.
     fn check_value(&mut self, parameter: &str, value: &Spanned<String>) {
-        let found = self.known.names.parameters.iter().find(|(name, _)| **name == *parameter);
+        let found = self.names.parameters.iter().find(|(name, _)| **name == *parameter);
         let Some(Err(error)) = found.map(|(_, plain)| set_value(parameter, &value.value, plain)) else { return };
         let help = "try a value as `--set` takes it: a number, `true`, `false` or text, no expression";
         self.diagnostics.error(value.span, error.to_string(), help);
     }
 
     fn check_mix(&mut self, mix: &Spanned<String>) {
-        self.diagnostics.is_known("mix", mix, &self.place, &self.known.mixes);
+        self.diagnostics.is_known("mix", mix, &self.place, &self.mixes);
     }
 
     fn check_operation(&mut self, operation: &Spanned<String>) {
-        self.diagnostics.is_known("operation", operation, &self.place, &self.known.operations);
+        self.diagnostics.is_known("operation", operation, &self.place, &self.operations);
     }
 
     fn check_repeated(&mut self, kind: &str, names: &[Spanned<String>]) {
