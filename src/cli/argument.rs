@@ -8,13 +8,15 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::compile::Choice;
 
 pub use super::value::ConnectionString;
+use crate::scenario::quantity::write_concern;
+use crate::scenario::{RunDefinition, Spanned};
 use crate::server::database_names::DatabaseNames;
 use crate::server::namespace::Namespace;
 
-use super::value::{assignment, cache_size, database_prefix, name, port, share, write_concern};
+use super::value::{assignment, cache_size, database_prefix, name, port, share};
 
 /// The part of a scenario to measure.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct SubjectArguments {
     /// Strategies to compare, separated by commas, the baseline first [default: the scenario's]
     ///
@@ -41,6 +43,33 @@ pub struct SubjectArguments {
 }
 
 impl SubjectArguments {
+    /// Returns what a scenario says about a run.
+    pub fn defined(run: &RunDefinition) -> SubjectArguments {
+        let text = |text: &Spanned<String>| text.value.clone();
+        SubjectArguments {
+            strategies: run.strategies.iter().map(text).collect(),
+            mix: run.mix.as_ref().map(text),
+            set: run.set.iter().map(|(name, value)| (text(name), text(value))).collect(),
+            ..SubjectArguments::default()
+        }
+    }
+
+    /// Returns these arguments where they say something, `base` where they do not.
+    #[must_use]
+    pub fn over(self, base: SubjectArguments) -> SubjectArguments {
+        let chooses = self.all_strategies || !self.strategies.is_empty();
+        let chosen = if chooses { &self } else { &base };
+        SubjectArguments {
+            strategies: chosen.strategies.clone(),
+            all_strategies: chosen.all_strategies,
+            mix: self.mix.or(base.mix),
+            share: [base.share, self.share].concat(),
+            // The last value of a parameter counts.
+            set: [base.set, self.set].concat(),
+            write_concern: self.write_concern.or(base.write_concern),
+        }
+    }
+
     /// Returns the choices for a plan; with `repeat`, the baseline runs a second time.
     pub fn choice(&self, seed: u64, repeat: bool) -> Choice {
         Choice {
@@ -247,10 +276,36 @@ pub struct ExecMongodArguments {
 mod tests {
     use clap::CommandFactory;
 
+    use super::*;
     use crate::command_line::Arguments;
+    use crate::scenario::Span;
 
     #[test]
     fn the_definitions_are_valid() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn arguments_count_more_than_the_scenario() {
+        let text = |text: &str| Spanned::new(text.to_owned(), Span::default());
+        let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let run = RunDefinition {
+            mix: Some(text("reading")),
+            strategies: vec![text("linked"), text("embedded")],
+            set: vec![(text("posts"), text("5")), (text("skew"), text("0.5"))],
+        };
+        let defined = SubjectArguments::defined(&run);
+        let plain = SubjectArguments::default().over(defined.clone());
+        assert_eq!((plain.mix.as_deref(), plain.strategies.join(" ").as_str()), (Some("reading"), "linked embedded"));
+        let given = SubjectArguments {
+            mix: Some("writing".into()),
+            all_strategies: true,
+            set: vec![setting("posts", "7")],
+            ..SubjectArguments::default()
+        };
+        let SubjectArguments { mix, strategies, all_strategies, set, .. } = given.over(defined);
+        assert_eq!((mix.as_deref(), strategies.len(), all_strategies), (Some("writing"), 0, true));
+        // The last value of a parameter counts.
+        assert_eq!(set, [setting("posts", "5"), setting("skew", "0.5"), setting("posts", "7")]);
     }
 }

@@ -9,6 +9,7 @@ use crate::results::SkippedStrategy;
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 use crate::server::namespace::Namespace;
 
+use super::argument::SubjectArguments;
 use super::exit::CliError;
 use super::reservation::databases;
 use super::session::Session;
@@ -75,6 +76,14 @@ impl Ready {
 /// When the scenario cannot be opened or has errors, or the choice names something unknown.
 pub fn prepare(name_or_path: &str, choice: &Choice) -> Result<Ready, CliError> {
     prepare_source(catalogue::open(name_or_path)?, choice)
+}
+
+/// Returns a scenario as written, for what it says about runs; the mix that is measured may depend on that.
+///
+/// # Errors
+/// As those of [`prepare`].
+pub fn definitions(name_or_path: &str, subject: &SubjectArguments, seed: u64) -> Result<Scenario, CliError> {
+    Ok(prepare(name_or_path, &Choice { mix: None, ..subject.choice(seed, false) })?.scenario)
 }
 
 /// The same for a text that is there already.

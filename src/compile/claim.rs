@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use crate::plan::{Value, written};
 use crate::scenario::{
-    ClaimBound, ClaimDefinition, ClaimSubject, Diagnostics, Node, Scalar, Scenario, Spanned, StrategyDefinition, Tree,
-    suggest,
+    ClaimBound, ClaimDefinition, ClaimSubject, Diagnostics, Node, Scenario, Spanned, StrategyDefinition, suggest,
 };
 
 use super::inherit::{inherit, line_of};
-use super::parameter::{parameter_value, set_value, with_parameters};
+use super::parameter::{parameter_value, with_parameters};
 use super::scope::Names;
 
 /// What a claim compares its number with, in a run with certain parameters.
@@ -35,29 +34,12 @@ pub enum ClaimTerm {
     },
 }
 
-/// A parameter as a claim sets it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClaimSetting {
-    /// The parameter.
-    pub name: String,
-    /// The value as `--set` takes it.
-    pub text: String,
-    /// The value.
-    pub value: Value,
-}
-
 /// Returns what a claim compares its number with, in a run with these parameters; `None` where that has problems, which
 /// [`super::compile`] reports.
 pub fn claim_term(scenario: &Scenario, claim: &ClaimDefinition, parameters: &[(Arc<str>, Value)]) -> Option<ClaimTerm> {
     let names = Names { lines: scenario.lines.clone(), parameters: parameters.to_vec(), ..Names::default() };
     let strategies = inherit(&scenario.strategies, &mut Diagnostics::new());
     ClaimCompiler { scenario, strategies: &strategies, names: &names, diagnostics: &mut Diagnostics::new() }.term(claim)
-}
-
-/// Returns the parameters that a claim sets in the runs that decide it.
-pub fn claim_settings(claim: &ClaimDefinition, parameters: &[(Arc<str>, Value)]) -> Vec<ClaimSetting> {
-    let names = Names { parameters: parameters.to_vec(), ..Names::default() };
-    claim.set.iter().filter_map(|(name, node)| setting(&names, name, node, &mut Diagnostics::new())).collect()
 }
 
 /// Reports what claims name and does not exist, and expressions without a number.
@@ -71,7 +53,6 @@ pub fn check_claims(
         let mut compiler = ClaimCompiler { scenario, strategies, names, diagnostics };
         compiler.check_names(claim);
         compiler.term(claim);
-        claim.set.iter().for_each(|(name, node)| drop(setting(names, name, node, diagnostics)));
     }
 }
 
@@ -87,10 +68,6 @@ impl ClaimCompiler<'_> {
     fn check_names(&mut self, claim: &ClaimDefinition) {
         let place = format!(" in claim `{}`", claim.id.value);
         claim.operation.iter().for_each(|name| self.check_operation(name, &place));
-        if let Some(mix) = &claim.mix {
-            let mixes: Vec<&str> = self.scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
-            self.diagnostics.is_known("mix", mix, &place, &mixes);
-        }
         self.check_strategy(claim, &claim.strategy, &place);
         if let ClaimBound::Other { strategy, operation, .. } = &claim.than {
             strategy.iter().for_each(|name| self.check_strategy(claim, name, &place));
@@ -211,27 +188,4 @@ impl ClaimCompiler<'_> {
         }
         Some(factor)
     }
-}
-
-/// A parameter that a claim sets, as `--set` would.
-fn setting(names: &Names, name: &Spanned<String>, node: &Node, diagnostics: &mut Diagnostics) -> Option<ClaimSetting> {
-    if names.broken.contains(&name.value) {
-        return None;
-    }
-    let known: Vec<&str> = names.parameters.iter().map(|(name, _)| &**name).collect();
-    if !diagnostics.is_known("parameter", name, " in `set` of a claim", &known) {
-        return None;
-    }
-    let (_, plain) = names.parameters.iter().find(|(other, _)| **other == *name.value)?;
-    let text = match &node.tree {
-        Tree::Scalar(Scalar::Bool(value)) => value.to_string(),
-        Tree::Scalar(Scalar::Int(value)) => value.to_string(),
-        Tree::Scalar(Scalar::Float(value)) => value.to_string(),
-        Tree::Scalar(Scalar::Text(text)) => text.clone(),
-        Tree::Scalar(Scalar::Null) | Tree::List(_) | Tree::Mapping(_) => String::new(),
-    };
-    let help = "write the value as `--set` takes it: a number, `true`, `false` or text, no expression";
-    let value = set_value(&name.value, &text, plain);
-    let value = value.map_err(|error| diagnostics.error(node.span, error.to_string(), help)).ok()?;
-    Some(ClaimSetting { name: name.value.clone(), text, value })
 }

@@ -6,13 +6,12 @@ use bson::{Bson, Document, RawDocumentBuf};
 use proptest::prelude::*;
 
 use crate::generate::Seed;
-use crate::plan::Plan;
 use crate::plan::data::{Data, DataClock};
-use crate::plan::expression::{Expression, Frame};
 use crate::plan::program::Step;
 use crate::plan::raw::Raw;
 use crate::plan::skeleton::Skeleton;
 use crate::plan::value::{EvalError, Value};
+use crate::plan::{Expression, Frame, Plan};
 use crate::scenario::{Diagnostics, Severity, Source, read};
 
 use super::resolve::resolve_text;

@@ -21,12 +21,12 @@ mod parameter;
 mod parts;
 mod reply;
 mod resolve;
+mod run;
 mod scope;
 mod series;
 mod shape;
 mod steps;
 mod strategy;
-mod sweep;
 mod syntax;
 
 use std::sync::Arc;
@@ -36,9 +36,10 @@ use crate::plan::{Arm, Mix, Plan, checking};
 use crate::scenario::{self, Diagnostics, Scenario};
 
 pub use choice::{Choice, ChoiceError, DEFAULT_SEED};
-pub use claim::{ClaimSetting, ClaimTerm, claim_settings, claim_term};
+pub use claim::{ClaimTerm, claim_term};
 pub(crate) use document::path_length;
 pub use inherit::inherit;
+pub use run::run_parameters;
 
 use audit::check_names;
 use claim::check_claims;
@@ -47,10 +48,10 @@ use entity::{compile_data, entity_names};
 use indexed_fields::check_indexed_fields;
 use operation::{compile_mix, compile_operations};
 use parameter::{parameters, with_parameters};
+use run::check_runs;
 use scope::Names;
 use series::expand;
 use strategy::StrategyCompiler;
-use sweep::check_sweeps;
 
 /// Resolves a whole scenario: all its strategies and mixes are checked, those chosen become the plan.
 ///
@@ -96,7 +97,7 @@ fn resolve_whole(
     let concerns = Concerns { write: choice.write_concern.clone().unwrap_or(concerns.write), ..concerns };
     let strategies = inherit(&scenario.strategies, diagnostics);
     check_claims(scenario, &strategies, &names, diagnostics);
-    check_sweeps(scenario, &names, diagnostics);
+    check_runs(scenario, &names, diagnostics);
     strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
     let called: Vec<&str> = mix.called(&names.operations).collect();
     let mut compile_arm = |strategy: &scenario::StrategyDefinition| {

@@ -7,8 +7,9 @@ use cel::Env;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::parser::Expression as Parsed;
 
-use crate::plan::expression::{Each, EachKind, Operator};
+use crate::plan::expression::{Each, EachKind};
 use crate::plan::generator::GENERATORS;
+use crate::plan::operator::Operator;
 use crate::plan::{Expression, Value, function};
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
 

@@ -15,7 +15,7 @@ pub use run::documents::Documents;
 pub use run::error::RunError;
 pub use run::event::{Event, Observer, RunPhase};
 pub use run::experiment::Experiment;
-pub use run::life::{Life, LifeEnd, Lives};
+pub use run::life::{Life, Lives};
 pub use run::loader::{LoadError, Loader, create_command, indexes};
 pub use run::pilot::Pilot;
 pub use run::provision::arm_database;

@@ -6,72 +6,10 @@
 
 use std::sync::Arc;
 
-use crate::generate::{Label, Seed, Stream};
-
 use super::function::Function;
 use super::generator::GeneratorCall;
-use super::{Data, EvalError, Value, budget};
-
-/// The variables of one evaluation, and what generators need to know.
-#[derive(Debug)]
-pub struct Frame {
-    /// The logical data.
-    pub data: Arc<Data>,
-    /// The seed that generators draw from.
-    pub seed: Seed,
-    /// The number of the record or call that draws.
-    pub ordinal: u64,
-    /// The instant that `clock()` gives, in milliseconds since the epoch.
-    pub now: i64,
-    slots: Vec<Value>,
-    /// Identifies the iteration of enclosing `map`s and the like, so that a generator inside draws anew in each.
-    iteration: u64,
-}
-
-impl Frame {
-    /// A frame whose slots are all null.
-    pub fn new(data: &Arc<Data>, seed: Seed, ordinal: u64, slots: usize) -> Frame {
-        Frame { data: Arc::clone(data), seed, ordinal, now: 0, slots: vec![Value::Null; slots], iteration: 0 }
-    }
-
-    /// The value in a slot.
-    pub fn slot(&self, slot: usize) -> &Value {
-        &self.slots[slot]
-    }
-
-    /// Puts a value into a slot, making room when an expression brings slots of its own.
-    pub fn set(&mut self, slot: usize, value: Value) {
-        if slot >= self.slots.len() {
-            self.slots.resize(slot + 1, Value::Null);
-        }
-        self.slots[slot] = value;
-    }
-
-    /// All slots, to be restored before the next attempt.
-    pub fn snapshot(&self) -> Vec<Value> {
-        self.slots.clone()
-    }
-
-    /// Puts a snapshot back.
-    pub fn restore(&mut self, slots: Vec<Value>) {
-        self.slots = slots;
-    }
-
-    /// All slots, after the last evaluation.
-    pub(super) fn into_slots(self) -> Vec<Value> {
-        self.slots
-    }
-
-    /// The random stream of the generator with this label.
-    pub fn stream(&self, label: Label) -> Stream {
-        Stream::new(self.loop_seed(label), label, self.ordinal)
-    }
-
-    /// The seed of the generator with this label, which differs between the iterations of a loop.
-    pub fn loop_seed(&self, label: Label) -> Seed {
-        if self.iteration == 0 { self.seed } else { self.seed.derive(label, self.iteration) }
-    }
-}
+use super::operator::{Operator, mismatch};
+use super::{EvalError, Frame, Value, budget};
 
 /// A resolved expression.
 #[derive(Debug)]
@@ -112,21 +50,6 @@ pub enum Expression {
     Generate(Box<GeneratorCall>),
     /// `list.map(x, body)` and the other loops.
     Each(Box<Each>),
-}
-
-/// The arithmetic operators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operator {
-    /// `+`, also of strings and lists.
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`; of ints it truncates.
-    Divide,
-    /// `%`
-    Remainder,
 }
 
 /// A loop over a small list.
@@ -342,76 +265,6 @@ fn contains(item: &Value, list: &Value) -> Result<Value, EvalError> {
 
 fn uncomparable(a: &Value, b: &Value) -> EvalError {
     EvalError::new(format!("cannot compare {} with {}", a.kind(), b.kind()))
-}
-
-fn instant(result: Option<i64>) -> Result<i64, EvalError> {
-    result.ok_or_else(|| EvalError::new("date overflow"))
-}
-
-fn mismatch(operator: &str, a: &Value, b: &Value) -> EvalError {
-    EvalError::new(format!("`{operator}` does not apply to {} and {}", a.kind(), b.kind()))
-}
-
-impl Operator {
-    /// The operator on two values.
-    ///
-    /// # Errors
-    /// When the kinds do not go together, on overflow, and on division by zero.
-    pub fn apply(self, a: &Value, b: &Value) -> Result<Value, EvalError> {
-        match (self, a, b) {
-            (_, Value::Int(a), Value::Int(b)) => self.ints(*a, *b),
-            (_, Value::Double(a), Value::Double(b)) => Ok(Value::Double(self.doubles(*a, *b))),
-            (Operator::Add, Value::Text(a), Value::Text(b)) => {
-                budget::take_bytes((a.len() + b.len()) as u64)?;
-                Ok(Value::Text([&**a, &**b].concat().into()))
-            }
-            (Operator::Add, Value::Date(a), Value::Int(b)) => instant(a.checked_add(*b)).map(Value::Date),
-            (Operator::Subtract, Value::Date(a), Value::Date(b)) => instant(a.checked_sub(*b)).map(Value::Int),
-            (Operator::Subtract, Value::Date(a), Value::Int(b)) => instant(a.checked_sub(*b)).map(Value::Date),
-            (Operator::Add, _, _) => match (a.items(), b.items()) {
-                (Some(first), Some(second)) => {
-                    budget::take_list(a.len().unwrap_or(0) + b.len().unwrap_or(0))?;
-                    Ok(Value::list(first.chain(second).collect()))
-                }
-                _ => Err(mismatch("+", a, b)),
-            },
-            _ => Err(mismatch(self.sign(), a, b)),
-        }
-    }
-
-    fn ints(self, a: i64, b: i64) -> Result<Value, EvalError> {
-        if b == 0 && matches!(self, Operator::Divide | Operator::Remainder) {
-            return Err(EvalError::new("division by zero"));
-        }
-        let result = match self {
-            Operator::Add => a.checked_add(b),
-            Operator::Subtract => a.checked_sub(b),
-            Operator::Multiply => a.checked_mul(b),
-            Operator::Divide => a.checked_div(b),
-            Operator::Remainder => a.checked_rem(b),
-        };
-        result.map(Value::Int).ok_or_else(|| EvalError::new("int overflow"))
-    }
-
-    fn doubles(self, a: f64, b: f64) -> f64 {
-        match self {
-            Operator::Add => a + b,
-            Operator::Subtract => a - b,
-            Operator::Multiply => a * b,
-            Operator::Divide => a / b,
-            Operator::Remainder => a % b,
-        }
-    }
-
-    fn sign(self) -> &'static str {
-        match self {
-            Operator::Add => "+",
-            Operator::Subtract => "-",
-            Operator::Multiply => "*",
-            Operator::Divide => "/",
-            Operator::Remainder => "%",
-        }
-    }
 }
 
 #[cfg(test)]

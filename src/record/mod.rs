@@ -4,6 +4,7 @@ mod counter;
 mod fault;
 mod histogram;
 mod interval;
+mod life_end;
 mod metric;
 mod outcome;
 mod part;
@@ -18,6 +19,7 @@ pub use counter::{COUNTERS, Claimable, Counter, MEMBER_REQUESTS, OPLOG_BYTES, RO
 pub use fault::FaultKind;
 pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
+pub use life_end::LifeEnd;
 pub use metric::{Metric, MetricUse, Relation, SizeMetric, TimeMetric};
 pub use outcome::{CallOutcome, OutcomeKind};
 pub use part::Part;

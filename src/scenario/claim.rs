@@ -2,7 +2,7 @@
 
 use crate::record::{Metric, OutcomeKind, Relation};
 
-use super::{Node, Spanned};
+use super::{Node, RunDefinition, Spanned};
 
 /// A claim as written.
 #[derive(Debug, Clone)]
@@ -15,12 +15,10 @@ pub struct ClaimDefinition {
     pub source: Option<String>,
     /// Whether it follows from the scenario itself, so that no server could refute it.
     pub is_by_design: bool,
-    /// The mix of the runs that decide it; `None`: any.
-    pub mix: Option<Spanned<String>>,
+    /// The runs that decide it, with any strategies.
+    pub run: RunDefinition,
     /// The clients of the runs that decide it; `None`: any number.
     pub clients: Option<u32>,
-    /// Parameters and their values in the runs that decide it, as expressions.
-    pub set: Vec<(Spanned<String>, Node)>,
     /// The number that decides it.
     pub subject: Spanned<ClaimSubject>,
     /// The operation; `None` for a number of a whole strategy.

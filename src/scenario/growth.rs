@@ -1,6 +1,8 @@
 //! `growth`.
 
-use super::Spanned;
+use crate::record::LifeEnd;
+
+use super::{RunDefinition, Spanned};
 
 /// The operation that lets documents grow, and the conditions under which that is worth watching.
 #[derive(Debug, Clone)]
@@ -11,12 +13,8 @@ pub struct GrowthDefinition {
     pub operation: Spanned<String>,
     /// The operations that are measured besides it; when there are none, all others of the mix.
     pub sampled: Vec<Spanned<String>>,
-    /// When it ends, as `--until` takes it.
-    pub until: Option<Spanned<String>>,
-    /// Parameters, each as `--set` takes it.
-    pub set: Vec<Spanned<String>>,
-    /// The mix, when it is not the default one.
-    pub mix: Option<Spanned<String>>,
-    /// The strategies, when they are not the default ones.
-    pub strategies: Vec<Spanned<String>>,
+    /// When it ends; `None`: when a strategy refuses a call.
+    pub until: Option<LifeEnd>,
+    /// What is measured.
+    pub run: RunDefinition,
 }

@@ -10,6 +10,12 @@ pub(super) struct KeyDefinition {
     pub(super) name: &'static str,
     pub(super) takes: Takes,
     pub(super) is_required: bool,
+    /// The value that a key without one has, after "by default"; empty where nothing takes its place.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the schema and the tables of the format, which tests compare, have it")
+    )]
+    pub(super) default: &'static str,
     /// A valid value.
     example: &'static str,
     /// Its meaning, for diagnostics and editors.
@@ -31,6 +37,8 @@ pub(super) enum Takes {
     /// One of some texts.
     OneOf(&'static [&'static str]),
     Boolean,
+    /// A literal number, boolean or text, as an option of the command line.
+    Literal,
     /// A literal integer from the first to the second number.
     Integer(i64, i64),
     /// Codes of server errors.
@@ -41,6 +49,10 @@ pub(super) enum Takes {
     Scalar,
     /// Names, of what the text says, with expressions.
     Expressions(&'static str),
+    /// Parameters with literal values.
+    Settings,
+    /// Conditions with lists of literal values.
+    Conditions,
     /// Fields of records with expressions. Their names are free: they are keys of documents.
     FieldExpressions,
     /// One name with the expression of a list.
@@ -101,7 +113,10 @@ impl Takes {
             },
             Takes::Expression => (!node.is_absent(), "an expression"),
             Takes::Scalar => (matches!(node.tree, Tree::Scalar(_)) && !node.is_null(), "a scalar expression"),
+            Takes::Literal => (node.as_literal().is_some(), "a number, `true`, `false` or text"),
             Takes::Expressions(_)
+            | Takes::Settings
+            | Takes::Conditions
             | Takes::FieldExpressions
             | Takes::Loop
             | Takes::One(_)
@@ -122,23 +137,26 @@ impl Takes {
     /// The kind of its entries or items.
     pub(super) fn kind(self) -> &'static str {
         if let Takes::Named(kind) | Takes::List(kind) | Takes::One(kind) | Takes::Optional(kind) = self {
-            kind
-        } else {
-            "entry"
+            return kind;
         }
+        if matches!(self, Takes::Conditions) { "condition" } else { "entry" }
     }
 
     /// Whether it needs at least one entry or item; some only where the key itself is `required`.
     pub(super) fn must_be_filled(self, required: bool) -> bool {
         let is_collection =
             matches!(self, Takes::Expressions(_) | Takes::FieldExpressions | Takes::Named(_) | Takes::List(_));
-        matches!(self, Takes::Codes | Takes::Each) || required && is_collection
+        matches!(self, Takes::Codes | Takes::Each | Takes::Conditions) || required && is_collection
     }
 }
 
 impl KeyDefinition {
     pub(super) const fn example(self, example: &'static str) -> KeyDefinition {
         KeyDefinition { example, ..self }
+    }
+
+    pub(super) const fn default(self, default: &'static str) -> KeyDefinition {
+        KeyDefinition { default, ..self }
     }
 
     /// Returns a valid entry, for diagnostics and editors.
@@ -148,7 +166,7 @@ impl KeyDefinition {
 }
 
 pub(super) const fn required(name: &'static str, takes: Takes, about: &'static str) -> KeyDefinition {
-    KeyDefinition { name, takes, is_required: true, example: "", about }
+    KeyDefinition { name, takes, is_required: true, default: "", example: "", about }
 }
 
 pub(super) const fn optional(name: &'static str, takes: Takes, about: &'static str) -> KeyDefinition {
@@ -169,23 +187,17 @@ pub const GROUPS: &[&str] = &[
 
 pub(super) const SCENARIO: Keys = &[
     required("format", Takes::Format, "version of the scenario format").example("1"),
-    required("name", Takes::Text, "short name: lower-case letters, digits and `-`").example("blog-comments"),
+    required("name", Takes::Text, "lower-case letters, digits and `-`; part of database and folder names")
+        .example("blog-comments"),
     required("title", Takes::Text, "the question, as a headline").example("\"Embed or link?\""),
     optional("about", Takes::Text, "what the application does, in one or two sentences")
         .example("A post collects comments."),
-    optional(
-        "group",
-        Takes::OneOf(GROUPS),
-        "the decision that the scenario is about, by which the catalogue is grouped",
-    )
-    .example("embed or reference"),
+    optional("group", Takes::OneOf(GROUPS), "the decision by which the catalogue is grouped")
+        .example("embed or reference"),
     optional("sources", Takes::Texts, "where the question comes from").example("[\"MongoDB manual, Data Modeling\"]"),
-    optional(
-        "clock",
-        Takes::One("clock"),
-        "the instants that `clock()` gives, by default one second apart from 2024 on",
-    )
-    .example("{ first_call: now, step: 10 }"),
+    optional("clock", Takes::One("clock"), "the instants that `clock()` gives")
+        .default("one second apart from 2024 on")
+        .example("{ first_call: now, step: 10 }"),
     optional("parameters", Takes::Expressions("a parameter"), "numbers and texts for the rest of the scenario")
         .example("{ posts: 200 }"),
     required("entities", Takes::Named("entity"), "the logical data, whatever the schema")
@@ -203,15 +215,17 @@ pub(super) const SCENARIO: Keys = &[
     optional("claims", Takes::List("claim"), "sentences that a run confirms or refutes")
         .example("[{ id: C1, says: One read is enough., expect: ... }]"),
     optional("growth", Takes::One("growth"), "what `docshape grow` lets grow")
-        .example("{ question: How long may a list be?, operation: add_comment, set: [\"posts=1\"] }"),
+        .example("{ question: How long may a list be?, operation: add_comment, set: { posts: 1 } }"),
     optional("sweeps", Takes::Named("sweep"), "conditions that are worth varying")
-        .example("{ length: { question: How long may a list be?, vary: [\"comments=10,100,1000\"] } }"),
+        .example("{ length: { question: How long may a list be?, vary: { comments: [10, 100, 1000] } } }"),
 ];
 
 pub(super) const CLOCK: Keys = &[
     optional("first_call", Takes::OneOf(&["now"]), "the instant of the first call: that of the command's start")
+        .default("that after the records from 2024 on")
         .example("now"),
-    optional("step", Takes::Integer(1, 86_400_000), "milliseconds between records and between calls, by default 1000")
+    optional("step", Takes::Integer(1, 86_400_000), "milliseconds between records and between calls")
+        .default("`1000`")
         .example("10"),
 ];
 
@@ -225,8 +239,7 @@ pub(super) const ENTITY: Keys = &[
 
 pub(super) const OPERATION: Keys = &[
     optional("arguments", Takes::Expressions("an argument"), "what a call draws").example("{ post: zipf(post) }"),
-    optional("returns", Takes::Expression, "the type of the result; none for an operation that only acts")
-        .example("[comment]"),
+    optional("returns", Takes::Expression, "the type of the result").default("an outcome alone").example("[comment]"),
     optional("serial", Takes::Expression, "calls with equal values keep their order in verification").example("post"),
 ];
 
@@ -239,10 +252,12 @@ pub(super) const STRATEGY: Keys = &[
     optional("about", Takes::Text, "the schema in one sentence").example("Comments inside the post."),
     optional("label", Takes::Text, "the strategy in two or three words, for tables").example("\"two queries\""),
     optional("like", Takes::Text, "the strategy to inherit from").example("embedded"),
-    optional("unsafe", Takes::Boolean, "a negative control, wrong on purpose").example("true"),
+    optional("unsafe", Takes::Boolean, "a negative control, wrong on purpose").default("`false`").example("true"),
     optional("unsafe_with", Takes::Texts, "operations with which the strategy is a negative control")
         .example("[rename_host]"),
-    optional("default", Takes::Boolean, "takes part in a run that names no strategies").example("true"),
+    optional("default", Takes::Boolean, "takes part in a run that names no strategies")
+        .default("`false`")
+        .example("true"),
     optional("tolerates", Takes::Texts, "live audits whose anomalies may exist while calls run")
         .example("[order_without_its_seats]"),
     optional("parameters", Takes::Expressions("a parameter"), "values for the steps and collections of this strategy")
@@ -263,15 +278,20 @@ pub(super) const COLLECTION: Keys = &[
     optional("options", Takes::Document, "the options of the `create` command")
         .example("{ capped: true, size: 400000 }"),
     optional("each", Takes::Each, "one document per record of an entity, or per iteration of nested loops")
+        .default("none")
         .example("post"),
     optional(
         "load_order",
         Takes::OneOf(&["interleaved", "grouped"]),
         "whether the children of a parent are loaded in a row",
     )
+    .default("`interleaved`")
     .example("grouped"),
-    optional("document", Takes::Document, "the shape of a document").example("{ ...: <post>, comments: [] }"),
+    optional("document", Takes::Document, "the shape of a document")
+        .default("the whole record")
+        .example("{ ...: <post>, comments: [] }"),
     optional("on_size", Takes::OneOf(&["fail", "skip"]), "what becomes of documents that are too large for the server")
+        .default("`fail`")
         .example("skip"),
     optional("indexes", Takes::Indexes, "key documents, or `key` with the options of createIndexes")
         .example("[{ post: 1, created_on: -1 }]"),
@@ -281,46 +301,60 @@ pub(super) const COLLECTION: Keys = &[
 pub(super) const AUDIT: Keys = &[
     optional("about", Takes::Text, "the anomaly in one sentence").example("Lost comments."),
     optional("strategies", Takes::Texts, "the strategies of the command; `like NAME`: and those like it")
+        .default("all")
         .example("[linked, like bucketed]"),
-    optional("expect", Takes::Expression, "the expected number of rows, by default 0")
+    optional("expect", Takes::Expression, "the expected number of rows")
+        .default("`0`")
         .example("size(all(comment)) + calls.add_comment.ok"),
-    optional("live", Takes::Boolean, "also counted while calls run").example("true"),
+    optional("live", Takes::Boolean, "also counted while calls run").default("`false`").example("true"),
 ];
+
+const MIX_OF_RUN: KeyDefinition =
+    optional("mix", Takes::Text, "the mix").default("that of a plain run").example("reading");
+const SET: KeyDefinition = optional("set", Takes::Settings, "values of parameters, as `--set` takes them")
+    .default("those of the scenario")
+    .example("{ posts: 500 }");
+const STRATEGIES_OF_RUN: KeyDefinition = optional("strategies", Takes::Texts, "the strategies")
+    .default("those of a plain run")
+    .example("[embedded, linked]");
 
 pub(super) const CLAIM: Keys = &[
     required("id", Takes::Text, "name of the claim, unique in the scenario").example("C1"),
     required("says", Takes::Text, "the claim in one sentence").example("One read is enough."),
     optional("source", Takes::Text, "where the claim comes from").example("MongoDB manual, Data Modeling"),
-    optional("by_design", Takes::Boolean, "whether it follows from the scenario itself").example("true"),
-    optional("mix", Takes::Text, "the mix of the runs that decide it").example("reading"),
-    optional("clients", Takes::Integer(1, 10_000), "the clients of the runs that decide it").example("32"),
-    optional("set", Takes::Expressions("a parameter"), "parameters of the runs that decide it")
-        .example("{ posts: 500 }"),
+    optional("by_design", Takes::Boolean, "whether it follows from the scenario itself")
+        .default("`false`")
+        .example("true"),
+    optional("mix", Takes::Text, "the mix of the runs that decide it").default("any").example("reading"),
+    optional("clients", Takes::Integer(1, 10_000), "the clients of the runs that decide it")
+        .default("any")
+        .example("32"),
+    SET,
     required("expect", Takes::One("expectation"), "the comparison that decides it")
         .example("{ metric: round_trips, operation: read, strategy: embedded, equals: 1 }"),
 ];
 
 pub(super) const SWEEP: Keys = &[
     required("question", Takes::Text, "what the sweep answers").example("How long may a list be?"),
-    required("vary", Takes::Texts, "one or two conditions, as `--vary` takes them")
-        .example("[\"comments=10,100,1000\"]"),
-    optional("set", Takes::Texts, "parameters, as `--set` takes them").example("[\"posts=50\"]"),
-    optional("mix", Takes::Text, "the mix, by default that of a plain run").example("reading"),
-    optional("strategies", Takes::Texts, "the strategies, by default those of a plain run")
-        .example("[embedded, linked]"),
+    required("vary", Takes::Conditions, "one or two conditions with their values")
+        .example("{ comments: [10, 100, 1000] }"),
+    SET,
+    MIX_OF_RUN,
+    STRATEGIES_OF_RUN,
 ];
 
 pub(super) const GROWTH: Keys = &[
     required("question", Takes::Text, "what the growth answers").example("How long may a list be?"),
     required("operation", Takes::Text, "the operation that lets documents grow").example("add_comment"),
-    optional("sampled", Takes::Texts, "what is measured besides it, by default all other operations of the mix")
+    optional("sampled", Takes::Texts, "what is measured besides it")
+        .default("all other operations of the mix")
         .example("[read_post]"),
-    optional("until", Takes::Text, "when it ends, as `--until` takes it, by default when a strategy refuses a call")
+    optional("until", Takes::Literal, "when it ends: `refused`, a size of the largest document or a number of calls")
+        .default("`refused`")
         .example("4MB"),
-    optional("set", Takes::Texts, "parameters, as `--set` takes them").example("[\"posts=1\"]"),
-    optional("mix", Takes::Text, "the mix, by default that of a plain run").example("reading"),
-    optional("strategies", Takes::Texts, "the strategies, by default those of a plain run")
-        .example("[embedded, linked]"),
+    SET,
+    MIX_OF_RUN,
+    STRATEGIES_OF_RUN,
 ];
 
 pub(super) const EXPECTATION: Keys = &[
@@ -332,7 +366,7 @@ pub(super) const EXPECTATION: Keys = &[
         "the outcome whose share is compared; with a time as `metric`, that of the calls that count",
     )
     .example("rejected"),
-    optional("operation", Takes::Text, "the operation; none for what belongs to a whole strategy").example("read"),
+    optional("operation", Takes::Text, "the operation, unless the number belongs to a whole strategy").example("read"),
     required("strategy", Takes::Text, "the strategy that the claim is about").example("embedded"),
     optional("below", Takes::Compared, "less than another strategy or a number").example("linked"),
     optional("above", Takes::Compared, "more than another strategy or a number").example("linked"),
@@ -341,9 +375,9 @@ pub(super) const EXPECTATION: Keys = &[
 
 /// Keys of the other side of an expectation, where that is a mapping.
 pub(super) const COMPARED: Keys = &[
-    optional("strategy", Takes::Text, "the other strategy, by default the same").example("linked"),
-    optional("operation", Takes::Text, "the other operation, by default the same").example("read"),
-    optional("times", Takes::Scalar, "the factor by which it is multiplied, by default 1").example("0.5"),
+    optional("strategy", Takes::Text, "the other strategy").default("the same").example("linked"),
+    optional("operation", Takes::Text, "the other operation").default("the same").example("read"),
+    optional("times", Takes::Scalar, "the factor by which it is multiplied").default("`1`").example("0.5"),
 ];
 
 /// Key of every step with a reply.
@@ -351,4 +385,4 @@ pub(super) const AS: KeyDefinition =
     optional("as", Takes::Text, "the name under which the reply is kept").example("found");
 /// Key of the steps with several writes.
 pub(super) const ORDERED: KeyDefinition =
-    optional("ordered", Takes::Boolean, "whether the first error ends the write (default)").example("false");
+    optional("ordered", Takes::Boolean, "whether the first error ends the write").default("`true`").example("false");

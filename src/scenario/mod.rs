@@ -6,13 +6,18 @@
 mod audit;
 mod claim;
 mod command;
+mod condition;
 mod diagnostic;
 mod entity;
 mod growth;
+#[cfg(test)]
+mod key_tables;
 mod keys;
 mod node;
 mod operation;
+pub mod quantity;
 mod read;
+mod run;
 #[cfg(test)]
 mod schema;
 mod source;
@@ -23,6 +28,7 @@ mod sweep;
 pub use audit::{AuditDefinition, AuditRule};
 pub use claim::{ClaimBound, ClaimDefinition, ClaimSubject};
 pub use command::CommandWord;
+pub use condition::{Condition, ConditionDefinition, ConditionError, ConditionSubject};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use diagnostic::{list_of, nearest, suggest};
 pub use entity::{EntityDefinition, FieldDefinition};
@@ -32,10 +38,11 @@ pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition, Weight};
 pub use read::{Outline, read};
+pub use run::RunDefinition;
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, SourceLines, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
 pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
-pub use sweep::{CONDITIONS, SHARE, SweepDefinition};
+pub use sweep::SweepDefinition;
 
 /// The one version of the scenario format that this build reads (`format: 1`).
 pub const FORMAT: i64 = 1;

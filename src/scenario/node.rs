@@ -56,6 +56,18 @@ impl Node {
         }
     }
 
+    /// A number, boolean or text as the command line takes it.
+    pub(super) fn as_literal(&self) -> Option<Spanned<String>> {
+        let text = match &self.tree {
+            Tree::Scalar(Scalar::Bool(value)) => value.to_string(),
+            Tree::Scalar(Scalar::Int(value)) => value.to_string(),
+            Tree::Scalar(Scalar::Float(value)) => value.to_string(),
+            Tree::Scalar(Scalar::Text(text)) => text.clone(),
+            Tree::Scalar(Scalar::Null) | Tree::List(_) | Tree::Mapping(_) => return None,
+        };
+        Some(Spanned::new(text, self.span))
+    }
+
     /// The items of a list.
     pub fn as_list(&self) -> Option<&[Node]> {
         match &self.tree {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::command::COMMANDS;
+use super::condition::{MOST_CONDITIONS, MOST_VALUES};
 use super::keys::{self, KeyDefinition, Takes};
 use super::step::{REPEATED_REQUEST, RETRY, STEPS};
 use super::{CommandWord, Diagnostics, Node, Scalar, Source, Tree, read};
@@ -28,7 +29,14 @@ fn value(takes: Takes) -> Value {
         Takes::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
         Takes::Codes => json!({ "type": "array", "items": { "type": "integer" }, "minItems": 1 }),
         Takes::Expression => json!(true),
-        Takes::Scalar => json!({ "type": ["string", "number", "boolean"] }),
+        Takes::Scalar | Takes::Literal => json!({ "type": ["string", "number", "boolean"] }),
+        Takes::Settings => by_name(value(Takes::Literal)),
+        Takes::Conditions => json!({
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": MOST_CONDITIONS,
+            "additionalProperties": { "type": "array", "items": value(Takes::Literal), "minItems": 2, "maxItems": MOST_VALUES },
+        }),
         Takes::Compared => json!({ "anyOf": [{ "type": ["string", "number"] }, reference("compared")] }),
         Takes::Expressions(_) | Takes::FieldExpressions | Takes::Fragments => by_name(json!(true)),
         Takes::Loop => json!({ "type": "object", "minProperties": 1, "maxProperties": 1 }),
@@ -53,15 +61,16 @@ fn properties(keys: &[KeyDefinition]) -> Map<String, Value> {
         if let Value::Bool(_) = schema {
             schema = json!({});
         }
-        schema["description"] = format!("{}\n\nFor example: `{}`", sentence(key.about), key.entry()).into();
+        schema["description"] = description(key).into();
         (key.name.to_owned(), schema)
     };
     keys.iter().map(property).collect()
 }
 
-fn sentence(about: &str) -> String {
-    let (first, rest) = about.split_at(about.chars().next().map_or(0, char::len_utf8));
-    format!("{}{rest}.", first.to_uppercase())
+fn description(key: &KeyDefinition) -> String {
+    let (first, rest) = key.about.split_at(key.about.chars().next().map_or(0, char::len_utf8));
+    let default = if key.default.is_empty() { String::new() } else { format!("; by default {}", key.default) };
+    format!("{}{rest}{default}.\n\nFor example: `{}`", first.to_uppercase(), key.entry())
 }
 
 fn object(keys: &[KeyDefinition]) -> Value {

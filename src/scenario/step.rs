@@ -158,7 +158,7 @@ const fn step(keys: Keys, read: fn(&mut StepReader, &Fields) -> Option<StepKind>
 const DO: KeyDefinition = required("do", Takes::Steps, "the steps of an iteration or attempt").example("[...]");
 const ERRORS: KeyDefinition = optional("errors", Takes::Codes, "codes of server errors").example("[11000]");
 const ATTEMPTS: KeyDefinition =
-    optional("attempts", Takes::Integer(1, 10_000), "the most attempts, by default 100").example("100");
+    optional("attempts", Takes::Integer(1, 10_000), "the most attempts").default("`100`").example("100");
 
 /// The steps that are not CRUD commands, a row for each.
 pub(super) const STEPS: &[StepSyntax] = &[
@@ -210,7 +210,8 @@ pub(super) const STEPS: &[StepSyntax] = &[
             required("while", Takes::Scalar, "repeats steps as long as the condition is true")
                 .example("size(level) > 0"),
             // A `while` that sends nothing lets no other task run, so that nothing outside can end it.
-            optional("max_iterations", Takes::Integer(1, 100_000), "the most iterations, by default 1000")
+            optional("max_iterations", Takes::Integer(1, 100_000), "the most iterations")
+                .default("`1000`")
                 .example("1000"),
             DO,
         ],
@@ -259,7 +260,8 @@ pub(super) const STEPS: &[StepSyntax] = &[
 pub(super) const RETRY: Keys = &[
     ERRORS,
     ATTEMPTS,
-    optional("delay", Takes::Integer(0, 60_000), "milliseconds that the first retry waits at most, by default 0")
+    optional("delay", Takes::Integer(0, 60_000), "milliseconds that the first retry waits at most")
+        .default("`0`")
         .example("5"),
 ];
 

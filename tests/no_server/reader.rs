@@ -146,9 +146,9 @@ fn reads_claims_with_their_expectation() {
             && matches!(claim.than, ClaimBound::Number(1.0))
             && claim.source.is_none()
     );
-    assert!((claim.is_by_design, claim.clients, claim.set.len()) == (false, None, 0) && claim.mix.is_none());
-    assert_eq!((half.is_by_design, half.clients, half.set.len()), (true, Some(32), 2));
-    assert_eq!(half.mix.as_ref().map(|mix| mix.value.as_str()), Some("default"));
+    assert!((claim.is_by_design, claim.clients, claim.run.set.len()) == (false, None, 0) && claim.run.mix.is_none());
+    assert_eq!((half.is_by_design, half.clients, half.run.set.len()), (true, Some(32), 2));
+    assert_eq!(half.run.mix.as_ref().map(|mix| mix.value.as_str()), Some("default"));
     let ClaimBound::Other { strategy: Some(strategy), operation: None, times: Some(times) } = &half.than else {
         panic!("{:?}", half.than)
     };

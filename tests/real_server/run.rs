@@ -837,10 +837,10 @@ fn invalid_sweeps_are_refused_before_anything_is_made() {
     fails(&["--vary", "paddin=1,2"], &["no parameter `paddin`", "did you mean `padding`"]);
     fails(&["--vary", "padding=1,big"], &["invalid value `big` for parameter `padding`"]);
     fails(&["--vary", "share:ad=1%,2%"], &["no operation `ad`"]);
-    fails(&["--vary", "share:add=1%,200%"], &["--vary share:add=200%", "percentage"]);
+    fails(&["--vary", "share:add=1%,200%"], &["--vary", "expected a percentage from 0 to 100"]);
     fails(&["--vary", "padding=1,2", "--strategies", "increment,overwrite"], &["fewer than two", "--strategies"]);
-    fails(&["--vary", "rtt=1,2"], &["--vary rtt=1", "expected a time"]);
-    fails(&["--vary", "w=0,1"], &["--vary w=0", "no write is acknowledged"]);
+    fails(&["--vary", "rtt=1,2"], &["--vary", "expected a time from 0 to 10s"]);
+    fails(&["--vary", "w=0,1"], &["--vary", "no write is acknowledged"]);
     fails(&["--vary", "mix=default,reading", "--refine", "2"], &["--refine", "whose values are numbers"]);
     fails(&["--vary", "cache=1,4"], &["so that the cache would have", "load more data"]);
     fails(&["--vary", "cache=1,4", "--uri", "mongodb://127.0.0.1:1"], &["needs embedded servers"]);

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::value::{name, percent};
+use crate::cli::value::name;
 use crate::results::saved_run::{LONGEST_NAME, is_name};
+use crate::scenario::quantity::percent;
 
 /// A run may take this much more time than the other without being a regression, unless the user says otherwise: 5 %.
 pub const TOLERANCE: f64 = 0.05;

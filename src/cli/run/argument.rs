@@ -8,9 +8,10 @@ use clap::{Args, ValueEnum};
 use crate::cli::argument::{ServerArguments, SubjectArguments};
 use crate::cli::compare::SavedRunArguments;
 use crate::cli::exit::CliError;
-use crate::cli::value::{ConnectionString, Rate, duration, name, percent, rate, round_trip_time, seed, whole};
+use crate::cli::value::{ConnectionString, duration, name, seed};
 use crate::compile::DEFAULT_SEED;
 use crate::results::{Arrivals, CLIENTS_AT_RATE, LoadModel, Part, Preset, RunSettings};
+use crate::scenario::quantity::{Rate, percent, rate, round_trip_time, whole};
 use crate::stats::Threshold;
 
 /// `run`.

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::campaign::{Interleaving, Point, Rounds, carry_out};
+use crate::cli::argument::SubjectArguments;
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
 use crate::cli::report::terminal;
 use crate::cli::scenario::{Ready, prepare};
 use crate::cli::server::ServerChoice;
-use crate::compile::{ClaimTerm, claim_settings, claim_term};
+use crate::compile::{ClaimTerm, claim_term};
 use crate::record::Part;
 use crate::report::{ClaimStatement, Report, claim_statements};
 use crate::results::{
@@ -223,7 +224,7 @@ fn chosen<'s>(scenario: &'s Scenario, ids: &[String]) -> Result<Vec<&'s ClaimDef
 }
 
 /// What a run has to be like to decide a claim.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct ClaimSettings {
     mix: String,
     clients: u64,
@@ -246,10 +247,9 @@ impl<'s> ClaimGroup<'s> {
         let usual = arguments.settings().clients as u64;
         let mut groups: BTreeMap<ClaimSettings, (usize, Vec<&ClaimDefinition>)> = BTreeMap::new();
         for (place, claim) in claims.iter().enumerate() {
-            let set = claim_settings(claim, &ready.plan.parameters);
-            let mut set: Vec<_> = set.into_iter().map(|setting| (setting.name, setting.text)).collect();
+            let SubjectArguments { mut set, mix, .. } = SubjectArguments::defined(&claim.run);
             set.sort();
-            let mix = claim.mix.as_ref().map_or(&ready.plan.mix.name, |mix| &mix.value).clone();
+            let mix = mix.unwrap_or_else(|| ready.plan.mix.name.clone());
             let settings = ClaimSettings { mix, clients: claim.clients.map_or(usual, u64::from), set };
             groups.entry(settings).or_insert_with(|| (place, Vec::new())).1.push(claim);
         }
@@ -294,10 +294,10 @@ impl<'s> ClaimGroup<'s> {
     /// The arguments of its run.
     fn arguments(&self, given: &RunArguments) -> RunArguments {
         let mut run = RunArguments { claims: None, ..given.clone() };
-        run.subject.mix = Some(self.settings.mix.clone());
-        run.subject.strategies.clone_from(&self.strategies);
-        // The last value of a parameter counts.
-        run.subject.set.extend(self.settings.set.iter().cloned());
+        let ClaimSettings { mix, set, .. } = self.settings.clone();
+        let needed =
+            SubjectArguments { mix: Some(mix), set, strategies: self.strategies.clone(), ..Default::default() };
+        run.subject = needed.over(run.subject);
         run.measurement.only.clone_from(&self.parts);
         run.measurement.clients = Some(self.settings.clients);
         run

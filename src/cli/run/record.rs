@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use crate::cli::scenario::Ready;
-use crate::compile::{ClaimTerm, claim_settings, claim_term};
+use crate::compile::{ClaimTerm, claim_term, run_parameters};
 use crate::engine::indexes;
 use crate::plan::{Arm, Plan, Raw, Value, written};
 use crate::results::{
@@ -62,15 +62,15 @@ fn claims(scenario: &Scenario, plan: &Plan) -> Vec<ClaimRecord> {
             ClaimSubject::Audit(name) => (String::new(), Some(name.clone()), None),
             ClaimSubject::Outcome(outcome) => (String::new(), None, Some(*outcome)),
         };
-        let set = claim_settings(claim, &plan.parameters).into_iter();
+        let set = run_parameters(&claim.run, &plan.parameters).into_iter();
         Some(ClaimRecord {
             id: text(&claim.id),
             says: claim.says.clone(),
             source: claim.source.clone(),
             by_design: claim.is_by_design,
-            mix: claim.mix.as_ref().map(text),
+            mix: claim.run.mix.as_ref().map(text),
             clients: claim.clients.map(u64::from),
-            set: set.map(|setting| (setting.name, json(&setting.value))).collect(),
+            set: set.map(|(name, value)| (name, json(&value))).collect(),
             metric,
             audit,
             outcome: outcome.map(|outcome| outcome.name().to_owned()),

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::argument::ServerArguments;
-use crate::cli::value::whole;
+use crate::scenario::quantity::whole;
 
 /// `selftest`.
 #[derive(Debug, Clone, Args)]

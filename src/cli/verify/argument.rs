@@ -5,9 +5,10 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::argument::ServerArguments;
-use crate::cli::value::{assignment, duration, fault, name, seed, whole};
+use crate::cli::value::{assignment, duration, fault, name, seed};
 use crate::compile::{Choice, DEFAULT_SEED};
 use crate::record::FaultKind;
+use crate::scenario::quantity::whole;
 
 /// `verify`.
 #[derive(Debug, Clone, Args)]

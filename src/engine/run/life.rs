@@ -2,12 +2,11 @@
 //!
 //! All strategies get the same calls. Those between two stages are not measured.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::generate::{Label, Seed};
 use crate::plan::Plan;
-use crate::record::{CallOutcome, Part};
+use crate::record::{CallOutcome, LifeEnd, Part};
 use crate::results::{CellRecord, GrowthEnd, LoadModel, StageRecord};
 use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Target};
@@ -33,28 +32,6 @@ const PIECE: usize = 50;
 
 /// Labels the order of the arms at a stage.
 const ORDER: Label = Label::new("order, growth");
-
-/// When documents have grown enough.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LifeEnd {
-    /// When a strategy refuses a call.
-    Refused,
-    /// When the largest document of a strategy has this many bytes.
-    Bytes(u64),
-    /// After this many calls.
-    Calls(u64),
-}
-
-impl fmt::Display for LifeEnd {
-    /// As `--until` takes it.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LifeEnd::Refused => formatter.write_str("refused"),
-            LifeEnd::Bytes(bytes) => write!(formatter, "{bytes}B"),
-            LifeEnd::Calls(calls) => write!(formatter, "{calls}"),
-        }
-    }
-}
 
 /// What lets documents grow, and what is measured meanwhile.
 #[derive(Debug, Clone)]

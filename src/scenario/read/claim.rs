@@ -6,6 +6,7 @@ use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree
 
 use super::entry::{Entry, place, wrong_type};
 use super::fields::{Fields, missing};
+use super::run::run;
 
 const RELATIONS: [(&str, Relation); 3] =
     [("below", Relation::Below), ("above", Relation::Above), ("equals", Relation::Equals)];
@@ -53,9 +54,8 @@ fn claim(item: &Node, list: Span, diagnostics: &mut Diagnostics) -> Option<Claim
         says: fields.text("says")?.value,
         source: fields.text("source").map(|source| source.value),
         is_by_design: by_design.is_some(),
-        mix: fields.text("mix"),
+        run: run(&fields),
         clients: fields.integer("clients"),
-        set: fields.expressions("set"),
         subject,
         operation,
         strategy,

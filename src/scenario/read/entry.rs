@@ -13,8 +13,12 @@ pub(super) fn place((key, node): &Entry) -> Span {
 /// Reports that the value of `entry` is of another kind than expected.
 pub(super) fn wrong_type(entry: &Entry, expected: &str, example: &str, diagnostics: &mut Diagnostics) {
     let found = entry.1.describe();
-    Diagnostic::error(place(entry), format!("expected {expected}, found {found}"))
+    wrong_value(entry, format!("expected {expected}, found {found}"), example).add_to(diagnostics);
+}
+
+/// A problem of the value of `entry`.
+pub(super) fn wrong_value(entry: &Entry, message: impl Into<String>, example: &str) -> Diagnostic {
+    Diagnostic::error(place(entry), message)
         .label(format!("value of {}", quote(&entry.0.value)))
         .help(format!("for example: `{example}`"))
-        .add_to(diagnostics);
 }

@@ -1,9 +1,12 @@
 //! `growth`.
 
+use crate::record::LifeEnd;
 use crate::scenario::growth::GrowthDefinition;
 use crate::scenario::{Diagnostics, keys};
 
+use super::entry::wrong_value;
 use super::fields::Fields;
+use super::run;
 
 /// The growth of documents; `None` when the scenario does not define it.
 pub(super) fn growth(fields: &Fields, diagnostics: &mut Diagnostics) -> Option<GrowthDefinition> {
@@ -13,9 +16,13 @@ pub(super) fn growth(fields: &Fields, diagnostics: &mut Diagnostics) -> Option<G
         question: fields.text("question")?.value,
         operation: fields.text("operation")?,
         sampled: fields.texts("sampled"),
-        until: fields.text("until"),
-        set: fields.texts("set"),
-        mix: fields.text("mix"),
-        strategies: fields.texts("strategies"),
+        until: until(&fields, diagnostics),
+        run: run::run(&fields),
     })
+}
+
+fn until(fields: &Fields, diagnostics: &mut Diagnostics) -> Option<LifeEnd> {
+    let entry = fields.entry("until")?;
+    let end = entry.1.as_literal()?.value.parse();
+    end.map_err(|message: &str| wrong_value(entry, message, "until: 4MB").add_to(diagnostics)).ok()
 }

@@ -13,6 +13,7 @@ mod growth;
 mod index;
 mod operation;
 mod outline;
+mod run;
 mod scalar;
 mod step;
 mod strategy;

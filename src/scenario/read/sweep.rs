@@ -5,9 +5,9 @@ use crate::scenario::{Diagnostics, keys, quote};
 
 use super::entry::Entry;
 use super::fields::Fields;
-use super::value;
+use super::{run, value};
 
-const EXAMPLE: &str = "length: { question: How long may a list be?, vary: [\"comments=10,100,1000\"] }";
+const EXAMPLE: &str = "length: { question: How long may a list be?, vary: { comments: [10, 100, 1000] } }";
 
 /// A sweep; `None` when it is no mapping.
 pub(super) fn sweep(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<SweepDefinition> {
@@ -17,10 +17,8 @@ pub(super) fn sweep(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Swee
     let fields = Fields::read(entries, &format!("sweep {}", quote(&name.value)), name.span, keys::SWEEP, diagnostics);
     Some(SweepDefinition {
         question: fields.text("question")?.value,
-        vary: fields.texts("vary"),
-        set: fields.texts("set"),
-        mix: fields.text("mix"),
-        strategies: fields.texts("strategies"),
+        vary: run::conditions(&fields),
+        run: run::run(&fields),
         name,
     })
 }

@@ -4,7 +4,7 @@ use crate::scenario::keys::{KeyDefinition, Takes};
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree, quote};
 
 use super::entry::{Entry, place, wrong_type};
-use super::{index, update};
+use super::{index, run, update};
 
 /// Reserved words of CEL, which no expression can use as names.
 const CEL_WORDS: &str = "as break const continue else false for function if import in let loop namespace null package \
@@ -12,6 +12,9 @@ const CEL_WORDS: &str = "as break const continue else false for function if impo
 
 /// Whether the value of `entry` is what `key` takes; reports it otherwise.
 pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagnostics) -> bool {
+    if run::is_respelled(key, entry, diagnostics) {
+        return false;
+    }
     if let Some(expected) = key.takes.expected(&entry.1) {
         wrong_type(entry, &expected, &key.entry(), diagnostics);
         return false;
@@ -25,13 +28,21 @@ pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagno
             return false;
         }
         Takes::Loop | Takes::Each => names(entries, Some("a loop"), "all(post)", diagnostics),
+        Takes::Settings => run::check_settings(entries, diagnostics),
+        Takes::Conditions => run::check_conditions(entry, diagnostics),
         Takes::Texts => each(entry, key, "text", |item| Takes::Text.expected(item).is_none(), diagnostics),
         Takes::Codes => each(entry, key, "the code of a server error", |item| code(item).is_some(), diagnostics),
         Takes::Fragments => entries.iter().for_each(|(name, _)| check_label(name, "a fragment", diagnostics)),
         Takes::Update => update::check_update(entry, diagnostics),
         Takes::Indexes => index::check_indexes(entry, diagnostics),
-        Takes::Format | Takes::Text | Takes::OneOf(_) | Takes::Boolean | Takes::Integer(..) | Takes::Expression => {}
-        Takes::Scalar | Takes::Compared | Takes::Document | Takes::Items | Takes::Count | Takes::Hint => {}
+        Takes::Format | Takes::Text | Takes::OneOf(_) | Takes::Boolean | Takes::Integer(..) | Takes::Literal => {}
+        Takes::Expression
+        | Takes::Scalar
+        | Takes::Compared
+        | Takes::Document
+        | Takes::Items
+        | Takes::Count
+        | Takes::Hint => {}
         Takes::Steps | Takes::One(_) | Takes::Optional(_) | Takes::Named(_) | Takes::List(_) => {}
     }
     !key.takes.must_be_filled(key.is_required) || is_filled(entry, key.takes.kind(), &key.entry(), diagnostics)

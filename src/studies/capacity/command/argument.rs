@@ -6,9 +6,10 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::argument::{ServerArguments, SubjectArguments};
-use crate::cli::value::{duration, duration_or_none, seed, whole};
+use crate::cli::value::{duration, duration_or_none, seed};
 use crate::compile::DEFAULT_SEED;
 use crate::results::{Arrivals, LoadModel, Preset, RunSettings};
+use crate::scenario::quantity::whole;
 use crate::studies::capacity::objective::Objective;
 
 /// `capacity`.

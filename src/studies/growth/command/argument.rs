@@ -6,10 +6,11 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::argument::{ServerArguments, SubjectArguments};
-use crate::cli::value::{duration, growth_end, name, seed, whole};
+use crate::cli::value::{duration, name, seed};
 use crate::compile::DEFAULT_SEED;
-use crate::engine::LifeEnd;
+use crate::record::LifeEnd;
 use crate::results::{Part, Preset, RunSettings};
+use crate::scenario::quantity::whole;
 
 /// `grow`.
 #[derive(Debug, Clone, Args)]
@@ -32,7 +33,7 @@ pub struct GrowArguments {
     /// When to end: refused, a size or a number of calls [default: the scenario's, else refused]
     ///
     /// When a strategy refuses a call, at a size such as 500KB or 4MB, or after N calls.
-    #[arg(long, value_name = "refused|SIZE|N", value_parser = growth_end, allow_hyphen_values = true)]
+    #[arg(long, value_name = "refused|SIZE|N", allow_hyphen_values = true)]
     pub until: Option<LifeEnd>,
     /// End after the first stage that is complete after this time
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, allow_hyphen_values = true)]

@@ -13,11 +13,11 @@ use crate::cli::report::conclude_study;
 use crate::cli::run::Invocation;
 use crate::cli::run::job::{JobServers, PointSetup, ServerJob};
 use crate::cli::run::resume::{self, end};
-use crate::cli::scenario::prepare;
+use crate::cli::scenario::{definitions, prepare};
 use crate::cli::server::ServerChoice;
-use crate::cli::value::{assignment, growth_end};
-use crate::engine::{Life, LifeEnd, Lives};
+use crate::engine::{Life, Lives};
 use crate::plan::Plan;
+use crate::record::LifeEnd;
 use crate::report::Report;
 use crate::results::{self, Status, StudyKind};
 use crate::scenario::nearest;
@@ -67,7 +67,7 @@ fn resume(arguments: &GrowArguments, folder: &Path) -> Result<Exit, CliError> {
         return Ok(exit(&before));
     }
     let choice = resume::server(&arguments.server, &before.run)?;
-    let until = growth_end(&before.until).map_err(CliError::usage)?;
+    let until = before.until.parse().map_err(|error: &str| CliError::usage(error))?;
     let life = Life { operation: before.operation, sampled: before.sampled.clone(), until };
     let point = PointSetup::resumed(before.run.clone(), folder.to_owned())?;
     let question = before.question.clone();
@@ -90,28 +90,19 @@ fn defined(arguments: &GrowArguments, scenario: &str, subject: &mut SubjectArgum
         sampled: arguments.sample.clone(),
         until: arguments.until.unwrap_or(LifeEnd::Refused),
     };
-    let choice = crate::compile::Choice { mix: None, ..subject.choice(arguments.seed, false) };
-    let growth = prepare(scenario, &choice)?.scenario.growth;
+    let growth = definitions(scenario, subject, arguments.seed)?.growth;
     let Some(growth) =
         growth.filter(|growth| given.operation.as_ref().is_none_or(|name| *name == growth.operation.value))
     else {
         return Ok(given);
     };
-    let texts = |texts: &[crate::scenario::Spanned<String>]| texts.iter().map(|text| text.value.clone()).collect();
-    let set = growth.set.iter().map(|setting| assignment(&setting.value)).collect::<Result<Vec<_>, _>>();
-    // The last value of a parameter counts.
-    subject.set.splice(0..0, set.map_err(CliError::usage)?);
-    subject.mix = subject.mix.take().or(growth.mix.as_ref().map(|mix| mix.value.clone()));
-    if subject.strategies.is_empty() && !subject.all_strategies {
-        subject.strategies = texts(&growth.strategies);
-    }
-    let until = growth.until.filter(|_| arguments.until.is_none()).map(|until| growth_end(&until.value)).transpose();
-    let until = until.map_err(|error| CliError::usage(format!("`growth.until` of the scenario: {error}")))?;
+    *subject = subject.clone().over(SubjectArguments::defined(&growth.run));
+    let sampled = growth.sampled.into_iter().map(|name| name.value);
     Ok(Defined {
-        until: until.unwrap_or(given.until),
+        until: arguments.until.or(growth.until).unwrap_or(given.until),
         question: Some(growth.question),
         operation: Some(growth.operation.value),
-        sampled: if given.sampled.is_empty() { texts(&growth.sampled) } else { given.sampled },
+        sampled: if given.sampled.is_empty() { sampled.collect() } else { given.sampled },
     })
 }
 

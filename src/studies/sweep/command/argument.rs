@@ -8,9 +8,10 @@ use crate::cli::argument::{ServerArguments, SubjectArguments};
 use crate::cli::compare::SavedRunArguments;
 use crate::cli::exit::CliError;
 use crate::cli::run::{MeasurementArguments, RunArguments};
-use crate::cli::value::whole;
+use crate::scenario::Condition;
+use crate::scenario::quantity::whole;
 
-use super::condition::{Condition, condition};
+use super::condition::condition;
 
 /// Rounds of a point, the fewest that can show a difference.
 const ROUNDS: u64 = 6;

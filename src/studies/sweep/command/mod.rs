@@ -13,22 +13,20 @@ mod resume;
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
+use crate::cli::argument::SubjectArguments;
 use crate::cli::catalogue;
 use crate::cli::data_size::loaded_bytes;
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::run::job::{JobServers, PointSetup, ServerJob};
 use crate::cli::run::{Invocation, RunArguments};
-use crate::cli::scenario::prepare;
+use crate::cli::scenario::definitions;
 use crate::cli::server::ServerChoice;
-use crate::cli::value::assignment;
-use crate::compile::Choice;
 use crate::report::{Report, bytes};
 use crate::results::{self, RunRecord, RunSettings};
-use crate::scenario::nearest;
+use crate::scenario::{Condition, ConditionDefinition, nearest};
 
 use super::record::{PointRecord, RefineRecord, SWEEP_FORMAT, SweepRecord, condition_number};
 pub use argument::SweepArguments;
-use condition::{Condition, condition};
 use points::{PointBase, grid, point_record};
 
 /// The longest sweep, in seconds.
@@ -123,8 +121,7 @@ fn conditions(
         return Ok((arguments.vary.clone(), None));
     }
     let scenario = run.scenario.as_deref().unwrap_or_default();
-    let choice = Choice { mix: None, ..run.subject.choice(run.measurement.seed, false) };
-    let sweeps = prepare(scenario, &choice)?.scenario.sweeps;
+    let sweeps = definitions(scenario, &run.subject, run.measurement.seed)?.sweeps;
     let known: Vec<&str> = sweeps.iter().map(|sweep| sweep.name.value.as_str()).collect();
     let sweep = match &arguments.sweep {
         Some(name) => sweeps
@@ -135,14 +132,8 @@ fn conditions(
             CliError::usage("the scenario defines no sweep: name what to vary, such as --vary posts=100,1000,10000")
         })?,
     };
-    let set = sweep.set.iter().map(|setting| assignment(&setting.value)).collect::<Result<Vec<_>, _>>();
-    // The last value of a parameter counts.
-    run.subject.set.splice(0..0, set.map_err(CliError::usage)?);
-    run.subject.mix = run.subject.mix.take().or(sweep.mix.as_ref().map(|mix| mix.value.clone()));
-    if run.subject.strategies.is_empty() && !run.subject.all_strategies {
-        run.subject.strategies = sweep.strategies.iter().map(|strategy| strategy.value.clone()).collect();
-    }
-    let vary = sweep.vary.iter().map(|vary| condition(&vary.value)).collect::<Result<Vec<_>, _>>();
+    run.subject = run.subject.clone().over(SubjectArguments::defined(&sweep.run));
+    let vary = sweep.vary.iter().map(ConditionDefinition::condition).collect::<Result<Vec<_>, _>>();
     Ok((vary.map_err(CliError::usage)?, Some(sweep.question.clone())))
 }
 

@@ -9,10 +9,11 @@ use crate::cli::run::job::PointSetup;
 use crate::cli::scenario::prepare_source;
 use crate::compile::Choice;
 use crate::results::RunSettings;
-use crate::scenario::Source;
+use crate::scenario::quantity::cache_ratio;
+use crate::scenario::{Condition, ConditionSubject, Source};
 use crate::studies::sweep::record::PointRecord;
 
-use super::condition::{Condition, ConditionSubject, cache_ratio};
+use super::condition::apply;
 
 /// What all points of a sweep have in common.
 pub struct PointBase {
@@ -34,7 +35,7 @@ impl PointBase {
         for (condition, value) in vary.iter().zip(values) {
             let subject = &condition.subject;
             let refuse = |error: String| CliError::usage(format!("--vary {subject}={value}: {error}"));
-            subject.apply(value, &mut choice, &mut settings).map_err(refuse)?;
+            apply(subject, value, &mut choice, &mut settings).map_err(refuse)?;
         }
         check_threads(&settings)?;
         let ready = prepare_source(self.source.clone(), &choice)?;

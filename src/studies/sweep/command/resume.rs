@@ -6,11 +6,10 @@ use crate::cli::exit::{CliError, Exit};
 use crate::cli::run::job::PointSetup;
 use crate::cli::run::{Invocation, resume};
 use crate::results::{self, StudyKind};
-use crate::scenario::Source;
+use crate::scenario::{Condition, Source};
 use crate::studies::sweep::record::SweepRecord;
 
 use super::argument::SweepArguments;
-use super::condition::Condition;
 use super::measure::conclude;
 use super::points::{PointBase, with_cache};
 use super::runs_of_points;

@@ -1,0 +1,92 @@
+//! `mix`, `strategies`, `set` and `vary`: what is measured.
+
+use crate::scenario::condition::{ConditionDefinition, ConditionSubject, MOST_CONDITIONS};
+use crate::scenario::keys::{KeyDefinition, Takes};
+use crate::scenario::{Diagnostic, Diagnostics, Node, RunDefinition};
+
+use super::entry::{Entry, place, wrong_type, wrong_value};
+use super::fields::Fields;
+
+/// What a claim, a sweep or growth says about its runs.
+pub(super) fn run(fields: &Fields) -> RunDefinition {
+    let setting = |(name, node): &Entry| Some((name.clone(), node.as_literal()?));
+    RunDefinition {
+        mix: fields.text("mix"),
+        strategies: fields.texts("strategies"),
+        set: fields.entries("set").iter().filter_map(setting).collect(),
+    }
+}
+
+/// The conditions that have values.
+pub(super) fn conditions(fields: &Fields) -> Vec<ConditionDefinition> {
+    fields.entries("vary").iter().filter_map(condition).collect()
+}
+
+fn condition((name, node): &Entry) -> Option<ConditionDefinition> {
+    let values = node.as_list()?.iter().map(Node::as_literal).collect::<Option<_>>()?;
+    Some(ConditionDefinition { name: name.clone(), values })
+}
+
+/// Checks that parameters have values that are no expressions.
+pub(super) fn check_settings(entries: &[Entry], diagnostics: &mut Diagnostics) {
+    entries.iter().for_each(|entry| check_literal(entry, &format!("{}: 500", entry.0.value), diagnostics));
+}
+
+fn check_literal(entry: &Entry, example: &str, diagnostics: &mut Diagnostics) {
+    if let Some(expected) = Takes::Literal.expected(&entry.1) {
+        wrong_type(entry, &expected, example, diagnostics);
+    }
+}
+
+/// Checks the number of conditions, and the values of each as far as that does not need the whole scenario.
+pub(super) fn check_conditions(entry: &Entry, diagnostics: &mut Diagnostics) {
+    let conditions = entry.1.as_mapping().unwrap_or_default();
+    if let Some((name, _)) = conditions.get(MOST_CONDITIONS) {
+        let message = format!("expected one or two conditions, found {}", conditions.len());
+        Diagnostic::error(name.span, message)
+            .label("third condition")
+            .help("try another sweep for it, or give it one value with `set`, `mix` or an option")
+            .add_to(diagnostics);
+    }
+    conditions.iter().for_each(|condition| check_values(condition, diagnostics));
+}
+
+fn check_values(entry: &Entry, diagnostics: &mut Diagnostics) {
+    let name = &entry.0.value;
+    let example = format!("{name}: {}", ConditionSubject::named(name).example());
+    let Some(items) = entry.1.as_list() else { return wrong_type(entry, "a list of values", &example, diagnostics) };
+    let at = |item: &Node| (entry.0.clone(), item.clone());
+    items.iter().for_each(|item| check_literal(&at(item), &example, diagnostics));
+    let Some(Err(error)) = condition(entry).map(|condition| condition.condition()) else { return };
+    let wrong = error.value.map_or_else(|| entry.clone(), |place| at(&items[place]));
+    wrong_value(&wrong, error.message, &example).add_to(diagnostics);
+}
+
+/// Reports settings and conditions that are written as on the command line, `posts=50`, and shows the mapping.
+pub(super) fn is_respelled(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagnostics) -> bool {
+    let is_list = match key.takes {
+        Takes::Settings => false,
+        Takes::Conditions => true,
+        _ => return false,
+    };
+    let setting = |item: &Node| {
+        let (name, values) = item.as_text()?.split_once('=')?;
+        let values: Vec<String> = if is_list { values.split(',').map(plain).collect() } else { vec![plain(values)] };
+        let values = values.join(", ");
+        Some(if is_list { format!("{}: [{values}]", name.trim()) } else { format!("{}: {values}", name.trim()) })
+    };
+    let settings: Option<Vec<String>> = entry.1.as_list().and_then(|items| items.iter().map(setting).collect());
+    let Some(settings) = settings.filter(|settings| !settings.is_empty()) else { return false };
+    Diagnostic::error(place(entry), format!("expected a mapping, found {}", entry.1.describe()))
+        .label("written as on the command line")
+        .help(format!("try `{}: {{ {} }}`", key.name, settings.join(", ")))
+        .add_to(diagnostics);
+    true
+}
+
+/// A value as YAML, quoted where it might need it.
+fn plain(value: &str) -> String {
+    let value = value.trim();
+    let is_plain = |symbol: char| symbol.is_alphanumeric() || "_.%-".contains(symbol);
+    if !value.is_empty() && value.chars().all(is_plain) { value.to_owned() } else { format!("{value:?}") }
+}
