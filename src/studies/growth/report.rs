@@ -2,6 +2,7 @@
 
 use crate::report::Report;
 use crate::report::document::cell::{Cell, Tone};
+use crate::report::document::chart::lines::StrategyLine;
 use crate::report::document::chart::{Charts, Series};
 use crate::report::document::format::{bytes, count, counted, plain, three, time};
 use crate::report::document::section::{Finding, Headline, Section};
@@ -9,7 +10,7 @@ use crate::report::document::table::{Column, Forms, Measure, Row, Table};
 use crate::results::{CellRecord, GrowthEnd, GrowthRecord};
 
 use super::curve::{GrowthCurve, StagePoint, calls_after, largest_document};
-use super::stages::{StageChart, StageLine};
+use super::stages::StageChart;
 
 /// An exponent up to which a time is called flat.
 const FLAT: f64 = 0.25;
@@ -231,7 +232,7 @@ impl GrowthResults<'_> {
     }
 
     fn time_charts(&self) -> Vec<StageChart> {
-        let point = |point: &StagePoint| (point.calls, point.median, Some((point.low, point.high)));
+        let point = |point: &StagePoint| (point.calls as f64, point.median, Some((point.low, point.high)));
         let chart = |(place, operation): (usize, &usize)| StageChart {
             title: self.operation(*operation),
             remark: "median time".to_owned(),
@@ -239,7 +240,7 @@ impl GrowthResults<'_> {
             unit: time,
             lines: self
                 .strategies()
-                .map(|strategy| StageLine {
+                .map(|strategy| StrategyLine {
                     strategy,
                     points: self.curves[strategy][place].points.iter().map(point).collect(),
                 })
@@ -299,7 +300,7 @@ impl GrowthResults<'_> {
     }
 
     fn size_chart(&self) -> StageChart {
-        let line = |strategy: usize| StageLine {
+        let line = |strategy: usize| StrategyLine {
             strategy,
             points: self
                 .record
@@ -307,7 +308,7 @@ impl GrowthResults<'_> {
                 .iter()
                 .filter_map(|stage| {
                     let cell = stage.cells.get(strategy)?.as_ref()?;
-                    Some((calls_after(self.record, stage), largest_document(cell) as f64, None))
+                    Some((calls_after(self.record, stage) as f64, largest_document(cell) as f64, None))
                 })
                 .collect(),
         };

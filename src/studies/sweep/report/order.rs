@@ -2,11 +2,12 @@
 
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::chart::Charts;
+use crate::report::document::chart::lines::StrategyLine;
 use crate::report::document::format::{NOTHING, interval, listed, plain, three};
 use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
 use crate::results::condition_number;
-use crate::studies::sweep::chart::{self, RatioChart, RatioLine, WinnerCell, WinnerMap};
+use crate::studies::sweep::chart::{self, RatioChart, WinnerCell, WinnerMap};
 use crate::studies::sweep::crossover::{Curve, CurveOrder, CurvePoint, Flip};
 use crate::studies::sweep::swept::{NetworkPrediction, SweptPair, SweptQuantity};
 
@@ -163,7 +164,7 @@ impl SweepResults<'_> {
                 let ends = point.interval.map(|interval| (interval.high.recip(), interval.low.recip()));
                 (point.x, point.ratio.recip(), ends)
             };
-            let line = RatioLine { strategy: one.other, points: one.curve.points.iter().map(flipped).collect() };
+            let line = StrategyLine { strategy: one.other, points: one.curve.points.iter().map(flipped).collect() };
             let values = one.curve.points.iter().map(|point| (point.x, self.label(point.x)));
             match charts.iter_mut().find(|chart| chart.title == self.place(one)) {
                 Some(chart) => chart.lines.push(line),
