@@ -22,7 +22,6 @@ use super::run::validity::environment_warning;
 use super::{NamedRun, Report};
 
 type CollectionChange = (String, Option<CollectionGrowth>, Option<CollectionGrowth>);
-type ChangeMeasure = Measure<Entry>;
 
 /// Regressions that the headline names, and improvements.
 const NAMED: usize = 12;
@@ -269,41 +268,34 @@ fn criteria(found: &RunComparison, tolerance: f64) -> Vec<String> {
 fn times(found: &RunComparison, tolerance: f64) -> Section {
     let is_relative = found.relative_to.is_some();
     let measures = [
-        ChangeMeasure::text("metric", "", "`mean` or `p99`.", |one| Cell::text(one.metric)).only(Forms::JSON),
-        ChangeMeasure::new("before_ns", "A", "The time in run A: the geometric mean over rounds.", |one| {
-            Cell::number(one.change.before, time)
+        Measure::text("metric", "", "`mean` or `p99`.", |one: &Entry| one.metric).only(Forms::JSON),
+        Measure::number("before_ns", "A", "The time in run A: the geometric mean over rounds.", time, |one| {
+            one.change.before
         }),
-        ChangeMeasure::new("after_ns", "B", "The time in run B.", |one| Cell::number(one.change.after, time)),
-        ChangeMeasure::new("ratio", "ratio", "B divided by A.", |one| {
+        Measure::number("after_ns", "B", "The time in run B.", time, |one| one.change.after),
+        Measure::cell("ratio", "ratio", "B divided by A.", |one| {
             let cell =
                 if one.is_relative { Cell::number(one.change.ratio, three) } else { judged(one, one.change.ratio) };
             cell.with_value(one.change.ratio)
         }),
-        ChangeMeasure::new(
-            "relative",
-            "relative",
-            "The ratio divided by that of the strategy it is relative to.",
-            |one| {
-                let relative = one.change.relative;
-                let cell = relative.filter(|_| one.is_relative).map(|_| judged(one, relative));
-                cell.unwrap_or_default().with_value(relative)
-            },
-        ),
-        ChangeMeasure::text("ci", "95 % CI", "The confidence interval of the judged ratio.", |one| {
-            Cell::text(one.change.interval.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
+        Measure::cell("relative", "relative", "The ratio divided by that of the strategy it is relative to.", |one| {
+            let relative = one.change.relative;
+            let cell = relative.filter(|_| one.is_relative).map(|_| judged(one, relative));
+            cell.unwrap_or_default().with_value(relative)
+        }),
+        Measure::text("ci", "95 % CI", "The confidence interval of the judged ratio.", |one: &Entry| {
+            one.change.interval.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high))
         })
         .only(Forms::READ),
-        ChangeMeasure::data("low", "The lower bound of the 95 % CI: of the relative ratio if that is judged.", |one| {
-            Cell::value(one.change.interval.map(|bounds| bounds.low))
+        Measure::data("low", "The lower bound of the 95 % CI: of the relative ratio if that is judged.", |one| {
+            one.change.interval.map(|bounds| bounds.low)
         }),
-        ChangeMeasure::data("high", "The upper bound.", |one| {
-            Cell::value(one.change.interval.map(|bounds| bounds.high))
-        }),
-        ChangeMeasure::text(
+        Measure::data("high", "The upper bound.", |one| one.change.interval.map(|bounds| bounds.high)),
+        Measure::text(
             "verdict",
             "",
             "`slower`, `faster`, `no_difference`, `inconclusive`, `incomparable`, `reference` or `not_judged`.",
-            |one| Cell::text(verdict_name(one.change.verdict)),
+            |one: &Entry| verdict_name(one.change.verdict),
         )
         .only(Forms::JSON),
     ];
@@ -380,9 +372,9 @@ fn verdict_name(verdict: ChangeVerdict) -> &'static str {
 /// Calls per second of the strategies at saturation; `None` where a run did not measure it.
 fn throughput(found: &RunComparison) -> Option<Section> {
     let measures = [
-        Measure::new("before", "A", "Calls per second in run A.", |(before, _): &(f64, f64)| rate(*before)),
-        Measure::new("after", "B", "Calls per second in run B.", |(_, after)| rate(*after)),
-        Measure::new("ratio", "ratio", "B divided by A.", |(before, after)| Cell::number(Some(after / before), three)),
+        Measure::cell("before", "A", "Calls per second in run A.", |(before, _): &(f64, f64)| rate(*before)),
+        Measure::cell("after", "B", "Calls per second in run B.", |(_, after)| rate(*after)),
+        Measure::number("ratio", "ratio", "B divided by A.", three, |(before, after)| after / before),
     ];
     let strategies = found.strategies.iter();
     let rows = strategies.filter_map(|strategy| Some((Row::new(plain(&strategy.name)), strategy.throughput?)));
@@ -426,8 +418,8 @@ fn size<'c>(
     heading: &str,
     about: &'static str,
     cell: fn(&&'c CollectionChange) -> Cell,
-) -> Measure<&'c CollectionChange> {
-    Measure::new(key, heading, about, cell).of(Kind::Map)
+) -> Measure<'c, &'c CollectionChange> {
+    Measure::cell(key, heading, about, cell).of(Kind::Map)
 }
 
 fn change(
@@ -459,8 +451,7 @@ fn differences(before: &RunRecord, after: &RunRecord) -> Option<Section> {
         }
     }
     let measures = [
-        Measure::text("change", "", "", |[old, new]: &[String; 2]| Cell::text(format!("{old} → {new}")))
-            .only(Forms::TERMINAL),
+        Measure::text("change", "", "", |[old, new]: &[String; 2]| format!("{old} → {new}")).only(Forms::TERMINAL),
         Measure::text("before", "A", "In run A, the first of several.", |[old, _]: &[String; 2]| Cell::text(old))
             .only(Forms::DETAILED),
         Measure::text("after", "B", "In run B, the first of several.", |[_, new]: &[String; 2]| Cell::text(new))

@@ -3,10 +3,11 @@
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bson::{RawArrayBuf, RawDocument, rawdoc};
+use bson::{RawArrayBuf, RawDocument, RawDocumentBuf, rawdoc};
 use docshape::compile::{Choice, compile};
 use docshape::engine::{Experiment, LoadThread, LoadThreads, Observer, Servers, StopFlag, arm_database};
 use docshape::plan::{Plan, Value};
@@ -16,7 +17,9 @@ use docshape::server::client::MongoTarget;
 use docshape::server::database_names::DatabaseNames;
 use docshape::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, data_home, locate};
 use docshape::server::namespace::Namespace;
-use docshape::server::{Db, Reply};
+use docshape::server::{Db, Failure, Reply, ReplyKind, Target};
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use tokio::time::Instant;
 
 /// Returns the `mongod` that docshape would start.
@@ -78,6 +81,48 @@ pub fn namespace(scenario: &str, id: &str) -> Namespace {
 /// Settings of a closed load whose databases are dropped.
 pub fn settings(clients: usize, slices: u64) -> RunSettings {
     RunSettings { clients, clients_at_rate: clients, slices, ..RunSettings::of(Preset::Quick) }
+}
+
+/// A target of any type: the compiler makes an engine for every type of target, and this is one for all scripted servers.
+#[derive(Clone)]
+pub struct AnyTarget<'t>(Rc<dyn BoxedTarget + 't>);
+
+trait BoxedTarget {
+    fn boxed<'c>(
+        &'c self,
+        database: &'c str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> LocalBoxFuture<'c, Result<Reply, Failure>>;
+}
+
+impl<T: Target> BoxedTarget for T {
+    fn boxed<'c>(
+        &'c self,
+        database: &'c str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> LocalBoxFuture<'c, Result<Reply, Failure>> {
+        self.run(database, command, kind).boxed_local()
+    }
+}
+
+impl<'t> AnyTarget<'t> {
+    /// Boxes a target that leaves transactions to the defaults.
+    pub fn new(target: Rc<impl Target + 't>) -> AnyTarget<'t> {
+        AnyTarget(target)
+    }
+
+    /// Returns a load without threads of its own on this target.
+    pub fn inline(&self) -> LoadThreads<AnyTarget<'t>> {
+        LoadThreads::Inline(Rc::new(self.clone()))
+    }
+}
+
+impl Target for AnyTarget<'_> {
+    async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
+        self.0.boxed(database, command, kind).await
+    }
 }
 
 /// The reply of a scripted server: counts of one written document, and the marker that is read before a database is

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, Job, Load, LoadThreads, RoundPlan, Servers, Slice, SliceEnd, StopFlag};
+use docshape::engine::{Experiment, Job, Load, RoundPlan, Servers, Slice, SliceEnd, StopFlag};
 use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::Plan;
 use docshape::record::Recorder;
@@ -16,7 +16,7 @@ use docshape::server::{Failure, Reply, ReplyKind, Target};
 use docshape::stats::cell_rate;
 use tokio::time::Instant;
 
-use crate::harness;
+use crate::harness::{self, AnyTarget};
 
 const SCENARIO: &str = "
 format: 1
@@ -58,7 +58,8 @@ async fn commands(plan: &Arc<Plan>, load: Load, clients: usize) -> Vec<RawDocume
     let (intervals, _) = tokio::sync::mpsc::unbounded_channel();
     let recorder = Recorder::new(plan.operations.len(), slice.timeout);
     let running = Job { slice, recorder, intervals };
-    let result = tokio::task::LocalSet::new().run_until(running.run(&target)).await;
+    let result =
+        tokio::task::LocalSet::new().run_until(running.run(&Rc::new(AnyTarget::new(Rc::clone(&target))))).await;
     assert!(result.fatal.is_none(), "{:?}", result.fatal);
     let commands = target.0.take();
     assert_eq!(result.recorder.finish()[0].calls, commands.len() as u64);
@@ -105,13 +106,13 @@ impl Target for LongTailed {
 
 /// The cell of a round of this many calls in this many slices.
 async fn cell(calls: u64, slices: u64) -> CellRecord {
-    let target = Rc::new(LongTailed::default());
+    let target = AnyTarget::new(Rc::new(LongTailed::default()));
     let experiment = Experiment {
         plan: plan(),
         settings: harness::settings(8, slices),
         namespace: harness::namespace("scenario", "t"),
         keep: false,
-        servers: Servers::Shared { target: &*target, load_threads: &LoadThreads::Inline(Rc::clone(&target)) },
+        servers: Servers::Shared { target: &target, load_threads: &target.inline() },
         observer: &(),
         stop: StopFlag::default(),
         started: Instant::now(),

@@ -161,8 +161,8 @@ fn clock_environment_and_driver_stay_in_their_folders() {
     assert!(against.is_empty(), "{against:#?}");
 }
 
-/// The most files of an import circle.
-const LARGEST_CIRCLE: usize = 4;
+/// The most files of an import circle: expressions, their frames, generators, data and operations evaluate each other.
+const LARGEST_CIRCLE: usize = 5;
 
 /// A file as a module: its path below `src`, without `.rs` and `mod.rs`.
 type Module = Vec<String>;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, FatalError, LoadThreads, RoundPlan, RunError, Servers, StopFlag};
+use docshape::engine::{Experiment, FatalError, RoundPlan, RunError, Servers, StopFlag};
 use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::Plan;
 use docshape::record::{CallOutcome, LatencyHistogram};
@@ -16,7 +16,7 @@ use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use docshape::stats::achieved_share;
 use tokio::time::Instant;
 
-use crate::harness;
+use crate::harness::{self, AnyTarget};
 
 const SCENARIO: &str = "
 format: 1
@@ -44,8 +44,8 @@ const fn ms(milliseconds: u64) -> Duration {
 }
 
 /// A server that answers call number n (from 0) of the measured operation when its script says so.
-struct Fake<S> {
-    script: S,
+struct Fake {
+    script: Box<dyn Fn(u64) -> Answer>,
     /// Database and moment of every such call.
     log: RefCell<Vec<(String, Instant)>>,
 }
@@ -53,9 +53,9 @@ struct Fake<S> {
 /// When a call is answered, or why not.
 type Answer = Result<Instant, Failure>;
 
-impl<S: Fn(u64) -> Answer> Fake<S> {
-    fn new(script: S) -> Rc<Fake<S>> {
-        Rc::new(Fake { script, log: RefCell::default() })
+impl Fake {
+    fn new(script: impl Fn(u64) -> Answer + 'static) -> Rc<Fake> {
+        Rc::new(Fake { script: Box::new(script), log: RefCell::default() })
     }
 
     /// When this strategy's calls arrived.
@@ -65,7 +65,7 @@ impl<S: Fn(u64) -> Answer> Fake<S> {
     }
 }
 
-impl<S: Fn(u64) -> Answer> Target for Fake<S> {
+impl Target for Fake {
     async fn run(&self, database: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
         let (_, collection) = command.iter().next().unwrap().unwrap();
         if collection.as_str() == Some("points") && command.get("readConcern").unwrap().is_some() {
@@ -100,11 +100,8 @@ impl Default for Run {
 }
 
 impl Run {
-    async fn round(
-        &self,
-        strategies: &[&str],
-        fake: &Rc<Fake<impl Fn(u64) -> Answer + 'static>>,
-    ) -> Result<RoundRecord, RunError> {
+    async fn round(&self, strategies: &[&str], fake: &Rc<Fake>) -> Result<RoundRecord, RunError> {
+        let target = AnyTarget::new(Rc::clone(fake));
         let experiment = Experiment {
             plan: plan(strategies),
             settings: RunSettings {
@@ -114,7 +111,7 @@ impl Run {
             },
             namespace: harness::namespace("scenario", "t"),
             keep: false,
-            servers: Servers::Shared { target: &**fake, load_threads: &LoadThreads::Inline(Rc::clone(fake)) },
+            servers: Servers::Shared { target: &target, load_threads: &target.inline() },
             observer: &(),
             stop: self.stop.clone(),
             started: Instant::now(),
@@ -124,7 +121,7 @@ impl Run {
     }
 
     /// The one cell of a round of one strategy.
-    async fn cell(&self, fake: &Rc<Fake<impl Fn(u64) -> Answer + 'static>>) -> CellRecord {
+    async fn cell(&self, fake: &Rc<Fake>) -> CellRecord {
         self.round(&["one"], fake).await.unwrap().cells.remove(0)
     }
 }
@@ -150,7 +147,7 @@ fn near(found: u64, wanted: Duration) {
 }
 
 /// Answers after 2 ms; but when call 300 arrives, nothing is answered for 2 s.
-fn stalling() -> Rc<Fake<impl Fn(u64) -> Answer>> {
+fn stalling() -> Rc<Fake> {
     let stall_end: RefCell<Option<Instant>> = RefCell::new(None);
     Fake::new(move |call| {
         let now = Instant::now();
@@ -360,8 +357,8 @@ async fn interrupt_ends_a_slice_immediately() {
 #[tokio::test(start_paused = true)]
 async fn lost_server_ends_a_slice_immediately() {
     /// Nothing answers any more when the calls fail.
-    struct Lost<S>(Rc<Fake<S>>);
-    impl<S: Fn(u64) -> Answer> Target for Lost<S> {
+    struct Lost(Rc<Fake>);
+    impl Target for Lost {
         async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
             if self.0.log.borrow().len() > 3 {
                 return Err(Failure { kind: FailureKind::Network, message: "gone".into(), labels: Vec::new() });
@@ -369,8 +366,7 @@ async fn lost_server_ends_a_slice_immediately() {
             self.0.run(database, command, kind).await
         }
     }
-    let lost = Rc::new(Lost(Fake::new(|_| Ok(Instant::now() + ms(2)))));
-    let load_threads = LoadThreads::Inline(Rc::clone(&lost));
+    let lost = AnyTarget::new(Rc::new(Lost(Fake::new(|_| Ok(Instant::now() + ms(2))))));
     let experiment = Experiment {
         plan: plan(&["one"]),
         settings: RunSettings {
@@ -379,7 +375,7 @@ async fn lost_server_ends_a_slice_immediately() {
         },
         namespace: harness::namespace("scenario", "t"),
         keep: false,
-        servers: Servers::Shared { target: &*lost, load_threads: &load_threads },
+        servers: Servers::Shared { target: &lost, load_threads: &lost.inline() },
         observer: &(),
         stop: StopFlag::default(),
         started: Instant::now(),

@@ -9,8 +9,7 @@ use std::time::Duration;
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
 use docshape::engine::{
-    Event, Experiment, FatalError, LoadThreads, Observer, OwnCalls, PartCalls, RoundPlan, RunError, RunPhase, Servers,
-    StopFlag,
+    Event, Experiment, FatalError, Observer, OwnCalls, PartCalls, RoundPlan, RunError, RunPhase, Servers, StopFlag,
 };
 use docshape::plan::Plan;
 use docshape::record::CallOutcome;
@@ -18,7 +17,7 @@ use docshape::results::{Arrivals, LoadModel, Part, RoundRecord, RunSettings};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 use tokio::time::Instant;
 
-use crate::harness;
+use crate::harness::{self, AnyTarget};
 
 const SCENARIO: &str = "
 format: 1
@@ -131,8 +130,8 @@ impl Run<'_> {
         self.with(async |experiment| experiment.round(0, window).await.map(|round| round.single().unwrap())).await
     }
 
-    async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, Scripted, Scripted>) -> R) -> R {
-        let load_threads = LoadThreads::Inline(Rc::clone(self.server));
+    async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, AnyTarget<'static>, AnyTarget<'static>>) -> R) -> R {
+        let target = AnyTarget::new(Rc::clone(self.server));
         let timeout = self.timeout.as_secs_f64();
         let experiment = Experiment {
             plan: plan(),
@@ -144,7 +143,7 @@ impl Run<'_> {
             },
             namespace: harness::namespace("scenario", "t"),
             keep: false,
-            servers: Servers::Shared { target: &**self.server, load_threads: &load_threads },
+            servers: Servers::Shared { target: &target, load_threads: &target.inline() },
             observer: self.notes,
             stop: self.stop.clone(),
             started: Instant::now(),
@@ -336,14 +335,13 @@ async fn a_lost_server_ends_the_run() {
             self.0.run(database, command, kind).await
         }
     }
-    let lost = Rc::new(Lost(Scripted::sound()));
-    let load_threads = LoadThreads::Inline(Rc::clone(&lost));
+    let lost = AnyTarget::new(Rc::new(Lost(Scripted::sound())));
     let experiment = Experiment {
         plan: plan(),
         settings: harness::settings(4, 2),
         namespace: harness::namespace("scenario", "t"),
         keep: false,
-        servers: Servers::Shared { target: &*lost, load_threads: &load_threads },
+        servers: Servers::Shared { target: &lost, load_threads: &lost.inline() },
         observer: &(),
         stop: StopFlag::default(),
         started: Instant::now(),

@@ -14,13 +14,15 @@ use tokio::time::Instant;
 /// How long the server takes for every command.
 const ANSWER: Duration = Duration::from_millis(2);
 
+type Script<'s> = dyn Fn(usize, &Document) -> Result<Document, Failure> + 's;
+
 /// A server that answers the n-th command, from 0, as its script says.
-struct Scripted<S> {
+struct Scripted<'s> {
     sent: RefCell<Vec<Document>>,
-    script: S,
+    script: &'s Script<'s>,
 }
 
-impl<S: Fn(usize, &Document) -> Result<Document, Failure>> Target for Scripted<S> {
+impl Target for Scripted<'_> {
     async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
         self.answer(Document::try_from(&*command).unwrap()).await
     }
@@ -34,7 +36,7 @@ impl<S: Fn(usize, &Document) -> Result<Document, Failure>> Target for Scripted<S
     }
 }
 
-impl<S: Fn(usize, &Document) -> Result<Document, Failure>> Scripted<S> {
+impl Scripted<'_> {
     async fn answer(&self, mut command: Document) -> Result<Reply, Failure> {
         tokio::time::sleep(ANSWER).await;
         let answer = (self.script)(self.sent.borrow().len(), &command);
@@ -72,6 +74,10 @@ fn plan(steps: &str) -> Plan {
 }
 
 async fn run(steps: &str, script: impl Fn(usize, &Document) -> Result<Document, Failure>) -> Ran {
+    run_scripted(steps, &script).await
+}
+
+async fn run_scripted(steps: &str, script: &Script<'_>) -> Ran {
     let plan = plan(steps);
     let server = Scripted { sent: RefCell::default(), script };
     let (operation, mut frame) = plan.draw(plan.round_seed(0), 3, 0).unwrap();

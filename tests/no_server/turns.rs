@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, LoadThreads, RoundPlan, RunError, Servers, StopFlag, StrategyServer};
+use docshape::engine::{Experiment, RoundPlan, RunError, Servers, StopFlag, StrategyServer};
 use docshape::server::turns::{EndedServer, Turns};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use futures_util::future::{FutureExt, LocalBoxFuture};
 use tokio::time::Instant;
 
-use crate::harness;
+use crate::harness::{self, AnyTarget};
 
 const SCENARIO: &str = "
 format: 1
@@ -90,8 +90,8 @@ async fn run(dead: Option<usize>) -> (Rc<Table>, Result<Vec<String>, RunError>) 
     let arms = plan.arms.len();
     let databases = RefCell::new(vec![BTreeSet::new(); arms]);
     let table = Rc::new(Table { databases, dead, ..Table::default() });
-    let own = |position| Own { position, table: Rc::clone(&table) };
-    let server = |arm| StrategyServer { target: own(arm), load_threads: LoadThreads::Inline(Rc::new(own(arm))) };
+    let own = |position| AnyTarget::new(Rc::new(Own { position, table: Rc::clone(&table) }));
+    let server = |arm| StrategyServer { target: own(arm), load_threads: own(arm).inline() };
     let servers: Vec<_> = (0..arms).map(server).collect();
     let experiment = Experiment {
         plan: Arc::clone(&plan),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, LoadThreads, Servers, StopFlag};
+use docshape::engine::{Experiment, Servers, StopFlag};
 use docshape::results::{Arrivals, LoadModel, RunSettings};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use docshape::studies::capacity::command::search::{CapacityGoal, Subject, TRIAL_SECONDS, Trials};
@@ -16,7 +16,7 @@ use docshape::studies::capacity::search::Search;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::harness;
+use crate::harness::{self, AnyTarget};
 
 const SCENARIO: &str = "
 format: 1
@@ -66,12 +66,13 @@ impl Target for Busy {
 
 async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arrivals, f64)) -> SearchRecord {
     let plan = harness::plan(SCENARIO, &Choice::default());
+    let target = AnyTarget::new(Rc::clone(server));
     let experiment = Experiment {
         plan: Arc::clone(&plan),
         settings: RunSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings(64, 1) },
         namespace: harness::namespace("scenario", "t"),
         keep: false,
-        servers: Servers::Shared { target: &**server, load_threads: &LoadThreads::Inline(Rc::clone(server)) },
+        servers: Servers::Shared { target: &target, load_threads: &target.inline() },
         observer: &(),
         stop: StopFlag::default(),
         started: Instant::now(),

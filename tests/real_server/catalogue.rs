@@ -1,12 +1,11 @@
 //! A built-in scenario on a real server: all strategies make the same calls and end in the same logical state.
 
-use crate::harness;
-
 use bson::{Document, rawdoc};
 use docshape::engine::{Loader, RoundPlan, StopFlag};
 use docshape::plan::{Plan, written};
 use docshape::server::{ReplyKind, Target};
-use harness::{Bench, bench, choice, plan};
+
+use crate::harness::{self, Bench, bench, choice, plan};
 
 const BLOG: &str = include_str!("../../scenarios/blog-comments.yaml");
 

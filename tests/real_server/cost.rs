@@ -1,21 +1,20 @@
 //! What calls cost the server: exact numbers against a real `mongod`, and on a paused clock.
 
-use crate::harness;
-
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, LoadThreads, OwnCalls, RoundPlan, Servers, StopFlag};
+use docshape::engine::{Experiment, OwnCalls, RoundPlan, Servers, StopFlag};
 use docshape::plan::Plan;
 use docshape::record::CallOutcome;
 use docshape::results::{CellRecord, Part};
 use docshape::server::counters::oplog_entries;
 use docshape::server::{Failure, Reply, ReplyKind, Target};
-use harness::{Bench, bench, choice, plan};
 use tokio::time::Instant;
+
+use crate::harness::{self, AnyTarget, Bench, bench, choice, plan};
 
 const SCENARIO: &str = "
 format: 1
@@ -185,7 +184,7 @@ async fn without_rights_there_are_no_counters_and_no_error() {
     }
     let bench = bench(1).await;
     let plan = plan(SCENARIO, &choice(&[]));
-    let target = Silent(&bench.target);
+    let target = AnyTarget::new(Rc::new(Silent(&bench.target)));
     let experiment = Experiment {
         plan: Arc::clone(&plan),
         settings: harness::settings(1, 2),
@@ -270,14 +269,13 @@ strategies:
 fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
     let plan = Arc::clone(plan);
     async move {
-        let load_threads = LoadThreads::Inline(Rc::new(Fake));
-        let target = &Fake;
+        let target = AnyTarget::new(Rc::new(Fake));
         let experiment = Experiment {
             plan,
             settings: harness::settings(1, 2),
             namespace: harness::namespace("scenario", "t"),
             keep: false,
-            servers: Servers::Shared { target, load_threads: &load_threads },
+            servers: Servers::Shared { target: &target, load_threads: &target.inline() },
             observer: &(),
             stop: StopFlag::default(),
             started: Instant::now(),

@@ -1,12 +1,11 @@
 //! Runs the complete scenarios of README.md and docs/format.md, which readers copy.
 
-use crate::harness;
-
 use std::fs;
 
 use docshape::engine::RoundPlan;
 use docshape::plan::written;
-use harness::{bench, choice, plan};
+
+use crate::harness::{bench, choice, plan};
 
 /// The complete scenarios among the `yaml` blocks of a document.
 fn scenarios(document: &str) -> Vec<String> {

@@ -1,7 +1,5 @@
 //! Every scenario in `examples` compiles without diagnostics and passes verification on a real server.
 
-use crate::harness;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +11,8 @@ use docshape::plan::Plan;
 use docshape::report::{Renderer, Report, Terminal};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::verify::{Verifier, VerifySettings};
-use harness::bench;
+
+use crate::harness::{self, bench};
 
 /// The example scenarios with their names.
 fn examples() -> Vec<(String, String)> {

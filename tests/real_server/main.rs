@@ -3,9 +3,11 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod all_scenarios;
 mod capacity;
 mod catalogue;
 mod cli;
+mod commands;
 mod compare;
 mod cost;
 mod documents;
@@ -16,6 +18,5 @@ mod mongosh;
 mod planted;
 mod resume;
 mod rights;
-mod run;
 mod server;
 mod verify;

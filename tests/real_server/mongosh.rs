@@ -4,8 +4,6 @@
 //! It needs mongosh: the program that `DOCSHAPE_MONGOSH` names, or one on `PATH`. Without one the tests only say so,
 //! unless `DOCSHAPE_MONGOSH` is set.
 
-use crate::harness;
-
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,10 +23,11 @@ use docshape::server::namespace;
 use docshape::server::{Db, Failure, Reply, ReplyKind, Target, Transaction};
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
-use harness::{Bench, bench, plan};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+
+use crate::harness::{self, Bench, bench, plan};
 
 /// The mix of scenarios whose data are small enough that filling the databases takes no time.
 const MIX: &str = "verify";

@@ -5,8 +5,6 @@
 #[path = "../planted/mistakes.rs"]
 mod mistakes;
 
-use crate::harness;
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -20,8 +18,9 @@ use docshape::report::{Renderer, Report, Terminal};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::verify::{Verifier, VerifySettings};
 use futures_util::stream::{self, StreamExt};
-use harness::{Bench, bench, namespace, plan};
 use mistakes::{MISTAKES, Mistake, Way};
+
+use crate::harness::{Bench, bench, namespace, plan};
 
 /// Calls of a sequential check, as many as a run makes before it measures.
 const CALLS: u64 = 200;

@@ -1,9 +1,5 @@
-//! Verification on a real server: equal strategies pass, each mistake is found and shown, and the catalogue passes.
+//! Verification on a real server: equal strategies pass, each mistake is found and shown.
 
-use crate::harness;
-
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,19 +9,18 @@ use docshape::plan::Plan;
 use docshape::record::FaultKind;
 use docshape::report::{Renderer, Report, Terminal};
 use docshape::results::verification::{StrategyFindings, Verification, VerifyPhase};
-use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions};
 use docshape::server::{ReplyKind, Target};
 use docshape::verify::{Fault, Verifier, VerifySettings};
-use futures_util::stream::{self, StreamExt};
-use harness::{Bench, bench, choice, plan};
+
+use crate::harness::{self, Bench, bench, choice, plan};
 
 const SHELVES: &str = include_str!("../valid/shelves.yaml");
 const JOINS: &str = include_str!("../valid/joins.yaml");
 const BLOG: &str = include_str!("../../scenarios/blog-comments.yaml");
 
-async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
+pub async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
     let command = "docshape verify it".to_owned();
     let namespace = harness::namespace(&plan.name, id);
     let settings = VerifySettings { namespace, command, calls, clients: 16, timeout: Duration::from_secs(10) };
@@ -54,7 +49,7 @@ async fn databases(bench: &Bench) -> Vec<String> {
     all.into_iter().map(|entry| name(entry.unwrap())).collect()
 }
 
-fn report(verification: &Verification) -> String {
+pub fn report(verification: &Verification) -> String {
     let mut text = String::new();
     Terminal { width: 100, colour: false, full: true }
         .render(&Report::of_verification(verification), &mut text)
@@ -315,7 +310,6 @@ async fn sixteen_writers_leave_full_pages_without_gap_or_twin() {
     assert_eq!(numbers, (1..=20).collect::<Vec<_>>());
 }
 
-/// The catalogue's files.
 /// Verifies strategies on a server of its own, to which a fault happens.
 async fn disturbed(text: &str, strategies: &[&str], kind: FaultKind) -> Verification {
     let temp = tempfile::tempdir().unwrap();
@@ -408,40 +402,4 @@ async fn a_kill_between_two_writes_is_found() {
         text.contains("did not hold through the kill in apart") && text.contains("audit miscounted fails"),
         "{text}"
     );
-}
-
-fn catalogue() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
-    paths.sort();
-    paths
-}
-
-/// Checks a scenario as the command does: all strategies, the baseline first.
-async fn verified_file(bench: &Bench, path: &Path, calls: u64) -> Verification {
-    let text = fs::read_to_string(path).unwrap();
-    let source = Source::new("catalogue.yaml", text.as_str());
-    let scenario = read(&source, &mut Diagnostics::new()).unwrap();
-    let mut strategies: Vec<String> = scenario.strategies.iter().map(|s| s.name.value.clone()).collect();
-    let baseline = scenario.strategies.iter().position(|s| s.is_default.as_ref().is_some_and(|flag| flag.value));
-    let baseline = strategies.remove(baseline.unwrap());
-    strategies.insert(0, baseline);
-    let choice = Choice { mix: Some("verify".into()), strategies, seed: 7, ..Choice::default() };
-    verified(bench, &plan(&text, &choice), calls, "cat").await
-}
-
-/// A shorter form of `docshape verify --all`, with too few calls to catch every negative control.
-#[tokio::test]
-async fn the_catalogue_passes() {
-    /// Calls per phase and strategy.
-    const CALLS: u64 = 40;
-    /// Most of the time is spent waiting for the journal.
-    const AT_ONCE: usize = 6;
-    let bench = &bench(1).await;
-    let checked = stream::iter(catalogue()).map(|path| async move { verified_file(bench, &path, CALLS).await });
-    let checked: Vec<Verification> = checked.buffer_unordered(AT_ONCE).collect().await;
-    let failed = checked.iter().filter(|one| one.strategies.iter().any(|of| !of.is_unsafe && !of.is_clean()));
-    let failed: String = failed.map(report).collect();
-    assert!(failed.is_empty(), "{failed}");
 }

@@ -4,8 +4,8 @@
 //!
 //! ```ignore
 //! let metrics = [
-//!     Measure::new("mean_ns", "mean", "The mean time.", |row: &Change| Cell::number(row.mean, time)),
-//!     Measure::new("ratio", "ratio", "B divided by A.", |row| Cell::number(row.ratio, three).tone(Tone::Good)),
+//!     Measure::number("mean_ns", "mean", "The mean time.", time, |row: &Change| row.mean),
+//!     Measure::cell("ratio", "ratio", "B divided by A.", |row| Cell::number(row.ratio, three).tone(Tone::Good)),
 //! ];
 //! let rows = changes.iter().map(|change| (Row::new(change.name.as_str()).group(operation), change));
 //! let table = Table::new("times", "Time per call", Column::strategy(), &metrics, rows)

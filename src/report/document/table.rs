@@ -100,42 +100,79 @@ impl Column {
 }
 
 /// A column and how a row's item gives its cell.
-#[derive(Debug)]
 #[must_use]
-pub struct Measure<T> {
+pub struct Measure<'m, T> {
     column: Column,
-    cell: fn(&T) -> Cell,
+    cell: Box<dyn Fn(&T) -> Cell + 'm>,
 }
 
-impl<T> Measure<T> {
-    /// A column of numbers that every form shows.
-    pub fn new(key: &'static str, heading: impl Into<String>, about: &'static str, cell: fn(&T) -> Cell) -> Measure<T> {
-        Measure { column: Column { kind: Kind::Number, ..Column::text(key, heading, about) }, cell }
-    }
-
-    /// A column of texts that every form shows.
-    pub fn text(
+/// Every measure takes its name in JSON, its heading, and what its values are; every form shows it unless it is
+/// [`only`](Self::only) for some.
+impl<'m, T: 'm> Measure<'m, T> {
+    /// Numbers in a unit; a dash where there is none.
+    pub fn number<N: Into<Option<f64>> + 'm>(
         key: &'static str,
         heading: impl Into<String>,
         about: &'static str,
-        cell: fn(&T) -> Cell,
-    ) -> Measure<T> {
-        Measure::new(key, heading, about, cell).of(Kind::Text)
+        unit: fn(f64) -> String,
+        number: fn(&T) -> N,
+    ) -> Self {
+        Measure::new(Kind::Number, key, heading, about, move |item| Cell::number(number(item).into(), unit))
     }
 
-    /// A column of numbers for JSON alone.
-    pub fn data(key: &'static str, about: &'static str, cell: fn(&T) -> Cell) -> Measure<T> {
-        Measure::new(key, "", about, cell).only(Forms::JSON)
+    /// Counts.
+    pub fn count(key: &'static str, heading: impl Into<String>, about: &'static str, count: fn(&T) -> u64) -> Self {
+        Measure::new(Kind::Number, key, heading, about, move |item| Cell::count(count(item)))
+    }
+
+    /// Times in whole nanoseconds; a dash where there is none.
+    pub fn time<N: Into<Option<u64>> + 'm>(
+        key: &'static str,
+        heading: impl Into<String>,
+        about: &'static str,
+        time: fn(&T) -> N,
+    ) -> Self {
+        Measure::new(Kind::Number, key, heading, about, move |item| Cell::time(time(item).into()))
+    }
+
+    /// Texts.
+    pub fn text<C: Into<Cell> + 'm>(
+        key: &'static str,
+        heading: impl Into<String>,
+        about: &'static str,
+        text: fn(&T) -> C,
+    ) -> Self {
+        Measure::new(Kind::Text, key, heading, about, move |item| text(item).into())
+    }
+
+    /// Numbers with a look of their own.
+    pub fn cell(key: &'static str, heading: impl Into<String>, about: &'static str, cell: fn(&T) -> Cell) -> Self {
+        Measure::new(Kind::Number, key, heading, about, cell)
+    }
+
+    /// Numbers for JSON alone.
+    pub fn data<V: Into<Value> + 'm>(key: &'static str, about: &'static str, value: fn(&T) -> V) -> Self {
+        Measure::new(Kind::Number, key, "", about, move |item| Cell::value(value(item))).only(Forms::JSON)
+    }
+
+    fn new(
+        kind: Kind,
+        key: &'static str,
+        heading: impl Into<String>,
+        about: &'static str,
+        cell: impl Fn(&T) -> Cell + 'm,
+    ) -> Self {
+        Measure { column: Column { kind, ..Column::text(key, heading, about) }, cell: Box::new(cell) }
     }
 
     /// The same with other values than numbers.
-    pub fn of(mut self, kind: Kind) -> Measure<T> {
+    pub fn of(mut self, kind: Kind) -> Self {
         self.column.kind = kind;
         self
     }
 
     /// The same in these forms alone.
-    pub fn only(mut self, forms: Forms) -> Measure<T> {
+    pub fn only(mut self, forms: Forms) -> Self {
         self.column.forms = forms;
         self
     }
@@ -219,7 +256,7 @@ impl Table {
         id: &'static str,
         title: impl Into<String>,
         name: Column,
-        metrics: &[Measure<T>],
+        metrics: &[Measure<'_, T>],
         rows: impl IntoIterator<Item = (Row, T)>,
     ) -> Table {
         let cells = |item: &T| metrics.iter().map(|metric| (metric.cell)(item)).collect();

@@ -58,7 +58,7 @@ impl Report {
 }
 
 fn table(record: &ClaimsRecord, id: &'static str, title: &'static str, is_by_design: bool) -> Table {
-    let measures: [Measure<&DecidedClaimRecord>; 3] = [
+    let measures: [Measure<'_, &DecidedClaimRecord>; 3] = [
         Measure::text("verdict", "verdict", "`confirmed`, `refuted` or `undecided`.", |one| {
             claims::verdict_cell(&one.verdict)
         }),

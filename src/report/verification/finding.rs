@@ -25,15 +25,13 @@ pub(super) fn findings(verification: &Verification) -> Option<Section> {
         verification.strategies.iter().flat_map(|strategy| of_strategy(verification, strategy)).collect();
     let code = groups(verification, &all).iter().map(|group| listing(verification, group)).collect();
     let measures = [
-        Measure::text("phase", "", "`sequential`, `ordered`, `unordered` or `pairs`.", |one: &FoundProblem| {
-            Cell::text(one.phase)
-        }),
+        Measure::text("phase", "", "`sequential`, `ordered`, `unordered` or `pairs`.", |one: &FoundProblem| one.phase),
         Measure::text("finding", "", "What is wrong.", |one| Cell::text(&one.title)),
-        Measure::new("count", "", "How many times.", |one| Cell::value(one.count)),
-        Measure::new("call", "", "The first call that shows it; `null` for concurrent calls.", |one| {
+        Measure::cell("count", "", "How many times.", |one| Cell::value(one.count)),
+        Measure::cell("call", "", "The first call that shows it; `null` for concurrent calls.", |one| {
             Cell::value(one.call)
         }),
-        Measure::new("details", "", "The first case.", |one: &FoundProblem| Cell::value(one.lines.clone()))
+        Measure::cell("details", "", "The first case.", |one: &FoundProblem| Cell::value(one.lines.clone()))
             .of(Kind::Texts),
     ];
     let rows = all.into_iter().map(|one| (Row::new(one.strategy.as_str()), one));

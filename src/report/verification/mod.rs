@@ -17,11 +17,6 @@ use super::run::verdict_text::skipped_lines;
 
 use finding::findings;
 
-type PhaseMeasure<'v> = Measure<&'v StrategyFindings>;
-type FaultMeasure<'v> = Measure<(&'v StrategyFindings, &'v FaultRecord)>;
-type LiveMeasure<'v> = Measure<&'v LiveRecord>;
-type Coverage<'v> = Measure<&'v OperationCoverage>;
-
 impl Report {
     /// Computes the report of a verification.
     pub fn of_verification(verification: &Verification) -> Report {
@@ -160,38 +155,32 @@ fn sequential(strategy: &StrategyFindings) -> Option<&PhaseFindings> {
 /// The result of every phase.
 fn strategies(verification: &Verification) -> Section {
     let measures = [
-        PhaseMeasure::text("sequential", "sequential", "`ok`, `fails` or `too large`; `null` if not run.", |one| {
-            phase(one, VerifyPhase::Sequential)
-        }),
-        PhaseMeasure::text(
+        Measure::text(
+            "sequential",
+            "sequential",
+            "`ok`, `fails` or `too large`; `null` if not run.",
+            |one: &&StrategyFindings| phase(one, VerifyPhase::Sequential),
+        ),
+        Measure::text(
             "ordered",
             "ordered",
             "The same with concurrent calls, those of equal `serial` ordered.",
             |one| phase(one, VerifyPhase::Ordered),
         ),
-        PhaseMeasure::text("unordered", "unordered", "The same with concurrent calls in any order.", |one| {
+        Measure::text("unordered", "unordered", "The same with concurrent calls in any order.", |one| {
             phase(one, VerifyPhase::Unordered)
         }),
-        PhaseMeasure::text("pairs", "pairs", "The same with two writing calls at a time on the same records.", |one| {
+        Measure::text("pairs", "pairs", "The same with two writing calls at a time on the same records.", |one| {
             phase(one, VerifyPhase::Pairs)
         }),
-        PhaseMeasure::data("pairs_made", "The pairs of writing calls.", |one| Cell::value(one.pairs)),
-        PhaseMeasure::text(
-            "control",
-            "negative control",
-            "`caught` or `not caught`; `null` for safe strategies.",
-            control,
-        ),
-        PhaseMeasure::data("rejected_at", "The call that was rejected for its size.", |one| {
-            Cell::value(one.rejected_at)
+        Measure::data("pairs_made", "The pairs of writing calls.", |one| one.pairs),
+        Measure::text("control", "negative control", "`caught` or `not caught`; `null` for safe strategies.", control),
+        Measure::data("rejected_at", "The call that was rejected for its size.", |one| one.rejected_at),
+        Measure::data("out_of_order", "Reads with the right rows in another order.", |one| {
+            sum(one, |phase| phase.out_of_order)
         }),
-        PhaseMeasure::data("out_of_order", "Reads with the right rows in another order.", |one| {
-            Cell::value(sum(one, |phase| phase.out_of_order))
-        }),
-        PhaseMeasure::data("unknown", "Calls with an unknown outcome.", |one| {
-            Cell::value(sum(one, |phase| phase.unknown))
-        }),
-        PhaseMeasure::data("retries", "Retried attempts.", |one| Cell::value(sum(one, |phase| phase.retries))),
+        Measure::data("unknown", "Calls with an unknown outcome.", |one| sum(one, |phase| phase.unknown)),
+        Measure::data("retries", "Retried attempts.", |one| sum(one, |phase| phase.retries)),
     ];
     let rows = verification.strategies.iter().map(|strategy| (Row::new(plain(&strategy.name)), strategy));
     let table = Table::new("verified", "Strategies", Column::strategy(), &measures, rows);
@@ -225,25 +214,27 @@ fn unordered(strategy: &StrategyFindings, of: fn(&PhaseFindings) -> u64) -> u64 
 fn fault(verification: &Verification) -> Option<Section> {
     let kind = verification.fault?;
     let measures = [
-        FaultMeasure::new("after_calls", "at call", "Unordered calls that had ended when it was due.", |one| {
-            Cell::count(one.1.after_calls)
+        Measure::count(
+            "after_calls",
+            "at call",
+            "Unordered calls that had ended when it was due.",
+            |one: &(&StrategyFindings, &FaultRecord)| one.1.after_calls,
+        ),
+        Measure::count("failed_calls", "failed", "Calls that it made fail without any effect.", |one| one.1.failed),
+        Measure::count("unknown_calls", "unknown", "Calls that may or may not have taken effect.", |one| {
+            unordered(one.0, |found| found.unknown)
         }),
-        FaultMeasure::new("failed_calls", "failed", "Calls that it made fail without any effect.", |one| {
-            Cell::count(one.1.failed)
+        Measure::count("retried", "retries", "Attempts that were repeated.", |one| {
+            unordered(one.0, |found| found.retries)
         }),
-        FaultMeasure::new("unknown_calls", "unknown", "Calls that may or may not have taken effect.", |one| {
-            Cell::count(unordered(one.0, |found| found.unknown))
-        }),
-        FaultMeasure::new("retried", "retries", "Attempts that were repeated.", |one| {
-            Cell::count(unordered(one.0, |found| found.retries))
-        }),
-        FaultMeasure::new(
+        Measure::number(
             "recovered_ns",
             "recovery",
             "From the fault to the first answer to a call that was sent after it; `null` without one.",
-            |one| Cell::number(one.1.recovered_ms.map(|millis| millis as f64 * 1e6), time),
+            time,
+            |one| one.1.recovered_ms.map(|millis| millis as f64 * 1e6),
         ),
-        FaultMeasure::text("held", "answers and states", "`held` or `wrong`, as audits and records say.", |one| {
+        Measure::text("held", "answers and states", "`held` or `wrong`, as audits and records say.", |one| {
             match one.0.is_clean_in(VerifyPhase::Unordered) {
                 Some(true) => Cell::text("held"),
                 Some(false) | None => Cell::text("WRONG").tone(Tone::Bad).with_value("wrong"),
@@ -294,11 +285,13 @@ fn remark(strategy: &StrategyFindings) -> Option<String> {
 /// What live audits found during the unordered calls; `None` for nothing.
 fn live(verification: &Verification) -> Option<Section> {
     let measures = [
-        LiveMeasure::new("snapshots", "in snapshots", "The share (0 to 1) of snapshots.", |one| share(one.snapshot)),
-        LiveMeasure::new("snapshot_rows", "at most", "The most anomalies in one snapshot.", |one| most(one.snapshot)),
-        LiveMeasure::new("reads", "in reads", "The share (0 to 1) of plain reads.", |one| share(one.plain)),
-        LiveMeasure::new("read_rows", "at most", "The most anomalies in one plain read.", |one| most(one.plain)),
-        LiveMeasure::text("tolerated", "", "Whether the strategy may have them: `tolerated`, or `null`.", |one| {
+        Measure::cell("snapshots", "in snapshots", "The share (0 to 1) of snapshots.", |one: &&LiveRecord| {
+            share(one.snapshot)
+        }),
+        Measure::cell("snapshot_rows", "at most", "The most anomalies in one snapshot.", |one| most(one.snapshot)),
+        Measure::cell("reads", "in reads", "The share (0 to 1) of plain reads.", |one| share(one.plain)),
+        Measure::cell("read_rows", "at most", "The most anomalies in one plain read.", |one| most(one.plain)),
+        Measure::text("tolerated", "", "Whether the strategy may have them: `tolerated`, or `null`.", |one| {
             if one.tolerated { Cell::text("tolerated") } else { Cell::default() }
         }),
     ];
@@ -334,20 +327,18 @@ fn warnings(verification: &Verification) -> Option<Section> {
 /// What the sequential calls of every operation returned; `None` before any call.
 fn coverage(verification: &Verification) -> Option<Section> {
     let measures = [
-        Coverage::new("calls", "calls", "Its calls.", |one| Cell::count(one.calls)),
-        Coverage::new("ok", "ok", "Calls that did something, or returned something else than an outcome.", |one| {
-            Cell::count(one.ok)
+        Measure::count("calls", "calls", "Its calls.", |one: &&OperationCoverage| one.calls),
+        Measure::count("ok", "ok", "Calls that did something, or returned something else than an outcome.", |one| {
+            one.ok
         }),
-        Coverage::new("same", "same", "Calls after which nothing had changed.", |one| Cell::count(one.same)),
-        Coverage::new("not_found", "not found", "Calls that matched nothing.", |one| Cell::count(one.not_found)),
-        Coverage::new("rejected", "rejected", "Calls that the application's rules forbade.", |one| {
-            Cell::count(one.rejected)
-        }),
-        Coverage::new(
+        Measure::count("same", "same", "Calls after which nothing had changed.", |one| one.same),
+        Measure::count("not_found", "not found", "Calls that matched nothing.", |one| one.not_found),
+        Measure::count("rejected", "rejected", "Calls that the application's rules forbade.", |one| one.rejected),
+        Measure::count(
             "empty",
             "empty",
             "Those of `ok` that returned null, 0, an empty list or only such parts.",
-            |one| Cell::count(one.empty),
+            |one| one.empty,
         ),
     ];
     let rows = verification.coverage.iter().map(|one| (Row::new(plain(&one.operation)), one));

@@ -10,8 +10,6 @@ use crate::stats::ConfidenceInterval;
 use super::estimate::{Capacities, CapacityEstimate, MINIMUM_ROUNDS, SearchEnd, search_end};
 use super::record::{CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord};
 
-type TrialMeasure<'c> = Measure<(u64, &'c TrialRecord)>;
-
 /// What the searches of one strategy found.
 struct Capacity {
     /// Calls per second.
@@ -74,8 +72,8 @@ fn sentence(record: &CapacityRecord, CapacityRatio { strategy, ratio }: &Capacit
 }
 
 /// The columns of an interval.
-fn interval_measures<T: 'static>(bounds: [fn(&T) -> Cell; 3]) -> [Measure<T>; 3] {
-    let [text, low, high] = bounds;
+fn interval_measures<T: 'static>(text: fn(&T) -> String, ends: [fn(&T) -> Option<f64>; 2]) -> [Measure<'static, T>; 3] {
+    let [low, high] = ends;
     [
         Measure::text("ci", "95 % CI", "Its confidence interval.", text).only(Forms::READ),
         Measure::data("low", "The lower bound of its 95 % CI; `null` with fewer than 3 rounds.", low),
@@ -83,38 +81,33 @@ fn interval_measures<T: 'static>(bounds: [fn(&T) -> Cell; 3]) -> [Measure<T>; 3]
     ]
 }
 
-fn interval_cell(found: Option<CapacityEstimate>) -> Cell {
-    let bounds = found.and_then(|found| found.interval);
-    Cell::text(bounds.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
-}
-
-fn bound_cell(found: Option<CapacityEstimate>, bound: fn(ConfidenceInterval) -> f64) -> Cell {
-    Cell::value(found.and_then(|found| found.interval).map(bound))
+fn interval_text(bounds: Option<ConfidenceInterval>) -> String {
+    bounds.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high))
 }
 
 fn capacities(record: &CapacityRecord, found: &Capacities) -> Section {
-    let [ci, low, high] = interval_measures([
-        |one: &Capacity| interval_cell(one.rate),
-        |one| bound_cell(one.rate, |bounds| bounds.low),
-        |one| bound_cell(one.rate, |bounds| bounds.high),
-    ]);
+    let [ci, low, high] = interval_measures(
+        |one: &Capacity| interval_text(one.interval()),
+        [|one: &Capacity| Some(one.interval()?.low), |one: &Capacity| Some(one.interval()?.high)],
+    );
     let measures = [
-        Measure::new(
+        Measure::number(
             "calls_per_second",
             "calls per second",
             "The rate at which a trial meets the objective with a probability of one half: the geometric mean over rounds.",
-            |one: &Capacity| Cell::number(one.rate.map(|rate| rate.mean), three),
+            three,
+            |one: &Capacity| one.rate.map(|rate| rate.mean),
         ),
         ci,
         low,
         high,
-        Measure::new("searches", "searches", "The searches, one per round.", |one| {
+        Measure::cell("searches", "searches", "The searches, one per round.", |one| {
             let found = one.found();
             let text = if found == one.searches { String::new() } else { format!("{found} of ") };
             Cell::text(format!("{text}{}", one.searches)).with_value(one.searches)
         }),
-        Measure::data("found", "The searches that found a capacity.", |one| Cell::value(one.found())),
-        Measure::new("trials", "trials", "The rates that were tried.", |one| Cell::count(one.trials)),
+        Measure::data("found", "The searches that found a capacity.", |one| one.found()),
+        Measure::count("trials", "trials", "The rates that were tried.", |one| one.trials),
     ];
     let strategies = record.run.strategies.iter().enumerate();
     let rows = strategies.clone().map(|(place, strategy)| {
@@ -136,24 +129,22 @@ fn capacities(record: &CapacityRecord, found: &Capacities) -> Section {
 }
 
 fn ratio_section(record: &CapacityRecord, ratios: &[CapacityRatio]) -> Section {
-    let [ci, low, high] = interval_measures([
-        |one: &CapacityRatio| interval_cell(Some(one.ratio)),
-        |one| bound_cell(Some(one.ratio), |bounds| bounds.low),
-        |one| bound_cell(Some(one.ratio), |bounds| bounds.high),
-    ]);
+    let [ci, low, high] = interval_measures(
+        |one: &CapacityRatio| interval_text(one.ratio.interval),
+        [|one: &CapacityRatio| Some(one.ratio.interval?.low), |one: &CapacityRatio| Some(one.ratio.interval?.high)],
+    );
     let measures = [
-        Measure::new(
+        Measure::number(
             "ratio",
             "ratio",
             "Its capacity divided by that of the first strategy: the geometric mean over rounds.",
-            |one: &CapacityRatio| Cell::number(Some(one.ratio.mean), three),
+            three,
+            |one: &CapacityRatio| one.ratio.mean,
         ),
         ci,
         low,
         high,
-        Measure::data("rounds", "The rounds in which both have a capacity.", |one| {
-            Cell::value(one.ratio.rounds as u64)
-        }),
+        Measure::data("rounds", "The rounds in which both have a capacity.", |one| one.ratio.rounds as u64),
     ];
     let rows = ratios.iter().map(|ratio| (Row::new(name(record, ratio.strategy)), *ratio));
     let title = format!("Capacity relative to {}", name(record, 0));
@@ -166,16 +157,10 @@ fn ratio_section(record: &CapacityRecord, ratios: &[CapacityRatio]) -> Section {
 fn confirmations(record: &CapacityRecord) -> Section {
     let measure = plain(record.objective.split('<').next().unwrap_or_default());
     let measures = [
-        Measure::new("calls_per_second", "calls/s", "The rate.", |one: &&ConfirmationRecord| {
-            Cell::number(Some(one.trial.rate), three)
-        }),
-        Measure::new("seconds", "seconds", "How long calls fell due.", |one| Cell::number(Some(one.seconds), three)),
-        Measure::new("measured_ns", measure, "What the objective measures.", |one| {
-            Cell::number(one.trial.measured, time)
-        }),
-        Measure::new("failed", "failed", "Calls that failed, were skipped or never started.", |one| {
-            Cell::count(one.trial.failed)
-        }),
+        Measure::number("calls_per_second", "calls/s", "The rate.", three, |one: &&ConfirmationRecord| one.trial.rate),
+        Measure::number("seconds", "seconds", "How long calls fell due.", three, |one| one.seconds),
+        Measure::number("measured_ns", measure, "What the objective measures.", time, |one| one.trial.measured),
+        Measure::count("failed", "failed", "Calls that failed, were skipped or never started.", |one| one.trial.failed),
         Measure::text("result", "result", "`kept`, `not kept` or `overloaded`.", |one| {
             Cell::text(one.trial.result()).tone(if one.trial.passed { Tone::Good } else { Tone::Bad })
         }),
@@ -210,6 +195,10 @@ impl Capacity {
     }
 
     /// Searches that found a capacity.
+    fn interval(&self) -> Option<ConfidenceInterval> {
+        self.rate?.interval
+    }
+
     fn found(&self) -> u64 {
         self.rate.map_or(0, |rate| rate.rounds as u64)
     }
@@ -238,20 +227,14 @@ fn not_found(record: &CapacityRecord, strategy: usize) -> String {
 
 fn trials(record: &CapacityRecord) -> Section {
     let measures = [
-        TrialMeasure::new("round", "round", "The round, from 1 on.", |(round, _)| Cell::count(round + 1)),
-        TrialMeasure::new("calls_per_second", "calls/s", "The rate that was tried.", |(_, trial)| {
-            Cell::number(Some(trial.rate), three)
+        Measure::count("round", "round", "The round, from 1 on.", |(round, _): &(u64, &TrialRecord)| round + 1),
+        Measure::number("calls_per_second", "calls/s", "The rate that was tried.", three, |(_, trial)| trial.rate),
+        Measure::number("measured_ns", "measured", "What the objective measures.", time, |(_, trial)| trial.measured),
+        Measure::count("failed", "failed", "Calls that failed, were skipped or never started.", |(_, trial)| {
+            trial.failed
         }),
-        TrialMeasure::new("measured_ns", "measured", "What the objective measures.", |(_, trial)| {
-            Cell::number(trial.measured, time)
-        }),
-        TrialMeasure::new("failed", "failed", "Calls that failed, were skipped or never started.", |(_, trial)| {
-            Cell::count(trial.failed)
-        }),
-        TrialMeasure::new("offered", "offered", "Calls that were due.", |(_, trial)| Cell::count(trial.offered)),
-        TrialMeasure::text("result", "result", "`kept`, `not kept` or `overloaded`.", |(_, trial)| {
-            Cell::text(trial.result())
-        }),
+        Measure::count("offered", "offered", "Calls that were due.", |(_, trial)| trial.offered),
+        Measure::text("result", "result", "`kept`, `not kept` or `overloaded`.", |(_, trial)| trial.result()),
     ];
     let rows = record.searches.iter().flat_map(|search| {
         let name = name(record, search.strategy);

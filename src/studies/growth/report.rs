@@ -2,6 +2,7 @@
 
 use crate::report::Report;
 use crate::report::document::cell::{Cell, Tone};
+use crate::report::document::chart::lines::StrategyLine;
 use crate::report::document::chart::{Charts, Series};
 use crate::report::document::format::{bytes, count, counted, plain, three, time};
 use crate::report::document::section::{Finding, Headline, Section};
@@ -10,7 +11,7 @@ use crate::results::{CellRecord, GrowthEnd};
 
 use super::curve::{GrowthCurve, StagePoint, calls_after, largest_document};
 use super::record::GrowthRecord;
-use super::stages::{StageChart, StageLine};
+use super::stages::StageChart;
 
 /// An exponent up to which a time is called flat.
 const FLAT: f64 = 0.25;
@@ -182,13 +183,17 @@ impl GrowthResults<'_> {
 
     fn times(&self) -> Section {
         let measures = [
-            Measure::new("first_ns", "at first", "The median at the first stage.", |one: &(GrowthCurve, String)| {
-                Cell::number(one.0.points.first().map(|point| point.median), time)
+            Measure::number(
+                "first_ns",
+                "at first",
+                "The median at the first stage.",
+                time,
+                |one: &(GrowthCurve, String)| one.0.points.first().map(|point| point.median),
+            ),
+            Measure::number("last_ns", "at the end", "The median at the last stage.", time, |one| {
+                one.0.points.last().map(|point| point.median)
             }),
-            Measure::new("last_ns", "at the end", "The median at the last stage.", |one| {
-                Cell::number(one.0.points.last().map(|point| point.median), time)
-            }),
-            Measure::new("times", "times", "The last median divided by the first.", |one| {
+            Measure::cell("times", "times", "The last median divided by the first.", |one| {
                 let ends = one.0.points.first().zip(one.0.points.last());
                 let tone = if one.0.doubling().is_some() { Tone::Bad } else { Tone::Plain };
                 Cell::number(ends.map(|(first, last)| last.median / first.median), three).tone(tone)
@@ -205,9 +210,7 @@ impl GrowthResults<'_> {
                     Cell::text(word.unwrap_or_default())
                 },
             ),
-            Measure::data("exponent", "The exponent of the calls with which the median grows.", |one| {
-                Cell::value(one.0.exponent())
-            }),
+            Measure::data("exponent", "The exponent of the calls with which the median grows.", |one| one.0.exponent()),
             Measure::text("doubles", "doubled", "The stages between which the median has doubled for good.", |one| {
                 Cell::text(one.1.as_str())
             }),
@@ -232,7 +235,7 @@ impl GrowthResults<'_> {
     }
 
     fn time_charts(&self) -> Vec<StageChart> {
-        let point = |point: &StagePoint| (point.calls, point.median, Some((point.low, point.high)));
+        let point = |point: &StagePoint| (point.calls as f64, point.median, Some((point.low, point.high)));
         let chart = |(place, operation): (usize, &usize)| StageChart {
             title: self.operation(*operation),
             remark: "median time".to_owned(),
@@ -240,7 +243,7 @@ impl GrowthResults<'_> {
             unit: time,
             lines: self
                 .strategies()
-                .map(|strategy| StageLine {
+                .map(|strategy| StrategyLine {
                     strategy,
                     points: self.curves[strategy][place].points.iter().map(point).collect(),
                 })
@@ -256,25 +259,25 @@ impl GrowthResults<'_> {
     fn sizes(&self) -> Section {
         let growing = self.operation(self.record.operation);
         let measures = [
-            Measure::new("largest_bytes", "largest", "The largest document.", |one: &StageCost| {
-                Cell::number(Some(one.largest), bytes)
+            Measure::number("largest_bytes", "largest", "The largest document.", bytes, |one: &StageCost| one.largest),
+            Measure::number("data_bytes", "data", "All documents, uncompressed.", bytes, |one| one.data),
+            Measure::number("index_bytes", "indexes", "The files of the indexes, which lag behind.", bytes, |one| {
+                one.indexes
             }),
-            Measure::new("data_bytes", "data", "All documents, uncompressed.", |one| {
-                Cell::number(Some(one.data), bytes)
+            Measure::number("cpu_ns", "~ CPU", "CPU time of the server per call.", time, |one| one.cpu),
+            Measure::number("oplog_bytes", "oplog", "Bytes of oplog per call.", bytes, |one| one.oplog),
+            Measure::number("journal_bytes", "journal", "Bytes of journal per call, compressed.", bytes, |one| {
+                one.journal
             }),
-            Measure::new("index_bytes", "indexes", "The files of the indexes, which lag behind.", |one| {
-                Cell::number(Some(one.indexes), bytes)
-            }),
-            Measure::new("cpu_ns", "~ CPU", "CPU time of the server per call.", |one| Cell::number(one.cpu, time)),
-            Measure::new("oplog_bytes", "oplog", "Bytes of oplog per call.", |one| Cell::number(one.oplog, bytes)),
-            Measure::new("journal_bytes", "journal", "Bytes of journal per call, compressed.", |one| {
-                Cell::number(one.journal, bytes)
-            }),
-            Measure::new("whole_bytes", "whole", "Bytes of whole values stored in the cache per call.", |one| {
-                Cell::number(one.whole, bytes)
-            }),
-            Measure::new("changed_bytes", "changes", "Bytes stored as changes of values per call.", |one| {
-                Cell::number(one.changes, bytes)
+            Measure::number(
+                "whole_bytes",
+                "whole",
+                "Bytes of whole values stored in the cache per call.",
+                bytes,
+                |one| one.whole,
+            ),
+            Measure::number("changed_bytes", "changes", "Bytes stored as changes of values per call.", bytes, |one| {
+                one.changes
             }),
         ];
         let rows = self.strategies().flat_map(|strategy| {
@@ -300,7 +303,7 @@ impl GrowthResults<'_> {
     }
 
     fn size_chart(&self) -> StageChart {
-        let line = |strategy: usize| StageLine {
+        let line = |strategy: usize| StrategyLine {
             strategy,
             points: self
                 .record
@@ -308,7 +311,7 @@ impl GrowthResults<'_> {
                 .iter()
                 .filter_map(|stage| {
                     let cell = stage.cells.get(strategy)?.as_ref()?;
-                    Some((calls_after(self.record, stage), largest_document(cell) as f64, None))
+                    Some((calls_after(self.record, stage) as f64, largest_document(cell) as f64, None))
                 })
                 .collect(),
         };
@@ -323,13 +326,11 @@ impl GrowthResults<'_> {
 
     fn ends(&self) -> Section {
         let measures = [
-            Measure::new("succeeded", "succeeded", "Calls that succeeded.", |one: &GrowthEnd| {
-                Cell::count(one.succeeded)
-            }),
+            Measure::count("succeeded", "succeeded", "Calls that succeeded.", |one: &GrowthEnd| one.succeeded),
             Measure::text("refused", "refused", "Why a call was refused.", |one| {
-                Cell::text(one.refused.as_deref().map_or_else(|| "no".to_owned(), plain))
+                one.refused.as_deref().map_or_else(|| "no".to_owned(), plain)
             }),
-            Measure::new("failed", "failed", "Calls of any operation that failed.", |one| {
+            Measure::cell("failed", "failed", "Calls of any operation that failed.", |one| {
                 let tone = if one.failed > 0 { Tone::Bad } else { Tone::Plain };
                 Cell::count(one.failed).tone(tone)
             }),
@@ -353,12 +354,12 @@ impl GrowthResults<'_> {
 
     fn stages(&self) -> Section {
         let measures = [
-            Measure::new("largest_bytes", "largest document", "The largest document.", |one: &StagePoint| {
-                Cell::number(Some(one.largest as f64), bytes)
+            Measure::number("largest_bytes", "largest document", "The largest document.", bytes, |one: &StagePoint| {
+                one.largest as f64
             }),
-            Measure::new("median_ns", "median", "The median service time.", |one| Cell::number(Some(one.median), time)),
-            Measure::new("low_ns", "from", "The lower end of its interval.", |one| Cell::number(Some(one.low), time)),
-            Measure::new("high_ns", "to", "The upper end of its interval.", |one| Cell::number(Some(one.high), time)),
+            Measure::number("median_ns", "median", "The median service time.", time, |one| one.median),
+            Measure::number("low_ns", "from", "The lower end of its interval.", time, |one| one.low),
+            Measure::number("high_ns", "to", "The upper end of its interval.", time, |one| one.high),
         ];
         let rows = self.operations.iter().enumerate().flat_map(|(place, operation)| {
             self.strategies().flat_map(move |strategy| {

@@ -139,7 +139,7 @@ fn said(finding: &FindingRecord) -> String {
 fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
     let measures = [
         Measure::text("question", "question", "What the sweep asks.", |one: &&SweepRecord| {
-            Cell::text(plain(one.question.as_deref().unwrap_or(&one.title)))
+            plain(one.question.as_deref().unwrap_or(&one.title))
         }),
         Measure::text("varied", "varied", "The conditions and their values.", |one| {
             let condition = |one: &crate::studies::sweep::record::ConditionRecord| {
@@ -155,7 +155,7 @@ fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
             Cell::text(lines.join(". ")).tone(Tone::Strong)
         }),
         Measure::text("conditions", "conditions", "Server, machine, length and what was set.", |one| {
-            Cell::text(one.conclusion.as_ref().map_or_else(String::new, |conclusion| plain(&conclusion.conditions)))
+            one.conclusion.as_ref().map_or_else(String::new, |conclusion| plain(&conclusion.conditions))
         }),
     ];
     let rows = sweeps.iter().map(|(folder, record)| (Row::new(scenario(&record.scenario, folder)), record));
@@ -169,7 +169,7 @@ fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
         growths.iter().map(|(folder, record)| (folder, record, Report::of_growth(record).headline)).collect();
     let measures = [
         Measure::text("question", "question", "What it asks.", |one: &(&GrowthRecord, &Headline)| {
-            Cell::text(plain(one.0.question.as_deref().unwrap_or(&one.0.run.scenario.title)))
+            plain(one.0.question.as_deref().unwrap_or(&one.0.run.scenario.title))
         }),
         Measure::text("answer", "answer", "What became of the strategies.", |one| {
             let findings =
@@ -177,7 +177,7 @@ fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
             Cell::text(one.1.sentences.iter().cloned().chain(findings).collect::<Vec<_>>().join(" ")).tone(Tone::Strong)
         }),
         Measure::text("conditions", "conditions", "Server, machine and what was set.", |one| {
-            Cell::text(conditions(&one.0.run, &[], |_| false))
+            conditions(&one.0.run, &[], |_| false)
         }),
     ];
     let rows = reports
@@ -199,7 +199,7 @@ fn claim_table<'c>(id: &'static str, title: &str, rules: impl Iterator<Item = &'
             Cell::text(plain(&rule.found())).remark(format!("(expected: {})", plain(&rule.claim.expected)))
         }),
         Measure::text("conditions", "conditions", "Server, length, mix and what was set.", |rule| {
-            Cell::text(plain(&claim_conditions(rule.record, rule.claim)))
+            plain(&claim_conditions(rule.record, rule.claim))
         }),
     ];
     let rows = rules.map(|rule| {

@@ -111,7 +111,7 @@ fn verdicts(runs: &[Summarised]) -> Section {
     let measures = [
         Measure::text("page", "page", "The page.", |run: &&Summarised| Cell::text("page").link(run.file(HTML_FILE))),
         Measure::text("question", "question", "The scenario's question.", |run| Cell::text(&run.headline.title)),
-        Measure::text("answer", "answer", "The verdict.", |run| Cell::text(run.answer())),
+        Measure::text("answer", "answer", "The verdict.", |run| run.answer()),
     ];
     let rows = runs.iter().map(|run| (Row::new(run.scenario()), run));
     let table =

@@ -1,25 +1,11 @@
 //! The charts of a sweep: ratios of strategies over a condition, and the fastest strategy over two.
 
-use crate::report::document::chart::lines::{Line, Lines};
+use crate::report::document::chart::axis::Axis;
+use crate::report::document::chart::lines::{Line, Lines, StrategyLine};
 use crate::report::document::chart::series::Series;
 use crate::report::document::chart::svg::Svg;
 use crate::report::document::chart::{Chart, Gallery, Layout, cut, with_legend};
 use crate::report::document::format::{short, three};
-
-/// Labels of an axis at most.
-const TICKS: usize = 7;
-
-/// Value of the condition, ratio, and the ends of its interval.
-pub type RatioPoint = (f64, f64, Option<(f64, f64)>);
-
-/// The ratio of a strategy's time to the baseline's, over a condition.
-#[derive(Debug, Clone)]
-pub struct RatioLine {
-    /// The strategy.
-    pub strategy: usize,
-    /// In the order of the values.
-    pub points: Vec<RatioPoint>,
-}
 
 /// The ratios of the strategies in one operation.
 #[derive(Debug, Clone)]
@@ -32,8 +18,8 @@ pub struct RatioChart {
     pub values: Vec<(f64, String)>,
     /// The baseline.
     pub baseline: usize,
-    /// The other strategies.
-    pub lines: Vec<RatioLine>,
+    /// The other strategies: ratios of their times to the baseline's, over the condition.
+    pub lines: Vec<StrategyLine>,
 }
 
 /// The fastest strategies of an operation over two conditions.
@@ -74,46 +60,25 @@ pub(crate) fn winners(maps: &[WinnerMap], series: &[Series]) -> Vec<Gallery> {
 
 impl RatioChart {
     fn draw(&self, place: usize, series: &[Series]) -> Chart {
-        let is_log = self.values.iter().all(|(value, _)| *value > 0.0);
-        let position = |value: f64| if is_log { value.ln() } else { value };
-        let ends = self.values.iter().map(|(value, _)| position(*value));
-        let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
-        let across = |value: f64| if high > low { (position(value) - low) / (high - low) } else { 0.5 };
-        let mut lines = Vec::new();
-        if let Some(baseline) = series.get(self.baseline) {
-            lines.push(Line {
-                series: baseline,
-                points: vec![(0.0, 1.0), (1.0, 1.0)],
-                band: Vec::new(),
-                marks: Vec::new(),
-            });
-        }
-        for line in &self.lines {
-            let Some(series) = series.get(line.strategy) else { continue };
-            let words = |x: f64, ratio: f64| format!("{}: {} times at {}", series.name, three(ratio), self.label(x));
-            lines.push(Line {
-                series,
-                points: line.points.iter().map(|(x, ratio, _)| (across(*x), *ratio)).collect(),
-                band: line.points.iter().filter_map(|point| clipped(point, &across)).collect(),
-                marks: line.points.iter().map(|(x, ratio, _)| (across(*x), *ratio, words(*x, *ratio))).collect(),
-            });
-        }
-        let step = self.values.len().div_ceil(TICKS).max(1);
-        let baseline = series.get(self.baseline).map_or("", |series| series.name.as_str());
+        let words = |name: &str, x: f64, ratio: f64| format!("{name}: {} times at {}", three(ratio), self.label(x));
+        let baseline = series.get(self.baseline);
+        let one = self.values.iter().map(|(x, _)| (*x, 1.0, None)).collect();
+        let baseline_line = baseline.map(|series| Line { series, points: one, marks: Vec::new() });
+        let lines = self.lines.iter().filter_map(|line| line.with_look(series, words).map(clipped));
         let lines = Lines {
             id: format!("sweep-{place}"),
             title: self.title.clone(),
             remark: String::new(),
             description: format!(
-                "{}: the time of every strategy divided by that of {baseline}, over {}.",
-                self.title, self.condition
+                "{}: the time of every strategy divided by that of {}, over {}.",
+                self.title,
+                baseline.map_or("", |series| series.name.as_str()),
+                self.condition
             ),
-            x_label: &self.condition,
-            axis: (&self.condition, 1.0),
-            x_ticks: self.values.iter().step_by(step).map(|(x, label)| (across(*x), label.clone())).collect(),
+            axis: Axis::of_values(&self.condition, &self.values),
             is_log: true,
             unit: &|value| short(&three(value)),
-            lines,
+            lines: baseline_line.into_iter().chain(lines).collect(),
         };
         lines.draw()
     }
@@ -123,11 +88,13 @@ impl RatioChart {
     }
 }
 
-/// The interval of a point, without what is so wide that nothing else could be seen.
-fn clipped((x, ratio, ends): &RatioPoint, across: &impl Fn(f64) -> f64) -> Option<(f64, f64, f64)> {
+/// A line whose intervals are not so wide that nothing else could be seen.
+fn clipped(mut line: Line) -> Line {
     const WIDEST: f64 = 5.0;
-    let (low, high) = (*ends)?;
-    Some((across(*x), low.max(ratio / WIDEST), high.min(ratio * WIDEST)))
+    for (_, ratio, ends) in &mut line.points {
+        *ends = ends.map(|(low, high)| (low.max(*ratio / WIDEST), high.min(*ratio * WIDEST)));
+    }
+    line
 }
 
 impl WinnerMap {

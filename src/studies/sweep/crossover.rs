@@ -105,7 +105,7 @@ impl CurvePoint {
 }
 
 fn flips(points: &[CurvePoint]) -> Vec<Flip> {
-    let axis = Axis::of(points);
+    let axis = AxisScale::of(points);
     let decided: Vec<usize> = (0..points.len()).filter(|place| points[*place].order != CurveOrder::Undecided).collect();
     let pairs = decided.windows(2).filter(|pair| points[pair[0]].order != points[pair[1]].order);
     let flip = |pair: &[usize]| {
@@ -123,27 +123,27 @@ fn flips(points: &[CurvePoint]) -> Vec<Flip> {
 
 /// The axis of the condition.
 #[derive(Clone, Copy)]
-enum Axis {
+enum AxisScale {
     Logarithmic,
     Linear,
 }
 
-impl Axis {
-    fn of(points: &[CurvePoint]) -> Axis {
-        if points.iter().all(|point| point.x > 0.0) { Axis::Logarithmic } else { Axis::Linear }
+impl AxisScale {
+    fn of(points: &[CurvePoint]) -> AxisScale {
+        if points.iter().all(|point| point.x > 0.0) { AxisScale::Logarithmic } else { AxisScale::Linear }
     }
 
     fn place(self, x: f64) -> f64 {
         match self {
-            Axis::Logarithmic => x.ln(),
-            Axis::Linear => x,
+            AxisScale::Logarithmic => x.ln(),
+            AxisScale::Linear => x,
         }
     }
 
     fn value(self, place: f64) -> f64 {
         match self {
-            Axis::Logarithmic => place.exp(),
-            Axis::Linear => place,
+            AxisScale::Logarithmic => place.exp(),
+            AxisScale::Linear => place,
         }
     }
 

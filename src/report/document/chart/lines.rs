@@ -1,6 +1,7 @@
 //! Lines over an axis: the frame that percentiles and throughput share.
 
 use super::Chart;
+use super::axis::Axis;
 use super::scale::Scale;
 use super::series::Series;
 use super::svg::{Point, Svg, path};
@@ -8,8 +9,8 @@ use super::svg::{Point, Svg, path};
 /// The size of one chart; several are shown side by side.
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 244.0;
-const LEFT: f64 = 60.0;
-const RIGHT: f64 = WIDTH - 20.0;
+pub(super) const LEFT: f64 = 60.0;
+pub(super) const RIGHT: f64 = WIDTH - 20.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = HEIGHT - 42.0;
 
@@ -23,12 +24,8 @@ pub struct Lines<'c> {
     pub remark: String,
     /// The description for screen readers.
     pub description: String,
-    /// The label of the x axis.
-    pub x_label: &'c str,
-    /// What the x axis shows, and its value at the right end: charts of the same axis share a cross-hair.
-    pub axis: (&'c str, f64),
-    /// The tick labels of the x axis, with positions from 0 to 1.
-    pub x_ticks: Vec<(f64, String)>,
+    /// The x axis.
+    pub axis: Axis,
     /// Whether the y axis is logarithmic.
     pub is_log: bool,
     /// Formats values of the y axis.
@@ -37,21 +34,42 @@ pub struct Lines<'c> {
     pub lines: Vec<Line<'c>>,
 }
 
+/// A point of a line: where it is on the x axis, its value, and the ends of the value's range.
+pub type LinePoint = (f64, f64, Option<(f64, f64)>);
+
+/// The points of a strategy, before it has a look.
+#[derive(Debug, Clone)]
+pub struct StrategyLine {
+    /// The strategy.
+    pub strategy: usize,
+    /// In the order of the x axis.
+    pub points: Vec<LinePoint>,
+}
+
+impl StrategyLine {
+    /// The line in the strategy's look; `words` are the tooltip of a point. `None` without such a series.
+    pub fn with_look<'c>(&self, series: &'c [Series], words: impl Fn(&str, f64, f64) -> String) -> Option<Line<'c>> {
+        let series = series.get(self.strategy)?;
+        Some(Line::through(series, self.points.clone(), |x, value| words(&series.name, x, value)))
+    }
+}
+
 /// One line.
 pub struct Line<'c> {
     /// The strategy.
     pub series: &'c Series,
-    /// Positions on the x axis (0 to 1) with values.
-    pub points: Vec<(f64, f64)>,
-    /// Positions with the lower and upper end of the values' range.
-    pub band: Vec<(f64, f64, f64)>,
+    /// Its points.
+    pub points: Vec<LinePoint>,
     /// Points with a marker and a tooltip.
     pub marks: Vec<(f64, f64, String)>,
 }
 
-/// Converts a position from 0 to 1 to an x coordinate.
-fn across(share: f64) -> f64 {
-    LEFT + (RIGHT - LEFT) * share.clamp(0.0, 1.0)
+impl<'c> Line<'c> {
+    /// A line whose points all have a marker with a tooltip.
+    pub fn through(series: &'c Series, points: Vec<LinePoint>, words: impl Fn(f64, f64) -> String) -> Line<'c> {
+        let marks = points.iter().map(|(x, value, _)| (*x, *value, words(*x, *value))).collect();
+        Line { series, points, marks }
+    }
 }
 
 impl Lines<'_> {
@@ -70,19 +88,21 @@ impl Lines<'_> {
 
     /// All values of the y axis.
     fn values(&self) -> impl Iterator<Item = f64> {
-        let bands = self.lines.iter().flat_map(|line| &line.band).flat_map(|(_, low, high)| [*low, *high]);
-        self.lines.iter().flat_map(|line| &line.points).map(|(_, value)| *value).chain(bands)
+        let points = self.lines.iter().flat_map(|line| &line.points);
+        points
+            .flat_map(|(_, value, range)| [Some(*value), range.map(|ends| ends.0), range.map(|ends| ends.1)])
+            .flatten()
     }
 
     /// Draws the chart with a y axis for these values.
     fn draw_with(&self, values: impl Iterator<Item = f64>) -> Chart {
         let mut svg = Svg::default();
         let axis = if self.is_log { Scale::log(values, BOTTOM, TOP) } else { Scale::linear(values, BOTTOM, TOP, 5) };
-        svg.plane(self.axis.0, self.axis.1, (LEFT, TOP), (RIGHT - LEFT, BOTTOM - TOP));
+        svg.plane(&self.axis.name, self.axis.span, (LEFT, TOP), (RIGHT - LEFT, BOTTOM - TOP));
         self.frame(&mut svg, &axis);
         // The repeat is drawn first, so that it does not hide the baseline.
         let (repeats, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_repeat());
-        repeats.into_iter().chain(others).for_each(|line| line.draw(&mut svg, &axis));
+        repeats.into_iter().chain(others).for_each(|line| line.draw(&mut svg, &self.axis.scale, &axis));
         Chart { id: self.id.clone(), description: self.description.clone(), size: (WIDTH, HEIGHT), body: svg }
     }
 
@@ -94,33 +114,34 @@ impl Lines<'_> {
             svg.line("grid", (LEFT, y), (RIGHT, y));
             svg.text("tick e", (LEFT - 8.0, y + 4.0), &(self.unit)(tick));
         }
-        for (share, text) in &self.x_ticks {
-            let x = across(*share);
+        for (value, text) in &self.axis.ticks {
+            let x = self.axis.scale.at(*value);
             svg.line("grid", (x, TOP), (x, BOTTOM));
             svg.text("tick m", (x, BOTTOM + 16.0), text);
         }
         svg.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
-        svg.text("note e", (RIGHT, BOTTOM + 34.0), self.x_label);
+        svg.text("note e", (RIGHT, BOTTOM + 34.0), &self.axis.label);
     }
 }
 
 impl Line<'_> {
-    fn draw(&self, svg: &mut Svg, axis: &Scale) {
-        let at = |share: f64, value: f64| -> Point { (across(share), axis.at(value)) };
+    fn draw(&self, svg: &mut Svg, across: &Scale, up: &Scale) {
+        let at = |x: f64, value: f64| -> Point { (across.at(x), up.at(value)) };
         svg.group(&self.series.class(), "", |svg| {
-            if self.band.len() > 1 {
-                let upper = self.band.iter().map(|(share, _, high)| at(*share, *high));
-                let lower = self.band.iter().rev().map(|(share, low, _)| at(*share, *low));
-                svg.path("spread", &(path(&upper.chain(lower).collect::<Vec<_>>()) + "Z"));
+            let range = || self.points.iter().filter_map(|(x, _, range)| Some((*x, (*range)?)));
+            if range().nth(1).is_some() {
+                let upper = range().map(|(x, (_, high))| at(x, high));
+                let lower: Vec<Point> = range().map(|(x, (low, _))| at(x, low)).collect();
+                svg.path("spread", &(path(&upper.chain(lower.into_iter().rev()).collect::<Vec<_>>()) + "Z"));
             }
-            let points: Vec<Point> = self.points.iter().map(|(share, value)| at(*share, *value)).collect();
+            let points: Vec<Point> = self.points.iter().map(|(x, value, _)| at(*x, *value)).collect();
             if points.len() > 1 {
                 svg.path("curve", &path(&points));
             }
-            for (share, value, words) in &self.marks {
+            for (x, value, words) in &self.marks {
                 svg.group("mark", words, |svg| {
-                    self.series.marker(svg, "dot", at(*share, *value), 3.4);
-                    svg.circle("hit", at(*share, *value), 9.0);
+                    self.series.marker(svg, "dot", at(*x, *value), 3.4);
+                    svg.circle("hit", at(*x, *value), 9.0);
                 });
             }
         });

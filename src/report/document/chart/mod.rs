@@ -4,6 +4,7 @@
 //! of chart has a file. Colours and fonts are in `chart.css`, which the page and every SVG file contain. Nothing here
 //! measures or judges.
 
+pub(crate) mod axis;
 pub(crate) mod bars;
 pub(crate) mod lines;
 pub(crate) mod scale;

@@ -35,6 +35,23 @@ impl Scale {
         Scale { low, high, from, to, is_log: false }
     }
 
+    /// An axis between two values, which are positive if it is logarithmic. A single value is in its middle.
+    pub fn exactly((low, high): (f64, f64), from: f64, to: f64, is_log: bool) -> Scale {
+        let (low, high) = if high > low {
+            (low, high)
+        } else if is_log {
+            (low / 2.0, low * 2.0)
+        } else {
+            (low - 1.0, low + 1.0)
+        };
+        Scale { low, high, from, to, is_log }
+    }
+
+    /// The powers of ten on a logarithmic axis.
+    pub fn powers_of_ten(&self) -> Vec<f64> {
+        self.decades(MANTISSAS[0])
+    }
+
     /// A logarithmic axis that contains all positive values, with some space at both ends.
     pub fn log(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Scale {
         let (low, high) = extent(values.filter(|value| *value > 0.0));
@@ -88,7 +105,7 @@ impl Scale {
 }
 
 /// The smallest and the largest finite value.
-fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(super) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let start = (f64::INFINITY, f64::NEG_INFINITY);
     values.filter(|value| value.is_finite()).fold(start, |(low, high), value| (low.min(value), high.max(value)))
 }

@@ -1,6 +1,7 @@
 //! Latency by percentile, a chart per operation. As in HdrHistogram plots, every further nine has the same width.
 
 use crate::report::document::chart::Chart;
+use crate::report::document::chart::axis::Axis;
 use crate::report::document::chart::lines::{Line, Lines};
 use crate::report::document::chart::series::Series;
 use crate::report::document::format::{counted, short, time};
@@ -34,15 +35,14 @@ fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &Operati
     let width = nines(last) + 0.12;
     let lines = cells().map(|(series, cell)| line(run, series, row, cell, width)).collect();
     let ticks = NAMED.iter().filter(|(share, _)| *share <= last);
+    let ticks = ticks.map(|(share, name)| (nines(*share), (*name).to_owned()));
     let calls: u64 = row.cells.iter().map(|cell| cell.distribution.calls()).sum();
     Some(Lines {
         id: format!("percentiles-{place}"),
         title: super::title(row),
         remark: counted(calls, "call"),
         description: format!("{} times of {} by percentile, a line per strategy.", run.times_capital(), row.name),
-        x_label: if run.is_open { "percentile of the response times" } else { "percentile of the service times" },
-        axis: ("percentile", width),
-        x_ticks: ticks.map(|(share, name)| (nines(*share) / width, (*name).to_owned())).collect(),
+        axis: Axis::up_to(width, "percentile", &format!("percentile of the {} times", run.times()), ticks.collect()),
         is_log: true,
         unit: &text,
         lines,
@@ -50,18 +50,15 @@ fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &Operati
 }
 
 fn line<'c>(run: &Evaluation, series: &'c Series, row: &OperationResults, cell: &Measured, width: f64) -> Line<'c> {
-    let at = |share: f64| {
-        let value = cell.distribution.quantile(share)?;
-        Some((nines(share) / width, value as f64))
-    };
+    let at = |share: f64| Some((nines(share), cell.distribution.quantile(share)? as f64, None));
     // Without the fastest fifth of the calls, which would take half of the height.
     let steps = (1..=4 * POINTS).map(|step| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
     let steps = steps.filter(|share| nines(*share) <= width);
     let named = NAMED.iter().filter_map(|(share, name)| {
         // The numbers of the table, not those of the line: these are of the calls of all rounds together.
-        let (place, value) = (nines(*share) / width, cell.quantile(*share)?);
+        let (place, value) = (nines(*share), cell.quantile(*share)?);
         let words = format!("{}, {}: {name} of the {} times is {}", series.name, row.name, run.times(), time(value));
         Some((place, value, words))
     });
-    Line { series, points: steps.filter_map(at).collect(), band: Vec::new(), marks: named.collect() }
+    Line { series, points: steps.filter_map(at).collect(), marks: named.collect() }
 }

@@ -14,26 +14,23 @@ type NamedTrade = (BreakEven, String, String);
 pub(crate) fn section(own: &RunRecord) -> Option<Section> {
     let measures = [
         Measure::text("write", "write", "What it pays with.", |one: &NamedTrade| Cell::text(one.1.as_str())),
-        Measure::new("paid_ns", "costs more", "The time that a write takes longer.", |one| {
-            Cell::number(Some(one.0.paid), time)
-        }),
+        Measure::number("paid_ns", "costs more", "The time that a write takes longer.", time, |one| one.0.paid),
         Measure::text("read", "read", "What it saves.", |one| Cell::text(one.2.as_str())),
-        Measure::new("saved_ns", "saves", "The time that a read takes less.", |one| {
-            Cell::number(Some(one.0.saved), time)
-        }),
-        Measure::new(
+        Measure::number("saved_ns", "saves", "The time that a read takes less.", time, |one| one.0.saved),
+        Measure::number(
             "reads_per_write",
             "reads per write",
             "From how many reads per write it takes less time in all.",
-            |one| Cell::number(Some(one.0.reads), three),
+            three,
+            |one| one.0.reads,
         ),
         Measure::text("ci", "95 % CI", "Its confidence interval.", |one: &NamedTrade| {
             let (low, high) = one.0.interval;
             Cell::text(interval(low, high))
         })
         .only(Forms::READ),
-        Measure::data("low", "The lower bound of its 95 % CI.", |one| Cell::value(one.0.interval.0)),
-        Measure::data("high", "The upper bound.", |one| Cell::value(one.0.interval.1)),
+        Measure::data("low", "The lower bound of its 95 % CI.", |one| one.0.interval.0),
+        Measure::data("high", "The upper bound.", |one| one.0.interval.1),
     ];
     let strategy = |place: usize| plain(&own.strategies[place].name);
     let operation = |place: usize| plain(&own.operations[place]);

@@ -14,8 +14,6 @@ use crate::stats::{self, ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason};
 
 use super::{cost_id, sizes_id, strategy_id, times_id};
 
-type ClaimMeasure<'r> = Measure<&'r ClaimView<'r>>;
-
 /// How claims are decided, for below the table.
 const HOW: &str = "×: the first divided by the second, with a 95 % CI that covers all claims of the scenario at once. They \
                    are a family of their own and are tested like the differences above, so that a claim's interval can be \
@@ -59,11 +57,11 @@ pub(crate) fn claims<'r>(record: &'r RunRecord, parts: &PartEvaluations) -> Vec<
 pub(crate) fn sections(claims: &[ClaimView]) -> [Option<Section>; 2] {
     let mut measures = measures();
     measures.extend([
-        ClaimMeasure::text("measure", "decided by", "What decides it.", |one| {
+        Measure::text("measure", "decided by", "What decides it.", |one: &&ClaimView| {
             Cell::text(measure(one.claim)).link(one.link.clone()).remark(format!(": {}", expected(one.claim)))
         })
         .only(Forms::DETAILED),
-        data("expected", "What the claim expects of it.", |one| Cell::text(expected(one.claim))),
+        data("expected", "What the claim expects of it.", |one| expected(one.claim)),
         data("source", "Where the claim comes from.", |one| optional(&one.claim.source)),
         data(
             "metric",
@@ -73,7 +71,7 @@ pub(crate) fn sections(claims: &[ClaimView]) -> [Option<Section>; 2] {
         data("audit", "The audit whose anomalies decide it, or `null`.", |one| optional(&one.claim.audit)),
         data("outcome", "The outcome of the calls that count, or `null` for all.", |one| optional(&one.claim.outcome)),
         data("operation", "The operation; `null` for a number of the whole run.", |one| optional(&one.claim.operation)),
-        data("strategy", "The strategy.", |one| Cell::text(plain(&one.claim.strategy))),
+        data("strategy", "The strategy.", |one| plain(&one.claim.strategy)),
     ]);
     let section = |id, title, is_by_design| {
         let rows = claims.iter().filter(|one| one.claim.by_design == is_by_design);
@@ -87,24 +85,28 @@ pub(crate) fn sections(claims: &[ClaimView]) -> [Option<Section>; 2] {
 }
 
 /// The columns of claims that every report has.
-pub(crate) fn measures<'r>() -> Vec<ClaimMeasure<'r>> {
+pub(crate) fn measures<'r>() -> Vec<Measure<'r, &'r ClaimView<'r>>> {
     vec![
-        ClaimMeasure::text("verdict", "verdict", "`confirmed`, `refuted` or `undecided`.", |one| {
+        Measure::text("verdict", "verdict", "`confirmed`, `refuted` or `undecided`.", |one| {
             verdict_cell(word(&one.result.outcome))
         }),
-        ClaimMeasure::text("says", "claim", "The claim in a sentence.", |one| {
+        Measure::text("says", "claim", "The claim in a sentence.", |one| {
             let source = one.claim.source.as_ref().map_or_else(String::new, |source| format!("({})", plain(source)));
             let says = plain(&one.claim.says);
             Cell::text(says.clone()).remark(source).with_value(says).tone(Tone::Strong)
         }),
-        ClaimMeasure::text("found", "found", "The numbers; if undecided, also the reason.", |one| {
-            Cell::text(&one.found)
+        Measure::text("found", "found", "The numbers; if undecided, also the reason.", |one| {
+            Cell::text(one.found.as_str())
         }),
     ]
 }
 
-fn data<'r>(key: &'static str, about: &'static str, cell: fn(&&'r ClaimView<'r>) -> Cell) -> ClaimMeasure<'r> {
-    ClaimMeasure::text(key, "", about, cell).only(Forms::JSON)
+fn data<'r, C: Into<Cell> + 'r>(
+    key: &'static str,
+    about: &'static str,
+    text: fn(&&'r ClaimView<'r>) -> C,
+) -> Measure<'r, &'r ClaimView<'r>> {
+    Measure::text(key, "", about, text).only(Forms::JSON)
 }
 
 fn optional(text: &Option<String>) -> Cell {

@@ -14,9 +14,6 @@ use crate::stats::Cost;
 
 use super::{cost_id, strategy_cell};
 
-type WindowMeasure<'r> = Measure<&'r Inconsistency>;
-type CostMeasure = Measure<Entry>;
-
 /// One counter with one strategy.
 struct Entry {
     metric: &'static Counter,
@@ -50,7 +47,7 @@ pub(crate) fn of_mix(run: &Arc<Evaluation>) -> Option<Section> {
 
 fn mix_table(run: &Evaluation) -> Table {
     let metrics = [
-        CostMeasure::new(
+        Measure::cell(
             "per_call",
             "mean",
             "Its growth per call, the mean over rounds. Names that end in `_us` are microseconds, those \
@@ -62,15 +59,15 @@ fn mix_table(run: &Evaluation) -> Table {
             },
         )
         .only(Forms::DETAILED),
-        CostMeasure::new("mean", "mean", "", |one| {
+        Measure::cell("mean", "mean", "", |one: &Entry| {
             Cell::number(one.cost.map(|cost| cost.per_call), |value| one.metric.text(value))
         })
         .only(Forms::TERMINAL),
-        CostMeasure::new("spread", "±", "", |one| Cell::text(one.spread())).only(Forms::TERMINAL),
-        CostMeasure::data("half_width", "Half the width of the mean's 95 % CI; `null` with a single round.", |one| {
-            Cell::number(one.cost.and_then(|cost| cost.half_width), three)
+        Measure::cell("spread", "±", "", |one: &Entry| Cell::text(one.spread())).only(Forms::TERMINAL),
+        Measure::data("half_width", "Half the width of the mean's 95 % CI; `null` with a single round.", |one| {
+            one.cost.and_then(|cost| cost.half_width)
         }),
-        CostMeasure::new("ratio", "ratio", "Divided by the baseline's.", |one| {
+        Measure::cell("ratio", "ratio", "Divided by the baseline's.", |one| {
             if one.is_baseline {
                 Cell::value(one.cost.and_then(|cost| cost.ratio))
             } else {
@@ -148,12 +145,10 @@ pub(crate) fn of_operations(run: &Evaluation) -> Option<Section> {
 /// How long other clients can see half-finished calls; `None` without calls that write more than once.
 pub(crate) fn inconsistency(run: &Evaluation) -> Option<Section> {
     let metrics = [
-        WindowMeasure::new("calls", "calls", "Calls that wrote more than once.", |one: &&Inconsistency| {
-            Cell::count(one.calls)
-        }),
-        WindowMeasure::new("p50_ns", "p50", "The median window.", |one| Cell::time(one.times[0])),
-        WindowMeasure::new("p99_ns", "p99", "The 99th percentile.", |one| Cell::time(one.times[1])),
-        WindowMeasure::new("max_ns", "max", "The longest.", |one| Cell::time(one.times[2])),
+        Measure::count("calls", "calls", "Calls that wrote more than once.", |one: &&Inconsistency| one.calls),
+        Measure::time("p50_ns", "p50", "The median window.", |one| one.times[0]),
+        Measure::time("p99_ns", "p99", "The 99th percentile.", |one| one.times[1]),
+        Measure::time("max_ns", "max", "The longest.", |one| one.times[2]),
     ];
     let rows = run.costs.inconsistency.iter().filter_map(|one| {
         let place = run.strategies.iter().position(|strategy| strategy.name == one.strategy)?;

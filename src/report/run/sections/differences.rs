@@ -13,9 +13,6 @@ use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Ratio, Verdic
 
 use super::{operation_cell, strategy_cell};
 
-type OperationMeasure<'r> = Measure<(&'r Evaluation, &'r OperationResults)>;
-type DifferenceMeasure<'r> = Measure<Entry<'r>>;
-
 /// A comparison in a report.
 struct Entry<'r> {
     run: &'r Evaluation,
@@ -60,41 +57,32 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
 
 fn table(run: &Evaluation) -> Table {
     let metrics = [
-        DifferenceMeasure::new(
+        Measure::number(
             "share",
             "share of mix",
-            "The operation's share (0 to 1) of the mix; `null` for the mix.",
-            |one: &Entry| Cell::number(one.row.share, percent),
-        )
+            "The operation's share (0 to 1) of the mix; `null` for the mix.", percent, |one: &Entry| one.row.share)
         .only(Forms::MARKDOWN),
-        DifferenceMeasure::new(
+        Measure::cell(
             "ratio",
             "ratio",
             "The mean time divided by the baseline's, which is the mean of both its arms: the geometric mean over rounds.",
-            |one| one.number(|ratio| Some(ratio.mean), three),
-        ),
-        DifferenceMeasure::new(
+            |one| one.number(|ratio| Some(ratio.mean), three)),
+        Measure::cell(
             "low",
             "low",
             "The lower bound of its 95 % CI, which covers all operations at once.",
-            |one| one.number(|ratio| ratio.interval.map(|interval| interval.low), three),
-        ),
-        DifferenceMeasure::new("high", "high", "The upper bound.", |one| {
+            |one| one.number(|ratio| ratio.interval.map(|interval| interval.low), three)),
+        Measure::cell("high", "high", "The upper bound.", |one| {
             one.number(|ratio| ratio.interval.map(|interval| interval.high), three)
         }),
-        DifferenceMeasure::new("rounds", "rounds", "Rounds in which both have a time.", |one| {
-            Cell::count(one.comparison.ratio.map_or(0, |ratio| ratio.rounds as u64))
-        }),
-        DifferenceMeasure::new(
+        Measure::count("rounds", "rounds", "Rounds in which both have a time.", |one| one.comparison.ratio.map_or(0, |ratio| ratio.rounds as u64)),
+        Measure::cell(
             "p",
             "adjusted p",
             "The p-value, adjusted for all comparisons of the family; `null` for a comparison that is not tested.",
-            |one| Cell::number(one.comparison.p, |p| format!("{p:.3}")),
-        ),
-        DifferenceMeasure::new("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", |one| {
-            Cell::number(one.comparison.mde, effect)
-        }),
-        DifferenceMeasure::text(
+            |one| Cell::number(one.comparison.p, |p| format!("{p:.3}"))),
+        Measure::number("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", effect, |one| one.comparison.mde),
+        Measure::text(
             "difference",
             "difference",
             "The reported difference, `faster` or `slower`; `null` for none.",
@@ -104,15 +92,13 @@ fn table(run: &Evaluation) -> Table {
                     .difference(one.measured)
                     .map(|verdict| if verdict == Verdict::Faster { "faster" } else { "slower" });
                 Cell::text(word.unwrap_or("none")).with_value(word)
-            },
-        ),
-        DifferenceMeasure::text(
+            }),
+        Measure::text(
             "reason",
             "reason",
             "Why no difference is reported: `same`, `no_difference`, `within_noise`, `not_judged`, `failures`, `overloaded`, \
              `no_success`, `too_few_rounds`, `unstable`, or `no_verdicts` for a run without any.",
-            |one| Cell::value(one.run.difference(one.measured).is_none().then(|| reason(one.comparison.verdict))),
-        )
+            |one: &Entry| Cell::value(one.run.difference(one.measured).is_none().then(|| reason(one.comparison.verdict))))
         .only(Forms::JSON),
     ];
     let rows = run.mix_first().flat_map(|row| {
@@ -137,25 +123,23 @@ fn table(run: &Evaluation) -> Table {
 /// What every operation has once, for JSON.
 fn operations(run: &Evaluation) -> Table {
     let metrics = [
-        OperationMeasure::new("share", "", "Its share (0 to 1) of the mix; `null` for the mix.", |(_, row)| {
-            Cell::number(row.share, percent)
-        }),
-        OperationMeasure::new(
+        Measure::number(
+            "share",
+            "",
+            "Its share (0 to 1) of the mix; `null` for the mix.",
+            percent,
+            |(_, row): &(&Evaluation, &OperationResults)| row.share,
+        ),
+        Measure::number(
             "noise_band",
             "",
             "How far from 1 (0.02 for 2 %) the repeat's ratio is; `null` without a repeat.",
-            |(_, row)| Cell::number(row.band, percent),
+            percent,
+            |(_, row)| row.band,
         ),
-        OperationMeasure::text(
-            "fastest",
-            "",
-            "The strategy that is clearly the fastest; `null` without one.",
-            |(run, row)| {
-                Cell::value(
-                    row.fastest.and_then(|place| run.strategies.get(place)).map(|strategy| strategy.name.clone()),
-                )
-            },
-        ),
+        Measure::text("fastest", "", "The strategy that is clearly the fastest; `null` without one.", |(run, row)| {
+            Cell::value(row.fastest.and_then(|place| run.strategies.get(place)).map(|strategy| strategy.name.clone()))
+        }),
     ];
     let rows = run.rows.iter().map(|row| (Row::new(row.name.as_str()), (run, row)));
     let name = Column::text("operation", "operation", "Its name, or `mix`.");

@@ -9,8 +9,6 @@ use crate::results::{EventKind, EventRecord, RunRecord};
 
 use super::strategy_cell;
 
-type EventMeasure<'r> = Measure<&'r EventRecord>;
-
 /// Everything that happened to the servers; `None` when nothing did.
 pub(crate) fn section(record: &RunRecord, run: &Evaluation) -> Option<Section> {
     Section::new("events", "Events").table(events(record, run)).with_rows()
@@ -18,14 +16,12 @@ pub(crate) fn section(record: &RunRecord, run: &Evaluation) -> Option<Section> {
 
 fn events(record: &RunRecord, run: &Evaluation) -> Table {
     let metrics = [
-        EventMeasure::text("what", "event", "What happened.", |event: &&EventRecord| Cell::text(text(&event.kind))),
-        EventMeasure::new("round", "round", "The round, from 1 on.", |event| {
-            Cell::count(event.round.saturating_add(1))
+        Measure::text("what", "event", "What happened.", |event: &&EventRecord| text(&event.kind)),
+        Measure::count("round", "round", "The round, from 1 on.", |event| event.round.saturating_add(1)),
+        Measure::text("part", "while", "The part that was measured meanwhile.", |event| {
+            event.part.map_or("no call was measured", |part| part.label())
         }),
-        EventMeasure::text("part", "while", "The part that was measured meanwhile.", |event| {
-            Cell::text(event.part.map_or("no call was measured", |part| part.label()))
-        }),
-        EventMeasure::new("seconds", "at", "Seconds since the run was started or resumed.", |event| {
+        Measure::cell("seconds", "at", "Seconds since the run was started or resumed.", |event| {
             Cell::number(Some(event.seconds), |seconds| format!("{seconds:.1} s"))
         }),
     ];

@@ -33,7 +33,7 @@ pub(crate) fn table(parts: &PartEvaluations) -> Option<Table> {
     let of_operations = parts.get(Part::Own).unwrap_or(main);
     let operations = of_operations.rows.iter().filter(|row| !row.is_mix).map(|row| (of_operations, row));
     let mix = main.rows.iter().filter(|row| row.is_mix).map(|row| (main, row));
-    let metrics = [Measure::new("own_time", "", "", |entry: &Entry| entry.cell())];
+    let metrics = [Measure::cell("own_time", "", "", |entry: &Entry| entry.cell())];
     let rows = operations.chain(mix).flat_map(|(run, row)| {
         let place = main.mix_first().position(|other| other.label() == row.label());
         let (name, share) = if row.is_mix {

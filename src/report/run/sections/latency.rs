@@ -12,8 +12,6 @@ use crate::stats::{Ratio, Verdict};
 
 use super::{operation_cell, strategy_cell, times_id};
 
-type TimesMeasure<'r> = Measure<Entry<'r>>;
-
 /// The times of one operation with one strategy.
 pub(crate) struct Entry<'r> {
     run: &'r Evaluation,
@@ -66,32 +64,34 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
 
 fn table(run: &Evaluation) -> Table {
     let metrics = [
-        TimesMeasure::new("mean_ns", "mean", "The mean time: the geometric mean over rounds.", |one: &Entry| match one
-            .measured
-        {
-            Some(measured) => Cell::number(measured.mean, time),
-            None => Cell::number(one.run.strategies[one.place].calls_per_second, three),
+        Measure::cell("mean_ns", "mean", "The mean time: the geometric mean over rounds.", |one: &Entry| {
+            match one.measured {
+                Some(measured) => Cell::number(measured.mean, time),
+                None => Cell::number(one.run.strategies[one.place].calls_per_second, three),
+            }
         }),
-        TimesMeasure::new("ratio", "ratio", "The mean divided by the baseline's.", ratio)
+        Measure::cell("ratio", "ratio", "The mean divided by the baseline's.", ratio)
             .only(Forms::TERMINAL.and(Forms::HTML)),
-        TimesMeasure::new("ci", "95 % CI", "The ratio's confidence interval.", |one| {
+        Measure::cell("ci", "95 % CI", "The ratio's confidence interval.", |one: &Entry| {
             let bounds = one.ratio().and_then(|ratio| ratio.interval);
             Cell::text(bounds.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
         })
         .only(Forms::TERMINAL.and(Forms::HTML)),
-        TimesMeasure::new("p50_ns", "p50", "The median.", |one| one.quantile(0.5)).only(Forms::DETAILED),
-        TimesMeasure::new("p90_ns", "p90", "The 90th percentile.", |one| one.quantile(0.9)).only(Forms::DETAILED),
-        TimesMeasure::new("p99_ns", "p99", "The 99th percentile.", |one| one.quantile(0.99)),
-        TimesMeasure::new("p999_ns", "p999", "The 99.9th percentile.", |one| one.quantile(0.999)).only(Forms::DETAILED),
-        TimesMeasure::new("p9999_ns", "p9999", "The 99.99th percentile.", |one| one.quantile(0.9999)).only(Forms::HTML),
-        TimesMeasure::new("max_ns", "max", "The longest.", |one| one.time(|measured| measured.distribution.max()))
+        Measure::cell("p50_ns", "p50", "The median.", |one: &Entry| one.quantile(0.5)).only(Forms::DETAILED),
+        Measure::cell("p90_ns", "p90", "The 90th percentile.", |one: &Entry| one.quantile(0.9)).only(Forms::DETAILED),
+        Measure::cell("p99_ns", "p99", "The 99th percentile.", |one| one.quantile(0.99)),
+        Measure::cell("p999_ns", "p999", "The 99.9th percentile.", |one: &Entry| one.quantile(0.999))
             .only(Forms::DETAILED),
-        TimesMeasure::new("calls", "calls", "Successful calls.", |one| {
+        Measure::cell("p9999_ns", "p9999", "The 99.99th percentile.", |one: &Entry| one.quantile(0.9999))
+            .only(Forms::HTML),
+        Measure::cell("max_ns", "max", "The longest.", |one: &Entry| one.time(|measured| measured.distribution.max()))
+            .only(Forms::DETAILED),
+        Measure::cell("calls", "calls", "Successful calls.", |one: &Entry| {
             one.measured.map_or_else(Cell::default, |measured| Cell::count(measured.distribution.calls()))
         })
         .only(Forms::DETAILED),
-        TimesMeasure::new("round_trips_per_call", "round trips", "Messages exchanged per call.", |one| {
-            Cell::number(one.measured.and_then(|measured| measured.totals.round_trips_per_call()), three)
+        Measure::number("round_trips_per_call", "round trips", "Messages exchanged per call.", three, |one: &Entry| {
+            one.measured.and_then(|measured| measured.totals.round_trips_per_call())
         })
         .only(Forms::DETAILED),
     ];

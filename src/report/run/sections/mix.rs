@@ -14,9 +14,6 @@ use crate::stats::{ArmComparison, Ratio, Verdict};
 
 use super::strategy_cell;
 
-type MixMeasure<'r> = Measure<Entry<'r>>;
-type SaturationMeasure<'r> = Measure<&'r StrategyResults>;
-
 /// A strategy in one question about the mix.
 struct Entry<'r> {
     part: Part,
@@ -57,25 +54,27 @@ impl Entry<'_> {
 /// Every strategy in every question about the mix; `None` where only own costs were measured.
 pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
     let metrics = [
-        MixMeasure::text("part", "", "The part of the run: `rate` or `saturation`.", |one: &Entry| {
-            Cell::text(one.part.name())
-        })
-        .only(Forms::JSON),
-        MixMeasure::new("value", "", "The number: nanoseconds, or calls per second.", Entry::value),
-        MixMeasure::new("ratio", "ratio", "Divided by the baseline's: the geometric mean over rounds.", |one| {
+        Measure::text("part", "", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.part.name())
+            .only(Forms::JSON),
+        Measure::cell("value", "", "The number: nanoseconds, or calls per second.", Entry::value),
+        Measure::cell("ratio", "ratio", "Divided by the baseline's: the geometric mean over rounds.", |one| {
             one.number(|ratio| Some(ratio.mean))
         }),
-        MixMeasure::new("low", "low", "The lower bound of its 95 % CI.", |one| {
+        Measure::cell("low", "low", "The lower bound of its 95 % CI.", |one| {
             one.number(|ratio| ratio.interval.map(|interval| interval.low))
         }),
-        MixMeasure::new("high", "high", "The upper bound.", |one| {
+        Measure::cell("high", "high", "The upper bound.", |one| {
             one.number(|ratio| ratio.interval.map(|interval| interval.high))
         }),
-        MixMeasure::new("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", |one| {
-            Cell::number(one.question.with_baseline(one.place).and_then(|one| one.mde), effect)
-        })
+        Measure::number(
+            "mde",
+            "MDE",
+            "The minimum detectable effect (80 % power): 0.1 for 10 %.",
+            effect,
+            |one: &Entry| one.question.with_baseline(one.place).and_then(|one| one.mde),
+        )
         .only(Forms::DETAILED),
-        MixMeasure::text("difference", "difference", "The reported difference; `null` for none.", |one| {
+        Measure::text("difference", "difference", "The reported difference; `null` for none.", |one| {
             let word = one.difference();
             Cell::text(word.unwrap_or_default()).with_value(word)
         }),
@@ -101,23 +100,27 @@ pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
 /// What saturation shows besides the calls per second; `None` without that part.
 pub(crate) fn saturation(run: &Arc<Evaluation>) -> Option<Section> {
     let metrics = [
-        SaturationMeasure::new("calls_per_second", "calls/s", "Calls per second while every client had one.", |one| {
-            Cell::number(one.calls_per_second, three)
+        Measure::number(
+            "calls_per_second",
+            "calls/s",
+            "Calls per second while every client had one.",
+            three,
+            |one: &&StrategyResults| one.calls_per_second,
+        ),
+        Measure::number("in_flight", "in flight", "Calls in flight, by Little's law.", three, |one| {
+            one.in_flight.map(|found| found.achieved)
         }),
-        SaturationMeasure::new("in_flight", "in flight", "Calls in flight, by Little's law.", |one| {
-            Cell::number(one.in_flight.map(|found| found.achieved), three)
+        Measure::number("in_flight_share", "of clients", "The same per client (0 to 1).", percent, |one| {
+            one.in_flight.map(|found| found.share())
         }),
-        SaturationMeasure::new("in_flight_share", "of clients", "The same per client (0 to 1).", |one| {
-            Cell::number(one.in_flight.map(|found| found.share()), percent)
-        }),
-        SaturationMeasure::new(
+        Measure::cell(
             "flush_seconds",
             "flush",
             "Deferred cost: seconds of the flush that 1,000 calls leave to do.",
             |one| Cell::number(one.deferred.map(|cost| cost.seconds), |seconds| time(seconds * 1e9)),
         ),
-        SaturationMeasure::new("flush_bytes", "flushed", "Deferred cost: the bytes that this flush writes.", |one| {
-            Cell::number(one.deferred.and_then(|cost| cost.bytes), bytes)
+        Measure::number("flush_bytes", "flushed", "Deferred cost: the bytes that this flush writes.", bytes, |one| {
+            one.deferred.and_then(|cost| cost.bytes)
         }),
     ];
     let rows = run

@@ -1,6 +1,5 @@
 //! Whether strategies kept up with an open load.
 
-use crate::report::document::cell::Cell;
 use crate::report::document::format::{percent, three, time};
 use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
@@ -9,51 +8,51 @@ use crate::stats::OpenLoad;
 
 use super::strategy_cell;
 
-type OpenMeasure<'r> = Measure<&'r OpenLoad>;
-
 /// The offered and the achieved rate; `None` with closed load.
 pub(crate) fn section(run: &Evaluation) -> Option<Section> {
     let metrics = [
-        OpenMeasure::new("offered", "offered/s", "Calls per second that were due.", |open: &&OpenLoad| {
-            Cell::number(Some(open.offered), three)
+        Measure::number("offered", "offered/s", "Calls per second that were due.", three, |open: &&OpenLoad| {
+            open.offered
         }),
-        OpenMeasure::new("achieved", "achieved/s", "Calls per second that were sent in time.", |open| {
-            Cell::number(Some(open.achieved), three)
+        Measure::number("achieved", "achieved/s", "Calls per second that were sent in time.", three, |open| {
+            open.achieved
         }),
-        OpenMeasure::new("share", "share", "The share (0 to 1) that was sent in time.", |open| {
-            Cell::number(Some(open.share), percent)
+        Measure::number("share", "share", "The share (0 to 1) that was sent in time.", percent, |open: &&OpenLoad| {
+            open.share
         })
         .only(Forms::JSON),
-        OpenMeasure::new("skipped", "skipped", "Calls that waited longer than the timeout.", |open| {
-            Cell::count(open.skipped)
-        }),
-        OpenMeasure::new("never_started", "never started", "Calls that were never started.", |open| {
-            Cell::count(open.never_started)
-        }),
-        OpenMeasure::new("lag_p50_ns", "lag p50", "The pacer's lag: from the intended start to the release.", |open| {
-            Cell::time(open.pacer_lag.quantile(0.5))
-        })
+        Measure::count("skipped", "skipped", "Calls that waited longer than the timeout.", |open| open.skipped),
+        Measure::count("never_started", "never started", "Calls that were never started.", |open| open.never_started),
+        Measure::time(
+            "lag_p50_ns",
+            "lag p50",
+            "The pacer's lag: from the intended start to the release.",
+            |open: &&OpenLoad| open.pacer_lag.quantile(0.5),
+        )
         .only(Forms::DETAILED),
-        OpenMeasure::new("lag_p99_ns", "lag p99", "Its 99th percentile.", |open| {
-            Cell::time(open.pacer_lag.quantile(0.99))
-        }),
-        OpenMeasure::new("lag_max_ns", "lag max", "Its maximum.", |open| Cell::time(open.pacer_lag.max()))
+        Measure::time("lag_p99_ns", "lag p99", "Its 99th percentile.", |open| open.pacer_lag.quantile(0.99)),
+        Measure::time("lag_max_ns", "lag max", "Its maximum.", |open: &&OpenLoad| open.pacer_lag.max())
             .only(Forms::JSON),
-        OpenMeasure::new("wait_p50_ns", "wait p50", "Queue wait: from the release until a client was free.", |open| {
-            Cell::time(open.queue_wait.quantile(0.5))
-        })
+        Measure::time(
+            "wait_p50_ns",
+            "wait p50",
+            "Queue wait: from the release until a client was free.",
+            |open: &&OpenLoad| open.queue_wait.quantile(0.5),
+        )
         .only(Forms::DETAILED),
-        OpenMeasure::new("wait_p99_ns", "wait p99", "Its 99th percentile.", |open| {
-            Cell::time(open.queue_wait.quantile(0.99))
-        }),
-        OpenMeasure::new("wait_max_ns", "wait max", "Its maximum.", |open| Cell::time(open.queue_wait.max()))
+        Measure::time("wait_p99_ns", "wait p99", "Its 99th percentile.", |open| open.queue_wait.quantile(0.99)),
+        Measure::time("wait_max_ns", "wait max", "Its maximum.", |open: &&OpenLoad| open.queue_wait.max())
             .only(Forms::JSON),
-        OpenMeasure::new("service_mean_ns", "service", "The mean service time of answered calls.", |open| {
-            Cell::number(open.service_mean, time)
-        })
+        Measure::number(
+            "service_mean_ns",
+            "service",
+            "The mean service time of answered calls.",
+            time,
+            |open: &&OpenLoad| open.service_mean,
+        )
         .only(Forms::DETAILED),
-        OpenMeasure::new("response_mean_ns", "response", "Their mean response time.", |open| {
-            Cell::number(open.response_mean, time)
+        Measure::number("response_mean_ns", "response", "Their mean response time.", time, |open: &&OpenLoad| {
+            open.response_mean
         })
         .only(Forms::DETAILED),
     ];

@@ -14,9 +14,6 @@ use crate::stats::{Anomalies, OutcomeTotals};
 
 use super::{operation_cell, strategy_cell};
 
-type AuditMeasure<'r> = Measure<&'r Anomalies>;
-type ReasonMeasure<'r> = Measure<Reason<'r>>;
-
 /// Most characters of a server's message on a terminal.
 const LONGEST_MESSAGE: usize = 120;
 
@@ -28,26 +25,25 @@ pub(crate) fn section(run: &Evaluation) -> Option<Section> {
 }
 
 fn outcomes(run: &Evaluation) -> Table {
-    let map = |key, about, cell: fn(&&OutcomeTotals) -> Cell| Measure::data(key, about, cell).of(Kind::Map);
-    let number = |key, about, cell: fn(&&OutcomeTotals) -> Cell| Measure::data(key, about, cell);
+    let map = |key, about, map: fn(&&OutcomeTotals) -> Value| Measure::data(key, about, map).of(Kind::Map);
     let metrics = [
-        Measure::new("outcomes", "outcomes", "Calls by outcome.", |totals: &&OutcomeTotals| {
+        Measure::cell("outcomes", "outcomes", "Calls by outcome.", |totals: &&OutcomeTotals| {
             let tone = if totals.failed() > 0 { Tone::Bad } else { Tone::Plain };
             Cell::text(shares(totals)).tone(tone).with_value(counts(&totals.outcomes))
         })
         .of(Kind::Map),
-        number("calls", "Completed calls.", |totals| Cell::value(totals.calls)),
-        number("round_trips", "Messages exchanged.", |totals| Cell::value(totals.round_trips)),
-        number("above_bound", "Calls that took longer than can be recorded.", |totals| Cell::value(totals.saturated)),
-        number("unknown", "Failed calls of which it is unknown whether they took effect.", |totals| {
-            Cell::value(totals.unknown)
+        Measure::data("calls", "Completed calls.", |totals| totals.calls),
+        Measure::data("round_trips", "Messages exchanged.", |totals| totals.round_trips),
+        Measure::data("above_bound", "Calls that took longer than can be recorded.", |totals| totals.saturated),
+        Measure::data("unknown", "Failed calls of which it is unknown whether they took effect.", |totals| {
+            totals.unknown
         }),
-        map("errors", "Failures by reason.", |totals| Cell::value(counts(&totals.errors))),
+        map("errors", "Failures by reason.", |totals| counts(&totals.errors)),
         map("messages", "The server's message for the first failure of each reason.", |totals| {
             let messages = totals.messages.iter().map(|(reason, text)| (plain(reason), Value::from(plain(text))));
-            Cell::value(Value::Object(messages.collect()))
+            Value::Object(messages.collect())
         }),
-        map("retries", "Retries by cause.", |totals| Cell::value(counts(&totals.retries))),
+        map("retries", "Retries by cause.", |totals| counts(&totals.retries)),
     ];
     let rows = run.mix_first().flat_map(|row| {
         let group = operation_cell(row).remark("");
@@ -85,10 +81,10 @@ type Reason<'r> = (&'r str, u64, Option<&'r String>);
 
 fn errors(run: &Evaluation) -> Option<Table> {
     let metrics = [
-        ReasonMeasure::text("error", "error", "The reason.", |(reason, ..): &Reason| Cell::text(plain(reason))),
-        ReasonMeasure::new("calls", "calls", "Failed calls.", |(_, calls, _)| Cell::count(*calls)),
-        ReasonMeasure::text("message", "message", "The server's message for the first.", |(.., message)| {
-            Cell::text(message.map_or_else(String::new, |message| plain(message)))
+        Measure::text("error", "error", "The reason.", |(reason, ..): &Reason| plain(reason)),
+        Measure::count("calls", "calls", "Failed calls.", |(_, calls, _)| *calls),
+        Measure::text("message", "message", "The server's message for the first.", |(.., message)| {
+            message.map_or_else(String::new, |message| plain(message))
         }),
     ];
     by_reason("errors", "Errors", &metrics, run, |totals| &totals.errors)
@@ -96,8 +92,8 @@ fn errors(run: &Evaluation) -> Option<Table> {
 
 fn retries(run: &Evaluation) -> Option<Table> {
     let metrics = [
-        ReasonMeasure::text("cause", "retry because of", "The cause.", |(cause, ..): &Reason| Cell::text(plain(cause))),
-        ReasonMeasure::new("retries", "retries", "Retried attempts.", |(_, retries, _)| Cell::count(*retries)),
+        Measure::text("cause", "retry because of", "The cause.", |(cause, ..): &Reason| plain(cause)),
+        Measure::count("retries", "retries", "Retried attempts.", |(_, retries, _)| *retries),
     ];
     by_reason("retries", "Retries", &metrics, run, |totals| &totals.retries)
 }
@@ -105,7 +101,7 @@ fn retries(run: &Evaluation) -> Option<Table> {
 fn by_reason<'r>(
     id: &'static str,
     title: &str,
-    metrics: &[Measure<Reason<'r>>],
+    metrics: &[Measure<'_, Reason<'r>>],
     run: &'r Evaluation,
     of: fn(&OutcomeTotals) -> &BTreeMap<String, u64>,
 ) -> Option<Table> {
@@ -172,15 +168,15 @@ fn shortened(text: &str) -> String {
 /// What audits counted, also where that is nothing; `None` without audits.
 pub(crate) fn audits(run: &Evaluation) -> Option<Section> {
     let metrics = [
-        AuditMeasure::text("audit", "audit", "The audit.", |one: &&Anomalies| Cell::text(plain(&one.audit))),
-        AuditMeasure::new("anomalies", "anomalies", "Anomalies in all rounds.", |one| {
+        Measure::text("audit", "audit", "The audit.", |one: &&Anomalies| plain(&one.audit)),
+        Measure::cell("anomalies", "anomalies", "Anomalies in all rounds.", |one| {
             let tone = if one.total > 0 { Tone::Bad } else { Tone::Plain };
             Cell::count(one.total).tone(tone)
         }),
-        AuditMeasure::new("rounds_with_anomalies", "rounds with anomalies", "Rounds with anomalies.", |one| {
+        Measure::cell("rounds_with_anomalies", "rounds with anomalies", "Rounds with anomalies.", |one| {
             Cell::text(format!("{} of {}", one.wrong, one.cells)).with_value(one.wrong)
         }),
-        AuditMeasure::data("rounds", "Rounds in which it ran.", |one| Cell::value(one.cells)),
+        Measure::data("rounds", "Rounds in which it ran.", |one| one.cells),
     ];
     let rows = run.strategies.iter().enumerate().flat_map(|(place, strategy)| {
         strategy.audits.iter().map(move |audit| (Row::new(strategy_cell(run, place)).series(place), audit))

@@ -14,8 +14,6 @@ use crate::stats::{Change, CollectionGrowth};
 
 use super::{sizes_id, strategy_cell};
 
-type SizeMeasure<'r> = Measure<&'r CollectionGrowth>;
-
 /// Collections before and after the calls; `None` where no sizes were read.
 pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let lags = run.strategies.iter().flat_map(|strategy| &strategy.collections).any(|growth| !growth.checkpointed);
@@ -33,7 +31,7 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
 
 fn table(run: &Evaluation) -> Table {
     let metrics = [
-        SizeMeasure::new("documents", "documents", "How many documents.", |one: &&CollectionGrowth| {
+        Measure::cell("documents", "documents", "How many documents.", |one: &&CollectionGrowth| {
             change(one.documents, count_change)
         })
         .of(Kind::Map),
@@ -47,10 +45,10 @@ fn table(run: &Evaluation) -> Table {
         // A terminal has no room for both numbers.
         size("storage_after", "storage", "The file afterwards.", |one| after(one.storage)).only(Forms::TERMINAL),
         size("indexes_after", "indexes", "The files afterwards.", |one| after(one.indexes)).only(Forms::TERMINAL),
-        SizeMeasure::data(
+        Measure::data(
             "checkpointed",
             "Whether a checkpoint came before every reading; without it file sizes lag behind.",
-            |one| Cell::value(one.checkpointed),
+            |one: &&CollectionGrowth| one.checkpointed,
         )
         .of(Kind::Flag),
     ];
@@ -71,8 +69,8 @@ fn size<'r>(
     heading: &str,
     about: &'static str,
     cell: fn(&&'r CollectionGrowth) -> Cell,
-) -> Measure<&'r CollectionGrowth> {
-    Measure::new(key, heading, about, cell).of(Kind::Map)
+) -> Measure<'r, &'r CollectionGrowth> {
+    Measure::cell(key, heading, about, cell).of(Kind::Map)
 }
 
 fn sized(one: Change) -> Cell {

@@ -8,8 +8,6 @@ use crate::report::run::evaluation::{Evaluation, StrategyResults};
 
 use super::{strategy_cell, strategy_id};
 
-type StrategyMeasure<'r> = Measure<Entry<'r>>;
-
 /// A strategy and whether it is the baseline.
 type Entry<'r> = (usize, &'r StrategyResults);
 
@@ -17,25 +15,23 @@ type Entry<'r> = (usize, &'r StrategyResults);
 pub(crate) fn section(run: &Evaluation) -> Section {
     let about = "What it does.";
     let metrics = [
-        StrategyMeasure::text("about", "", about, |(_, one): &Entry| Cell::text(&one.about)),
-        StrategyMeasure::new(
+        Measure::text("about", "", about, |(_, one): &Entry| Cell::text(&one.about)),
+        Measure::cell(
             "calls_per_second",
             "calls per second",
             "Completed calls per second of all clients; with open load those that were sent in time.",
             |(_, one)| rate(one),
         ),
-        StrategyMeasure::data("baseline", "Whether the others are compared with it.", |(place, _)| {
-            Cell::value(*place == 0)
-        })
-        .of(Kind::Flag),
-        StrategyMeasure::data(
+        Measure::data("baseline", "Whether the others are compared with it.", |(place, _): &Entry| *place == 0)
+            .of(Kind::Flag),
+        Measure::data(
             "repeat",
             "Whether it is the baseline measured a second time: its difference is noise.",
-            |(_, one)| Cell::value(one.is_repeat),
+            |(_, one): &Entry| one.is_repeat,
         )
         .of(Kind::Flag),
-        StrategyMeasure::data("unsafe", "Whether it is a negative control, excluded from verdicts.", |(_, one)| {
-            Cell::value(one.is_unsafe)
+        Measure::data("unsafe", "Whether it is a negative control, excluded from verdicts.", |(_, one): &Entry| {
+            one.is_unsafe
         })
         .of(Kind::Flag),
     ];

@@ -7,8 +7,6 @@ use crate::report::document::table::{Column, Kind, Measure, Row, Table};
 use crate::results::RunRecord;
 use crate::stats::{Measurement, Threshold};
 
-type ThresholdMeasure<'r> = Measure<&'r ThresholdView>;
-
 /// A threshold and its result.
 #[derive(Debug, Clone)]
 pub struct ThresholdView {
@@ -30,12 +28,12 @@ impl ThresholdView {
 /// Whether each threshold passed; `None` without thresholds.
 pub(crate) fn section(thresholds: &[ThresholdView]) -> Option<Section> {
     let measures = [
-        ThresholdMeasure::new("passed", "result", "Whether it passed.", |one| {
+        Measure::cell("passed", "result", "Whether it passed.", |one: &&ThresholdView| {
             let (mark, tone) = if one.has_passed { ("✓", Tone::Good) } else { ("✗", Tone::Bad) };
             Cell::text(format!("{mark} {}", one.word())).tone(tone).with_value(one.has_passed)
         })
         .of(Kind::Flag),
-        ThresholdMeasure::text("found", "found", "The number, or why there is none.", |one| Cell::text(&one.found)),
+        Measure::text("found", "found", "The number, or why there is none.", |one| Cell::text(&one.found)),
     ];
     let rows = thresholds.iter().map(|one| (Row::new(one.text.as_str()), one));
     let name = Column::text("threshold", "threshold", "As it was written.");

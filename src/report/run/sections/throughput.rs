@@ -12,8 +12,6 @@ use crate::stats::Spread;
 
 use super::strategy_cell;
 
-type TimeMeasure<'r> = Measure<Entry<'r>>;
-
 /// A strategy and the index of a slice or round.
 type Entry<'r> = (&'r StrategyResults, usize);
 
@@ -32,11 +30,15 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
 
 fn slices(run: &Evaluation) -> Table {
     let metrics = [
-        TimeMeasure::data("low", "The lower quartile of the rounds.", |one: &Entry| rate(one, |spread| spread.low)),
-        TimeMeasure::new("median", "calls/s", "Calls per second in this slice: the median of the rounds.", |one| {
-            rate(one, |spread| spread.median)
-        }),
-        TimeMeasure::data("high", "The upper quartile of the rounds.", |one| rate(one, |spread| spread.high)),
+        Measure::data("low", "The lower quartile of the rounds.", |one: &Entry| rate(one, |spread| spread.low)),
+        Measure::number(
+            "median",
+            "calls/s",
+            "Calls per second in this slice: the median of the rounds.",
+            three,
+            |one| rate(one, |spread| spread.median),
+        ),
+        Measure::data("high", "The upper quartile of the rounds.", |one| rate(one, |spread| spread.high)),
     ];
     let slices = run.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().unwrap_or(0);
     let title = "Calls per second of each slice, medians of the rounds";
@@ -59,23 +61,24 @@ fn numbered(table: Table, key: &'static str, about: &'static str) -> Table {
     table.grouped(group).side_by_side(Forms::HTML).folded().only(Forms::HTML.and(Forms::JSON))
 }
 
-fn rate((strategy, slice): &Entry, of: fn(Spread) -> f64) -> Cell {
-    Cell::number(strategy.slice_rates.get(*slice).copied().flatten().map(of), three)
+fn rate((strategy, slice): &Entry, of: fn(Spread) -> f64) -> Option<f64> {
+    strategy.slice_rates.get(*slice).copied().flatten().map(of)
 }
 
 fn rounds(run: &Evaluation) -> Table {
     let metrics = [
-        TimeMeasure::new(
+        Measure::number(
             "calls_per_second",
             "calls/s",
             "Calls per second in this round.",
-            |(strategy, round): &Entry| Cell::number(strategy.round_rates.get(*round).copied().flatten(), three),
+            three,
+            |(strategy, round): &Entry| strategy.round_rates.get(*round).copied().flatten(),
         ),
-        TimeMeasure::new("p50_ns", "p50", "The median time.", |(strategy, round)| {
-            Cell::time(strategy.round_times.get(*round).and_then(|times| times.median))
+        Measure::time("p50_ns", "p50", "The median time.", |(strategy, round)| {
+            strategy.round_times.get(*round).and_then(|times| times.median)
         }),
-        TimeMeasure::new("p99_ns", "p99", "The 99th percentile of the times.", |(strategy, round)| {
-            Cell::time(strategy.round_times.get(*round).and_then(|times| times.p99))
+        Measure::time("p99_ns", "p99", "The 99th percentile of the times.", |(strategy, round)| {
+            strategy.round_times.get(*round).and_then(|times| times.p99)
         }),
     ];
     let rounds = run.strategies.iter().map(|strategy| strategy.round_rates.len()).max().unwrap_or(0);

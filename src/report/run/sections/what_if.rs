@@ -13,8 +13,6 @@ use crate::stats::{AGREEMENT, FailedPrediction, MixEstimate, Prediction, mix_rat
 
 use super::strategy_cell;
 
-type EstimateMeasure<'r> = Measure<Entry<'r>>;
-
 /// A mix in one part: what the estimate says, and what was measured. Mean times by strategy, in nanoseconds.
 struct MeasuredMix<'r> {
     /// Its place among the mixes; 0 for that of the run.
@@ -128,30 +126,34 @@ impl<'r> WhatIf<'r> {
     /// The estimate next to what was measured.
     fn estimates(&self) -> Table {
         let metrics = [
-            EstimateMeasure::text("mix", "", "The mix.", |one: &Entry| Cell::text(&one.of.name)).only(Forms::JSON),
-            EstimateMeasure::text("part", "", "The part of the run: `rate` or `saturation`.", |one| {
-                Cell::text(one.of.part.name())
-            })
-            .only(Forms::JSON),
-            EstimateMeasure::new("estimated_ns", "estimated", "Own times, weighted by the shares of the mix.", |one| {
-                Cell::number(one.of.estimate.mean(one.strategy), time)
+            Measure::text("mix", "", "The mix.", |one: &Entry| Cell::text(&one.of.name)).only(Forms::JSON),
+            Measure::text("part", "", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.of.part.name())
+                .only(Forms::JSON),
+            Measure::number(
+                "estimated_ns",
+                "estimated",
+                "Own times, weighted by the shares of the mix.",
+                time,
+                |one| one.of.estimate.mean(one.strategy),
+            ),
+            Measure::number("measured_ns", "measured", "The mean time of a call in this mix and part.", time, |one| {
+                one.of.measured[one.strategy]
             }),
-            EstimateMeasure::new("measured_ns", "measured", "The mean time of a call in this mix and part.", |one| {
-                Cell::number(one.of.measured[one.strategy], time)
-            }),
-            EstimateMeasure::new(
+            Measure::number(
                 "estimated_ratio",
                 "estimated, × best",
                 "Estimated, relative to the best strategy.",
-                |one| Cell::number(one.ratios().map(|(estimated, _)| estimated), three),
+                three,
+                |one| one.ratios().map(|(estimated, _)| estimated),
             ),
-            EstimateMeasure::new(
+            Measure::number(
                 "measured_ratio",
                 "measured, × best",
                 "Measured, relative to the best strategy.",
-                |one| Cell::number(one.ratios().map(|(_, measured)| measured), three),
+                three,
+                |one| one.ratios().map(|(_, measured)| measured),
             ),
-            EstimateMeasure::new("miss", "miss", "The estimated ratio divided by the measured one, minus 1.", |one| {
+            Measure::cell("miss", "miss", "The estimated ratio divided by the measured one, minus 1.", |one| {
                 let miss = one.ratios().map(|(estimated, measured)| estimated / measured - 1.0);
                 Cell::number(miss, signed)
             }),
@@ -174,12 +176,12 @@ impl<'r> WhatIf<'r> {
 
     /// The own time of every operation that was called.
     fn own_times(&self) -> Table {
-        type TimeMeasure = Measure<Option<f64>>;
-        let metrics = [TimeMeasure::new(
+        let metrics = [Measure::number(
             "own_ns",
             "own time",
             "The mean time of a call with nothing else on the server.",
-            |own| Cell::number(*own, time),
+            time,
+            |own: &Option<f64>| *own,
         )];
         let estimate = MixEstimate::new(self.own);
         let called = (0..self.own.operations.len()).filter(|operation| estimate.share(*operation) > 0.0);
@@ -199,10 +201,8 @@ impl<'r> WhatIf<'r> {
 
     /// The shares of the operations in the measured mixes.
     fn shares(&self) -> Table {
-        type ShareMeasure = Measure<f64>;
-        let metrics = [ShareMeasure::new("share", "share", "Its share (0 to 1) of the calls.", |share| {
-            Cell::number(Some(*share), percent)
-        })];
+        let metrics =
+            [Measure::number("share", "share", "Its share (0 to 1) of the calls.", percent, |share: &f64| *share)];
         let own = MixEstimate::new(self.own);
         let called: Vec<usize> =
             (0..self.own.operations.len()).filter(|operation| own.share(*operation) > 0.0).collect();

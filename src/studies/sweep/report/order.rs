@@ -2,10 +2,11 @@
 
 use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::chart::Charts;
+use crate::report::document::chart::lines::StrategyLine;
 use crate::report::document::format::{NOTHING, interval, listed, plain, three};
 use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
-use crate::studies::sweep::chart::{self, RatioChart, RatioLine, WinnerCell, WinnerMap};
+use crate::studies::sweep::chart::{self, RatioChart, WinnerCell, WinnerMap};
 use crate::studies::sweep::crossover::{Curve, CurveOrder, CurvePoint, Flip};
 use crate::studies::sweep::record::condition_number;
 use crate::studies::sweep::swept::{NetworkPrediction, SweptPair, SweptQuantity};
@@ -30,38 +31,38 @@ fn answer_tone(curve: &Curve) -> Tone {
 impl SweepResults<'_> {
     /// The order of every pair of strategies.
     pub(crate) fn orders(&self, pairs: &[SweptPair]) -> Section {
-        type PairMeasure = Measure<(String, String, Curve)>;
+        type Pair = (String, String, Curve);
         let measures = [
-            PairMeasure::text("strategies", "strategies", "The two strategies.", |one| Cell::text(one.0.as_str()))
+            Measure::text("strategies", "strategies", "The two strategies.", |one: &Pair| Cell::text(one.0.as_str()))
                 .only(Forms::MARKDOWN.and(Forms::JSON)),
-            PairMeasure::text(
+            Measure::text(
                 "answer",
                 "answer",
                 "Which is faster where. A range contains the flip with 95 % confidence.",
-                |one| Cell::text(one.1.as_str()).tone(answer_tone(&one.2)),
+                |one: &Pair| Cell::text(one.1.as_str()).tone(answer_tone(&one.2)),
             )
             .only(Forms::MARKDOWN.and(Forms::JSON)),
-            PairMeasure::text("said", "answer", "The two strategies, and which is faster where.", |one| {
+            Measure::text("said", "answer", "The two strategies, and which is faster where.", |one: &Pair| {
                 Cell::text(format!("{}: {}", one.0, one.1)).tone(answer_tone(&one.2))
             })
             .only(Forms::TERMINAL.and(Forms::HTML)),
-            PairMeasure::data(
+            Measure::data(
                 "flips",
                 "Where the ratio of their times crosses 1: the range and the best guess.",
-                |one| {
+                |one: &Pair| {
                     let flip = |flip: &Flip| vec![flip.low, flip.at, flip.high];
-                    Cell::value(one.2.flips.iter().flat_map(flip).collect::<Vec<f64>>())
+                    one.2.flips.iter().flat_map(flip).collect::<Vec<f64>>()
                 },
             )
             .of(Kind::Numbers),
-            PairMeasure::data("values", "The values of the first condition.", |one| {
-                Cell::value(one.2.points.iter().map(|point| point.x).collect::<Vec<f64>>())
+            Measure::data("values", "The values of the first condition.", |one: &Pair| {
+                one.2.points.iter().map(|point| point.x).collect::<Vec<f64>>()
             })
             .of(Kind::Numbers),
-            PairMeasure::data(
+            Measure::data(
                 "ratios",
                 "The time of the first strategy divided by that of the second one, at each value.",
-                |one| Cell::value(one.2.points.iter().map(|point| point.ratio).collect::<Vec<f64>>()),
+                |one: &Pair| one.2.points.iter().map(|point| point.ratio).collect::<Vec<f64>>(),
             )
             .of(Kind::Numbers),
         ];
@@ -108,11 +109,15 @@ impl SweepResults<'_> {
     pub(crate) fn network(&self, pairs: &[SweptPair]) -> Option<Section> {
         let condition = self.record.vary.first().filter(|condition| condition.name == "rtt")?;
         let measures = [
-            Measure::new("round_trips", "trips", "Round trips per call of the first strategy.", |one: &NetworkFlip| {
-                Cell::number(Some(one.prediction.round_trips[0]), three)
-            }),
-            Measure::new("other_round_trips", "of the other", "Those of the second strategy.", |one| {
-                Cell::number(Some(one.prediction.round_trips[1]), three)
+            Measure::number(
+                "round_trips",
+                "trips",
+                "Round trips per call of the first strategy.",
+                three,
+                |one: &NetworkFlip| one.prediction.round_trips[0],
+            ),
+            Measure::number("other_round_trips", "of the other", "Those of the second strategy.", three, |one| {
+                one.prediction.round_trips[1]
             }),
             Measure::text(
                 "predicted_flip",
@@ -123,11 +128,12 @@ impl SweepResults<'_> {
             Measure::text("measured_flip", "measured flip", "Where their order flips, with 95 % confidence.", |one| {
                 Cell::text(one.measured.as_str())
             }),
-            Measure::new(
+            Measure::number(
                 "predicted_ratio",
                 "predicted ratio",
                 "The time of the first strategy divided by that of the second, with the most latency.",
-                |one| Cell::number(Some(one.prediction.ratio), three),
+                three,
+                |one| one.prediction.ratio,
             ),
             Measure::text("measured_ratio", "measured ratio", "The same as measured, with its interval.", |one| {
                 Cell::text(one.ratio.as_str())
@@ -163,7 +169,7 @@ impl SweepResults<'_> {
                 let ends = point.interval.map(|interval| (interval.high.recip(), interval.low.recip()));
                 (point.x, point.ratio.recip(), ends)
             };
-            let line = RatioLine { strategy: one.other, points: one.curve.points.iter().map(flipped).collect() };
+            let line = StrategyLine { strategy: one.other, points: one.curve.points.iter().map(flipped).collect() };
             let values = one.curve.points.iter().map(|point| (point.x, self.label(point.x)));
             match charts.iter_mut().find(|chart| chart.title == self.place(one)) {
                 Some(chart) => chart.lines.push(line),

@@ -43,17 +43,17 @@ impl SweepResults<'_> {
     /// The mean times at every point.
     pub(crate) fn times(&self) -> Section {
         let measures = [
-            Measure::new("mean_ns", "mean", "The geometric mean over rounds of the mean time.", |one: &PointTime| {
+            Measure::cell("mean_ns", "mean", "The geometric mean over rounds of the mean time.", |one: &PointTime| {
                 let is_best = one.mean.is_some() && one.mean == one.best;
                 Cell::number(one.mean, time).tone(if is_best { Tone::Good } else { Tone::Plain })
             }),
-            Measure::new("calls_per_second", "calls/s", "Calls per second at saturation.", |one| {
-                Cell::number(one.calls_per_second, three)
+            Measure::number("calls_per_second", "calls/s", "Calls per second at saturation.", three, |one| {
+                one.calls_per_second
             }),
             Measure::data("times_best", "The mean divided by that of the fastest strategy.", |one| {
-                Cell::value(one.mean.zip(one.best).map(|(mean, best)| mean / best))
+                one.mean.zip(one.best).map(|(mean, best)| mean / best)
             }),
-            Measure::data("rounds", "The rounds that it comes from.", |one| Cell::value(one.rounds)),
+            Measure::data("rounds", "The rounds that it comes from.", |one| one.rounds),
         ];
         let mut rows = Vec::new();
         for &quantity in &self.swept.quantities {
@@ -91,20 +91,19 @@ impl SweepResults<'_> {
     /// What operations cost the server at every point; `None` where they were not measured by themselves.
     pub(crate) fn costs(&self) -> Option<Section> {
         let measures = [
-            Measure::new("round_trips", "trips", "Round trips per call.", |one: &OwnCost| {
-                Cell::number(Some(one.round_trips), three)
+            Measure::number("round_trips", "trips", "Round trips per call.", three, |one: &OwnCost| one.round_trips),
+            Measure::number("cpu_ns", "~ CPU", "CPU time of the server per call.", time, |one| {
+                one.per_call("cpu_us").map(|microseconds| microseconds * 1e3)
             }),
-            Measure::new("cpu_ns", "~ CPU", "CPU time of the server per call.", |one| {
-                Cell::number(one.per_call("cpu_us").map(|microseconds| microseconds * 1e3), time)
-            }),
-            Measure::new(
+            Measure::number(
                 "read_bytes",
                 "read into cache",
                 "Bytes that the server read into its cache per call.",
-                |one| Cell::number(one.per_call("cache_bytes_read"), bytes),
+                bytes,
+                |one| one.per_call("cache_bytes_read"),
             ),
-            Measure::new("oplog_bytes", "oplog", "Bytes of oplog per call.", |one| {
-                Cell::number(one.per_call("oplog_bytes"), bytes)
+            Measure::number("oplog_bytes", "oplog", "Bytes of oplog per call.", bytes, |one| {
+                one.per_call("oplog_bytes")
             }),
         ];
         let mut rows = Vec::new();
@@ -129,21 +128,19 @@ impl SweepResults<'_> {
     /// Data and indexes at every point.
     pub(crate) fn sizes(&self) -> Section {
         let measures = [
-            Measure::new("documents", "documents", "Documents in all collections.", |one: &PointSizes| {
-                Cell::number(Some(one.documents), three)
+            Measure::number("documents", "documents", "Documents in all collections.", three, |one: &PointSizes| {
+                one.documents
             }),
-            Measure::new("largest_bytes", "largest", "The largest document.", |one| {
-                Cell::number(Some(one.largest), bytes)
-            }),
-            Measure::new("data_bytes", "data", "All documents, uncompressed.", |one| {
-                Cell::number(Some(one.data), bytes)
-            }),
-            Measure::new("index_bytes", "indexes", "The files of all indexes.", |one| {
-                Cell::number(Some(one.indexes), bytes)
-            }),
-            Measure::new("index_bytes_per_document", "per document", "Bytes of indexes per document.", |one| {
-                Cell::number((one.documents > 0.0).then(|| one.indexes / one.documents), bytes)
-            }),
+            Measure::number("largest_bytes", "largest", "The largest document.", bytes, |one| one.largest),
+            Measure::number("data_bytes", "data", "All documents, uncompressed.", bytes, |one| one.data),
+            Measure::number("index_bytes", "indexes", "The files of all indexes.", bytes, |one| one.indexes),
+            Measure::number(
+                "index_bytes_per_document",
+                "per document",
+                "Bytes of indexes per document.",
+                bytes,
+                |one| (one.documents > 0.0).then(|| one.indexes / one.documents),
+            ),
         ];
         let rows = self.record.points.iter().zip(&self.swept.points).flat_map(|(point, run)| {
             let group = plain(&point.values.join(", "));
@@ -165,7 +162,7 @@ impl SweepResults<'_> {
     /// Every point with its run.
     pub(crate) fn list(&self) -> Section {
         let measures = [
-            Measure::new("rounds", "rounds", "Complete rounds.", |one: &(u64, String, String)| Cell::count(one.0)),
+            Measure::count("rounds", "rounds", "Complete rounds.", |one: &(u64, String, String)| one.0),
             Measure::text("folder", "folder", "The folder of its run.", |one| Cell::text(one.1.as_str())),
             Measure::text("error", "remark", "Why it has no more rounds, or may not be used.", |one| {
                 Cell::text(one.2.as_str()).tone(Tone::Bad)
