@@ -71,7 +71,7 @@ mkdir -p "$folder/pages"
 cargo test --locked --quiet --lib pages_of_every_kind >"$folder/pages.log" 2>&1 || { cat "$folder/pages.log" >&2; exit 1; }
 cp target/report-pages/*.html "$folder/pages/"
 for run in run winner; do
-    CHARTS="forest growth sizes cost" WHAT_IF=yes look "$folder/pages/$run.html" "$folder/pages/$run"
+    CHARTS="forest sizes cost" WHAT_IF=yes look "$folder/pages/$run.html" "$folder/pages/$run"
 done
 for kind in compare capacity verify summary sweep growth rules; do
     CHARTS="" look "$folder/pages/$kind.html" "$folder/pages/$kind"

@@ -1,7 +1,7 @@
 //! A run while it is measured, alone or as a point of a study.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bson::rawdoc;
 
@@ -22,8 +22,6 @@ pub struct Point<'s, T, G> {
     pub error: Option<EarlyEnd>,
     /// Rounds that are on disk.
     pub saved: usize,
-    /// How long the rounds took that this process has measured.
-    pub took: Duration,
     /// How much its rounds measure; `None` before its pilot.
     pub(super) plan: Option<RoundPlan>,
     experiment: Experiment<'s, T, G>,
@@ -46,8 +44,8 @@ impl<'s, T: Target, G: Target + 'static> Point<'s, T, G> {
         let arms: Vec<String> = experiment.plan.arms.iter().map(|arm| arm.name.clone()).collect();
         experiment.observer.event(&Event::Started { rounds: record.settings.rounds, arms: &arms });
         let saved = record.complete_rounds();
-        let (error, took, plan, is_changed) = (None, Duration::ZERO, None, true);
-        Point { record, error, saved, took, plan, experiment, log, folder, cache, is_changed }
+        let (error, plan, is_changed) = (None, None, true);
+        Point { record, error, saved, plan, experiment, log, folder, cache, is_changed }
     }
 
     pub(super) fn seed(&self, round: u64) -> Seed {
@@ -101,9 +99,7 @@ impl<'s, T: Target, G: Target + 'static> Point<'s, T, G> {
     pub(super) async fn round(&mut self, round: u64) -> Result<(), EarlyEnd> {
         let Some(plan) = self.plan else { return Ok(()) };
         self.set_cache().await?;
-        let started = Instant::now();
         let MeasuredRound { parts, warnings, events } = self.experiment.round(round, plan).await?;
-        self.took += started.elapsed();
         self.record.add_round(parts);
         self.record.warnings.extend(warnings);
         self.record.events.extend(events);

@@ -46,7 +46,6 @@ pub use fault::Fault;
 use records::ExpectedRecords;
 pub use show_call::SingleCall;
 use state::FinalState;
-use unordered_phase::UnorderedFindings;
 
 /// Strategies whose concurrent phases run at the same time.
 pub const PARALLEL_STRATEGIES: usize = 4;
@@ -150,9 +149,9 @@ impl<T: Target> Verifier<'_, T> {
             own.phases.push(self.ordered(arm, baseline, databases).await?);
             self.drop_concurrent(arm).await?;
         }
-        let UnorderedFindings { phase, live, fault } = self.unordered(arm, baseline, databases).await?;
-        own.phases.push(phase);
-        (own.live, own.fault) = (live, fault);
+        let found = self.unordered(arm, baseline, databases).await?;
+        own.phases.push(found.phase);
+        (own.live, own.fault) = (found.live, found.fault);
         if self.plan.arms[arm].tolerates_pairs {
             return Ok(());
         }

@@ -62,18 +62,18 @@ fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliE
     check_fault(arguments.fault, &choice)?;
     let namespace = arguments.server.databases.namespace(&scenario.name.value, &Invocation::now().id);
     let quit = choice.quit_error("");
-    let work = Work { arguments, name, all, namespace };
+    let checks = ScenarioChecks { arguments, name, all, namespace };
     match (arguments.fault, choice) {
         (Some(kind), ServerChoice::Embedded(options)) => on_main_thread(quit, async |stop| {
             let options = EmbeddedOptions { is_disturbed: true, ..options };
             let disturbed = async |sessions: Vec<Session>, servers: &EmbeddedServers| {
                 let fault = Fault { kind, server: servers.servers().first() };
-                work.on(&sessions[0], Some(fault)).await
+                checks.on(&sessions[0], Some(fault)).await
             };
             Session::with_each(&options, 1, &stop, disturbed).await
         }),
         (kind, choice) => Session::run(choice, quit, async |session| {
-            work.on(&session, kind.map(|kind| Fault { kind, server: None })).await
+            checks.on(&session, kind.map(|kind| Fault { kind, server: None })).await
         }),
     }
 }
@@ -94,7 +94,7 @@ fn check_fault(fault: Option<FaultKind>, choice: &ServerChoice) -> Result<(), Cl
 }
 
 /// The verifications of one scenario.
-struct Work<'w> {
+struct ScenarioChecks<'w> {
     arguments: &'w VerifyArguments,
     /// As the user named the scenario.
     name: &'w str,
@@ -103,10 +103,10 @@ struct Work<'w> {
     namespace: Namespace,
 }
 
-impl Work<'_> {
+impl ScenarioChecks<'_> {
     /// Makes them one after the other, up to the first that fails.
     async fn on(self, session: &Session, fault: Option<Fault<'_>>) -> Result<Exit, CliError> {
-        let Work { arguments, name, all, namespace } = self;
+        let ScenarioChecks { arguments, name, all, namespace } = self;
         let mut names = all.first().map(|ready| databases(&namespace, &ready.plan)).unwrap_or_default();
         if arguments.call.is_none() {
             let arms = all.first().into_iter().flat_map(|ready| ready.plan.arms.iter());
