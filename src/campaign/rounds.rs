@@ -139,9 +139,9 @@ impl<T: Target, G: Target + 'static> Study for Rounds<'_, T, G> {
             Err(error) if self.interleaving != Interleaving::InStep && error.is_of_one_point() => {
                 let line = format!("{}: {error}; the other points go on", point.name());
                 point.error = Some(error);
-                return Ok(Some(line));
+                Ok(Some(line))
             }
-            Err(error) => return Err(error),
+            Err(error) => Err(error),
             Ok(said) => {
                 if self.interleaving == Interleaving::InStep && matches!(step, RoundStep::Pilot) {
                     self.agree().await?;

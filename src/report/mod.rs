@@ -1,8 +1,8 @@
 //! Reports: from a run's record to texts and pages.
 //!
-//! A [`Report`] is a [`Headline`] and [`Section`]s of tables. [`section`](self) builds those of a run from its [`Evaluation`];
-//! comparisons of runs, searches for capacity, verifications and summaries of runs have a file each. A [`Renderer`] writes a
-//! report in one form and knows nothing of MongoDB. Nothing here prints, reads a clock or measures: a record from last year
+//! A [`Report`] is a [`Headline`] and [`Section`]s of tables, which [`document`] defines. [`run`] builds those of a run from its
+//! [`Evaluation`]; comparisons of runs and verifications have a file each, studies build theirs in their own folders. A
+//! [`Renderer`] of [`write`] writes a report in one form and knows nothing of MongoDB. Nothing here prints, reads a clock or measures: a record from last year
 //! gives the same report.
 
 pub(crate) mod comparison;
@@ -102,7 +102,7 @@ impl Report {
         self
     }
 
-    /// Says that [`HTML_FILE`] and [`Picture::all`] are in the folder.
+    /// Says that [`HTML_FILE`] and all [pictures](Report::pictures) are in the folder.
     pub fn with_files(mut self) -> Report {
         self.has_files = true;
         self

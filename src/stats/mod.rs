@@ -3,7 +3,7 @@
 //! Times are nanoseconds: service times, with open load response times. All answered calls count (`ok`, `same`, `not_found`
 //! and rejected); calls that failed or were skipped count as the timeout in quantiles, and are limited by the error budget.
 //!
-//! Unless it says otherwise, a function reads the record of one part of a run, see [`RunRecord::part`].
+//! Unless it says otherwise, a function reads the record of one part of a run, see [`RunRecord::part`](crate::results::RunRecord::part).
 
 mod anomalies;
 mod answer;

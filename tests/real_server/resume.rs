@@ -201,7 +201,8 @@ fn is_saving(folder: &Path) -> bool {
         })
 }
 
-/// Kills a study at a moment and resumes it. `rest`: to its end, else for one more step.
+/// Kills a study at a moment and resumes it: to its end, or for one more step.
+#[expect(clippy::print_stderr, reason = "the table of all moments says what each left")]
 fn killed_and_resumed(tiny: &Tiny, moment: Moment, signal: Signal, is_resumed_to_end: bool) {
     let (place, what) = (Place::new(), format!("{} {moment:?} {signal}", tiny.file));
     let (folder, file) = (place.study(), place.study().join(tiny.file));

@@ -32,7 +32,7 @@ fn within(run: &Evaluation, series: &[Series]) -> Option<Chart> {
         let mut line = Line::through(series, points.collect(), |slice, median| {
             format!("{}, slice {} of {slices}: {} calls per second", series.name, slice + 1.0, three(median))
         });
-        line.marks.retain(|(slice, ..)| *slice as usize % every == 0);
+        line.marks.retain(|(slice, ..)| (*slice as usize).is_multiple_of(every));
         line
     });
     let lines = Lines {

@@ -1,8 +1,7 @@
 //! The matrix of published results: scenario by mix by strategy, grouped by the decision that a scenario is about.
 //!
-//! [`Matrix`] has all texts, as its two writers show them: [`markdown`](self) and [`html`](crate::report::write::html). Which of two strategies
-//! is better was decided when their run was published; nothing is tested here. Mixes that were not measured are
-//! [estimated](estimate) from own times of another mix.
+//! [`Matrix`] has all texts, as its two writers show them: Markdown and HTML. Which of two strategies is better was decided when
+//! their run was published; nothing is tested here. Mixes that were not measured are estimated from own times of another mix.
 
 mod cell;
 mod estimate;
