@@ -2,8 +2,8 @@
 //!
 //! A [`Report`] is a [`Headline`] and [`Section`]s of tables, which [`document`] defines. [`run`] builds those of a run from its
 //! [`Evaluation`]; comparisons of runs and verifications have a file each, studies build theirs in their own folders. A
-//! [`Renderer`] of [`write`] writes a report in one form and knows nothing of MongoDB. Nothing here prints, reads a clock or measures: a record from last year
-//! gives the same report.
+//! [`Renderer`] of [`write`](mod@write) writes a report in one form and knows nothing of MongoDB. Nothing here prints, reads a
+//! clock or measures: a record from last year gives the same report.
 
 pub(crate) mod comparison;
 pub mod document;
