@@ -64,7 +64,7 @@ pub enum ResultsError {
         found: StudyKind,
     },
     /// The folder contains no study.
-    #[error("{} contains no results: none of {}", path.display(), StudyKind::files())]
+    #[error("{} contains no results: none of {}; name a run folder", path.display(), StudyKind::files())]
     NoStudy {
         /// The folder.
         path: PathBuf,

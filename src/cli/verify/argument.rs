@@ -42,7 +42,7 @@ pub struct VerifyArguments {
     /// Timeout per call
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
-    /// Cause a fault in the middle of the unordered calls of every strategy: stepdown, kill or stop [default: none]
+    /// Fault of the primary amid the unordered calls: stepdown, kill or stop [default: none]
     ///
     /// stepdown makes the primary step down, kill ends its process (SIGKILL) and starts it again on the same data, stop stops it
     /// (SIGSTOP) for 5 s. Kill and stop are for embedded servers; stepdown of a server of yours requires --yes. What clients see of
