@@ -30,8 +30,8 @@ pub fn open(folder: &Path, command: &str) -> Result<(StudyKind, FolderLock), Cli
             "{shown} contains {kind}: resume it with `docshape {} --resume {shown}`",
             kind.command()
         ))),
-        Err(error @ ResultsError::NoStudy { .. }) => Err(CliError::usage(format!(
-            "nothing to resume in {shown}: {error}, one of which is written before the first step; run again with --out {shown}"
+        Err(ResultsError::NoStudy { .. }) => Err(CliError::usage(format!(
+            "nothing to resume in {shown}: it ended before its file was written; run again with --out {shown}"
         ))),
         Err(error) => Err(error.into()),
     }
